@@ -1,0 +1,2 @@
+//! The `wengert` command.
+fn main() {}
