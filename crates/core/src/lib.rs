@@ -3,8 +3,16 @@
 //! [`types`] and [`term`] are the data; `verify` says what is well formed, `print` and `parse` are its text form,
 //! `sig` gives the types of the primitives.
 
+pub mod parse;
+pub mod sig;
+pub mod subst;
 pub mod term;
+mod type_text;
 pub mod types;
+
+pub use parse::{ParseError, parse};
+pub use sig::{Signature, signature};
+pub use subst::{FreeVars, Subst, VarSort};
 
 pub use term::{
     Arm, Binder, Ctor, CtorRef, DataType, Def, Lit, Pattern, Program, RecBinding, Term, TermKind, Var,
