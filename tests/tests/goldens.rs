@@ -1,0 +1,84 @@
+//! Every kind of diagnostic has a wrong program in `tests/errors`, and the whole text that the user sees for it.
+//!
+//! A program `E0301-branches.wg` opens with a line that says how it is tried; the expected text is in
+//! `E0301-branches.txt`:
+//!
+//! - `-- mode: check` for `wengert check`, `-- mode: json` for `wengert check --json`;
+//! - `-- mode: eval EXPR` for `wengert eval 'EXPR' --file` the program;
+//! - `-- mode: run ENTRY JSON` for `wengert run` the program `--entry ENTRY --input 'JSON'`;
+//! - `-- mode: shell LINE` for any line of shell, in which `FILE` stands for the program.
+
+use std::path::{Path, PathBuf};
+use wengert_tests::command::{Ran, shell_in, wengert_in};
+use wengert_tests::expected::compare_file;
+use wengert_tests::{parallel, project};
+
+/// The least number of kinds the project promises.
+const KINDS: usize = 60;
+
+#[test]
+fn every_wrong_program_shows_its_text() {
+    parallel::check_all("wrong programs", &project::files("tests/errors", "wg"), check);
+}
+
+#[test]
+fn every_kind_of_diagnostic_has_a_wrong_program() {
+    let programs = project::files("tests/errors", "wg");
+    let names: Vec<String> = programs.iter().map(|path| stem(path)).collect();
+    let codes = wengert_driver::all_codes();
+    let missing: Vec<String> = codes
+        .iter()
+        .filter(|code| !names.iter().any(|name| name.starts_with(code.code)))
+        .map(|code| format!("{} {}", code.code, code.title))
+        .collect();
+    assert!(missing.is_empty(), "these kinds have no wrong program in tests/errors:\n{}", missing.join("\n"));
+    assert!(codes.len() >= KINDS, "there are only {} kinds of diagnostics", codes.len());
+    let foreign: Vec<&String> =
+        names.iter().filter(|name| !codes.iter().any(|code| name.starts_with(code.code))).collect();
+    assert!(foreign.is_empty(), "these programs are named after no kind: {foreign:?}");
+}
+
+#[test]
+fn every_expected_text_belongs_to_a_program() {
+    parallel::check_all("expected texts", &project::files("tests/errors", "txt"), |path| {
+        if path.with_extension("wg").exists() { Ok(()) } else { Err(project::relative(path)) }
+    });
+}
+
+fn check(path: &PathBuf) -> Result<(), String> {
+    let name = project::relative(path);
+    let ran = try_program(path).ok_or_else(|| format!("{name} does not open with a line `-- mode: …`"))?;
+    let code: String = stem(path).chars().take_while(|c| *c != '-').collect();
+    let shown = ran.transcript();
+    if !shown.contains(&code) {
+        return Err(format!("{name} does not give {code}, but:\n{shown}"));
+    }
+    let wanted_status = if shown.contains("\nwarning") || shown.starts_with("warning") { 0..=1 } else { 1..=2 };
+    if !wanted_status.contains(&ran.status) {
+        return Err(format!("{name} ends with a wrong exit status:\n{shown}"));
+    }
+    compare_file(&path.with_extension("txt"), &shown)
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn try_program(path: &Path) -> Option<Ran> {
+    let text = project::read(path);
+    let mode = text.lines().next()?.strip_prefix("-- mode: ")?.trim();
+    let folder = path.parent()?;
+    let file = path.file_name()?.to_str()?;
+    let (kind, rest) = mode.split_once(' ').unwrap_or((mode, ""));
+    match kind {
+        "check" => Some(wengert_in(folder, &["check", file], "")),
+        "json" => Some(wengert_in(folder, &["check", "--json", file], "")),
+        "eval" => Some(wengert_in(folder, &["eval", rest, "--file", file], "")),
+        "run" => {
+            let (entry, input) = rest.split_once(' ')?;
+            Some(wengert_in(folder, &["run", file, "--entry", entry, "--input", input], ""))
+        }
+        "shell" => Some(shell_in(folder, &rest.replace("FILE", file))),
+        _ => None,
+    }
+}
