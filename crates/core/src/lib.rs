@@ -4,6 +4,7 @@
 //! `sig` gives the types of the primitives.
 
 pub mod parse;
+pub mod print;
 pub mod sig;
 pub mod subst;
 pub mod term;
@@ -11,6 +12,7 @@ mod type_text;
 pub mod types;
 
 pub use parse::{ParseError, parse};
+pub use print::{print, print_term, strip_spans};
 pub use sig::{Signature, signature};
 pub use subst::{FreeVars, Subst, VarSort};
 

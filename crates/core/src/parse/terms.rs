@@ -251,8 +251,14 @@ impl Parser {
                 let index = self.number("the index of a component")?;
                 atom = term(TermKind::Proj { tuple: Arc::new(atom), index });
             } else if self.eat_symbol(".") {
-                let field = self.name("a field")?;
-                atom = term(TermKind::Field { record: Arc::new(atom), field });
+                // `.x.y` is one identifier to the lexer; a field whose name has a point is quoted.
+                let quoted = matches!(self.peek(), Token::Quoted(_));
+                let name = self.name("a field")?;
+                let parts = name.as_str().split('.').filter(|_| !quoted).map(Name::new);
+                for field in parts.chain(quoted.then_some(name)) {
+                    depth += 1;
+                    atom = term(TermKind::Field { record: Arc::new(atom), field });
+                }
             } else {
                 return Ok(atom);
             }
