@@ -117,8 +117,12 @@ pub fn eval_cases(block: &Block) -> Vec<Case> {
                     place.end = number + 1;
                 }
             } else {
-                let case =
-                    Case { source: source.join("\n"), line: start, expected: vec![output], place: number..number + 1 };
+                let case = Case {
+                    source: source.join("\n"),
+                    line: start,
+                    expected: vec![output],
+                    place: number..number + 1,
+                };
                 cases.push(case);
                 source.clear();
             }

@@ -55,7 +55,8 @@ pub fn build_folder() -> &'static Path {
     FOLDER.get_or_init(|| {
         let this = std::env::current_exe().expect("a running test has a path");
         let folder = this.parent().expect("a program lies in a folder");
-        let profile = if folder.ends_with("deps") { folder.parent().expect("deps has a parent") } else { folder };
+        let profile =
+            if folder.ends_with("deps") { folder.parent().expect("deps has a parent") } else { folder };
         profile.to_path_buf()
     })
 }
@@ -72,7 +73,17 @@ pub fn binary() -> &'static Path {
         };
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
         let output = Command::new(cargo)
-            .args(["build", "--quiet", "--offline", "-p", "wengert-cli", "--bin", "wengert", "--profile", profile])
+            .args([
+                "build",
+                "--quiet",
+                "--offline",
+                "-p",
+                "wengert-cli",
+                "--bin",
+                "wengert",
+                "--profile",
+                profile,
+            ])
             .arg("--target-dir")
             .arg(target)
             .current_dir(crate::project::root())

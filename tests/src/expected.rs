@@ -19,7 +19,10 @@ pub fn compare_file(path: &Path, actual: &str) -> Result<(), String> {
         return Ok(());
     }
     let name = crate::project::relative(path);
-    Err(format!("{name} differs (- expected, + now; `BLESS=1 cargo test` accepts):\n{}", difference(&expected, actual)))
+    Err(format!(
+        "{name} differs (- expected, + now; `BLESS=1 cargo test` accepts):\n{}",
+        difference(&expected, actual)
+    ))
 }
 
 /// The difference of two texts, line by line: lines that went with `-`, lines that came with `+`, the rest with a space.

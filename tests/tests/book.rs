@@ -16,7 +16,11 @@ fn every_block_has_a_known_language() {
         .filter(|(_, block)| !LANGUAGES.contains(&block.language.as_str()))
         .map(|(page, block)| format!("{}:{}: `{}`", page.name, block.line, block.language))
         .collect();
-    assert!(unknown.is_empty(), "these blocks have no known language: {}\nknown: {LANGUAGES:?}", unknown.join(", "));
+    assert!(
+        unknown.is_empty(),
+        "these blocks have no known language: {}\nknown: {LANGUAGES:?}",
+        unknown.join(", ")
+    );
     assert!(pages.iter().any(|page| page.blocks.iter().any(|block| block.language == "wengert-eval")));
 }
 
@@ -42,7 +46,8 @@ fn check_page(page: &Page) -> Result<(), String> {
         let at = |line: usize| format!("{}:{line}", page.name);
         match block.language.as_str() {
             "wengert" if block.title.is_empty() => definitions.push_str(&format!("{}\n", block.text())),
-            "wengert" => complaints.extend(check_file(&folder, block).map_err(|e| format!("{}: {e}", at(block.line))).err()),
+            "wengert" => complaints
+                .extend(check_file(&folder, block).map_err(|e| format!("{}: {e}", at(block.line))).err()),
             "wengert-eval" => {
                 let cases = eval_cases(block);
                 project::write(&folder.join("page.wg"), &definitions);
@@ -51,7 +56,11 @@ fn check_page(page: &Page) -> Result<(), String> {
                 }
             }
             "wengert-error" => {
-                complaints.extend(refused(&folder, &definitions, block).map_err(|e| format!("{}: {e}", at(block.line))).err());
+                complaints.extend(
+                    refused(&folder, &definitions, block)
+                        .map_err(|e| format!("{}: {e}", at(block.line)))
+                        .err(),
+                );
             }
             "console" => {
                 for case in &console_cases(block) {
@@ -62,7 +71,8 @@ fn check_page(page: &Page) -> Result<(), String> {
             _ => {}
         }
     }
-    complaints.extend(check_definitions(&folder, &definitions).map_err(|e| format!("{}: {e}", page.name)).err());
+    complaints
+        .extend(check_definitions(&folder, &definitions).map_err(|e| format!("{}: {e}", page.name)).err());
     if blessing() {
         bless(&page.path, edits);
     }
@@ -90,7 +100,8 @@ fn note(
         return;
     }
     if blessing() {
-        let lines = actual.trim_end().lines().map(|line| format!("{mark}{line}").trim_end().to_string()).collect();
+        let lines =
+            actual.trim_end().lines().map(|line| format!("{mark}{line}").trim_end().to_string()).collect();
         edits.push(Edit { place: case.place.clone(), lines });
     } else {
         complaints.push(format!("{at}: {}\n{}", case.source, difference(&expected, &actual)));
@@ -118,7 +129,8 @@ fn check_file(folder: &Path, block: &Block) -> Result<(), String> {
 }
 
 fn refused(folder: &Path, definitions: &str, block: &Block) -> Result<(), String> {
-    let (wanted, program): (Vec<&String>, Vec<&String>) = block.lines.iter().partition(|line| line.starts_with("-- !"));
+    let (wanted, program): (Vec<&String>, Vec<&String>) =
+        block.lines.iter().partition(|line| line.starts_with("-- !"));
     if wanted.is_empty() {
         return Err("there is no line `-- ! CODE`".into());
     }

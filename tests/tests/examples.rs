@@ -48,15 +48,20 @@ fn checks_and_is_formatted(path: &PathBuf) -> Result<(), String> {
 fn prints_what_it_says(path: &PathBuf) -> Result<(), String> {
     let name = project::relative(path);
     let text = project::read(path);
-    let said: String =
-        text.lines().filter_map(|line| line.strip_prefix("-- >")).map(|line| format!("{}\n", line.trim())).collect();
-    let printed = wengert(&["run", &name]).value().map_err(|error| format!("{name} does not run: {error}"))?;
+    let said: String = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("-- >"))
+        .map(|line| format!("{}\n", line.trim()))
+        .collect();
+    let printed =
+        wengert(&["run", &name]).value().map_err(|error| format!("{name} does not run: {error}"))?;
     let printed = format!("{}\n", printed.trim_end());
     if said == printed {
         return Ok(());
     }
     if blessing() {
-        let program: String = text.lines().filter(|l| !l.starts_with("-- >")).flat_map(|l| [l, "\n"]).collect();
+        let program: String =
+            text.lines().filter(|l| !l.starts_with("-- >")).flat_map(|l| [l, "\n"]).collect();
         let comment: String = printed.lines().map(|line| format!("-- > {line}\n")).collect();
         project::write(path, &format!("{}\n\n{comment}", program.trim_end()));
         return Ok(());

@@ -53,7 +53,8 @@ fn check(path: &PathBuf) -> Result<(), String> {
     if !shown.contains(&code) {
         return Err(format!("{name} does not give {code}, but:\n{shown}"));
     }
-    let wanted_status = if shown.contains("\nwarning") || shown.starts_with("warning") { 0..=1 } else { 1..=2 };
+    let wanted_status =
+        if shown.contains("\nwarning") || shown.starts_with("warning") { 0..=1 } else { 1..=2 };
     if !wanted_status.contains(&ran.status) {
         return Err(format!("{name} ends with a wrong exit status:\n{shown}"));
     }

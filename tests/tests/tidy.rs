@@ -45,7 +45,9 @@ const BASE_MODULES: &[&str] = &["codes", "diagnostic", "name", "real", "source"]
 fn dependencies_match_the_table() {
     let (normal, development) = workspace_graph();
     let table = |rows: &[(&str, &[&str])]| -> BTreeMap<String, BTreeSet<String>> {
-        rows.iter().map(|(name, uses)| (name.to_string(), uses.iter().map(ToString::to_string).collect())).collect()
+        rows.iter()
+            .map(|(name, uses)| (name.to_string(), uses.iter().map(ToString::to_string).collect()))
+            .collect()
     };
     let allowed = table(ALLOWED);
     assert_eq!(
@@ -55,7 +57,10 @@ fn dependencies_match_the_table() {
     );
     for (name, uses) in &normal {
         let extra: Vec<_> = uses.difference(&allowed[name]).collect();
-        assert!(extra.is_empty(), "{name} uses {extra:?}: edit ALLOWED and ARCHITECTURE.md together, or do without");
+        assert!(
+            extra.is_empty(),
+            "{name} uses {extra:?}: edit ALLOWED and ARCHITECTURE.md together, or do without"
+        );
     }
     let in_tests = table(ALLOWED_IN_TESTS);
     for (name, uses) in &development {
@@ -85,7 +90,9 @@ fn workspace_graph() -> (BTreeMap<String, BTreeSet<String>>, BTreeMap<String, BT
         .expect("cargo runs, for it runs this test");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
-    let short = |value: &serde_json::Value| value.as_str().map(|name| name.trim_start_matches("wengert-").to_string());
+    let short = |value: &serde_json::Value| {
+        value.as_str().map(|name| name.trim_start_matches("wengert-").to_string())
+    };
     let (mut normal, mut development) = (BTreeMap::new(), BTreeMap::new());
     for package in metadata["packages"].as_array().expect("there are packages") {
         let name = short(&package["name"]).expect("a package has a name");
@@ -114,7 +121,9 @@ fn base_has_only_its_modules() {
 
 #[test]
 fn every_crate_has_the_lints_of_the_workspace() {
-    for manifest in all_files().iter().filter(|path| path.ends_with("Cargo.toml") && path.parent() != Some(root())) {
+    for manifest in
+        all_files().iter().filter(|path| path.ends_with("Cargo.toml") && path.parent() != Some(root()))
+    {
         let text = read(manifest);
         assert!(text.contains("[lints]\nworkspace = true"), "{} sets its own lints", relative(manifest));
         assert!(text.contains("description = \""), "{} has no description", relative(manifest));
@@ -149,8 +158,11 @@ fn is_test_file(name: &str) -> bool {
 
 #[test]
 fn every_file_opens_by_explaining_itself() {
-    let silent: Vec<String> =
-        rust_files().into_iter().filter(|(_, text)| !text.starts_with("//! ")).map(|(name, _)| name).collect();
+    let silent: Vec<String> = rust_files()
+        .into_iter()
+        .filter(|(_, text)| !text.starts_with("//! "))
+        .map(|(name, _)| name)
+        .collect();
     assert!(silent.is_empty(), "these files do not open with `//!`: {silent:?}");
 }
 
@@ -164,7 +176,8 @@ fn no_file_is_too_long() {
         .collect();
     let found: Vec<&str> = long.iter().map(|(name, _)| name.as_str()).collect();
     let listed: Vec<&str> = LONG_FILES.iter().map(|(name, _)| *name).collect();
-    let new: Vec<&(String, usize)> = long.iter().filter(|(name, _)| !listed.contains(&name.as_str())).collect();
+    let new: Vec<&(String, usize)> =
+        long.iter().filter(|(name, _)| !listed.contains(&name.as_str())).collect();
     assert!(new.is_empty(), "files above {FILE_CAP} lines without tests: {new:?}");
     let stale: Vec<&&str> = listed.iter().filter(|name| !found.contains(name)).collect();
     assert!(stale.is_empty(), "LONG_FILES lists files that are no longer long: {stale:?}");
@@ -180,7 +193,8 @@ fn no_function_is_too_long() {
             }
         }
     }
-    let listed = |file: &str, function: &str| LONG_FUNCTIONS.iter().any(|(f, g, _)| *f == file && *g == function);
+    let listed =
+        |file: &str, function: &str| LONG_FUNCTIONS.iter().any(|(f, g, _)| *f == file && *g == function);
     let new: Vec<_> = long.iter().filter(|(file, function, _)| !listed(file, function)).collect();
     assert!(new.is_empty(), "functions above {FUNCTION_CAP} lines: {new:#?}");
     let stale: Vec<_> = LONG_FUNCTIONS
@@ -201,9 +215,10 @@ fn functions(text: &str) -> Vec<(String, usize)> {
         let end = format!("{indent}}}");
         let mut last = start;
         if !line.ends_with('}') && !line.ends_with(';') {
-            last = lines[start..].iter().position(|l| **l == end || (l.starts_with(indent) && l.ends_with(");"))).map_or(start, |n| {
-                start + n
-            });
+            last = lines[start..]
+                .iter()
+                .position(|l| **l == end || (l.starts_with(indent) && l.ends_with(");")))
+                .map_or(start, |n| start + n);
             // A signature over several lines without a body ends before any brace of this depth.
             if let Some(brace) = lines[start..].iter().position(|l| **l == end) {
                 last = start + brace;
@@ -219,9 +234,12 @@ fn function_name(line: &str) -> Option<&str> {
     let before = code.find("fn ")?;
     let words = code[..before].split_whitespace();
     let prefix = |word: &str| {
-        matches!(word, "pub" | "const" | "async" | "unsafe" | "extern" | "default") || word.starts_with("pub(")
+        matches!(word, "pub" | "const" | "async" | "unsafe" | "extern" | "default")
+            || word.starts_with("pub(")
     };
-    if code.starts_with("//") || !words.clone().all(|word| prefix(word) || word == "in" || word.ends_with(')')) {
+    if code.starts_with("//")
+        || !words.clone().all(|word| prefix(word) || word == "in" || word.ends_with(')'))
+    {
         return None;
     }
     let name = &code[before + 3..];
@@ -299,13 +317,19 @@ fn no_file_says_what_the_house_forbids() {
 
 #[test]
 fn identifiers_have_american_spelling() {
-    let stems = ["lineari", "normali", "optimi", "seriali", "initiali", "generali", "speciali", "minimi", "maximi", "reali"];
+    let stems = [
+        "lineari", "normali", "optimi", "seriali", "initiali", "generali", "speciali", "minimi", "maximi",
+        "reali",
+    ];
     let mut found = Vec::new();
     for (name, text) in rust_files() {
         for line in text.lines() {
             let code = code_of(line).to_lowercase();
             let quoted = code.split('"').step_by(2).collect::<String>();
-            if stems.iter().any(|stem| quoted.contains(&format!("{stem}se")) || quoted.contains(&format!("{stem}sa"))) {
+            if stems
+                .iter()
+                .any(|stem| quoted.contains(&format!("{stem}se")) || quoted.contains(&format!("{stem}sa")))
+            {
                 found.push(format!("{name}: {}", line.trim()));
             }
         }
@@ -343,8 +367,10 @@ fn every_dependency_is_explained() {
     assert!(names.len() > 3, "the dependencies were not found");
     let silent: Vec<&&str> = names.iter().filter(|name| !page.contains(&format!("`{name}`"))).collect();
     assert!(silent.is_empty(), "docs/dependencies.md does not explain {silent:?}");
-    let used: String = all_files().iter().filter(|path| path.ends_with("Cargo.toml")).map(|path| read(path)).collect();
-    let unused: Vec<&&str> = names.iter().filter(|name| !used.contains(&format!("\n{name}.workspace = true"))).collect();
+    let used: String =
+        all_files().iter().filter(|path| path.ends_with("Cargo.toml")).map(|path| read(path)).collect();
+    let unused: Vec<&&str> =
+        names.iter().filter(|name| !used.contains(&format!("\n{name}.workspace = true"))).collect();
     assert!(unused.is_empty(), "no crate uses {unused:?}");
 }
 

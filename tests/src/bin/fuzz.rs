@@ -1,0 +1,3 @@
+//! Runs one fuzz target for as long as asked.
+
+fn main() {}
