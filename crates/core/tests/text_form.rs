@@ -220,7 +220,7 @@ fn parse_of_print_is_the_same_program() {
         Ok(())
     })
     .size_max(4096)
-    .budget_ms(3000);
+    .budget_ms(1000);
 }
 
 #[test]
