@@ -1,2 +1,58 @@
 //! The `wengert` command.
-fn main() {}
+//!
+//! [`args`] is the command line, [`commands`] has a function for each command, [`repl`] the terminal side of the interactive
+//! mode. Everything else is in the library, `wengert_driver`.
+
+mod args;
+mod commands;
+mod interrupt;
+mod output;
+mod panic;
+mod progress;
+mod repl;
+
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use std::process::ExitCode;
+
+/// Recursion over the user's text grows its stack where needed; this is for what little is left.
+const STACK_BYTES: usize = 64 << 20;
+
+fn main() -> ExitCode {
+    panic::install_hook();
+    let cli = Cli::parse();
+    let worker = std::thread::Builder::new().name("main".into()).stack_size(STACK_BYTES).spawn(|| run(cli));
+    let result = match worker {
+        Ok(worker) => worker.join().unwrap_or(Ok(output::AT_FAULT)),
+        Err(error) => Err(error),
+    };
+    output::exit_code(result)
+}
+
+fn run(cli: Cli) -> std::io::Result<u8> {
+    let style = output::error_style(cli.color);
+    match cli.command {
+        Command::Eval { expression, file, how } => {
+            commands::run::eval(&expression, file.as_deref(), &how, style)
+        }
+        Command::Run { file, entry, input, how } => {
+            commands::run::run(&file, &entry, input.as_deref(), &how, style)
+        }
+        Command::Check { files, json } => commands::check::check(&files, json, style),
+        Command::Fmt { files, check } => commands::fmt::fmt(&files, check, style),
+        Command::Repl { file, limits, engine } => {
+            repl::repl(file.as_deref(), limits, engine, cli.color, style)
+        }
+        Command::Cost { file, entry, input, limits } => {
+            commands::run::cost(&file, &entry, &input, &limits, style)
+        }
+        Command::Doc { name } => commands::help::doc(name.as_deref(), style),
+        Command::Explain { code } => commands::help::explain(code.as_deref(), style),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "wengert", &mut script);
+            output::print(|out| out.write_all(&script))?;
+            Ok(output::FINE)
+        }
+    }
+}

@@ -1,1 +1,40 @@
-//! Placeholder.
+//! Wengert as a library: the one API of the language.
+//!
+//! A [`Session`] checks files, evaluates expressions and entries, and counts costs. Errors are plain
+//! [`Diagnostic`](wengert_base::Diagnostic)s; [`render`] makes text or JSON of them. This is the only library crate that
+//! reads files, and it never prints.
+//!
+//! ```
+//! use wengert_driver::{Options, Session};
+//!
+//! let mut session = Session::new();
+//! let evaluated = session.eval(r"grad (\x -> x ^ 3) 2.0", None, &Options::default()).map_err(|_| "an error")?;
+//! assert_eq!(wengert_interp::show(&evaluated.value), "12.0");
+//! # Ok::<(), &str>(())
+//! ```
+//!
+//! From a text to a value: [`modules`] loads and checks, `session` links and calls, [`engine`] runs, [`json`] reads
+//! arguments and writes results.
+
+pub mod cost;
+pub mod docs;
+pub mod engine;
+pub mod errors;
+pub mod files;
+pub mod json;
+pub mod library;
+pub mod modules;
+pub mod render;
+pub mod repl;
+pub mod scope;
+pub mod session;
+mod similar;
+
+pub use cost::Cost;
+pub use engine::{Engine, Evaluated, Options};
+pub use errors::{all_codes, find_code};
+pub use repl::{Repl, Reply};
+pub use session::{Input, Report, Session, Signature};
+pub use wengert_interp::{Limits, show};
+pub use wengert_syntax::format::format;
+pub use wengert_syntax::is_incomplete;

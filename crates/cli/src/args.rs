@@ -1,0 +1,311 @@
+//! The command line: every option with its help text.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use std::path::PathBuf;
+use std::time::Duration;
+use wengert_driver::Engine;
+
+const EXAMPLES: &str = "\
+Examples:
+  wengert eval 'grad (\\x -> x ^ 3) 2.0'        a value: 12.0
+  wengert run model.wg                         the value of `main`
+  wengert run model.wg --entry f --input '[[1.0, 2.0]]'
+  wengert check model.wg                       types of all definitions, or what is wrong
+  wengert repl                                 try things out
+
+Exit status: 0 fine, 1 the program is at fault, 2 wrong usage.";
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(name = "wengert", version, after_help = EXAMPLES, arg_required_else_help = true)]
+#[command(about = "A small functional language in which derivatives are values")]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// Whether messages are colored
+    #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    pub(crate) color: When,
+}
+
+/// When to use colors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Print the value of an expression
+    #[command(after_help = "\
+Examples:
+  wengert eval '1 + 2'
+  wengert eval 'grad f (1, 3)' --file f.wg      with the definitions of f.wg in scope
+  wengert eval 'hessian g [1.0, 2.0]' --file g.wg --json")]
+    Eval {
+        /// The expression
+        #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+        expression: String,
+
+        /// Evaluate with the definitions and imports of this file in scope
+        #[arg(long, short, value_name = "FILE")]
+        file: Option<PathBuf>,
+
+        #[command(flatten)]
+        how: How,
+    },
+
+    /// Evaluate `main` of a file, or call one of its functions
+    #[command(after_help = "\
+The arguments are a JSON array. A Real is a number, or \"NaN\", \"Infinity\", \"-Infinity\"; tuples and arrays
+are arrays, () is [], a record is an object, a constructor is {\"tag\": \"Cons\", \"fields\": [...]}.
+
+Examples:
+  wengert run model.wg
+  wengert run model.wg --entry loss --input '[[0.5, 0.1], {\"rate\": 0.01}]'
+  wengert run model.wg --entry loss --input @arguments.json --json
+  generate | wengert run model.wg --entry loss --input @-")]
+    Run {
+        /// The program
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+
+        /// The definition to evaluate
+        #[arg(long, short, value_name = "NAME", default_value = "main")]
+        entry: String,
+
+        /// The arguments as a JSON array, or @FILE that holds it (@- is standard input)
+        #[arg(long, short, value_name = "JSON|@FILE", allow_hyphen_values = true)]
+        input: Option<String>,
+
+        #[command(flatten)]
+        how: How,
+    },
+
+    /// Print the types of all definitions, or what is wrong
+    #[command(after_help = "\
+Examples:
+  wengert check model.wg
+  wengert check --json model.wg data.wg      for editors and other tools")]
+    Check {
+        /// The programs
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+
+        /// Print definitions and diagnostics as JSON
+        #[arg(long)]
+        json: bool,
+    },
+
+    /// Put programs into the one layout
+    #[command(after_help = "\
+Examples:
+  wengert fmt model.wg            rewrites the file
+  wengert fmt --check *.wg        lists files that would change, exit status 1 if there are any
+  wengert fmt - < a.wg > b.wg     from standard input to standard output")]
+    Fmt {
+        /// The programs; `-` is standard input
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+
+        /// Change nothing; list the files that are not in the one layout
+        #[arg(long)]
+        check: bool,
+    },
+
+    /// Try things out: expressions, definitions, types, costs
+    #[command(after_help = "Type :help at the prompt. History is kept between sessions.")]
+    Repl {
+        /// Start with the definitions of this file
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+
+        #[command(flatten)]
+        limits: LimitArgs,
+
+        /// The evaluator
+        #[arg(long, value_enum, default_value_t = EngineArg::Interp)]
+        engine: EngineArg,
+    },
+
+    /// Count the floating-point operations of a function and of its derivatives
+    #[command(after_help = "\
+Prints a JSON object: `primal` for f x, `jvp` for its value and directional derivative, `vjp` for its value and
+gradient. An elementary function such as exp counts as 4 operations.
+
+Example:
+  wengert cost model.wg --entry loss --input '[[0.5, 0.1]]'")]
+    Cost {
+        /// The program
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+
+        /// The function
+        #[arg(long, short, value_name = "NAME")]
+        entry: String,
+
+        /// The arguments as a JSON array, or @FILE that holds it (@- is standard input)
+        #[arg(long, short, value_name = "JSON|@FILE", allow_hyphen_values = true)]
+        input: String,
+
+        #[command(flatten)]
+        limits: LimitArgs,
+    },
+
+    /// Describe a function or a module of the library
+    #[command(after_help = "\
+Examples:
+  wengert doc                 everything there is
+  wengert doc vjp             signature and meaning
+  wengert doc linalg          a module
+  wengert doc linalg.solve")]
+    Doc {
+        /// A function, a module, or module.function
+        #[arg(value_name = "NAME", allow_hyphen_values = true)]
+        name: Option<String>,
+    },
+
+    /// Explain the code of an error message
+    #[command(after_help = "\
+Examples:
+  wengert explain E0301
+  wengert explain             all codes")]
+    Explain {
+        /// A code such as E0301
+        #[arg(value_name = "CODE")]
+        code: Option<String>,
+    },
+
+    /// Print a script that completes commands and options in a shell
+    #[command(after_help = "\
+Examples:
+  wengert completions bash > ~/.local/share/bash-completion/completions/wengert
+  wengert completions fish > ~/.config/fish/completions/wengert.fish")]
+    Completions {
+        /// The shell
+        #[arg(value_name = "SHELL", value_enum)]
+        shell: Shell,
+    },
+}
+
+/// How to evaluate and print.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct How {
+    /// Print the value as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// The evaluator
+    #[arg(long, value_enum, default_value_t = EngineArg::Interp)]
+    pub(crate) engine: EngineArg,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// The evaluators by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineArg {
+    /// The reference interpreter
+    Interp,
+    /// Machine code
+    Native,
+    /// C text through the system's compiler
+    C,
+}
+
+impl From<EngineArg> for Engine {
+    fn from(engine: EngineArg) -> Engine {
+        match engine {
+            EngineArg::Interp => Engine::Interp,
+            EngineArg::Native => Engine::Native,
+            EngineArg::C => Engine::C,
+        }
+    }
+}
+
+/// Bounds on what a program may use.
+#[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LimitArgs {
+    /// Stop after so many evaluation steps (suffixes K, M, G: thousands, millions, billions)
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub(crate) max_steps: Option<u64>,
+
+    /// Stop when the program's values need more memory than this (bytes, or with K, M, G: 64M)
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) max_memory: Option<u64>,
+
+    /// Stop after so many seconds
+    #[arg(long, value_name = "SECS", value_parser = parse_seconds)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// `1000`, `1_000`, `10K`, `5M`, `2G`
+fn parse_count(text: &str) -> Result<u64, String> {
+    scaled(text, 1000).ok_or_else(|| "expected a whole number, perhaps with K, M or G: 10M".into())
+}
+
+/// `1048576`, `512K`, `64M`, `64MB`, `2GiB`
+fn parse_size(text: &str) -> Result<u64, String> {
+    let number = text.trim_end_matches(['b', 'B']).trim_end_matches('i');
+    scaled(number, 1024).ok_or_else(|| "expected a number of bytes, perhaps with K, M or G: 64M".into())
+}
+
+fn scaled(text: &str, unit: u64) -> Option<u64> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (digits, suffix) = text.split_at(split);
+    let number: u64 = digits.replace('_', "").parse().ok()?;
+    let factor = match suffix.to_ascii_uppercase().as_str() {
+        "" => 1,
+        "K" => unit,
+        "M" => unit.pow(2),
+        "G" => unit.pow(3),
+        "T" => unit.pow(4),
+        _ => return None,
+    };
+    number.checked_mul(factor)
+}
+
+/// `10`, `0.5`, `2s`
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: Option<f64> = text.trim_end_matches('s').parse().ok();
+    seconds
+        .filter(|seconds| *seconds > 0.0)
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "expected a number of seconds greater than 0".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn counts_sizes_and_seconds() {
+        assert_eq!(parse_count("10_000"), Ok(10_000));
+        assert_eq!(parse_count("3M"), Ok(3_000_000));
+        assert!(parse_count("3X").is_err() && parse_count("-1").is_err() && parse_count("").is_err());
+        assert_eq!(parse_size("64M"), Ok(64 << 20));
+        assert_eq!(parse_size("2GiB"), Ok(2 << 30));
+        assert_eq!(parse_size("100"), Ok(100));
+        assert!(parse_size("99999999999999G").is_err());
+        assert_eq!(parse_seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert!(
+            parse_seconds("0").is_err() && parse_seconds("nan").is_err() && parse_seconds("1e99").is_err()
+        );
+    }
+}

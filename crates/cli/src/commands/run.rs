@@ -1,0 +1,109 @@
+//! `eval`, `run` and `cost`: what evaluates programs.
+
+use crate::args::{How, LimitArgs};
+use crate::interrupt;
+use crate::output::{AT_FAULT, FINE, INTERRUPTED, USAGE, print, print_text, report};
+use crate::progress::Progress;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use wengert_base::Diagnostic;
+use wengert_driver::render::Style;
+use wengert_driver::{Engine, Evaluated, Input, Limits, Options, Session, json};
+
+/// `wengert eval EXPR`
+pub(crate) fn eval(text: &str, file: Option<&Path>, how: &How, style: Style) -> io::Result<u8> {
+    evaluate(how, style, |session, options| session.eval(text, file, options))
+}
+
+/// `wengert run FILE`
+pub(crate) fn run(file: &Path, entry: &str, input: Option<&str>, how: &How, style: Style) -> io::Result<u8> {
+    let input = input.map(read_input).transpose()?;
+    evaluate(how, style, |session, options| session.run(file, entry, input.as_ref(), options))
+}
+
+/// `wengert cost FILE`
+pub(crate) fn cost(
+    file: &Path,
+    entry: &str,
+    input: &str,
+    limits: &LimitArgs,
+    style: Style,
+) -> io::Result<u8> {
+    let input = read_input(input)?;
+    let options = options(limits);
+    let mut session = Session::new();
+    let progress = Progress::start(&options);
+    let result = session.cost(file, entry, &input, &options);
+    progress.finish();
+    match result {
+        Ok(cost) => {
+            let text =
+                format!("{{\"primal\": {}, \"jvp\": {}, \"vjp\": {}}}\n", cost.primal, cost.jvp, cost.vjp);
+            print_text(&text)?;
+            Ok(FINE)
+        }
+        Err(diagnostics) => fail(&session, &diagnostics, &options, style),
+    }
+}
+
+/// What the evaluator may use.
+pub(crate) fn options(limits: &LimitArgs) -> Options {
+    let limits =
+        Limits { max_steps: limits.max_steps, max_memory: limits.max_memory, timeout: limits.timeout };
+    Options { limits, interrupt: interrupt::flag(), ..Options::default() }
+}
+
+fn evaluate(
+    how: &How,
+    style: Style,
+    run: impl FnOnce(&mut Session, &Options) -> Result<Evaluated, Vec<Diagnostic>>,
+) -> io::Result<u8> {
+    let mut session = Session::new();
+    if let Err(error) = Engine::from(how.engine).require() {
+        report(session.sources(), &[error], style)?;
+        return Ok(USAGE);
+    }
+    let options = options(&how.limits);
+    let progress = Progress::start(&options);
+    let result = run(&mut session, &options);
+    progress.finish();
+    match result {
+        Ok(evaluated) => {
+            report(session.sources(), &evaluated.warnings, style)?;
+            print(|out| {
+                match how.json {
+                    true => json::encode::write(out, &evaluated.value)?,
+                    false => out.write_all(wengert_driver::show(&evaluated.value).as_bytes())?,
+                }
+                out.write_all(b"\n")
+            })?;
+            Ok(FINE)
+        }
+        Err(diagnostics) => fail(&session, &diagnostics, &options, style),
+    }
+}
+
+fn fail(session: &Session, diagnostics: &[Diagnostic], options: &Options, style: Style) -> io::Result<u8> {
+    report(session.sources(), diagnostics, style)?;
+    Ok(if options.interrupt.load(Ordering::SeqCst) { INTERRUPTED } else { AT_FAULT })
+}
+
+/// `JSON`, `@FILE` or `@-`.
+fn read_input(text: &str) -> io::Result<Input> {
+    match text.strip_prefix('@') {
+        None => Ok(Input::Text(text.to_string())),
+        Some("-") => {
+            let mut text = String::new();
+            match io::Read::read_to_string(&mut io::stdin().lock(), &mut text) {
+                Ok(_) => Ok(Input::Text(text)),
+                // What is not text is not JSON either: the reader of JSON words that.
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    Ok(Input::Text("\u{fffd}".into()))
+                }
+                Err(error) => Err(error),
+            }
+        }
+        Some(path) => Ok(Input::File(PathBuf::from(path))),
+    }
+}

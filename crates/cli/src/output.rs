@@ -1,0 +1,65 @@
+//! What the command writes: values to standard output, messages to standard error.
+//!
+//! A reader that closes the pipe early (`wengert doc | head`) has all it wants, so that is a quiet end and not an error.
+
+use crate::args::When;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
+use wengert_base::{Diagnostic, SourceMap};
+use wengert_driver::render::{Style, text};
+
+/// All went well.
+pub(crate) const FINE: u8 = 0;
+/// The user's program is at fault.
+pub(crate) const AT_FAULT: u8 = 1;
+/// The command was used wrongly.
+pub(crate) const USAGE: u8 = 2;
+/// The user pressed Ctrl-C; 128 and the number of the signal, as shells have it.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// The style of standard error.
+pub(crate) fn error_style(when: When) -> Style {
+    let colored = match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => {
+            let wanted = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
+            io::stderr().is_terminal()
+                && wanted("NO_COLOR")
+                && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+        }
+    };
+    if colored { Style::Colored } else { Style::Plain }
+}
+
+/// Writes to standard output through a buffer.
+pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    write(&mut out)?;
+    out.flush()
+}
+
+/// Writes a text to standard output.
+pub(crate) fn print_text(text: &str) -> io::Result<()> {
+    print(|out| out.write_all(text.as_bytes()))
+}
+
+/// Writes diagnostics to standard error.
+pub(crate) fn report(sources: &SourceMap, diagnostics: &[Diagnostic], style: Style) -> io::Result<()> {
+    let mut err = io::stderr().lock();
+    err.write_all(text::render(sources, diagnostics, style).as_bytes())?;
+    err.flush()
+}
+
+/// The exit status of a command that ended with this result.
+pub(crate) fn exit_code(result: io::Result<u8>) -> ExitCode {
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(FINE),
+        Err(error) => {
+            // If standard error is gone too, there is nobody left to tell.
+            let _ = writeln!(io::stderr(), "wengert: cannot write: {error}");
+            ExitCode::from(USAGE)
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Diagnostics of the driver: files and imports, JSON inputs, entries, and the command. `E08xx`.
+
+use wengert_base::codes::Code;
+use wengert_base::{Diagnostic, Span};
+
+/// The kinds of diagnostics made here.
+pub const CODES: &[Code] = &[
+    Code { code: "E0801", title: "a file cannot be read" },
+    Code { code: "E0802", title: "a file is not text" },
+    Code { code: "E0803", title: "a file is too large" },
+    Code { code: "E0804", title: "there is no such library module" },
+    Code { code: "E0805", title: "modules import each other in a circle" },
+    Code { code: "E0806", title: "a file cannot be written" },
+    Code { code: "E0810", title: "the input is not JSON" },
+    Code { code: "E0811", title: "the input is not an array of arguments" },
+    Code { code: "E0812", title: "the number of arguments is wrong" },
+    Code { code: "E0813", title: "a JSON value has the wrong kind" },
+    Code { code: "E0814", title: "a JSON number does not fit" },
+    Code { code: "E0815", title: "a JSON array has the wrong length" },
+    Code { code: "E0816", title: "a JSON object has the wrong fields" },
+    Code { code: "E0817", title: "a JSON constructor is unknown" },
+    Code { code: "E0818", title: "functions cannot be given as JSON" },
+    Code { code: "E0819", title: "the JSON does not tell the type of an argument" },
+    Code { code: "E0820", title: "there is no such definition" },
+    Code { code: "E0821", title: "the cost of this cannot be counted" },
+    Code { code: "E0822", title: "the engine is not available" },
+    Code { code: "E0823", title: "there is no such command" },
+    Code { code: "E0824", title: "a command lacks its argument" },
+];
+
+/// The kinds of all diagnostics, in the order of their codes.
+pub fn all_codes() -> Vec<Code> {
+    let lists =
+        [wengert_syntax::errors::CODES, wengert_check::errors::CODES, wengert_interp::errors::CODES, CODES];
+    let mut codes: Vec<Code> = lists.into_iter().flatten().copied().collect();
+    codes.sort_by_key(|code| code.code);
+    codes
+}
+
+/// The kind with that code; `e301`, `301` and `E0301` are one.
+pub fn find_code(text: &str) -> Option<Code> {
+    let digits = text.trim_start_matches(['E', 'e']);
+    all_codes().into_iter().find(|code| {
+        code.code.trim_start_matches(['E']).trim_start_matches('0') == digits.trim_start_matches('0')
+    })
+}
+
+/// What a code means: its title, and what its family has in common.
+pub fn explain(code: Code) -> String {
+    let family = match code.code.get(..3) {
+        Some("E01") => {
+            "The text is not Wengert: a token or a piece of grammar is missing, left over or misspelt. The parser goes on \
+             after it, so several such messages may come at once; mend the first one first."
+        }
+        Some("E02") => {
+            "A name means nothing here, or too many things: it is misspelt, not imported, defined twice, or two imports \
+             bring it."
+        }
+        Some("E03") => {
+            "The types do not fit. Every expression has one type, found without annotations; the message shows the two \
+             that met and where each comes from. There is no conversion behind your back: `real n` makes a Real of an Int."
+        }
+        Some("E04") => {
+            "A pattern is wrong, or a match does not cover every case. A match must have an arm for every value its \
+             type allows, and no arm that can never be reached."
+        }
+        Some("E05") => {
+            "Array sizes contradict each other. Sizes are part of array types; two different known sizes are an error \
+             before the program runs, the rest is checked while it runs."
+        }
+        Some("E06") => {
+            "A derivative is asked for where there is none: of something that holds no Real, or in reverse mode of something \
+             that holds a function."
+        }
+        Some("E07") => {
+            "The program was accepted and stopped while it ran: an index or a size was wrong, a number had no result, a \
+             limit was reached, or the program itself called `fail`."
+        }
+        Some("E08") => {
+            "Something around the program is wrong: a file, an import, the JSON given as input, or the use of the command."
+        }
+        _ => "",
+    };
+    format!("{}: {}\n\n{family}\n", code.code, code.title)
+}
+
+/// A file that cannot be opened or read.
+pub fn unreadable(span: Span, path: &str, error: &std::io::Error) -> Diagnostic {
+    use std::io::ErrorKind;
+    let kind = error.kind();
+    let message = if kind == ErrorKind::NotFound {
+        format!("the file `{path}` does not exist")
+    } else if kind == ErrorKind::PermissionDenied {
+        format!("the file `{path}` may not be read")
+    } else if kind == ErrorKind::IsADirectory {
+        format!("`{path}` is a directory, not a file")
+    } else {
+        format!("the file `{path}` cannot be read: {error}")
+    };
+    let diagnostic = Diagnostic::error("E0801", span, message);
+    if kind == ErrorKind::NotFound && !span.is_nowhere() {
+        return diagnostic.help("the path of an import is relative to the file that imports");
+    }
+    diagnostic
+}
+
+/// A file that cannot be written.
+pub fn unwritable(path: &str, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::error("E0806", Span::NOWHERE, format!("the file `{path}` cannot be written: {error}"))
+        .note("it is unchanged")
+}
+
+/// A file that is not UTF-8.
+pub fn not_utf8(span: Span, path: &str, valid_up_to: usize) -> Diagnostic {
+    Diagnostic::error("E0802", span, format!("the file `{path}` is not UTF-8 text"))
+        .note(format!("the first byte that is not part of a character is byte {valid_up_to}"))
+        .help("save the file as UTF-8")
+}
+
+/// A file that is larger than the driver reads.
+pub fn too_large(span: Span, path: &str, limit: u64) -> Diagnostic {
+    Diagnostic::error("E0803", span, format!("the file `{path}` is too large"))
+        .note(format!("at most {} MiB are read", limit >> 20))
+}
+
+/// `import name` where the library has no such module.
+pub fn unknown_library_module(span: Span, name: &str, similar: Option<&str>, all: &[&str]) -> Diagnostic {
+    let diagnostic = Diagnostic::error("E0804", span, format!("the library has no module `{name}`"))
+        .label("not found")
+        .note(format!("its modules are {}", all.join(", ")));
+    match similar {
+        Some(similar) => diagnostic.help(format!("did you mean `import {similar}`?")),
+        None => diagnostic.help(format!("a file is imported by its path: `import \"{name}.wg\"`")),
+    }
+}
+
+/// Modules that import each other; `cycle` names each once, starting with the one whose import is at `span`.
+pub fn import_cycle(span: Span, cycle: &[String]) -> Diagnostic {
+    let first = cycle.first().map_or("", String::as_str);
+    let message = match cycle.len() {
+        1 => format!("`{first}` imports itself"),
+        _ => format!("`{first}` imports itself through other modules"),
+    };
+    let mut chain: Vec<String> = cycle.iter().map(|name| format!("`{name}`")).collect();
+    chain.push(format!("`{first}`"));
+    Diagnostic::error("E0805", span, message)
+        .label("this import closes the circle")
+        .note(chain.join(" imports "))
+        .help("move what both need to a module of its own")
+}
+
+/// A JSON text in which something else was expected.
+pub fn bad_json(span: Span, expected: &str, found: Option<char>, help: Option<&str>) -> Diagnostic {
+    let found = match found {
+        Some(c) => format!("`{c}`"),
+        None => "the end of the text".into(),
+    };
+    let diagnostic = Diagnostic::error("E0810", span, format!("this is not JSON: {expected}, found {found}"));
+    match help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+/// A JSON token that is malformed.
+pub fn bad_json_token(span: Span, message: &str) -> Diagnostic {
+    Diagnostic::error("E0810", span, format!("this is not JSON: {message}"))
+}
+
+/// An input whose outermost value is not an array.
+pub fn input_not_array(span: Span, found: &str, entry: &str) -> Diagnostic {
+    Diagnostic::error(
+        "E0811",
+        span,
+        format!("the input must be a JSON array of the arguments of `{entry}`, found {found}"),
+    )
+    .help("write one argument as `[3.0]`, and one argument that is a tuple as `[[1.0, 2.0]]`")
+}
+
+/// An input with too many or too few arguments.
+pub fn argument_count(span: Span, entry: &str, ty: &str, expected: usize, found: usize) -> Diagnostic {
+    let diagnostic = match expected {
+        0 => Diagnostic::error(
+            "E0812",
+            span,
+            format!("`{entry}` is not a function, but the input has {}", arguments(found)),
+        ),
+        _ => Diagnostic::error(
+            "E0812",
+            span,
+            format!("`{entry}` takes at most {}, but the input has {found}", arguments(expected)),
+        ),
+    };
+    let diagnostic = diagnostic.note(format!("`{entry} : {ty}`"));
+    match expected {
+        0 => diagnostic.help("leave the input out"),
+        1 => diagnostic
+            .help("an argument that is a tuple is an array inside the array of arguments: `[[1.0, 2.0]]`"),
+        _ => diagnostic,
+    }
+}
+
+fn arguments(count: usize) -> String {
+    if count == 1 { "1 argument".into() } else { format!("{count} arguments") }
+}
+
+/// A JSON value at `path` that is not what the type demands.
+pub fn wrong_json(span: Span, path: &str, expected: &str, found: &str) -> Diagnostic {
+    Diagnostic::error("E0813", span, format!("{path}: expected {expected}, found {found}"))
+}
+
+/// A JSON number at `path` that its type cannot hold.
+pub fn number_out_of_range(span: Span, path: &str, number: &str, ty: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::error("E0814", span, format!("{path}: {number} is not {ty}"));
+    match ty {
+        "an `Int`" => diagnostic.help("an `Int` is a whole number from -2^63 to 2^63 - 1"),
+        _ => diagnostic.help("write \"Infinity\" or \"-Infinity\", in quotes, for the infinities"),
+    }
+}
+
+/// A JSON array at `path` whose length is not what the type says; `why` tells where that length comes from.
+pub fn wrong_length(span: Span, path: &str, expected: &str, found: usize, why: Option<String>) -> Diagnostic {
+    let diagnostic = Diagnostic::error("E0815", span, format!("{path}: expected {expected}, found {found}"));
+    match why {
+        Some(why) => diagnostic.note(why),
+        None => diagnostic,
+    }
+}
+
+/// A JSON object at `path` without a field that the type has.
+pub fn missing_field(span: Span, path: &str, field: &str, ty: &str) -> Diagnostic {
+    Diagnostic::error("E0816", span, format!("{path}: the field \"{field}\" is missing"))
+        .note(format!("the type is `{ty}`"))
+}
+
+/// A JSON object at `path` with a field that the type does not have.
+pub fn extra_field(span: Span, path: &str, field: &str, ty: &str, similar: Option<&str>) -> Diagnostic {
+    let diagnostic =
+        Diagnostic::error("E0816", span, format!("{path}: there is no field \"{field}\" in the type"))
+            .note(format!("the type is `{ty}`"));
+    match similar {
+        Some(similar) => diagnostic.help(format!("did you mean \"{similar}\"?")),
+        None => diagnostic,
+    }
+}
+
+/// A JSON object at `path` that has a field twice.
+pub fn repeated_field(span: Span, path: &str, field: &str) -> Diagnostic {
+    Diagnostic::error("E0816", span, format!("{path}: the field \"{field}\" is there twice"))
+}
+
+/// A JSON object at `path` that should be a constructor but has not the keys of one.
+pub fn not_a_constructor(span: Span, path: &str, ty: &str) -> Diagnostic {
+    Diagnostic::error("E0816", span, format!("{path}: this object is not a constructor of `{ty}`"))
+        .help("a constructor is written `{\"tag\": \"Name\", \"fields\": [ … ]}`")
+}
+
+/// A constructor at `path` that its type does not have.
+pub fn unknown_tag(
+    span: Span,
+    path: &str,
+    tag: &str,
+    ty: &str,
+    all: &[&str],
+    similar: Option<&str>,
+) -> Diagnostic {
+    let diagnostic =
+        Diagnostic::error("E0817", span, format!("{path}: `{tag}` is not a constructor of `{ty}`"))
+            .note(format!("its constructors are {}", all.join(", ")));
+    match similar {
+        Some(similar) => diagnostic.help(format!("did you mean \"{similar}\"?")),
+        None => diagnostic,
+    }
+}
+
+/// An argument at `path` whose type holds a function or a dual.
+pub fn no_json_form(span: Span, path: &str, ty: &str) -> Diagnostic {
+    Diagnostic::error("E0818", span, format!("{path}: a value of type `{ty}` cannot be written as JSON"))
+        .help("define an entry that builds it from data, or use `wengert eval` with an expression")
+}
+
+/// A polymorphic argument whose type the JSON leaves open; `why` says what is in the way.
+pub fn ambiguous_json(span: Span, variable: &str, entry: &str, ty: &str, why: &str) -> Diagnostic {
+    Diagnostic::error("E0819", span, format!("the JSON does not tell what `{variable}` is: {why}"))
+        .note(format!("`{entry} : {ty}`"))
+        .help(format!("annotate the parameters of `{entry}` with their types"))
+}
+
+/// A definition that does not exist.
+pub fn unknown_definition(name: &str, place: &str, similar: Option<&str>, all: &[&str]) -> Diagnostic {
+    let mut diagnostic =
+        Diagnostic::error("E0820", Span::NOWHERE, format!("{place} does not define `{name}`"));
+    if !all.is_empty() && all.len() <= 30 {
+        diagnostic = diagnostic.note(format!("it defines {}", all.join(", ")));
+    }
+    match similar {
+        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")),
+        None if name == "main" => diagnostic.help("name what to evaluate by `--entry NAME`"),
+        None => diagnostic,
+    }
+}
+
+/// A name that neither the library nor the table of built-in functions has.
+pub fn undocumented(name: &str, similar: Option<&str>) -> Diagnostic {
+    let diagnostic =
+        Diagnostic::error("E0820", Span::NOWHERE, format!("the library has nothing called `{name}`"));
+    match similar {
+        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")),
+        None => diagnostic.help("`wengert doc` lists everything"),
+    }
+}
+
+/// An error code that does not exist.
+pub fn unknown_code(code: &str) -> Diagnostic {
+    Diagnostic::error("E0820", Span::NOWHERE, format!("there is no error code `{code}`"))
+        .help("`wengert explain` lists all codes")
+}
+
+/// An entry whose cost cannot be counted, because of its type.
+pub fn no_cost(span: Span, entry: &str, ty: &str, why: &str) -> Diagnostic {
+    Diagnostic::error("E0821", span, format!("the cost of `{entry}` cannot be counted: {why}"))
+        .label(format!("`{ty}`"))
+        .help("give a function from first-order values that hold a `Real` to first-order values")
+}
+
+/// An engine that this build does not have.
+pub fn no_engine(engine: &str) -> Diagnostic {
+    Diagnostic::error("E0822", Span::NOWHERE, format!("the engine `{engine}` is not available in this build"))
+        .help("leave `--engine` out, or write `--engine interp`")
+}
+
+/// A command of the interactive mode that does not exist.
+pub fn unknown_command(command: &str, similar: Option<&str>) -> Diagnostic {
+    let diagnostic = Diagnostic::error("E0823", Span::NOWHERE, format!("there is no command `{command}`"));
+    match similar {
+        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")),
+        None => diagnostic.help("`:help` lists the commands"),
+    }
+}
+
+/// A command of the interactive mode without its argument.
+pub fn missing_argument(command: &str, argument: &str) -> Diagnostic {
+    Diagnostic::error("E0824", Span::NOWHERE, format!("`{command}` needs an argument"))
+        .help(format!("write `{command} {argument}`"))
+}
+
+/// `:reload` before any `:load`.
+pub fn nothing_to_reload() -> Diagnostic {
+    Diagnostic::error("E0824", Span::NOWHERE, "no file has been loaded yet").help("write `:load FILE` first")
+}
+
+/// Something that must not happen. Its code is not in the list: no program can be shown that gives it.
+pub fn internal(span: Span, what: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic::error("E0899", span, format!("internal error: {what}"))
+        .note("this is a bug in wengert, not in your program")
+        .help("please report it together with the program")
+}

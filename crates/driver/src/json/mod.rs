@@ -1,0 +1,14 @@
+//! JSON ⇄ values.
+//!
+//! * [`parse`]: text to a flat [`parse::Document`], without recursion.
+//! * [`decode`]: a document to the values of given types, with errors that name the place in the JSON.
+//! * [`guess`]: which types the JSON itself suggests, for arguments of polymorphic functions.
+//! * [`encode`]: a value to text, without recursion.
+//!
+//! A real number is a number, or one of the strings `"NaN"`, `"Infinity"`, `"-Infinity"`; tuples and arrays are arrays,
+//! unit is `[]`, a record is an object, and a constructor is `{"tag": "Cons", "fields": […]}`.
+
+pub mod decode;
+pub mod encode;
+pub mod guess;
+pub mod parse;

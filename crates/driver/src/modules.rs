@@ -1,0 +1,430 @@
+//! Modules: from a file to everything it needs, checked.
+//!
+//! 1. *Load.* From the root, read and parse every module that is imported, directly or not ([`Graph`]). A module is known
+//!    by its place: a library name, or the canonical path of its file.
+//! 2. *Order.* A depth-first walk, on an explicit stack, puts importers after what they import. An import that
+//!    would close a circle is reported, with the circle, and dropped.
+//! 3. *Check.* In that order each module is checked against the interfaces of what it imports.
+//!
+//! Checking is a pure function of a module's text, its name and the modules it imports, so [`Modules`] keeps the results by exactly
+//! these and checks nothing twice.
+
+use crate::errors;
+use crate::files::{MAX_PROGRAM_BYTES, read_text};
+use crate::library;
+use crate::session::{link, verify};
+use crate::similar::nearest;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use wengert_base::{Diagnostic, Name, SourceId, SourceMap, Span};
+use wengert_check::{Interface, ModuleInput, check_module};
+use wengert_core::Program;
+use wengert_syntax::ast::{Import, ImportSource, Item, Module};
+use wengert_syntax::{Parse, parse};
+
+/// A module that has been checked.
+#[derive(Debug)]
+pub struct CheckedModule {
+    /// Different for modules with different texts or different imports.
+    serial: u32,
+    /// The first part of the qualified names of its definitions.
+    pub name: Name,
+    /// Its tree.
+    pub tree: Arc<Module>,
+    /// What importers see.
+    pub interface: Arc<Interface>,
+    /// Its own definitions.
+    pub program: Program,
+    /// What is wrong in it.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The module behind each of its imports, as far as there is one.
+    pub imports: Vec<Option<Arc<CheckedModule>>>,
+    /// The prelude, except in the prelude.
+    pub prelude: Option<Arc<CheckedModule>>,
+}
+
+impl CheckedModule {
+    /// Whether the module itself has an error.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+
+    /// All modules that this one uses, directly or not.
+    fn needed(&self) -> Vec<Arc<CheckedModule>> {
+        let direct = |module: &CheckedModule| -> Vec<Arc<CheckedModule>> {
+            module.imports.iter().flatten().chain(&module.prelude).cloned().collect()
+        };
+        let mut open = direct(self);
+        let mut seen = FxHashSet::default();
+        let mut needed = Vec::new();
+        while let Some(module) = open.pop() {
+            if seen.insert(module.serial) {
+                open.extend(direct(&module));
+                needed.push(module);
+            }
+        }
+        needed
+    }
+}
+
+/// Where a module comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Place {
+    Library(&'static str),
+    File(PathBuf),
+    /// A text without a file.
+    Text(SourceId),
+}
+
+/// What determines the result of checking: name, text, and serial numbers of what is imported.
+type CacheKey = (Name, SourceId, Vec<Option<u32>>);
+
+/// All modules of a session.
+#[derive(Default)]
+pub struct Modules {
+    /// All sources, those of expressions and inputs included.
+    pub sources: SourceMap,
+    by_text: FxHashMap<(String, String), SourceId>,
+    parsed: FxHashMap<SourceId, Arc<Parse>>,
+    /// By name, source, and the serial numbers of what is imported.
+    checked: FxHashMap<CacheKey, Arc<CheckedModule>>,
+    next_serial: u32,
+    names: FxHashMap<Place, Name>,
+    taken: FxHashSet<Name>,
+}
+
+/// A module to check and how it is found by importers.
+struct Node {
+    place: Place,
+    source: SourceId,
+    parse: Arc<Parse>,
+    /// The directory to which its imports are relative, as the user wrote it.
+    folder: PathBuf,
+    /// For each import the node it names.
+    imports: Vec<Option<usize>>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// The modules reachable from node 0.
+#[derive(Default)]
+struct Graph {
+    nodes: Vec<Node>,
+    by_place: FxHashMap<Place, usize>,
+}
+
+impl Modules {
+    /// Registers a text; the same text under the same name is registered once.
+    pub fn add_source(&mut self, name: &str, text: &str) -> SourceId {
+        let key = (name.to_string(), text.to_string());
+        if let Some(id) = self.by_text.get(&key) {
+            return *id;
+        }
+        let id = self.sources.add(name, text);
+        self.by_text.insert(key, id);
+        id
+    }
+
+    /// The checked module at `path`, with everything it imports, in order: what is imported comes first.
+    pub fn load_file(&mut self, path: &Path) -> Result<Vec<Arc<CheckedModule>>, Diagnostic> {
+        let text = read_text(path, Span::NOWHERE, MAX_PROGRAM_BYTES)?;
+        let source = self.add_source(&path.display().to_string(), &text);
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        Ok(self.load(Place::File(canonical(path)), source, folder))
+    }
+
+    /// A text as a module; its imports of files are relative to `folder`.
+    pub fn load_text(&mut self, name: &str, text: &str, folder: &Path) -> Vec<Arc<CheckedModule>> {
+        let source = self.add_source(name, text);
+        self.load(Place::Text(source), source, folder.to_path_buf())
+    }
+
+    /// A module of the library, nothing if there is none of that name.
+    pub fn load_library(&mut self, name: &str) -> Option<Arc<CheckedModule>> {
+        let module = library::find(name)?;
+        let source = self.add_source(module.file, module.text);
+        self.load(Place::Library(module.name), source, PathBuf::new()).pop()
+    }
+
+    /// What an import item of a text in `folder` refers to.
+    pub fn load_import(
+        &mut self,
+        import: &Import,
+        folder: &Path,
+    ) -> Result<Vec<Arc<CheckedModule>>, Diagnostic> {
+        let (place, source, folder) = self.resolve(import, folder)?;
+        Ok(self.load(place, source, folder))
+    }
+
+    fn load(&mut self, place: Place, source: SourceId, folder: PathBuf) -> Vec<Arc<CheckedModule>> {
+        let mut graph = Graph::default();
+        let root = self.node(&mut graph, place, source, folder);
+        let prelude = library::find(library::PRELUDE).map(|prelude| {
+            let source = self.add_source(prelude.file, prelude.text);
+            self.node(&mut graph, Place::Library(prelude.name), source, PathBuf::new())
+        });
+        let mut next = 0;
+        while let Some(node) = graph.nodes.get(next) {
+            let (parse, folder) = (node.parse.clone(), node.folder.clone());
+            for item in &parse.module.items {
+                let Item::Import(import) = item else { continue };
+                let target = match self.resolve(import, &folder) {
+                    Ok((place, source, folder)) => Ok(self.node(&mut graph, place, source, folder)),
+                    Err(error) => Err(error),
+                };
+                let Some(node) = graph.nodes.get_mut(next) else { continue };
+                node.imports.push(target.as_ref().ok().copied());
+                node.diagnostics.extend(target.err());
+            }
+            next += 1;
+        }
+        let order = graph.order(prelude, root, &self.sources);
+        self.check_all(&graph, &order, prelude)
+    }
+
+    /// The node for a place, a new one if there is none yet.
+    fn node(&mut self, graph: &mut Graph, place: Place, source: SourceId, folder: PathBuf) -> usize {
+        if let Some(index) = graph.by_place.get(&place) {
+            return *index;
+        }
+        let text = self.sources.get(source).cloned();
+        let parse = self
+            .parsed
+            .entry(source)
+            .or_insert_with(|| Arc::new(parse(source, text.as_ref().map_or("", |file| file.text.as_str()))));
+        let (parse, diagnostics) = (parse.clone(), parse.diagnostics.clone());
+        graph.nodes.push(Node {
+            place: place.clone(),
+            source,
+            parse,
+            folder,
+            imports: Vec::new(),
+            diagnostics,
+        });
+        graph.by_place.insert(place, graph.nodes.len() - 1);
+        graph.nodes.len() - 1
+    }
+
+    /// The place, text and folder of what is imported.
+    fn resolve(&mut self, import: &Import, folder: &Path) -> Result<(Place, SourceId, PathBuf), Diagnostic> {
+        match &import.source {
+            ImportSource::Library(ident) => {
+                let name = ident.name.as_str();
+                let Some(module) = library::find(name) else {
+                    let names = library::names();
+                    let similar = nearest(name, names.iter().copied());
+                    return Err(errors::unknown_library_module(ident.span, name, similar, &names));
+                };
+                let source = self.add_source(module.file, module.text);
+                Ok((Place::Library(module.name), source, PathBuf::new()))
+            }
+            ImportSource::File { path, span } => {
+                let path = folder.join(path);
+                let text = read_text(&path, *span, MAX_PROGRAM_BYTES)?;
+                let source = self.add_source(&path.display().to_string(), &text);
+                let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+                Ok((Place::File(canonical(&path)), source, folder))
+            }
+        }
+    }
+
+    fn check_all(
+        &mut self,
+        graph: &Graph,
+        order: &[Visit],
+        prelude: Option<usize>,
+    ) -> Vec<Arc<CheckedModule>> {
+        let mut done: FxHashMap<usize, Arc<CheckedModule>> = FxHashMap::default();
+        let mut modules = Vec::new();
+        for Visit { node: index, imports, circles } in order {
+            let Some(node) = graph.nodes.get(*index) else { continue };
+            let prelude =
+                prelude.filter(|prelude| prelude != index).and_then(|prelude| done.get(&prelude)).cloned();
+            let imports =
+                imports.iter().map(|import| import.and_then(|import| done.get(&import)).cloned()).collect();
+            let module = self.check(node, circles, imports, prelude);
+            done.insert(*index, module.clone());
+            modules.push(module);
+        }
+        modules
+    }
+
+    fn check(
+        &mut self,
+        node: &Node,
+        circles: &[Diagnostic],
+        imports: Vec<Option<Arc<CheckedModule>>>,
+        prelude: Option<Arc<CheckedModule>>,
+    ) -> Arc<CheckedModule> {
+        let name = self.module_name(&node.place);
+        let serial = self.next_serial;
+        self.next_serial += 1;
+        let complete = circles.is_empty() && node.imports.iter().all(Option::is_some);
+        let mut serials: Vec<Option<u32>> = imports.iter().map(|m| m.as_ref().map(|m| m.serial)).collect();
+        serials.push(prelude.as_ref().map(|prelude| prelude.serial));
+        let key = (name, node.source, serials);
+        if let Some(module) = self.checked.get(&key) {
+            return module.clone();
+        }
+        let mut diagnostics = node.diagnostics.clone();
+        diagnostics.extend(circles.iter().cloned());
+        let tree = Arc::new(node.parse.module.clone());
+        let mut module = check_tree(serial, name, tree, imports, prelude, diagnostics);
+        let needed = module.needed();
+        if !module.has_errors() && !needed.iter().any(|needed| needed.has_errors()) {
+            let context = link(&needed);
+            module.diagnostics.extend(verify(&module.program, &context));
+        }
+        let module = Arc::new(module);
+        // What is wrong with an import is not in the key: the file may exist the next time.
+        if complete {
+            self.checked.insert(key, module.clone());
+        }
+        module
+    }
+
+    /// The name of the module at a place: a library name, or the stem of the file, made different from all others.
+    fn module_name(&mut self, place: &Place) -> Name {
+        if let Some(name) = self.names.get(place) {
+            return *name;
+        }
+        let stem = match place {
+            Place::Library(name) => return Name::new(name),
+            Place::File(path) => {
+                path.file_stem().map_or("main".into(), |stem| stem.to_string_lossy().into_owned())
+            }
+            Place::Text(_) => "main".into(),
+        };
+        let free = |candidate: &String| {
+            library::find(candidate).is_none() && !self.taken.contains(&Name::new(candidate))
+        };
+        let numbered = (2..).map(|n| format!("{stem}_{n}"));
+        let chosen = std::iter::once(stem.clone()).chain(numbered).find(free).unwrap_or(stem);
+        let name = Name::new(&chosen);
+        self.taken.insert(name);
+        self.names.insert(place.clone(), name);
+        name
+    }
+}
+
+/// Checks a tree that stands for itself, with imports that are known already.
+fn check_tree(
+    serial: u32,
+    name: Name,
+    tree: Arc<Module>,
+    imports: Vec<Option<Arc<CheckedModule>>>,
+    prelude: Option<Arc<CheckedModule>>,
+    mut diagnostics: Vec<Diagnostic>,
+) -> CheckedModule {
+    let interfaces = imports.iter().map(|m| m.as_ref().map(|m| m.interface.clone())).collect();
+    let checked = check_module(&ModuleInput {
+        name,
+        module: &tree,
+        imports: interfaces,
+        prelude: prelude.as_ref().map(|prelude| prelude.interface.clone()),
+    });
+    diagnostics.extend(checked.diagnostics);
+    CheckedModule {
+        serial,
+        name,
+        tree,
+        interface: Arc::new(checked.interface),
+        program: checked.program,
+        diagnostics,
+        imports,
+        prelude,
+    }
+}
+
+/// The path by which a file is recognized: links resolved where possible.
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// How far the walk has come with a node.
+#[derive(Clone, Copy, PartialEq)]
+enum Mark {
+    New,
+    Open,
+    Done,
+}
+
+impl Graph {
+    /// The nodes in checking order, each with the circles its imports would close and with the imports that are left.
+    fn order(&self, prelude: Option<usize>, root: usize, sources: &SourceMap) -> Vec<Visit> {
+        let mut marks = vec![Mark::New; self.nodes.len()];
+        let mut order = Vec::new();
+        for start in prelude.into_iter().chain([root]) {
+            let mut path: Vec<Visit> = Vec::new();
+            self.enter(start, &mut marks, &mut path);
+            while let Some(visit) = path.last_mut() {
+                let node = visit.node;
+                let position = visit.imports.len();
+                let Some(target) = self.nodes.get(node).and_then(|node| node.imports.get(position)).copied()
+                else {
+                    set(&mut marks, node, Mark::Done);
+                    order.extend(path.pop());
+                    continue;
+                };
+                let mark = target.and_then(|target| marks.get(target)).copied();
+                if mark == Some(Mark::Open) {
+                    visit.imports.push(None);
+                    let circle = self.circle(&path, target.unwrap_or(node), position, sources);
+                    if let Some(visit) = path.last_mut() {
+                        visit.circles.push(circle);
+                    }
+                    continue;
+                }
+                visit.imports.push(target);
+                if let (Some(Mark::New), Some(target)) = (mark, target) {
+                    self.enter(target, &mut marks, &mut path);
+                }
+            }
+        }
+        order
+    }
+
+    fn enter(&self, node: usize, marks: &mut [Mark], path: &mut Vec<Visit>) {
+        if marks.get(node) == Some(&Mark::New) {
+            set(marks, node, Mark::Open);
+            path.push(Visit { node, imports: Vec::new(), circles: Vec::new() });
+        }
+    }
+
+    /// The message about an import (number `position` of the last node on the path) of `target`, which is on the path.
+    fn circle(&self, path: &[Visit], target: usize, position: usize, sources: &SourceMap) -> Diagnostic {
+        let start = path.iter().position(|visit| visit.node == target).unwrap_or(0);
+        let mut members: Vec<usize> = path.iter().skip(start).map(|visit| visit.node).collect();
+        members.rotate_right(1);
+        let names: Vec<String> = members.iter().map(|node| self.file_name(*node, sources)).collect();
+        let last = path.last().and_then(|visit| self.nodes.get(visit.node));
+        let span = last.and_then(|node| {
+            let items = node.parse.module.items.iter();
+            let mut imports = items.filter_map(|item| match item {
+                Item::Import(import) => Some(import.span),
+                Item::Def(_) | Item::Type(_) | Item::Alias(_) => None,
+            });
+            imports.nth(position)
+        });
+        errors::import_cycle(span.unwrap_or(Span::NOWHERE), &names)
+    }
+
+    fn file_name(&self, node: usize, sources: &SourceMap) -> String {
+        let source = self.nodes.get(node).and_then(|node| sources.get(node.source));
+        source.map_or_else(String::new, |file| file.name.clone())
+    }
+}
+
+/// A node on the path of the walk, and afterwards in the order that the walk found.
+struct Visit {
+    node: usize,
+    /// Its imports so far, without those that would close a circle.
+    imports: Vec<Option<usize>>,
+    circles: Vec<Diagnostic>,
+}
+
+fn set(marks: &mut [Mark], node: usize, mark: Mark) {
+    if let Some(slot) = marks.get_mut(node) {
+        *slot = mark;
+    }
+}

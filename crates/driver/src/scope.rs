@@ -1,0 +1,158 @@
+//! What an expression outside of any file can refer to: the definitions of a file for `eval --file`, everything defined so
+//! far for the interactive mode.
+//!
+//! A [`Scope`] keeps the unqualified names in one merged interface, where later entries replace earlier ones, and the
+//! module aliases beside it. To the checker it looks like a list of imports: one of the merged interface, and `import m
+//! as m` for each alias. So shadowing costs nothing, and nothing that was checked before is checked again.
+
+use crate::modules::CheckedModule;
+use indexmap::IndexMap;
+use std::sync::Arc;
+use wengert_base::{Name, Span};
+use wengert_check::Interface;
+use wengert_core::Program;
+use wengert_syntax::ast::{Ident, Import, ImportSource, Item};
+
+/// Names in scope, and the modules they need.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// Unqualified names.
+    visible: Interface,
+    /// Interfaces by the alias that qualifies their names.
+    aliases: IndexMap<Name, Arc<Interface>>,
+    /// Everything that may be needed to run, by module name.
+    program: Program,
+    /// What every module has in scope.
+    prelude: Option<Arc<Interface>>,
+}
+
+/// The import of the merged interface; no user can write such a name.
+const MERGED: &str = "<scope>";
+
+impl Scope {
+    /// Nothing but the prelude.
+    pub fn new(prelude: Option<&CheckedModule>) -> Scope {
+        let mut scope = Scope {
+            visible: Interface::empty(Name::new(MERGED)),
+            aliases: IndexMap::new(),
+            program: Program::default(),
+            prelude: prelude.map(|prelude| prelude.interface.clone()),
+        };
+        if let Some(prelude) = prelude {
+            scope.add_program(&prelude.program);
+        }
+        scope
+    }
+
+    /// The scope at the end of a file: its imports, and above them its own definitions. `modules` are the file's and
+    /// all that it needs, the file's last.
+    pub fn of_file(modules: &[Arc<CheckedModule>]) -> Scope {
+        let file = modules.last();
+        let mut scope = Scope::new(None);
+        for module in modules {
+            scope.add_program(&module.program);
+        }
+        let Some(file) = file else { return scope };
+        scope.prelude = file.prelude.as_ref().map(|prelude| prelude.interface.clone());
+        for (import, module) in imports(file) {
+            scope.add_import(import, &module.interface);
+        }
+        scope.add_names(&file.interface, None);
+        scope
+    }
+
+    /// Makes the names of an import visible.
+    pub fn add_import(&mut self, import: &Import, interface: &Arc<Interface>) {
+        if import.alias.is_none() {
+            let names: Option<Vec<Name>> =
+                import.names.as_ref().map(|names| names.iter().map(|ident| ident.name).collect());
+            self.add_names(interface, names.as_deref());
+        }
+        if import.names.is_none() {
+            self.aliases.insert(alias(import), interface.clone());
+        }
+    }
+
+    /// Makes names of an interface visible, all of them or those in `only`.
+    pub fn add_names(&mut self, interface: &Interface, only: Option<&[Name]>) {
+        let wanted = |name: &Name| only.is_none_or(|only| only.contains(name));
+        let visible = &mut self.visible;
+        for (name, info) in interface.values.iter().filter(|(name, _)| wanted(name)) {
+            visible.values.insert(*name, info.clone());
+        }
+        for (name, info) in interface.types.iter().filter(|(name, _)| wanted(name)) {
+            visible.types.insert(*name, info.clone());
+            visible.aliases.shift_remove(name);
+        }
+        for (name, info) in interface.aliases.iter().filter(|(name, _)| wanted(name)) {
+            visible.aliases.insert(*name, info.clone());
+            visible.types.shift_remove(name);
+        }
+        for (name, info) in interface.ctors.iter().filter(|(name, _)| wanted(name)) {
+            visible.ctors.insert(*name, info.clone());
+        }
+        visible.known_types.extend(interface.known_types.iter().map(|(name, info)| (*name, info.clone())));
+    }
+
+    /// Makes definitions available to run.
+    pub fn add_program(&mut self, program: &Program) {
+        self.program.types.extend(program.types.iter().map(|(name, data)| (*name, data.clone())));
+        self.program.defs.extend(program.defs.iter().map(|(name, def)| (*name, def.clone())));
+    }
+
+    /// The scope as imports: items for a tree, and the interface of each.
+    pub(crate) fn as_imports(&self) -> (Vec<Item>, Vec<Option<Arc<Interface>>>) {
+        let merged = (Name::new(MERGED), Arc::new(self.visible.clone()), None);
+        let aliased = self.aliases.iter().map(|(alias, interface)| (*alias, interface.clone(), Some(*alias)));
+        let ident = |name: Name| Ident { name, span: Span::NOWHERE };
+        std::iter::once(merged)
+            .chain(aliased)
+            .map(|(name, interface, alias)| {
+                let source = ImportSource::Library(ident(name));
+                let import = Import { source, alias: alias.map(ident), names: None, span: Span::NOWHERE };
+                (Item::Import(import), Some(interface))
+            })
+            .unzip()
+    }
+
+    /// Everything that may be needed to run.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The prelude's interface.
+    pub fn prelude(&self) -> Option<&Arc<Interface>> {
+        self.prelude.as_ref()
+    }
+
+    /// Unqualified names that are not from the prelude.
+    pub fn visible(&self) -> &Interface {
+        &self.visible
+    }
+
+    /// Module aliases with their interfaces.
+    pub fn aliases(&self) -> impl Iterator<Item = (Name, &Arc<Interface>)> {
+        self.aliases.iter().map(|(name, interface)| (*name, interface))
+    }
+}
+
+/// The import items of a module, each with the module it names, as far as there is one.
+fn imports(module: &CheckedModule) -> Vec<(&Import, &Arc<CheckedModule>)> {
+    let items = module.tree.items.iter().filter_map(|item| match item {
+        Item::Import(import) => Some(import),
+        Item::Def(_) | Item::Type(_) | Item::Alias(_) => None,
+    });
+    items.zip(&module.imports).filter_map(|(import, module)| Some((import, module.as_ref()?))).collect()
+}
+
+/// The name that qualifies what an import brings.
+fn alias(import: &Import) -> Name {
+    match (&import.alias, &import.source) {
+        (Some(alias), _) => alias.name,
+        (None, ImportSource::Library(ident)) => ident.name,
+        (None, ImportSource::File { path, .. }) => {
+            let stem = std::path::Path::new(path).file_stem();
+            Name::new(&stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned()))
+        }
+    }
+}

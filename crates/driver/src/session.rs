@@ -1,0 +1,349 @@
+//! The one entrance to the language: checking files, evaluating expressions and entries, counting costs.
+//!
+//! A [`Session`] keeps every source it has seen, so that diagnostics can be rendered at any time, and every module it has checked,
+//! so that nothing is checked twice.
+
+use crate::cost::{self, Cost};
+use crate::engine::{Evaluated, Options, evaluate};
+use crate::errors;
+use crate::files::{MAX_INPUT_BYTES, read_text};
+use crate::json::decode::{Arguments, arguments};
+use crate::json::guess::{Numbers, default_arg};
+use crate::json::parse::Document;
+use crate::library;
+use crate::modules::{CheckedModule, Modules};
+use crate::scope::Scope;
+use crate::similar::nearest;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use wengert_base::{Diagnostic, Name, SourceMap, Span};
+use wengert_check::{Interface, ModuleInput, check_module};
+use wengert_core::{Def, Program, Scheme, TypeArg};
+use wengert_syntax::ast::{self, Ident, Item};
+
+/// What checking a file gave.
+pub struct Report {
+    /// The file and everything it needs, the file last.
+    pub modules: Vec<Arc<CheckedModule>>,
+    /// Everything wrong in any of them.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Report {
+    /// Whether the file cannot be run.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+
+    /// The types of the file's own definitions, in the order of the text.
+    pub fn signatures(&self) -> Vec<Signature> {
+        self.modules.last().map_or_else(Vec::new, |module| signatures(module))
+    }
+}
+
+/// A name with its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// What the user calls it.
+    pub name: Name,
+    /// Its type as written.
+    pub ty: String,
+    /// Where it is defined.
+    pub span: Span,
+}
+
+/// The arguments of an entry: a JSON array, as text or in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// The text itself.
+    Text(String),
+    /// A file that holds it.
+    File(PathBuf),
+}
+
+/// Checks, evaluates and remembers.
+#[derive(Default)]
+pub struct Session {
+    pub(crate) modules: Modules,
+    /// How many texts have been checked in a scope: they are modules with numbers for names.
+    snippets: u32,
+}
+
+/// A call that is ready to run.
+pub(crate) struct Call {
+    pub(crate) program: Arc<Program>,
+    pub(crate) def: Arc<Def>,
+    pub(crate) arguments: Arguments,
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+/// An expression as a definition, in a program that can run it.
+pub(crate) struct Expression {
+    pub(crate) def: Arc<Def>,
+    pub(crate) program: Arc<Program>,
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+impl Session {
+    /// A session that has seen nothing yet.
+    pub fn new() -> Session {
+        Session::default()
+    }
+
+    /// Every source seen, to render diagnostics with.
+    pub fn sources(&self) -> &SourceMap {
+        &self.modules.sources
+    }
+
+    /// Checks the file at `path` and everything it imports.
+    pub fn check_file(&mut self, path: &Path) -> Report {
+        match self.modules.load_file(path) {
+            Ok(modules) => report(modules),
+            Err(error) => Report { modules: Vec::new(), diagnostics: vec![error] },
+        }
+    }
+
+    /// Checks a text as if it were a file called `name` in `folder`.
+    pub fn check_text(&mut self, name: &str, text: &str, folder: &Path) -> Report {
+        report(self.modules.load_text(name, text, folder))
+    }
+
+    /// The scope of an expression: of a file, or the prelude alone.
+    pub fn scope(&mut self, file: Option<&Path>) -> Result<(Scope, Vec<Diagnostic>), Vec<Diagnostic>> {
+        match file {
+            Some(file) => {
+                let report = self.check_file(file).accept()?;
+                Ok((Scope::of_file(&report.modules), report.diagnostics))
+            }
+            None => {
+                let prelude = self.modules.load_library(library::PRELUDE);
+                if let Some(prelude) = &prelude
+                    && prelude.has_errors()
+                {
+                    return Err(prelude.diagnostics.clone());
+                }
+                Ok((Scope::new(prelude.as_deref()), Vec::new()))
+            }
+        }
+    }
+
+    /// The value of an expression, with the definitions of `file` in scope.
+    pub fn eval(
+        &mut self,
+        text: &str,
+        file: Option<&Path>,
+        options: &Options,
+    ) -> Result<Evaluated, Vec<Diagnostic>> {
+        let (scope, warnings) = self.scope(file)?;
+        let mut evaluated = self.eval_in(&scope, "<expression>", text, options)?;
+        evaluated.warnings.splice(0..0, warnings);
+        Ok(evaluated)
+    }
+
+    /// The value of an expression in a scope; `source` is the name of its text in messages.
+    pub fn eval_in(
+        &mut self,
+        scope: &Scope,
+        source: &str,
+        text: &str,
+        options: &Options,
+    ) -> Result<Evaluated, Vec<Diagnostic>> {
+        let Expression { def, program, warnings } = self.expression(scope, source, text)?;
+        let type_args: Vec<TypeArg> = def.scheme.params.iter().map(default_arg).collect();
+        let ty = def.scheme.instantiate(&type_args).to_string();
+        let (value, flops) =
+            evaluate(&program, def.name, &type_args, Vec::new(), options).map_err(|e| vec![e])?;
+        Ok(Evaluated { value, ty, flops, warnings })
+    }
+
+    /// The type of an expression in a scope.
+    pub fn type_in(&mut self, scope: &Scope, source: &str, text: &str) -> Result<Scheme, Vec<Diagnostic>> {
+        self.expression(scope, source, text).map(|expression| expression.def.scheme.clone())
+    }
+
+    /// Checks an expression in a scope.
+    pub(crate) fn expression(
+        &mut self,
+        scope: &Scope,
+        source: &str,
+        text: &str,
+    ) -> Result<Expression, Vec<Diagnostic>> {
+        let source = self.modules.add_source(source, text);
+        let parsed = wengert_syntax::parse_expr(source, text);
+        if parsed.diagnostics.iter().any(Diagnostic::is_error) {
+            return Err(parsed.diagnostics);
+        }
+        let span = parsed.expr.span;
+        let name = Ident { name: Name::new(EXPRESSION), span: Span { end: span.start, ..span } };
+        let def = ast::Def { name, params: Vec::new(), result: None, body: parsed.expr, span };
+        let checked = self.check_items(scope, vec![Item::Def(def)], span);
+        let mut warnings = parsed.diagnostics;
+        warnings.extend(checked.diagnostics);
+        if warnings.iter().any(Diagnostic::is_error) {
+            return Err(warnings);
+        }
+        let Some(def) = checked.program.defs.values().last().cloned() else {
+            return Err(vec![errors::internal(span, "the expression was not elaborated")]);
+        };
+        let mut program = scope.program().clone();
+        program.types.extend(checked.program.types);
+        program.defs.extend(checked.program.defs);
+        Ok(Expression { def, program: Arc::new(program), warnings })
+    }
+
+    /// Checks declarations in a scope, as a module of their own.
+    pub(crate) fn check_items(
+        &mut self,
+        scope: &Scope,
+        items: Vec<Item>,
+        span: Span,
+    ) -> wengert_check::Checked {
+        let (mut all, imports) = scope.as_imports();
+        all.extend(items);
+        self.snippets += 1;
+        let tree = ast::Module { items: all, span };
+        let name = Name::new(&format!("it{}", self.snippets));
+        let mut checked =
+            check_module(&ModuleInput { name, module: &tree, imports, prelude: scope.prelude().cloned() });
+        if !checked.diagnostics.iter().any(Diagnostic::is_error) {
+            checked.diagnostics.extend(verify(&checked.program, scope.program()));
+        }
+        checked
+    }
+
+    /// What the checker says of import items alone.
+    pub(crate) fn check_imports(
+        &mut self,
+        items: Vec<Item>,
+        imports: Vec<Option<Arc<Interface>>>,
+        span: Span,
+    ) -> Vec<Diagnostic> {
+        let tree = ast::Module { items, span };
+        check_module(&ModuleInput { name: Name::new("it"), module: &tree, imports, prelude: None })
+            .diagnostics
+    }
+
+    /// Evaluates the definition `entry` of a file, applied to the arguments in `input`.
+    pub fn run(
+        &mut self,
+        file: &Path,
+        entry: &str,
+        input: Option<&Input>,
+        options: &Options,
+    ) -> Result<Evaluated, Vec<Diagnostic>> {
+        let call = self.call(file, entry, input, Numbers::Int)?;
+        let Arguments { type_args, values, result, .. } = call.arguments;
+        let (value, flops) =
+            evaluate(&call.program, call.def.name, &type_args, values, options).map_err(|e| vec![e])?;
+        Ok(Evaluated { value, ty: result.to_string(), flops, warnings: call.warnings })
+    }
+
+    /// Counts the operations of the definition `entry` of a file, of its `jvp` and its `vjp`, at the arguments in `input`.
+    pub fn cost(
+        &mut self,
+        file: &Path,
+        entry: &str,
+        input: &Input,
+        options: &Options,
+    ) -> Result<Cost, Vec<Diagnostic>> {
+        let call = self.call(file, entry, Some(input), Numbers::Real)?;
+        cost::count(&call, entry, options).map_err(|error| vec![error])
+    }
+
+    fn call(
+        &mut self,
+        file: &Path,
+        entry: &str,
+        input: Option<&Input>,
+        numbers: Numbers,
+    ) -> Result<Call, Vec<Diagnostic>> {
+        let report = self.check_file(file).accept()?;
+        let program = Arc::new(link(&report.modules));
+        let module = report.modules.last();
+        let info = module.and_then(|module| module.interface.values.get(&Name::new(entry)));
+        let def = info.and_then(|info| program.defs.get(&info.qualified)).cloned();
+        let Some(def) = def else {
+            let names: Vec<&str> = module
+                .into_iter()
+                .flat_map(|module| module.interface.values.keys().map(|name| name.as_str()))
+                .collect();
+            let similar = nearest(entry, names.iter().copied());
+            let place = format!("`{}`", file.display());
+            return Err(vec![errors::unknown_definition(entry, &place, similar, &names)]);
+        };
+        let arguments = match input {
+            None => {
+                let type_args: Vec<TypeArg> = def.scheme.params.iter().map(default_arg).collect();
+                let result = def.scheme.instantiate(&type_args);
+                Arguments { type_args, values: Vec::new(), types: Vec::new(), result }
+            }
+            Some(input) => {
+                let document = self.document(input).map_err(|error| vec![error])?;
+                arguments(&document, entry, &def.scheme, &program.types, numbers)
+                    .map_err(|error| vec![error])?
+            }
+        };
+        Ok(Call { program, def, arguments, warnings: report.diagnostics })
+    }
+
+    fn document(&mut self, input: &Input) -> Result<Document, Diagnostic> {
+        let (name, text) = match input {
+            Input::Text(text) => ("<input>".to_string(), text.clone()),
+            Input::File(path) => {
+                (path.display().to_string(), read_text(path, Span::NOWHERE, MAX_INPUT_BYTES)?)
+            }
+        };
+        let source = self.modules.sources.add(name, text.as_str());
+        Document::parse(source, &text)
+    }
+}
+
+/// The name of the definition that an expression becomes; no user can write it.
+pub(crate) const EXPRESSION: &str = "<expression>";
+
+pub(crate) fn report(modules: Vec<Arc<CheckedModule>>) -> Report {
+    let mut diagnostics: Vec<Diagnostic> =
+        modules.iter().flat_map(|module| module.diagnostics.iter().cloned()).collect();
+    diagnostics.dedup();
+    Report { modules, diagnostics }
+}
+
+impl Report {
+    /// The report, or its diagnostics if there is an error.
+    pub fn accept(self) -> Result<Report, Vec<Diagnostic>> {
+        if self.has_errors() { Err(self.diagnostics) } else { Ok(self) }
+    }
+}
+
+/// In debug builds: what the verifier of the core says of definitions that the checker has accepted. Anything is a bug.
+pub(crate) fn verify(module: &Program, context: &Program) -> Vec<Diagnostic> {
+    if !cfg!(debug_assertions) {
+        return Vec::new();
+    }
+    let errors = wengert_core::verify_module(module, context).err().unwrap_or_default();
+    errors.into_iter().map(|error| errors::internal(error.span, error)).collect()
+}
+
+/// One program of several modules.
+pub(crate) fn link(modules: &[Arc<CheckedModule>]) -> Program {
+    let mut program = Program::default();
+    for module in modules {
+        program.types.extend(module.program.types.iter().map(|(name, data)| (*name, data.clone())));
+        program.defs.extend(module.program.defs.iter().map(|(name, def)| (*name, def.clone())));
+    }
+    program
+}
+
+pub(crate) fn signatures(module: &CheckedModule) -> Vec<Signature> {
+    let mut all: Vec<Signature> = module
+        .interface
+        .values
+        .iter()
+        .filter_map(|(name, info)| {
+            let ty = info.scheme.as_ref()?.to_string();
+            Some(Signature { name: *name, ty, span: info.span })
+        })
+        .collect();
+    all.sort_by_key(|signature| signature.span);
+    all
+}
