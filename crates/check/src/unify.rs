@@ -1,0 +1,419 @@
+//! Unification: makes two types equal by binding metas, or says how they clash.
+//!
+//! Sizes are gradual: an unknown size agrees with everything, a size the user named agrees with everything but that is
+//! an *assumption* (`Store::assumed_size`) which elaboration may have to check while running, and only two different
+//! constants clash. Rows are unified by moving the fields that one side lacks into the other side's rest.
+
+use crate::ty::{Arg, Len, MetaId, MetaState, OriginId, Rest, RowId, RowState, RowTy, SizeState, Store, Ty, UserVar};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use wengert_base::Name;
+use wengert_core::Pred;
+
+/// How two types clash.
+#[derive(Clone, Debug)]
+pub(crate) enum Clash {
+    /// They are built differently.
+    Shape,
+    /// A type lacks a predicate.
+    Pred { pred: Pred, ty: Ty, origin: OriginId },
+    /// A type would contain itself.
+    Infinite { whole: Ty },
+    /// Two different constant sizes.
+    Size(u64, u64),
+    /// A type variable that the user wrote would have to be this type.
+    TooGeneral { user: UserVar, ty: Ty },
+    /// Two type variables that the user wrote would have to be equal.
+    SameVars(UserVar, UserVar),
+    /// A record lacks a field.
+    Field(Name),
+    /// The types have become too large.
+    Exhausted,
+}
+
+/// What must not occur in a type that something is bound to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Meta(MetaId),
+    Row(RowId),
+    Nothing,
+}
+
+type Unified = Result<(), Clash>;
+
+impl Store<'_> {
+    /// Makes the types equal.
+    pub(crate) fn unify(&mut self, a: &Ty, b: &Ty) -> Unified {
+        if !self.step() {
+            return Err(Clash::Exhausted);
+        }
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.unify_heads(a, b))
+    }
+
+    fn unify_heads(&mut self, a: &Ty, b: &Ty) -> Unified {
+        let (a, b) = (self.shallow(a), self.shallow(b));
+        match (&a, &b) {
+            (Ty::Error, _) | (_, Ty::Error) => Ok(()),
+            (Ty::Meta(m), Ty::Meta(n)) => self.unify_metas(*m, *n),
+            (Ty::Meta(m), _) => self.bind(*m, &b),
+            (_, Ty::Meta(m)) => self.bind(*m, &a),
+            (Ty::Real, Ty::Real) | (Ty::Int, Ty::Int) | (Ty::Bool, Ty::Bool) | (Ty::String, Ty::String) => Ok(()),
+            (Ty::Rigid(x), Ty::Rigid(y)) if x == y => Ok(()),
+            (Ty::Tuple(xs), Ty::Tuple(ys)) if Rc::ptr_eq(xs, ys) => Ok(()),
+            (Ty::Tuple(xs), Ty::Tuple(ys)) if xs.len() == ys.len() => self.unify_all(xs, ys),
+            (Ty::Data(x, xs), Ty::Data(y, ys)) if x == y && xs.len() == ys.len() => self.unify_all(xs, ys),
+            (Ty::Fun(x, y), Ty::Fun(u, v)) => {
+                self.unify(x, u)?;
+                self.unify(y, v)
+            }
+            (Ty::Array(n, x), Ty::Array(m, y)) => {
+                self.unify_sizes(*n, *m)?;
+                self.unify(x, y)
+            }
+            (Ty::Dual(x), Ty::Dual(y)) => self.unify(x, y),
+            (Ty::Record(x), Ty::Record(y)) => self.unify_rows(x, y),
+            (
+                Ty::Real
+                | Ty::Int
+                | Ty::Bool
+                | Ty::String
+                | Ty::Tuple(_)
+                | Ty::Record(_)
+                | Ty::Array(..)
+                | Ty::Fun(..)
+                | Ty::Data(..)
+                | Ty::Dual(_)
+                | Ty::Rigid(_),
+                _,
+            ) => Err(Clash::Shape),
+        }
+    }
+
+    fn unify_all(&mut self, xs: &[Ty], ys: &[Ty]) -> Unified {
+        xs.iter().zip(ys).try_for_each(|(x, y)| self.unify(x, y))
+    }
+
+    fn unify_metas(&mut self, m: MetaId, n: MetaId) -> Unified {
+        if m == n {
+            return Ok(());
+        }
+        let (Some(MetaState::Open { level: lm, preds: pm, user: um }), Some(MetaState::Open { level: ln, preds: pn, user: un })) =
+            (self.metas.get(m.0 as usize).cloned(), self.metas.get(n.0 as usize).cloned())
+        else {
+            return Ok(());
+        };
+        if let (Some(x), Some(y)) = (um, un)
+            && x.owner == y.owner
+        {
+            return Err(Clash::SameVars(x, y));
+        }
+        let (from, to, user) = if um.is_some() { (n, m, um) } else { (m, n, un) };
+        let mut preds = pm;
+        for (pred, origin) in pn.iter() {
+            preds.add(pred, origin);
+        }
+        if let Some(state) = self.metas.get_mut(to.0 as usize) {
+            *state = MetaState::Open { level: lm.min(ln), preds, user };
+        }
+        self.bind_meta(from, Ty::Meta(to));
+        self.settle_real(to)
+    }
+
+    /// A number with a `Real` inside can only be `Real`.
+    fn settle_real(&mut self, id: MetaId) -> Unified {
+        if self.preds_of(id).force_real() { self.bind(id, &Ty::Real) } else { Ok(()) }
+    }
+
+    /// Binds an open meta to a type that is not a meta.
+    fn bind(&mut self, id: MetaId, ty: &Ty) -> Unified {
+        let Some(MetaState::Open { level, preds, user }) = self.metas.get(id.0 as usize).cloned() else {
+            return Ok(());
+        };
+        if let Some(user) = user {
+            return Err(Clash::TooGeneral { user, ty: ty.clone() });
+        }
+        self.lower(Target::Meta(id), level, ty)?;
+        self.bind_meta(id, ty.clone());
+        preds.iter().try_for_each(|(pred, origin)| self.require(pred, ty, origin))
+    }
+
+    /// Demands a predicate of an open meta.
+    pub(crate) fn require_of_meta(&mut self, id: MetaId, pred: Pred, origin: OriginId) -> Unified {
+        if let Some(MetaState::Open { preds, .. }) = self.metas.get_mut(id.0 as usize) {
+            preds.add(pred, origin);
+        }
+        self.settle_real(id)
+    }
+
+    /// Lowers the levels inside `ty` to at most `level`, and sees that `target` does not occur in it.
+    fn lower(&mut self, target: Target, level: u32, ty: &Ty) -> Unified {
+        if !self.step() {
+            return Err(Clash::Exhausted);
+        }
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match ty {
+            Ty::Real | Ty::Int | Ty::Bool | Ty::String | Ty::Error => Ok(()),
+            Ty::Meta(id) => {
+                if target == Target::Meta(*id) {
+                    return Err(Clash::Infinite { whole: ty.clone() });
+                }
+                match self.metas.get_mut(id.0 as usize) {
+                    Some(MetaState::Open { level: own, .. }) => {
+                        *own = level.min(*own);
+                        Ok(())
+                    }
+                    Some(MetaState::Bound(bound)) => {
+                        let bound = bound.clone();
+                        self.lower(target, level, &bound)
+                    }
+                    None => Ok(()),
+                }
+            }
+            Ty::Rigid(_) => Ok(()),
+            Ty::Tuple(items) | Ty::Data(_, items) => items.iter().try_for_each(|item| self.lower(target, level, item)),
+            Ty::Fun(from, to) => {
+                self.lower(target, level, from)?;
+                self.lower(target, level, to)
+            }
+            Ty::Array(len, elem) => {
+                self.lower_size(level, *len);
+                self.lower(target, level, elem)
+            }
+            Ty::Dual(inner) => self.lower(target, level, inner),
+            Ty::Record(row) => self.lower_row(target, level, row),
+        })
+    }
+
+    fn lower_row(&mut self, target: Target, level: u32, row: &RowTy) -> Unified {
+        row.fields.values().try_for_each(|field| self.lower(target, level, field))?;
+        let Rest::Meta(id) = row.rest else { return Ok(()) };
+        if target == Target::Row(id) {
+            return Err(Clash::Infinite { whole: Ty::Record(Rc::new(row.clone())) });
+        }
+        match self.rows.get_mut(id.0 as usize) {
+            Some(RowState::Open { level: own, .. }) => {
+                *own = level.min(*own);
+                Ok(())
+            }
+            Some(RowState::Bound(bound)) => {
+                let bound = Rc::clone(bound);
+                self.lower_row(target, level, &bound)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn lower_size(&mut self, level: u32, len: Len) {
+        if let Len::Meta(id) = self.shallow_size(len)
+            && let Some(SizeState::Open { level: own, .. }) = self.sizes.get_mut(id.0 as usize)
+        {
+            *own = level.min(*own);
+        }
+    }
+
+    /// Sizes agree, unless they are different constants.
+    pub(crate) fn unify_sizes(&mut self, a: Len, b: Len) -> Unified {
+        let (a, b) = (self.shallow_size(a), self.shallow_size(b));
+        match (a, b) {
+            (Len::Const(x), Len::Const(y)) if x != y => Err(Clash::Size(x, y)),
+            (Len::Const(_), Len::Const(_)) | (Len::Unknown, Len::Unknown) => Ok(()),
+            (Len::Meta(x), Len::Meta(y)) => {
+                self.unify_size_metas(x, y);
+                Ok(())
+            }
+            (Len::Meta(id), other) | (other, Len::Meta(id)) => {
+                self.bind_size_meta(id, other);
+                Ok(())
+            }
+            (Len::Rigid(x), Len::Rigid(y)) if x == y => Ok(()),
+            (Len::Rigid(_) | Len::Unknown | Len::Const(_), _) => {
+                self.assumed_size = true;
+                Ok(())
+            }
+        }
+    }
+
+    fn unify_size_metas(&mut self, x: crate::ty::SizeId, y: crate::ty::SizeId) {
+        if x == y {
+            return;
+        }
+        let (Some(SizeState::Open { level: lx, user: ux, tainted: tx }), Some(SizeState::Open { level: ly, user: uy, tainted: ty })) =
+            (self.sizes.get(x.0 as usize).copied(), self.sizes.get(y.0 as usize).copied())
+        else {
+            return;
+        };
+        if ux.is_some() && uy.is_some() {
+            self.assumed_size = true;
+            return;
+        }
+        let user = ux.or(uy);
+        if user.is_some() && (tx || ty) {
+            self.assumed_size = true;
+        }
+        let (from, to) = if ux.is_some() { (y, x) } else { (x, y) };
+        let tainted = user.is_none() && (tx || ty);
+        if let Some(state) = self.sizes.get_mut(to.0 as usize) {
+            *state = SizeState::Open { level: lx.min(ly), user, tainted };
+        }
+        self.bind_size(from, Len::Meta(to));
+    }
+
+    fn bind_size_meta(&mut self, id: crate::ty::SizeId, other: Len) {
+        let Some(SizeState::Open { user, tainted, .. }) = self.sizes.get_mut(id.0 as usize) else { return };
+        if user.is_some() {
+            self.assumed_size = true;
+        } else if other == Len::Unknown {
+            *tainted = true;
+        } else {
+            self.assumed_size |= *tainted;
+            self.bind_size(id, other);
+        }
+    }
+
+    fn unify_rows(&mut self, a: &RowTy, b: &RowTy) -> Unified {
+        let (a, b) = (self.flat_row(a), self.flat_row(b));
+        let mut only_a: BTreeMap<Name, Ty> = BTreeMap::new();
+        let mut only_b = b.fields;
+        for (name, ty) in a.fields {
+            match only_b.remove(&name) {
+                Some(other) => self.unify(&ty, &other)?,
+                None => {
+                    only_a.insert(name, ty);
+                }
+            }
+        }
+        // Unifying the common fields may have bound a rest; then the split is no longer right.
+        let (rest_a, rest_b) = (self.flat_row(&row(a.rest)), self.flat_row(&row(b.rest)));
+        if !rest_a.fields.is_empty() || !rest_b.fields.is_empty() {
+            only_a.extend(rest_a.fields);
+            only_b.extend(rest_b.fields);
+            let a = RowTy { fields: only_a, rest: rest_a.rest };
+            let b = RowTy { fields: only_b, rest: rest_b.rest };
+            return self.unify_rows(&a, &b);
+        }
+        self.unify_rests(only_a, rest_a.rest, only_b, rest_b.rest)
+    }
+
+    fn unify_rests(
+        &mut self,
+        only_a: BTreeMap<Name, Ty>,
+        rest_a: Rest,
+        only_b: BTreeMap<Name, Ty>,
+        rest_b: Rest,
+    ) -> Unified {
+        if rest_a == rest_b {
+            return match only_a.keys().chain(only_b.keys()).next() {
+                Some(name) if rest_a != Rest::Error => Err(Clash::Field(*name)),
+                Some(_) | None => Ok(()),
+            };
+        }
+        if rest_a == Rest::Error || rest_b == Rest::Error {
+            return Ok(());
+        }
+        match (only_a.is_empty(), only_b.is_empty()) {
+            (true, true) => match (rest_a, rest_b) {
+                (Rest::Meta(id), other) if !self.is_user_row(id) => self.bind_rest(id, row(other)),
+                (other, Rest::Meta(id)) => self.bind_rest(id, row(other)),
+                (Rest::Meta(_) | Rest::Closed | Rest::Rigid(_) | Rest::Error, _) => Err(Clash::Shape),
+            },
+            (false, true) => self.extend_rest(rest_b, only_a, rest_a),
+            (true, false) => self.extend_rest(rest_a, only_b, rest_b),
+            (false, false) => {
+                let common = self.fresh_row(None);
+                self.extend_rest(rest_b, only_a, common)?;
+                self.extend_rest(rest_a, only_b, common)
+            }
+        }
+    }
+
+    /// Binds `rest` to the given fields and a further rest.
+    fn extend_rest(&mut self, rest: Rest, fields: BTreeMap<Name, Ty>, further: Rest) -> Unified {
+        match rest {
+            Rest::Meta(id) if !self.is_user_row(id) => self.bind_rest(id, RowTy { fields, rest: further }),
+            Rest::Meta(_) | Rest::Closed | Rest::Rigid(_) => match fields.keys().next() {
+                Some(name) => Err(Clash::Field(*name)),
+                None => Err(Clash::Shape),
+            },
+            Rest::Error => Ok(()),
+        }
+    }
+
+    fn is_user_row(&self, id: RowId) -> bool {
+        matches!(self.rows.get(id.0 as usize), Some(RowState::Open { user: Some(_), .. }))
+    }
+
+    fn bind_rest(&mut self, id: RowId, to: RowTy) -> Unified {
+        let Some(RowState::Open { level, user }) = self.rows.get(id.0 as usize).cloned() else { return Ok(()) };
+        if user.is_some() {
+            return Err(Clash::Shape);
+        }
+        self.lower_row(Target::Row(id), level, &to)?;
+        self.bind_row(id, to);
+        Ok(())
+    }
+
+    /// Lowers the levels inside `ty` to the current one: it becomes part of the surrounding code.
+    pub(crate) fn pin(&mut self, ty: &Ty) {
+        let level = self.level;
+        // Only `Exhausted` can come back, and that is reported where it strikes next.
+        let _ = self.lower(Target::Nothing, level, ty);
+    }
+
+    /// The replacement of rigid parameters by arguments.
+    pub(crate) fn substitute(&mut self, ty: &Ty, params: &[crate::ty::RigidId], args: &[Arg]) -> Ty {
+        if !self.step() {
+            return Ty::Error;
+        }
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let ty = self.shallow(ty);
+            match &ty {
+                Ty::Real | Ty::Int | Ty::Bool | Ty::String | Ty::Error | Ty::Meta(_) => ty,
+                Ty::Rigid(id) => match position(params, *id).and_then(|i| args.get(i)) {
+                    Some(Arg::Type(arg)) => arg.clone(),
+                    Some(Arg::Row(_) | Arg::Size(_)) | None => ty,
+                },
+                Ty::Tuple(items) => Ty::Tuple(items.iter().map(|t| self.substitute(t, params, args)).collect()),
+                Ty::Data(name, items) => {
+                    Ty::Data(*name, items.iter().map(|t| self.substitute(t, params, args)).collect())
+                }
+                Ty::Fun(from, to) => {
+                    Ty::fun(self.substitute(from, params, args), self.substitute(to, params, args))
+                }
+                Ty::Dual(inner) => Ty::Dual(Rc::new(self.substitute(inner, params, args))),
+                Ty::Array(len, elem) => {
+                    let len = match self.shallow_size(*len) {
+                        Len::Rigid(id) => match position(params, id).and_then(|i| args.get(i)) {
+                            Some(Arg::Size(arg)) => *arg,
+                            Some(Arg::Row(_) | Arg::Type(_)) | None => Len::Rigid(id),
+                        },
+                        len @ (Len::Const(_) | Len::Meta(_) | Len::Unknown) => len,
+                    };
+                    Ty::array(len, self.substitute(elem, params, args))
+                }
+                Ty::Record(row) => {
+                    let flat = self.flat_row(row);
+                    let mut fields: BTreeMap<Name, Ty> =
+                        flat.fields.iter().map(|(n, t)| (*n, self.substitute(t, params, args))).collect();
+                    let rest = match flat.rest {
+                        Rest::Rigid(id) => match position(params, id).and_then(|i| args.get(i)) {
+                            Some(Arg::Row(more)) => {
+                                fields.extend(more.fields.iter().map(|(n, t)| (*n, t.clone())));
+                                more.rest
+                            }
+                            Some(Arg::Type(_) | Arg::Size(_)) | None => flat.rest,
+                        },
+                        Rest::Closed | Rest::Meta(_) | Rest::Error => flat.rest,
+                    };
+                    Ty::Record(Rc::new(RowTy { fields, rest }))
+                }
+            }
+        })
+    }
+}
+
+fn position(params: &[crate::ty::RigidId], id: crate::ty::RigidId) -> Option<usize> {
+    params.iter().position(|param| *param == id)
+}
+
+fn row(rest: Rest) -> RowTy {
+    RowTy { fields: BTreeMap::new(), rest }
+}
