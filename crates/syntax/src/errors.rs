@@ -148,3 +148,9 @@ pub(crate) fn nested_too_deeply(span: Span) -> Diagnostic {
         .note("every bracket, operator, `let`, `if` and function counts as a level")
         .help("give inner parts names with `def`")
 }
+
+pub(crate) fn formatter_changed_program(span: Span) -> Diagnostic {
+    Diagnostic::error(FORMATTER, span, "formatting would change this program, so nothing was changed")
+        .note("this is a mistake in the formatter, not in the program")
+        .help("please report it together with the file")
+}

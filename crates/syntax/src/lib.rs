@@ -9,11 +9,13 @@
 
 pub mod ast;
 pub mod errors;
+pub mod format;
 pub mod lexer;
 pub mod parser;
 mod precedence;
 pub mod token;
 
+pub use format::{format, print_expr, print_module, same_expr, same_module};
 pub use parser::{
     Input, MAX_DEPTH, Parse, ParsedExpr, ParsedInput, is_incomplete, parse, parse_expr, parse_input,
 };

@@ -121,7 +121,7 @@ impl Parser<'_> {
     }
 
     /// Whether an argument follows. `f \x -> e` is included: it gets a message of its own.
-    fn begins_argument(&mut self) -> bool {
+    fn begins_argument(&self) -> bool {
         let token = self.token(0);
         let atom = token.kind.begins_atom();
         let misplaced =
@@ -274,10 +274,12 @@ impl Parser<'_> {
 
     /// `f x = … and g y = …`
     pub(super) fn rec_bindings(&mut self) -> Vec<Binding> {
+        let outer = std::mem::replace(&mut self.in_rec_group, true);
         let mut bindings = vec![self.binding()];
         while self.eat(TokenKind::And) {
             bindings.push(self.binding());
         }
+        self.in_rec_group = outer;
         bindings
     }
 

@@ -97,8 +97,10 @@ struct Parser<'t> {
     open: Vec<Open>,
     /// Whether a whole file is parsed: then the file itself shows which words it defines.
     is_module: bool,
-    /// Words that have been looked up, and whether the file defines them.
-    slip_words: Vec<(TokenKind, bool)>,
+    /// Words of other languages that this text uses as names of its own.
+    defined_words: Vec<&'static str>,
+    /// Whether `and` continues a group of bindings here.
+    in_rec_group: bool,
     /// Whether an arm of a `match` is being parsed.
     in_arms: bool,
     /// Whether `elif` can be meant here.
@@ -109,9 +111,11 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn new(source: SourceId, text: &'t str) -> Parser<'t> {
+        let lexed = lex(source, text);
         Parser {
             text,
-            lexed: lex(source, text),
+            defined_words: slip::defined_words(&lexed.tokens),
+            lexed,
             position: 0,
             diagnostics: Vec::new(),
             last_error: None,
@@ -120,7 +124,7 @@ impl<'t> Parser<'t> {
             depth: 0,
             open: Vec::new(),
             is_module: false,
-            slip_words: Vec::new(),
+            in_rec_group: false,
             in_arms: false,
             in_then: false,
             in_case: false,
@@ -329,10 +333,10 @@ impl<'t> Parser<'t> {
 
     /// Forgets for a while in which constructs the bracket stands.
     fn in_brackets<T>(&mut self, parse: impl FnOnce(&mut Self) -> T) -> T {
-        let saved = (self.in_arms, self.in_then, self.in_case);
-        (self.in_arms, self.in_then, self.in_case) = (false, false, false);
+        let saved = (self.in_arms, self.in_then, self.in_case, self.in_rec_group);
+        (self.in_arms, self.in_then, self.in_case, self.in_rec_group) = (false, false, false, false);
         let result = parse(self);
-        (self.in_arms, self.in_then, self.in_case) = saved;
+        (self.in_arms, self.in_then, self.in_case, self.in_rec_group) = saved;
         result
     }
 

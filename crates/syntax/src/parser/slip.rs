@@ -7,7 +7,7 @@
 use super::{Parser, hole};
 use crate::ast::{BinOp, Expr, ExprKind, Literal, Pattern};
 use crate::errors;
-use crate::token::TokenKind;
+use crate::token::{Token, TokenKind};
 use wengert_base::Span;
 
 /// How far ahead a slip is looked for.
@@ -39,26 +39,43 @@ pub(super) const ITEM_WORDS: [(&str, TokenKind); 22] = [
     ("from", TokenKind::Import),
 ];
 
+/// Words of other languages that are slips unless the text itself binds them.
+const SLIP_WORDS: [&str; 12] =
+    ["or", "return", "lambda", "fun", "fn", "function", "case", "switch", "elif", "elsif", "elseif", "of"];
+
+/// Which of these words occur where names are bound: in heads of definitions, parameters and patterns. After an
+/// import nobody knows what is bound, so all of them count.
+pub(super) fn defined_words(tokens: &[Token]) -> Vec<&'static str> {
+    let mut defined = Vec::new();
+    let mut in_head = false;
+    for token in tokens {
+        match token.kind {
+            TokenKind::Import => return SLIP_WORDS.to_vec(),
+            TokenKind::Def
+            | TokenKind::Let
+            | TokenKind::Rec
+            | TokenKind::And
+            | TokenKind::Lambda
+            | TokenKind::Bar => in_head = true,
+            TokenKind::Equals | TokenKind::Arrow | TokenKind::In => in_head = false,
+            TokenKind::Lower(name) if in_head => {
+                defined.extend(SLIP_WORDS.iter().find(|word| **word == name.as_str()));
+            }
+            _ => {}
+        }
+    }
+    defined
+}
+
 impl Parser<'_> {
     /// Whether the next token is one of these ordinary names.
     pub(super) fn at_word(&self, words: &[&str]) -> bool {
         matches!(self.kind(), TokenKind::Lower(name) if words.contains(&name.as_str()))
     }
 
-    /// Whether the file binds the next token's name somewhere: then it is no slip.
-    fn is_defined(&mut self, word: TokenKind) -> bool {
-        if let Some((_, known)) = self.slip_words.iter().find(|(known, _)| *known == word) {
-            return *known;
-        }
-        let binders = [TokenKind::Def, TokenKind::Let, TokenKind::Rec, TokenKind::And, TokenKind::Lambda];
-        let pairs = self.lexed.tokens.iter().zip(self.lexed.tokens.iter().skip(1));
-        let mut defined = false;
-        for (before, token) in pairs {
-            defined |= token.kind == word && binders.contains(&before.kind);
-            defined |= token.kind == TokenKind::Import;
-        }
-        self.slip_words.push((word, defined));
-        defined
+    /// Whether the text uses the next token's name as a name of its own: then it is no slip.
+    fn is_defined(&self) -> bool {
+        self.at_word(&self.defined_words)
     }
 
     /// Whether the next token begins its line without indentation.
@@ -76,9 +93,9 @@ impl Parser<'_> {
         }
         let TokenKind::Lower(name) = kind else { return false };
         match name.as_str() {
-            "elif" | "elsif" | "elseif" if self.in_then => return true,
-            "of" if self.in_case => return true,
-            "where" if self.token(0).newline_before => return self.binding_ahead(1),
+            "elif" | "elsif" | "elseif" if self.in_then && !self.is_defined() => return true,
+            "of" if self.in_case && !self.is_defined() => return true,
+            "where" if self.token(0).newline_before && self.open.is_empty() => return self.binding_ahead(1),
             _ => {}
         }
         self.is_module
@@ -139,7 +156,7 @@ impl Parser<'_> {
     pub(super) fn operator(&mut self, lhs: &Expr) -> Option<BinOp> {
         match self.kind() {
             TokenKind::Op(op) => Some(op),
-            TokenKind::And if !self.binding_ahead(1) => {
+            TokenKind::And if !self.in_rec_group && !self.binding_ahead(1) => {
                 self.report(errors::word_operator(self.here(), "and", "&&"));
                 Some(BinOp::And)
             }
@@ -174,12 +191,12 @@ impl Parser<'_> {
     }
 
     /// Whether the next token is `or` between two operands in a file that does not define `or`.
-    pub(super) fn at_or(&mut self) -> bool {
+    pub(super) fn at_or(&self) -> bool {
         if !self.at_word(&["or"]) || self.token(0).newline_before {
             return false;
         }
         let operand_follows = self.kind_at(1).begins_atom() || self.kind_at(1).begins_open_form();
-        operand_follows && self.is_module && !self.is_defined(self.kind())
+        operand_follows && self.is_module && !self.is_defined()
     }
 
     /// `x -> e` and `x => e` without a backslash.
@@ -196,6 +213,9 @@ impl Parser<'_> {
 
     /// `fun x -> e`, `fn x => e`, `lambda x: e`, `case e of …`, `return e`.
     pub(super) fn foreign_form(&mut self) -> Option<Expr> {
+        if self.is_defined() {
+            return None;
+        }
         if self.at_word(&["fun", "fn", "lambda", "function"]) && self.lambda_continues() {
             return Some(self.foreign_lambda());
         }
@@ -203,7 +223,7 @@ impl Parser<'_> {
             return Some(self.foreign_case());
         }
         let argument_follows = self.kind_at(1).begins_atom() && !self.token(1).newline_before;
-        if self.at_word(&["return"]) && argument_follows && self.is_module && !self.is_defined(self.kind()) {
+        if self.at_word(&["return"]) && argument_follows && self.is_module {
             self.report(errors::return_statement(self.here()));
             self.bump();
             return Some(self.expr());

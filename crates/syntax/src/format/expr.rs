@@ -1,0 +1,609 @@
+//! Layout of expressions.
+//!
+//! Parentheses are added only where a tree without text needs them ([`needs_parens`]); a parsed tree has its own.
+
+use super::doc::flat_width;
+use super::printer::Printer;
+use crate::ast::{Arm, BinOp, Binding, Expr, ExprKind, Ident, Literal, Target};
+use crate::precedence::{APPLICATION, LOWEST, NEGATION, POSTFIX, POWER, Side, binding};
+use crate::token::TokenKind;
+
+/// Indentation of what belongs to the line above.
+const STEP: usize = 2;
+/// A `match`, `if` or `let` is written on one line only if it is at most so wide.
+const WIDEST_MATCH: usize = 72;
+const WIDEST_IF: usize = 80;
+const WIDEST_LET: usize = 72;
+/// Other groups are limited by the line only.
+const ANY: usize = usize::MAX;
+/// The last argument may hang on the line of the function if what stands before it is at most so wide.
+const WIDEST_BEFORE_HANGING: usize = 60;
+
+/// What stands to the right of an expression and could be taken for a part of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Follow {
+    /// Nothing.
+    Nothing,
+    /// `|`: an open `match` would take the next arm.
+    Arm,
+    /// An operator: any open form would take it.
+    Operator,
+}
+
+/// The place of an expression: how strongly it must bind, and what follows it.
+#[derive(Clone, Copy)]
+struct Place {
+    least: u8,
+    follow: Follow,
+}
+
+const ANYWHERE: Place = Place { least: LOWEST, follow: Follow::Nothing };
+const CLOSED: Place = Place { least: POSTFIX, follow: Follow::Nothing };
+
+/// How strongly the form of an expression binds. Forms that are open on the right count as operands.
+fn strength(expr: &Expr) -> u8 {
+    match &expr.kind {
+        ExprKind::Binary { op, .. } => binding(*op).0,
+        ExprKind::Neg(_) => NEGATION,
+        ExprKind::App { .. } => APPLICATION,
+        ExprKind::Lambda { .. }
+        | ExprKind::If { .. }
+        | ExprKind::Match { .. }
+        | ExprKind::Let { .. }
+        | ExprKind::LetRec { .. } => POWER,
+        ExprKind::Var(_)
+        | ExprKind::Ctor(_)
+        | ExprKind::Lit(_)
+        | ExprKind::Op(_)
+        | ExprKind::Tuple(_)
+        | ExprKind::Array(_)
+        | ExprKind::Record(_)
+        | ExprKind::Update { .. }
+        | ExprKind::Field { .. }
+        | ExprKind::Index { .. }
+        | ExprKind::Annot { .. }
+        | ExprKind::Paren(_)
+        | ExprKind::Error => POSTFIX,
+    }
+}
+
+fn is_open(expr: &Expr) -> bool {
+    matches!(
+        expr.kind,
+        ExprKind::Lambda { .. }
+            | ExprKind::If { .. }
+            | ExprKind::Match { .. }
+            | ExprKind::Let { .. }
+            | ExprKind::LetRec { .. }
+    )
+}
+
+/// The last part of an expression that is written without a closing sign behind it.
+fn right_part(expr: &Expr) -> Option<&Expr> {
+    match &expr.kind {
+        ExprKind::Binary { rhs, .. } => Some(rhs),
+        ExprKind::Neg(inner) => Some(inner),
+        ExprKind::Lambda { body, .. } | ExprKind::Let { body, .. } | ExprKind::LetRec { body, .. } => Some(body),
+        ExprKind::If { otherwise, .. } => Some(otherwise),
+        ExprKind::Match { arms, .. } => arms.last().map(|arm| &arm.body),
+        ExprKind::Var(_)
+        | ExprKind::Ctor(_)
+        | ExprKind::Lit(_)
+        | ExprKind::Op(_)
+        | ExprKind::App { .. }
+        | ExprKind::Tuple(_)
+        | ExprKind::Array(_)
+        | ExprKind::Record(_)
+        | ExprKind::Update { .. }
+        | ExprKind::Field { .. }
+        | ExprKind::Index { .. }
+        | ExprKind::Annot { .. }
+        | ExprKind::Paren(_)
+        | ExprKind::Error => None,
+    }
+}
+
+/// Whether what follows the expression would be taken for a part of it.
+fn takes_what_follows(expr: &Expr, follow: Follow) -> bool {
+    let mut parts = std::iter::successors(Some(expr), |part| right_part(part));
+    match follow {
+        Follow::Nothing => false,
+        Follow::Arm => parts.any(|part| matches!(part.kind, ExprKind::Match { .. })),
+        Follow::Operator => parts.any(is_open),
+    }
+}
+
+fn needs_parens(expr: &Expr, place: Place) -> bool {
+    let weak = match &expr.kind {
+        // A minus begins an operand wherever one may stand, but not the left one of `^`.
+        ExprKind::Neg(_) => place.least > POWER,
+        _ => strength(expr) < place.least,
+    };
+    weak || takes_what_follows(expr, place.follow)
+}
+
+/// Whether the expression hangs on the line of what introduces it, its last line closing it.
+fn hangs(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Paren(inner) => matches!(inner.kind, ExprKind::Lambda { .. } | ExprKind::Match { .. }),
+        ExprKind::Lambda { .. } | ExprKind::Record(_) | ExprKind::Update { .. } | ExprKind::Array(_) => true,
+        _ => false,
+    }
+}
+
+fn is_function(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Paren(inner) => is_function(inner),
+        _ => matches!(expr.kind, ExprKind::Lambda { .. }),
+    }
+}
+
+impl Printer<'_> {
+    /// An expression with nothing around it.
+    pub(super) fn expr(&mut self, expr: &Expr) {
+        self.expr_at(expr, ANYWHERE);
+    }
+
+    fn expr_at(&mut self, expr: &Expr, place: Place) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            if self.cursor.is_none() && needs_parens(expr, place) {
+                self.token(TokenKind::LeftParen);
+                self.indented(1, |printer| printer.bare(expr, Follow::Nothing));
+                self.token(TokenKind::RightParen);
+            } else {
+                self.bare(expr, place.follow);
+            }
+        });
+    }
+
+    /// An expression without parentheses around it.
+    fn bare(&mut self, expr: &Expr, follow: Follow) {
+        match &expr.kind {
+            ExprKind::Var(name) => self.name(*name),
+            ExprKind::Ctor(path) => self.path(path),
+            ExprKind::Lit(literal) => self.literal(literal),
+            ExprKind::Op(op) => {
+                self.token(TokenKind::LeftParen);
+                self.token(TokenKind::Op(*op));
+                self.token(TokenKind::RightParen);
+            }
+            ExprKind::Lambda { params, body } => {
+                self.token(TokenKind::Lambda);
+                for (index, param) in params.iter().enumerate() {
+                    if index > 0 {
+                        self.space();
+                    }
+                    self.atom_pattern(param);
+                }
+                self.space();
+                self.token(TokenKind::Arrow);
+                self.body(body, follow);
+            }
+            ExprKind::App { func, args } => self.application(func, args),
+            ExprKind::Binary { .. } => self.chain(expr, follow),
+            ExprKind::Neg(inner) => self.negation(inner, follow),
+            ExprKind::If { .. } => self.group(WIDEST_IF, |printer| printer.if_expr(expr, follow)),
+            ExprKind::Match { scrutinee, arms } => self.match_expr(scrutinee, arms, follow, WIDEST_MATCH),
+            ExprKind::Let { .. } | ExprKind::LetRec { .. } => self.let_expr(expr, follow),
+            ExprKind::Tuple(elements) => self.tuple(elements),
+            ExprKind::Array(elements) => self.array(elements),
+            ExprKind::Record(fields) => self.record(None, fields),
+            ExprKind::Update { base, fields } => self.record(Some(base), fields),
+            ExprKind::Field { base, field } => {
+                self.base(base);
+                self.token(TokenKind::Dot);
+                self.ident(*field);
+            }
+            ExprKind::Index { base, indices } => {
+                self.base(base);
+                self.token(TokenKind::LeftBracket);
+                self.group(ANY, |printer| printer.indented(STEP, |printer| printer.comma_separated(indices)));
+                self.token(TokenKind::RightBracket);
+            }
+            ExprKind::Annot { expr: inner, ty } => {
+                let parens = self.opens_own_paren(expr.span, inner.span);
+                self.opening_if(parens);
+                self.expr(inner);
+                self.space();
+                self.token(TokenKind::Colon);
+                self.space();
+                self.ty(ty);
+                self.closing_if(parens);
+            }
+            ExprKind::Paren(inner) => self.paren(inner),
+            ExprKind::Error => self.token(TokenKind::Underscore),
+        }
+    }
+
+    /// What `.field` and `[index]` follow. `1.x` would be read as a number, `Nil.x` as a name of a module.
+    fn base(&mut self, base: &Expr) {
+        let unclear = matches!(base.kind, ExprKind::Lit(_) | ExprKind::Ctor(_));
+        self.closed(base, unclear);
+    }
+
+    /// An operand without operators, in parentheses if `unclear`.
+    fn closed(&mut self, expr: &Expr, unclear: bool) {
+        let parens = unclear && self.cursor.is_none();
+        self.opening_if(parens);
+        self.expr_at(expr, CLOSED);
+        self.closing_if(parens);
+    }
+
+    pub(super) fn opening_if(&mut self, parens: bool) {
+        if parens {
+            self.token(TokenKind::LeftParen);
+        }
+    }
+
+    pub(super) fn closing_if(&mut self, parens: bool) {
+        if parens {
+            self.token(TokenKind::RightParen);
+        }
+    }
+
+    /// Whether the parentheses around an annotation are its own: inside a tuple it needs none.
+    pub(super) fn opens_own_paren(&self, whole: wengert_base::Span, inner: wengert_base::Span) -> bool {
+        self.cursor.is_none() || whole.start != inner.start
+    }
+
+    /// What follows `=`, `->` or `in`: on the same line if it fits or can hang there, else indented on the next.
+    pub(super) fn body(&mut self, body: &Expr, follow: Follow) {
+        let place = Place { least: LOWEST, follow };
+        let hanging = matches!(
+            body.kind,
+            ExprKind::Match { .. } | ExprKind::Array(_) | ExprKind::Record(_) | ExprKind::Update { .. }
+        );
+        if hanging && !self.after_comment() {
+            self.space();
+            self.expr_at(body, place);
+            return;
+        }
+        self.group(ANY, |printer| {
+            printer.indented(STEP, |printer| {
+                printer.line();
+                printer.expr_at(body, place);
+            });
+        });
+    }
+
+    fn negation(&mut self, inner: &Expr, follow: Follow) {
+        self.token(TokenKind::Op(BinOp::Sub));
+        if matches!(inner.kind, ExprKind::Neg(_)) {
+            // Two dashes would begin a comment.
+            self.space();
+        }
+        self.expr_at(inner, Place { least: POWER, follow });
+    }
+
+    fn application(&mut self, func: &Expr, args: &[Expr]) {
+        let Some((last, before)) = args.split_last() else { return };
+        let start = self.ops.len();
+        self.push(super::doc::Op::Begin(ANY));
+        self.closed(func, matches!(func.kind, ExprKind::Lit(_)));
+        self.push(super::doc::Op::Indent(STEP));
+        for arg in before {
+            self.line();
+            self.expr_at(arg, CLOSED);
+        }
+        let written = self.ops.get(start..).unwrap_or(&[]);
+        let hanging = hangs(last)
+            && !before.iter().any(is_function)
+            && flat_width(written) <= WIDEST_BEFORE_HANGING
+            && !written.iter().any(|op| op.breaks());
+        if hanging {
+            self.push(super::doc::Op::Dedent);
+            self.push(super::doc::Op::End);
+            self.space();
+            self.expr_at(last, CLOSED);
+        } else {
+            self.line();
+            self.expr_at(last, CLOSED);
+            self.push(super::doc::Op::Dedent);
+            self.push(super::doc::Op::End);
+        }
+    }
+
+    /// A chain of operators of the same strength, one operand on a line if it is broken.
+    fn chain(&mut self, expr: &Expr, follow: Follow) {
+        let ExprKind::Binary { op, .. } = &expr.kind else { return };
+        let (level, side) = binding(*op);
+        let (first, rest) = flatten(expr, level, side);
+        let (left_least, right_least) = match side {
+            Side::Left => (level, level + 1),
+            Side::Right => (level + 1, level),
+            Side::Neither => (level + 1, level + 1),
+        };
+        let pipeline = matches!(op, BinOp::Pipe | BinOp::Compose);
+        let count = rest.len();
+        self.group(ANY, |printer| {
+            let follow_first = if count == 0 { follow } else { Follow::Operator };
+            printer.expr_at(first, Place { least: left_least, follow: follow_first });
+            printer.indented(if pipeline { 0 } else { STEP }, |printer| {
+                for (index, (op, operand)) in rest.iter().enumerate() {
+                    printer.line();
+                    printer.token(TokenKind::Op(*op));
+                    printer.space();
+                    let last = index + 1 == count;
+                    let least = if side == Side::Right && !last { level + 1 } else { right_least };
+                    let follow = if last { follow } else { Follow::Operator };
+                    printer.expr_at(operand, Place { least, follow });
+                }
+            });
+        });
+    }
+
+    /// `if c then a else if d then b else e`, all broken or none.
+    fn if_expr(&mut self, expr: &Expr, follow: Follow) {
+        let mut current = expr;
+        while let ExprKind::If { cond, then, otherwise } = &current.kind {
+            self.token(TokenKind::If);
+            self.space();
+            self.indented(STEP, |printer| printer.expr(cond));
+            self.space();
+            self.token(TokenKind::Then);
+            self.branch(then, Follow::Nothing);
+            self.line();
+            self.token(TokenKind::Else);
+            if !matches!(otherwise.kind, ExprKind::If { .. }) || self.after_comment() {
+                self.branch(otherwise, follow);
+                return;
+            }
+            self.space();
+            current = otherwise;
+        }
+    }
+
+    fn branch(&mut self, branch: &Expr, follow: Follow) {
+        self.indented(STEP, |printer| {
+            printer.line();
+            printer.expr_at(branch, Place { least: LOWEST, follow });
+        });
+    }
+
+    fn match_expr(&mut self, scrutinee: &Expr, arms: &[Arm], follow: Follow, widest: usize) {
+        self.group(widest, |printer| {
+            printer.token(TokenKind::Match);
+            printer.space();
+            printer.indented(STEP, |printer| printer.expr(scrutinee));
+            printer.space();
+            printer.token(TokenKind::With);
+            printer.indented(STEP, |printer| {
+                for (index, arm) in arms.iter().enumerate() {
+                    printer.line();
+                    let last = index + 1 == arms.len();
+                    printer.arm(arm, if last { follow } else { Follow::Arm });
+                }
+            });
+        });
+    }
+
+    fn arm(&mut self, arm: &Arm, follow: Follow) {
+        self.token(TokenKind::Bar);
+        self.space();
+        self.indented(STEP, |printer| {
+            printer.pattern(&arm.pattern);
+            printer.space();
+            printer.token(TokenKind::Arrow);
+            match &arm.body.kind {
+                // On one line its arms could be mistaken for arms of the outer match.
+                ExprKind::Match { scrutinee, arms } if !needs_parens(&arm.body, Place { least: LOWEST, follow }) => {
+                    printer.space();
+                    printer.match_expr(scrutinee, arms, follow, 0);
+                }
+                _ => printer.body(&arm.body, follow),
+            }
+        });
+    }
+
+    /// A chain of `let`s, one on a line; a single short one may stand on one line.
+    fn let_expr(&mut self, expr: &Expr, follow: Follow) {
+        self.lets(expr, follow, false);
+    }
+
+    /// A `let` with lines of its own.
+    pub(super) fn broken_let(&mut self, expr: &Expr) {
+        self.lets(expr, Follow::Nothing, true);
+    }
+
+    fn lets(&mut self, expr: &Expr, follow: Follow, broken: bool) {
+        let is_chain = matches!(
+            &expr.kind,
+            ExprKind::Let { body, .. } | ExprKind::LetRec { body, .. }
+                if matches!(body.kind, ExprKind::Let { .. } | ExprKind::LetRec { .. })
+        );
+        let group_of_several = matches!(&expr.kind, ExprKind::LetRec { bindings, .. } if bindings.len() > 1);
+        let broken = broken || is_chain || group_of_several;
+        self.group(WIDEST_LET, |printer| {
+            let mut current = expr;
+            loop {
+                let body = match &current.kind {
+                    ExprKind::Let { binding, body } => {
+                        printer.token(TokenKind::Let);
+                        printer.space();
+                        printer.binding(binding);
+                        body
+                    }
+                    ExprKind::LetRec { bindings, body } => {
+                        printer.let_rec(bindings);
+                        body
+                    }
+                    _ => return,
+                };
+                if matches!(body.kind, ExprKind::Let { .. } | ExprKind::LetRec { .. }) {
+                    printer.hard_line();
+                    current = body;
+                    continue;
+                }
+                if broken {
+                    printer.hard_line();
+                } else {
+                    printer.line();
+                }
+                printer.token(TokenKind::In);
+                printer.body(body, follow);
+                return;
+            }
+        });
+    }
+
+    fn let_rec(&mut self, bindings: &[Binding]) {
+        self.token(TokenKind::Let);
+        self.space();
+        self.token(TokenKind::Rec);
+        self.space();
+        for (index, binding) in bindings.iter().enumerate() {
+            if index > 0 {
+                self.hard_line();
+                self.token(TokenKind::And);
+                self.space();
+            }
+            self.binding(binding);
+        }
+    }
+
+    fn binding(&mut self, binding: &Binding) {
+        match &binding.target {
+            Target::Function { name, params } => {
+                self.ident(*name);
+                self.params(params);
+            }
+            Target::Pattern(pattern) => self.pattern(pattern),
+        }
+        self.result_type(binding.result.as_ref());
+        self.space();
+        self.token(TokenKind::Equals);
+        self.body(&binding.value, Follow::Nothing);
+    }
+
+    fn comma_separated(&mut self, elements: &[Expr]) {
+        for (index, element) in elements.iter().enumerate() {
+            if index > 0 {
+                self.comma();
+                self.line();
+            }
+            self.expr(element);
+        }
+        self.closing_comments();
+    }
+
+    fn tuple(&mut self, elements: &[Expr]) {
+        self.token(TokenKind::LeftParen);
+        self.group(ANY, |printer| printer.indented(1, |printer| printer.comma_separated(elements)));
+        self.token(TokenKind::RightParen);
+    }
+
+    /// An array; one of simple elements fills its lines.
+    fn array(&mut self, elements: &[Expr]) {
+        let fill = elements.iter().all(is_simple);
+        self.group(ANY, |printer| {
+            printer.token(TokenKind::LeftBracket);
+            printer.indented(STEP, |printer| {
+                for (index, element) in elements.iter().enumerate() {
+                    let last = index + 1 == elements.len();
+                    let write = |printer: &mut Self| {
+                        if index > 0 {
+                            printer.line();
+                        } else {
+                            printer.soft_line();
+                        }
+                        printer.expr(element);
+                        if !last {
+                            printer.comma();
+                        }
+                    };
+                    if fill && index > 0 { printer.group(ANY, write) } else { write(printer) }
+                }
+                printer.closing_comments();
+            });
+            if !elements.is_empty() {
+                printer.soft_line();
+            }
+            printer.token(TokenKind::RightBracket);
+        });
+    }
+
+    /// `{x = 1.0}` or `{base with x = 1.0}`.
+    fn record(&mut self, base: Option<&Expr>, fields: &[(Ident, Expr)]) {
+        self.group(ANY, |printer| {
+            printer.token(TokenKind::LeftBrace);
+            if let Some(base) = base {
+                printer.expr(base);
+                printer.space();
+                printer.token(TokenKind::With);
+            }
+            printer.indented(STEP, |printer| {
+                for (index, (name, value)) in fields.iter().enumerate() {
+                    if index > 0 || base.is_some() {
+                        printer.line();
+                    } else {
+                        printer.soft_line();
+                    }
+                    printer.ident(*name);
+                    printer.space();
+                    printer.token(TokenKind::Equals);
+                    printer.body(value, Follow::Nothing);
+                    if index + 1 < fields.len() {
+                        printer.comma();
+                    }
+                }
+                printer.closing_comments();
+            });
+            if !fields.is_empty() {
+                printer.soft_line();
+            }
+            printer.token(TokenKind::RightBrace);
+        });
+    }
+
+    fn paren(&mut self, inner: &Expr) {
+        self.token(TokenKind::LeftParen);
+        if matches!(inner.kind, ExprKind::Lambda { .. }) {
+            self.expr(inner);
+        } else {
+            self.indented(1, |printer| printer.expr(inner));
+        }
+        self.token(TokenKind::RightParen);
+    }
+}
+
+/// The first operand of a chain, and the others with the operators before them.
+fn flatten(expr: &Expr, level: u8, side: Side) -> (&Expr, Vec<(BinOp, &Expr)>) {
+    let mut rest = Vec::new();
+    let mut current = expr;
+    if side == Side::Right {
+        let mut first = None;
+        let mut pending = None;
+        while let ExprKind::Binary { op, lhs, rhs, .. } = &current.kind
+            && binding(*op).0 == level
+        {
+            match pending.replace(*op) {
+                Some(before) => rest.push((before, &**lhs)),
+                None => first = Some(&**lhs),
+            }
+            current = rhs;
+        }
+        rest.extend(pending.map(|op| (op, current)));
+        return (first.unwrap_or(expr), rest);
+    }
+    let mut steps = 0;
+    while let ExprKind::Binary { op, lhs, rhs, .. } = &current.kind
+        && binding(*op).0 == level
+        && (side == Side::Left || steps == 0)
+    {
+        rest.push((*op, &**rhs));
+        current = lhs;
+        steps += 1;
+    }
+    rest.reverse();
+    (current, rest)
+}
+
+/// Whether many of these may stand on one line of an array.
+fn is_simple(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Var(_) | ExprKind::Ctor(_) => true,
+        ExprKind::Lit(literal) => !matches!(literal, Literal::String(_)),
+        ExprKind::Neg(inner) => is_simple(inner),
+        _ => false,
+    }
+}
