@@ -5,7 +5,7 @@
 //! zeros would be skipped and make derivatives look cheaper than they are. The calls are built as core terms, so that what is
 //! counted is what a program that calls the operators executes.
 
-use crate::engine::{Options, evaluate};
+use crate::engine::Evaluator;
 use crate::errors;
 use crate::json::decode::DataTypes;
 use crate::session::Call;
@@ -29,7 +29,7 @@ pub struct Cost {
 }
 
 /// Counts the operations of a call and of its derivatives.
-pub(crate) fn count(call: &Call, entry: &str, options: &Options) -> Result<Cost, Diagnostic> {
+pub(crate) fn count(call: &Call, entry: &str, evaluator: &mut Evaluator) -> Result<Cost, Diagnostic> {
     let arguments = &call.arguments;
     let point_type = match arguments.types.as_slice() {
         [single] => single.clone(),
@@ -41,12 +41,10 @@ pub(crate) fn count(call: &Call, entry: &str, options: &Options) -> Result<Cost,
         [single] => single.clone(),
         several => Value::Tuple(Rc::new(several.iter().cloned().collect())),
     };
-    let mut program = Program::clone(&call.program);
-    for def in [primal(call, &point_type), jvp(&point_type, result), vjp(&point_type, result)] {
-        program.defs.insert(def.name, Arc::new(def));
-    }
-    let program = Arc::new(program);
-    let run = |name: &str, arg: Value| evaluate(&program, Name::new(name), &[], vec![arg], options);
+    let defs = [primal(call, &point_type), jvp(&point_type, result), vjp(&point_type, result)];
+    let defs = defs.into_iter().map(|def| (def.name, Arc::new(def))).collect();
+    evaluator.add(&Program { types: DataTypes::default(), defs });
+    let mut run = |name: &str, arg: Value| evaluator.call(Name::new(name), &[], vec![arg]);
     let (value, primal) = run(PRIMAL, point.clone())?;
     let (_, jvp) = run(JVP, pair(point.clone(), ones(&point)))?;
     let (_, vjp) = run(VJP, pair(point, ones(&value)))?;

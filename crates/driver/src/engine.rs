@@ -1,18 +1,23 @@
-//! Running a linked program: one call of the interpreter, with the limits of the session.
+//! Running linked programs, with the limits of the session.
 
 use crate::errors;
+use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use wengert_base::{Diagnostic, Name, Span};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use wengert_base::{Diagnostic, Name, SourceId};
 use wengert_core::{Program, TypeArg};
-use wengert_interp::value::Value;
-use wengert_interp::{Interp, Limits};
+use wengert_interp::{Interp, Value};
 
-/// What an evaluation may use, and how it is stopped from outside.
+/// What an evaluation may use, how it is stopped from outside, and how far it is.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Steps, memory, time.
-    pub limits: Limits,
+    /// Steps: instructions, and elements that built-in functions work on.
+    pub max_steps: Option<u64>,
+    /// Bytes of values; the interpreter has a default.
+    pub max_memory: Option<u64>,
+    /// Time of one evaluation.
+    pub timeout: Option<Duration>,
     /// Set by another thread or a signal to stop the evaluation.
     pub interrupt: Arc<AtomicBool>,
     /// Kept up to date by the evaluator, for others to look at: steps done so far.
@@ -31,7 +36,7 @@ pub struct Evaluated {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// An evaluator.
+/// Which evaluator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
     /// The reference interpreter.
@@ -44,10 +49,6 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// All engines with their names.
-    pub const ALL: [(&'static str, Engine); 3] =
-        [("interp", Engine::Interp), ("native", Engine::Native), ("c", Engine::C)];
-
     /// An error unless this build has the engine.
     pub fn require(self) -> Result<(), Diagnostic> {
         match self {
@@ -58,18 +59,45 @@ impl Engine {
     }
 }
 
-/// Applies the definition `name` to `args`, and counts.
-pub(crate) fn evaluate(
-    program: &Arc<Program>,
-    name: Name,
-    type_args: &[TypeArg],
-    args: Vec<Value>,
-    options: &Options,
-) -> Result<(Value, u64), Diagnostic> {
-    if !program.defs.contains_key(&name) {
-        return Err(errors::internal(Span::NOWHERE, format!("`{name}` is not linked")));
+/// A program that can be run, and added to.
+pub(crate) struct Evaluator {
+    interp: Interp,
+}
+
+impl Evaluator {
+    /// An evaluator for `program`; failures inside `library` sources are reported at the user's own call.
+    pub(crate) fn new(program: &Program, library: Vec<SourceId>, options: &Options) -> Evaluator {
+        let mut interp = Interp::new(program, limits(options));
+        interp.set_library_sources(library);
+        Evaluator { interp }
     }
-    let mut interp = Interp::new(program.clone(), options.limits, options.interrupt.clone());
-    let value = interp.eval_global(name, type_args, args)?;
-    Ok((value, interp.flops()))
+
+    /// Adds definitions.
+    pub(crate) fn add(&mut self, program: &Program) {
+        self.interp.add_program(program);
+    }
+
+    /// Applies the definition `name` to `args`; gives the result and the floating-point operations it took.
+    pub(crate) fn call(
+        &mut self,
+        name: Name,
+        type_args: &[TypeArg],
+        args: Vec<Value>,
+    ) -> Result<(Value, u64), Diagnostic> {
+        let before = self.interp.flops();
+        let value = self.interp.eval_global(name, type_args, args)?;
+        Ok((value, self.interp.flops() - before))
+    }
+}
+
+fn limits(options: &Options) -> wengert_interp::Limits {
+    let default = wengert_interp::Limits::default();
+    let steps = options.steps.clone();
+    wengert_interp::Limits {
+        max_steps: options.max_steps,
+        max_memory: options.max_memory.unwrap_or(default.max_memory),
+        timeout: options.timeout,
+        interrupt: Some(options.interrupt.clone()),
+        progress: Some(Rc::new(move |done| steps.store(done, Ordering::Relaxed))),
+    }
 }

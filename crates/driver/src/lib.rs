@@ -9,7 +9,7 @@
 //!
 //! let mut session = Session::new();
 //! let evaluated = session.eval(r"grad (\x -> x ^ 3) 2.0", None, &Options::default()).map_err(|_| "an error")?;
-//! assert_eq!(wengert_interp::show(&evaluated.value), "12.0");
+//! assert_eq!(wengert_driver::show(&evaluated.value), "12.0");
 //! # Ok::<(), &str>(())
 //! ```
 //!
@@ -35,6 +35,7 @@ pub use engine::{Engine, Evaluated, Options};
 pub use errors::{all_codes, find_code};
 pub use repl::{Repl, Reply};
 pub use session::{Input, Report, Session, Signature};
-pub use wengert_interp::{Limits, show};
+pub use wengert_interp::Value;
+pub use wengert_interp::show::show;
 pub use wengert_syntax::format::format;
 pub use wengert_syntax::is_incomplete;

@@ -11,7 +11,7 @@
 
 use crate::errors;
 use crate::files::{MAX_PROGRAM_BYTES, read_text};
-use crate::library;
+use crate::library::{self, LibraryModule};
 use crate::session::{link, verify};
 use crate::similar::nearest;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -92,6 +92,7 @@ pub struct Modules {
     next_serial: u32,
     names: FxHashMap<Place, Name>,
     taken: FxHashSet<Name>,
+    library: Vec<SourceId>,
 }
 
 /// A module to check and how it is found by importers.
@@ -125,6 +126,11 @@ impl Modules {
         id
     }
 
+    /// The sources of library modules seen so far.
+    pub fn library_sources(&self) -> Vec<SourceId> {
+        self.library.clone()
+    }
+
     /// The checked module at `path`, with everything it imports, in order: what is imported comes first.
     pub fn load_file(&mut self, path: &Path) -> Result<Vec<Arc<CheckedModule>>, Diagnostic> {
         let text = read_text(path, Span::NOWHERE, MAX_PROGRAM_BYTES)?;
@@ -142,7 +148,7 @@ impl Modules {
     /// A module of the library, nothing if there is none of that name.
     pub fn load_library(&mut self, name: &str) -> Option<Arc<CheckedModule>> {
         let module = library::find(name)?;
-        let source = self.add_source(module.file, module.text);
+        let source = self.add_library(module);
         self.load(Place::Library(module.name), source, PathBuf::new()).pop()
     }
 
@@ -156,11 +162,19 @@ impl Modules {
         Ok(self.load(place, source, folder))
     }
 
+    fn add_library(&mut self, module: &LibraryModule) -> SourceId {
+        let source = self.add_source(module.file, module.text);
+        if !self.library.contains(&source) {
+            self.library.push(source);
+        }
+        source
+    }
+
     fn load(&mut self, place: Place, source: SourceId, folder: PathBuf) -> Vec<Arc<CheckedModule>> {
         let mut graph = Graph::default();
         let root = self.node(&mut graph, place, source, folder);
         let prelude = library::find(library::PRELUDE).map(|prelude| {
-            let source = self.add_source(prelude.file, prelude.text);
+            let source = self.add_library(prelude);
             self.node(&mut graph, Place::Library(prelude.name), source, PathBuf::new())
         });
         let mut next = 0;
@@ -215,7 +229,7 @@ impl Modules {
                     let similar = nearest(name, names.iter().copied());
                     return Err(errors::unknown_library_module(ident.span, name, similar, &names));
                 };
-                let source = self.add_source(module.file, module.text);
+                let source = self.add_library(module);
                 Ok((Place::Library(module.name), source, PathBuf::new()))
             }
             ImportSource::File { path, span } => {
@@ -328,7 +342,7 @@ fn check_tree(
         serial,
         name,
         tree,
-        interface: Arc::new(checked.interface),
+        interface: checked.interface,
         program: checked.program,
         diagnostics,
         imports,

@@ -63,12 +63,17 @@ impl Scope {
 
     /// Makes the names of an import visible.
     pub fn add_import(&mut self, import: &Import, interface: &Arc<Interface>) {
-        if import.alias.is_none() {
-            let names: Option<Vec<Name>> =
-                import.names.as_ref().map(|names| names.iter().map(|ident| ident.name).collect());
-            self.add_names(interface, names.as_deref());
+        match (&import.names, &import.alias) {
+            (Some(names), _) => {
+                let mut wanted: Vec<Name> = names.iter().map(|ident| ident.name).collect();
+                let types = names.iter().filter_map(|ident| interface.types.get(&ident.name));
+                wanted.extend(types.flat_map(|info| info.data.ctors.iter().map(|ctor| ctor.name)));
+                self.add_names(interface, Some(&wanted));
+            }
+            (None, None) => self.add_names(interface, None),
+            (None, Some(_)) => {}
         }
-        if import.names.is_none() {
+        if import.names.is_none() || import.alias.is_some() {
             self.aliases.insert(alias(import), interface.clone());
         }
     }
@@ -151,8 +156,8 @@ fn alias(import: &Import) -> Name {
         (Some(alias), _) => alias.name,
         (None, ImportSource::Library(ident)) => ident.name,
         (None, ImportSource::File { path, .. }) => {
-            let stem = std::path::Path::new(path).file_stem();
-            Name::new(&stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned()))
+            let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
+            Name::new(file.split('.').next().unwrap_or(file))
         }
     }
 }

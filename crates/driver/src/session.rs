@@ -4,7 +4,7 @@
 //! so that nothing is checked twice.
 
 use crate::cost::{self, Cost};
-use crate::engine::{Evaluated, Options, evaluate};
+use crate::engine::{Evaluated, Evaluator, Options};
 use crate::errors;
 use crate::files::{MAX_INPUT_BYTES, read_text};
 use crate::json::decode::{Arguments, arguments};
@@ -71,17 +71,35 @@ pub struct Session {
 
 /// A call that is ready to run.
 pub(crate) struct Call {
-    pub(crate) program: Arc<Program>,
+    pub(crate) program: Program,
     pub(crate) def: Arc<Def>,
     pub(crate) arguments: Arguments,
     pub(crate) warnings: Vec<Diagnostic>,
 }
 
-/// An expression as a definition, in a program that can run it.
+/// An expression as a definition.
 pub(crate) struct Expression {
-    pub(crate) def: Arc<Def>,
-    pub(crate) program: Arc<Program>,
-    pub(crate) warnings: Vec<Diagnostic>,
+    def: Arc<Def>,
+    program: Program,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Expression {
+    /// Its value, in an evaluator that has the definitions it uses. Types that nothing decides get their defaults.
+    pub(crate) fn evaluate(self, evaluator: &mut Evaluator) -> Result<Evaluated, Vec<Diagnostic>> {
+        let scheme = &self.def.scheme;
+        let type_args: Vec<TypeArg> = scheme.params.iter().map(default_arg).collect();
+        evaluator.add(&self.program);
+        let (value, flops) =
+            evaluator.call(self.def.name, &type_args, Vec::new()).map_err(|error| vec![error])?;
+        // Only numbers are settled for the user to see: `Nil` stays a `List a`.
+        let shown = scheme.params.iter().zip(&type_args).map(|(param, arg)| match param.preds().is_empty() {
+            true => param.as_arg(),
+            false => arg.clone(),
+        });
+        let ty = scheme.instantiate(&shown.collect::<Vec<_>>()).to_string();
+        Ok(Evaluated { value, ty, flops, warnings: self.warnings })
+    }
 }
 
 impl Session {
@@ -148,12 +166,9 @@ impl Session {
         text: &str,
         options: &Options,
     ) -> Result<Evaluated, Vec<Diagnostic>> {
-        let Expression { def, program, warnings } = self.expression(scope, source, text)?;
-        let type_args: Vec<TypeArg> = def.scheme.params.iter().map(default_arg).collect();
-        let ty = def.scheme.instantiate(&type_args).to_string();
-        let (value, flops) =
-            evaluate(&program, def.name, &type_args, Vec::new(), options).map_err(|e| vec![e])?;
-        Ok(Evaluated { value, ty, flops, warnings })
+        let expression = self.expression(scope, source, text)?;
+        let mut evaluator = Evaluator::new(scope.program(), self.modules.library_sources(), options);
+        expression.evaluate(&mut evaluator)
     }
 
     /// The type of an expression in a scope.
@@ -185,10 +200,7 @@ impl Session {
         let Some(def) = checked.program.defs.values().last().cloned() else {
             return Err(vec![errors::internal(span, "the expression was not elaborated")]);
         };
-        let mut program = scope.program().clone();
-        program.types.extend(checked.program.types);
-        program.defs.extend(checked.program.defs);
-        Ok(Expression { def, program: Arc::new(program), warnings })
+        Ok(Expression { def, program: checked.program, warnings })
     }
 
     /// Checks declarations in a scope, as a module of their own.
@@ -233,8 +245,9 @@ impl Session {
     ) -> Result<Evaluated, Vec<Diagnostic>> {
         let call = self.call(file, entry, input, Numbers::Int)?;
         let Arguments { type_args, values, result, .. } = call.arguments;
+        let mut evaluator = Evaluator::new(&call.program, self.modules.library_sources(), options);
         let (value, flops) =
-            evaluate(&call.program, call.def.name, &type_args, values, options).map_err(|e| vec![e])?;
+            evaluator.call(call.def.name, &type_args, values).map_err(|error| vec![error])?;
         Ok(Evaluated { value, ty: result.to_string(), flops, warnings: call.warnings })
     }
 
@@ -247,7 +260,8 @@ impl Session {
         options: &Options,
     ) -> Result<Cost, Vec<Diagnostic>> {
         let call = self.call(file, entry, Some(input), Numbers::Real)?;
-        cost::count(&call, entry, options).map_err(|error| vec![error])
+        let mut evaluator = Evaluator::new(&call.program, self.modules.library_sources(), options);
+        cost::count(&call, entry, &mut evaluator).map_err(|error| vec![error])
     }
 
     fn call(
@@ -258,7 +272,7 @@ impl Session {
         numbers: Numbers,
     ) -> Result<Call, Vec<Diagnostic>> {
         let report = self.check_file(file).accept()?;
-        let program = Arc::new(link(&report.modules));
+        let program = link(&report.modules);
         let module = report.modules.last();
         let info = module.and_then(|module| module.interface.values.get(&Name::new(entry)));
         let def = info.and_then(|info| program.defs.get(&info.qualified)).cloned();

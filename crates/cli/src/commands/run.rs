@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use wengert_base::Diagnostic;
 use wengert_driver::render::Style;
-use wengert_driver::{Engine, Evaluated, Input, Limits, Options, Session, json};
+use wengert_driver::{Engine, Evaluated, Input, Options, Session, json};
 
 /// `wengert eval EXPR`
 pub(crate) fn eval(text: &str, file: Option<&Path>, how: &How, style: Style) -> io::Result<u8> {
@@ -49,9 +49,13 @@ pub(crate) fn cost(
 
 /// What the evaluator may use.
 pub(crate) fn options(limits: &LimitArgs) -> Options {
-    let limits =
-        Limits { max_steps: limits.max_steps, max_memory: limits.max_memory, timeout: limits.timeout };
-    Options { limits, interrupt: interrupt::flag(), ..Options::default() }
+    Options {
+        max_steps: limits.max_steps,
+        max_memory: limits.max_memory,
+        timeout: limits.timeout,
+        interrupt: interrupt::flag(),
+        ..Options::default()
+    }
 }
 
 fn evaluate(

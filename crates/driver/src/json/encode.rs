@@ -65,7 +65,7 @@ fn write_value<'a>(out: &mut dyn Write, value: &'a Value, stack: &mut Vec<Task<'
             Array::Values(items) => open(out, stack, "[", &[], items.as_slice(), "]"),
         },
         Value::Fun(_) | Value::Dual(_) | Value::Cotangent(_) => {
-            write_string(out, &wengert_interp::show(value))
+            write_string(out, &wengert_interp::show::show(value))
         }
     }
 }

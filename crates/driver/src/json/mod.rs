@@ -12,3 +12,6 @@ pub mod decode;
 pub mod encode;
 pub mod guess;
 pub mod parse;
+
+#[cfg(test)]
+mod tests;

@@ -67,7 +67,7 @@ impl Repl {
             return Err(vec![errors::missing_argument(":cost", "EXPR")]);
         }
         let source = self.next_source();
-        let evaluated = self.session.eval_in(&self.scope, &source, text, &self.options)?;
+        let evaluated = self.evaluate(&source, text)?;
         let mut output = String::new();
         match self.derivative_costs(text) {
             Some((primal, jvp, vjp)) => {
@@ -101,7 +101,7 @@ impl Repl {
                  let cost_ones = \\x -> unravel x (map (\\_ -> 1.0) (ravel x))\n\
                  in (\\cost_p -> let cost_smooth = \\_ -> jvp cost_f (cost_p, cost_p) in {body}) ({point})"
             );
-            let evaluated = self.session.eval_in(&self.scope, &source, &text, &self.options);
+            let evaluated = self.evaluate(&source, &text);
             evaluated.ok().map(|evaluated| evaluated.flops)
         };
         let base = flops("cost_p")?;

@@ -2,22 +2,21 @@
 //!
 //! A [`Repl`] holds a [`Scope`] that grows. An input of definitions is checked as a module of its own in that scope, and then its names
 //! become visible, above older ones of the same spelling: what was defined with an older one keeps meaning it. An
-//! expression is checked and evaluated in the scope. A definition without parameters is evaluated once, when it is made, if its
-//! value can be written as a term (numbers, arrays, data; not functions); from then on the term stands for it.
+//! expression is checked and evaluated in the scope. One evaluator lives as long as the conversation, so a definition without
+//! parameters is evaluated once, when it is made.
 
 mod command;
-mod constant;
 
-use crate::engine::{Options, evaluate};
+use crate::engine::{Evaluated, Evaluator, Options};
 use crate::library;
 use crate::modules::CheckedModule;
 use crate::render::{Style, text};
 use crate::scope::Scope;
 use crate::session::Session;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use wengert_base::{Diagnostic, Name, Severity, Span};
-use wengert_core::{Def, Program};
+use wengert_core::{Scheme, Type};
+use wengert_interp::show::show;
 use wengert_prim::table::PRIMS;
 use wengert_syntax::ast::{Import, Item};
 use wengert_syntax::{Input, parse_input};
@@ -26,6 +25,7 @@ use wengert_syntax::{Input, parse_input};
 pub struct Repl {
     session: Session,
     scope: Scope,
+    evaluator: Evaluator,
     options: Options,
     style: Style,
     /// The file of the last `:load`.
@@ -62,7 +62,8 @@ impl Repl {
     pub fn new(options: Options, style: Style) -> Repl {
         let mut session = Session::new();
         let scope = session.scope(None).map_or_else(|_| Scope::new(None), |(scope, _)| scope);
-        Repl { session, scope, options, style, loaded: None, folder: PathBuf::new(), inputs: 0 }
+        let evaluator = Evaluator::new(scope.program(), session.modules.library_sources(), &options);
+        Repl { session, scope, evaluator, options, style, loaded: None, folder: PathBuf::new(), inputs: 0 }
     }
 
     /// Answers an input: a `:command`, definitions, or an expression.
@@ -99,11 +100,15 @@ impl Repl {
             Input::Nothing => Ok(Reply::default()),
             Input::Items(items) => self.define(items, Span::new(source, 0, text.len() as u32)),
             Input::Expr(_) => {
-                let evaluated = self.session.eval_in(&self.scope, &name, text, &self.options)?;
-                let output = format!("{} : {}\n", wengert_interp::show(&evaluated.value), evaluated.ty);
+                let evaluated = self.evaluate(&name, text)?;
+                let output = format!("{} : {}\n", show(&evaluated.value), evaluated.ty);
                 Ok(Reply { output, errors: self.render(&evaluated.warnings), quit: false })
             }
         }
+    }
+
+    fn evaluate(&mut self, source: &str, text: &str) -> Result<Evaluated, Vec<Diagnostic>> {
+        self.session.expression(&self.scope, source, text)?.evaluate(&mut self.evaluator)
     }
 
     /// Adds definitions to the scope, imports first.
@@ -126,13 +131,9 @@ impl Repl {
         for name in checked.interface.types.keys().chain(checked.interface.aliases.keys()) {
             output.push_str(&format!("type {name}\n"));
         }
-        for def in checked.program.defs.values() {
-            if let Some(constant) = self.evaluate_once(&scope, def)? {
-                scope.add_program(&Program {
-                    types: Default::default(),
-                    defs: [(def.name, Arc::new(constant))].into_iter().collect(),
-                });
-            }
+        self.evaluator.add(scope.program());
+        for def in checked.program.defs.values().filter(|def| is_constant(&def.scheme)) {
+            self.evaluator.call(def.name, &[], Vec::new()).map_err(|error| vec![error])?;
         }
         for (name, info) in &checked.interface.values {
             if let Some(scheme) = &info.scheme {
@@ -143,18 +144,6 @@ impl Repl {
         let warnings: Vec<Diagnostic> =
             checked.diagnostics.into_iter().filter(|d| d.severity == Severity::Warning).collect();
         Ok(Reply { output, errors: self.render(&warnings), quit: false })
-    }
-
-    /// A definition that is not a function, with its value in place of its expression, if that can be written.
-    fn evaluate_once(&self, scope: &Scope, def: &Def) -> Result<Option<Def>, Vec<Diagnostic>> {
-        if !def.scheme.params.is_empty() || !constant::is_data(&def.scheme.ty) {
-            return Ok(None);
-        }
-        let program = Arc::new(scope.program().clone());
-        let (value, _) =
-            evaluate(&program, def.name, &[], Vec::new(), &self.options).map_err(|error| vec![error])?;
-        let body = constant::term(&value, &def.scheme.ty, &program.types, def.span);
-        Ok(body.map(|body| Def { body, ..def.clone() }))
     }
 
     fn import(&mut self, scope: &mut Scope, import: &Import) -> Result<String, Vec<Diagnostic>> {
@@ -183,6 +172,8 @@ impl Repl {
     fn load(&mut self, path: &Path) -> Result<Reply, Vec<Diagnostic>> {
         let report = self.session.check_file(path).accept()?;
         self.scope = Scope::of_file(&report.modules);
+        let library = self.session.modules.library_sources();
+        self.evaluator = Evaluator::new(self.scope.program(), library, &self.options);
         self.loaded = Some(path.to_path_buf());
         self.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let count = report.signatures().len();
@@ -240,6 +231,11 @@ impl Repl {
         found.sort();
         found
     }
+}
+
+/// Whether a definition of that type is a value of its own, to be computed when it is made.
+fn is_constant(scheme: &Scheme) -> bool {
+    scheme.params.is_empty() && !matches!(scheme.ty, Type::Fun(..))
 }
 
 const KEYWORDS: &[&str] = &[

@@ -1,0 +1,212 @@
+//! `eval`, `run` and `cost`.
+
+#[allow(dead_code, reason = "each test program uses its part of what they share")]
+mod common;
+
+use common::Folder;
+use expect_test::expect;
+use std::io::Read;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const PROGRAM: &str = "\
+import list (List, from_array, is_empty)
+
+type Shape = Circle Real | Rect Real Real
+
+def f (x, y) =
+  let a = x + 1
+  let b = 2 * x + y ^ 2
+  in (a * b) ^ 2
+
+def area s = match s with | Circle r -> pi * r ^ 2 | Rect w h -> w * h
+
+def distance (p : {x : Real, y : Real}) = sqrt (p.x ^ 2 + p.y ^ 2)
+
+def dot3 (xs : [3]Real) (ys : [3]Real) = dot xs ys
+
+def twice x = x + x
+
+def forever x = if x == x then forever (x + 1) else x
+
+def grow (xs : []Real) : Real = grow (concat xs xs)
+
+def main = grad f (1, 3)
+";
+
+#[test]
+fn eval_prints_values() {
+    let folder = Folder::with(&[]);
+    assert_eq!(folder.run(&["eval", "1 + 2"]).value(), "3");
+    assert_eq!(folder.run(&["eval", "grad (\\x -> x ^ 3) 2.0"]).value(), "12.0");
+    assert_eq!(folder.run(&["eval", "-1 + 2"]).value(), "1");
+    assert_eq!(
+        folder.run(&["eval", "(1.5, [1, 2], \"a\", {x = true}, ())"]).value(),
+        "(1.5, [1, 2], \"a\", {x = true}, ())"
+    );
+    assert_eq!(folder.run(&["eval", "sin"]).value(), "<function>");
+}
+
+#[test]
+fn eval_prints_json() {
+    let folder = Folder::with(&[]);
+    assert_eq!(
+        folder.run(&["eval", "--json", "(1.5, [1, 2], \"a\", {x = true}, ())"]).value(),
+        r#"[1.5, [1, 2], "a", {"x": true}, []]"#
+    );
+    assert_eq!(
+        folder.run(&["eval", "--json", "[0.0 / 0.0, 1.0 / 0.0, -1.0 / 0.0]"]).value(),
+        r#"["NaN", "Infinity", "-Infinity"]"#
+    );
+}
+
+#[test]
+fn eval_sees_a_file_and_its_imports() {
+    let folder = Folder::with(&[("p.wg", PROGRAM)]);
+    assert_eq!(folder.run(&["eval", "f (1.0, 3.0)", "--file", "p.wg"]).value(), "484.0");
+    assert_eq!(folder.run(&["eval", "area (Circle 1.0)", "-f", "p.wg"]).value(), "3.141592653589793");
+    assert_eq!(
+        folder.run(&["eval", "(is_empty (from_array [1.0]), Cons 1 Nil)", "-f", "p.wg"]).value(),
+        "(false, Cons 1 Nil)"
+    );
+    assert_eq!(
+        folder.run(&["eval", "--json", "[Circle 1.0, Rect 1.0 2.0]", "-f", "p.wg"]).value(),
+        r#"[{"tag": "Circle", "fields": [1.0]}, {"tag": "Rect", "fields": [1.0, 2.0]}]"#
+    );
+}
+
+#[test]
+fn eval_says_what_is_wrong() {
+    let folder = Folder::with(&[]);
+    folder.run(&["eval", "1 +"]).fails(1, &["error[E01", "<expression>:1:4"]);
+    folder.run(&["eval", "1 + \"a\""]).fails(1, &["error[E03"]);
+    folder.run(&["eval", "[1.0, 2.0][5]"]).fails(1, &["error[E07", "<expression>:1:"]);
+    folder.run(&["eval", "1", "--file", "none.wg"]).fails(1, &["E0801", "`none.wg` does not exist"]);
+    folder.run(&["eval", "--engine", "native", "1"]).fails(2, &["E0822", "`native` is not available"]);
+    folder.run(&["eval", "--engine", "c", "1"]).fails(2, &["E0822"]);
+    folder.run(&["eval"]).fails(2, &["Usage"]);
+    folder.run(&["eval", "--engine", "quantum", "1"]).fails(2, &["possible values"]);
+}
+
+#[test]
+fn colors_only_when_asked() {
+    let folder = Folder::with(&[]);
+    assert!(folder.run(&["eval", "nope", "--color", "always"]).stderr.contains("\u{1b}["));
+    assert!(!folder.run(&["eval", "nope"]).stderr.contains("\u{1b}["));
+}
+
+#[test]
+fn run_evaluates_main_or_an_entry() {
+    let folder = Folder::with(&[("p.wg", PROGRAM), ("empty.wg", "")]);
+    assert_eq!(folder.run(&["run", "p.wg"]).value(), "(660.0, 528.0)");
+    assert_eq!(folder.run(&["run", "p.wg", "--entry", "f", "--input", "[[1.0, 3.0]]"]).value(), "484.0");
+    assert_eq!(folder.run(&["run", "p.wg", "--entry", "f"]).value(), "<function>");
+    assert_eq!(folder.run(&["run", "p.wg", "--entry", "twice", "--input", "[3]"]).value(), "6");
+    assert_eq!(folder.run(&["run", "p.wg", "--entry", "twice", "--input", "[3.5]"]).value(), "7.0");
+    assert_eq!(
+        folder
+            .run(&["run", "p.wg", "--entry", "distance", "--input", r#"[{"x": 3, "y": 4}]"#, "--json"])
+            .value(),
+        "5.0"
+    );
+    assert_eq!(
+        folder
+            .run(&["run", "p.wg", "--entry", "area", "--input", r#"[{"tag": "Rect", "fields": [2, 3]}]"#])
+            .value(),
+        "6.0"
+    );
+    folder.run(&["run", "p.wg", "--entry", "twoce"]).fails(1, &["E0820", "did you mean `twice`?"]);
+    folder.run(&["run", "empty.wg"]).fails(1, &["E0820", "`empty.wg` does not define `main`", "--entry"]);
+    folder.run(&["run", "none.wg"]).fails(1, &["E0801"]);
+    folder.run(&["run", "."]).fails(1, &["E0801", "is a directory"]);
+}
+
+#[test]
+fn input_comes_from_a_file_or_standard_input() {
+    let folder = Folder::with(&[("p.wg", PROGRAM), ("in.json", "[[1.0, 3.0]]\n")]);
+    assert_eq!(folder.run(&["run", "p.wg", "-e", "f", "-i", "@in.json"]).value(), "484.0");
+    assert_eq!(folder.run_with(&["run", "p.wg", "-e", "f", "-i", "@-"], b"[[1, 3]]").value(), "484.0");
+    folder.run(&["run", "p.wg", "-e", "f", "-i", "@none.json"]).fails(1, &["E0801", "none.json"]);
+    folder.run_with(&["run", "p.wg", "-e", "f", "-i", "@-"], b"[\xff").fails(1, &["E0810"]);
+}
+
+#[test]
+fn bad_inputs_are_explained_where_they_stand() {
+    let folder = Folder::with(&[("p.wg", PROGRAM)]);
+    let run = |entry: &str, input: &str| folder.run(&["run", "p.wg", "--entry", entry, "--input", input]);
+    run("f", "[[1.0, 3.0]").fails(1, &["E0810", "<input>:1:12"]);
+    run("f", "[[1.0, \"three\"]]")
+        .fails(1, &["E0813", "argument 1, component 2: expected a number, found a string"]);
+    run("f", "[1.0, 3.0]").fails(1, &["E0812"]);
+    run("dot3", "[[1, 2, 3], [1, 2]]").fails(1, &["E0815", "argument 2: expected an array of 3, found 2"]);
+    run("distance", r#"[{"x": 3}]"#).fails(1, &["E0816", "the field \"y\" is missing"]);
+    run("area", r#"[{"tag": "Circel", "fields": [1]}]"#).fails(1, &["E0817", "did you mean \"Circle\"?"]);
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    run("f", &deep).fails(1, &["argument 1"]);
+}
+
+#[test]
+fn limits_stop_a_program() {
+    let folder = Folder::with(&[("p.wg", PROGRAM)]);
+    let start = Instant::now();
+    folder.run(&["eval", "forever 1", "-f", "p.wg", "--max-steps", "100K"]).fails(1, &["error[E07", "step"]);
+    folder.run(&["eval", "forever 1", "-f", "p.wg", "--timeout", "0.2"]).fails(1, &["error[E07"]);
+    folder
+        .run(&["eval", "grow [1.0]", "-f", "p.wg", "--max-memory", "64M"])
+        .fails(1, &["error[E07", "memory"]);
+    assert!(start.elapsed() < Duration::from_secs(60));
+    folder.run(&["eval", "1", "--max-memory", "lots"]).fails(2, &["64M"]);
+    folder.run(&["eval", "1", "--timeout", "-1"]).fails(2, &[]);
+    folder.run(&["eval", "1", "--max-steps", "many"]).fails(2, &["10M"]);
+}
+
+#[test]
+fn cost_counts_the_function_and_its_derivatives() {
+    let folder = Folder::with(&[("p.wg", PROGRAM)]);
+    let ran = folder.run(&["cost", "p.wg", "--entry", "f", "--input", "[[1, 3]]"]);
+    let cost: serde_json::Value = serde_json::from_str(ran.value()).unwrap();
+    let (primal, jvp, vjp) = (cost["primal"].as_u64(), cost["jvp"].as_u64(), cost["vjp"].as_u64());
+    let (primal, jvp, vjp) = (primal.unwrap(), jvp.unwrap(), vjp.unwrap());
+    assert!(primal > 0 && primal < jvp && jvp <= 4 * primal, "{ran:?}");
+    assert!(primal < vjp && vjp <= 6 * primal, "{ran:?}");
+    let ran = folder.run(&["cost", "p.wg", "--entry", "dot3", "--input", "[[1, 2, 3], [1, 2, 3]]"]);
+    expect![[r#"{"primal": 0, "jvp": 0, "vjp": 0}"#]].assert_eq(ran.value());
+    folder.run(&["cost", "p.wg", "--entry", "area", "--input", "[1]"]).fails(1, &["E0813"]);
+    folder
+        .run(&["cost", "p.wg", "--entry", "main", "--input", "[]"])
+        .fails(1, &["E0821", "applied to nothing"]);
+    folder
+        .run(&["cost", "p.wg", "--entry", "dot3", "--input", "[[1, 2, 3]]"])
+        .fails(1, &["E0821", "not first-order"]);
+    folder.run(&["cost", "p.wg", "--entry", "f"]).fails(2, &["--input"]);
+}
+
+#[test]
+fn huge_outputs_stream_and_a_closed_pipe_is_no_error() {
+    let folder = Folder::with(&[]);
+    let ran = folder.run(&["eval", "iota 1000000"]);
+    assert!(ran.value().ends_with(", 999999]"));
+    let mut command = folder.command(&["eval", "iota 1000000"]);
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 10];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+    assert_eq!(&first, b"[0, 1, 2, ");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_an_evaluation_with_a_message() {
+    let folder = Folder::with(&[("p.wg", PROGRAM)]);
+    let mut command = folder.command(&["eval", "forever 1", "-f", "p.wg", "--timeout", "60"]);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("interrupted"), "{stderr}");
+}
