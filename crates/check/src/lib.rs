@@ -21,6 +21,8 @@ mod pred;
 mod scope;
 mod show;
 mod suggest;
+#[cfg(test)]
+mod tests;
 mod ty;
 mod typed;
 mod unify;

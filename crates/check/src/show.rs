@@ -137,13 +137,16 @@ impl<'s, 'a> Shower<'s, 'a> {
             Len::Unknown => {}
             Len::Rigid(id) => out.push_str(self.name_rigid(id).as_str()),
             Len::Meta(id) => {
-                let user = match self.store.sizes.get(id.0 as usize) {
-                    Some(SizeState::Open { user: Some(user), .. }) => Some(user.name),
-                    Some(SizeState::Open { .. } | SizeState::Bound(_)) | None => None,
-                };
                 // A size nobody named says nothing.
-                if let Some(name) = user {
-                    out.push_str(self.name(Key::Size(id), Some(name), "n").as_str());
+                match self.store.sizes.get(id.0 as usize) {
+                    Some(SizeState::Open { user: Some(user), .. }) => {
+                        let name = user.name;
+                        out.push_str(self.name(Key::Size(id), Some(name), "n").as_str());
+                    }
+                    Some(SizeState::Soft { len, .. }) => {
+                        let _ = write!(out, "{len}");
+                    }
+                    Some(SizeState::Open { user: None, .. } | SizeState::Bound(_)) | None => {}
                 }
             }
         }

@@ -157,11 +157,25 @@ pub(crate) enum RowState {
     Bound(Rc<RowTy>),
 }
 
-/// State of a size meta. `tainted`: it has met an unknown size, so that what it is later bound to is an assumption.
+/// State of a size meta. `Soft` is the size of an array literal: a constant as long as nothing else flows to the same
+/// place, as in `if c then [] else [x]` or in the accumulator of a `fold` that starts with `[]`; then it is unknown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SizeState {
-    Open { level: u32, user: Option<UserVar>, tainted: bool },
+    Open { level: u32, user: Option<UserVar> },
+    Soft { level: u32, len: u64 },
     Bound(Len),
+}
+
+/// How sizes are made equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SizeMode {
+    /// Different sizes of literals make the size unknown.
+    Join,
+    /// Different sizes of literals clash: the rows of one literal.
+    Strict,
+    /// Nothing is learned about sizes: arguments of a function inside its own recursive group, which may be called with
+    /// arrays of other sizes.
+    Loose,
 }
 
 /// What a parameter of a scheme stands for.
@@ -222,6 +236,7 @@ pub(crate) struct Store<'a> {
     pub(crate) level: u32,
     /// Set when an equality of sizes was taken on trust; whoever cares resets it before and looks after.
     pub(crate) assumed_size: bool,
+    pub(crate) size_mode: SizeMode,
     pub(crate) fuel: u64,
 }
 
@@ -237,6 +252,7 @@ impl<'a> Store<'a> {
             deferred: Vec::new(),
             level: 0,
             assumed_size: false,
+            size_mode: SizeMode::Join,
             fuel: FUEL,
         }
     }
@@ -268,8 +284,27 @@ impl<'a> Store<'a> {
 
     pub(crate) fn fresh_size(&mut self, user: Option<UserVar>) -> Len {
         let id = SizeId(self.sizes.len() as u32);
-        self.sizes.push(SizeState::Open { level: self.level, user, tainted: false });
+        self.sizes.push(SizeState::Open { level: self.level, user });
         Len::Meta(id)
+    }
+
+    /// The size of an array literal.
+    pub(crate) fn soft_size(&mut self, len: u64) -> Len {
+        let id = SizeId(self.sizes.len() as u32);
+        self.sizes.push(SizeState::Soft { level: self.level, len });
+        Len::Meta(id)
+    }
+
+    /// The constant that a size is, as far as is known.
+    pub(crate) fn constant_size(&self, len: Len) -> Option<u64> {
+        match self.shallow_size(len) {
+            Len::Const(len) => Some(len),
+            Len::Meta(id) => match self.sizes.get(id.0 as usize) {
+                Some(SizeState::Soft { len, .. }) => Some(*len),
+                Some(SizeState::Open { .. } | SizeState::Bound(_)) | None => None,
+            },
+            Len::Rigid(_) | Len::Unknown => None,
+        }
     }
 
     pub(crate) fn origin(&mut self, source: Source, span: Span) -> OriginId {
@@ -317,7 +352,7 @@ impl<'a> Store<'a> {
             let next = match len {
                 Len::Meta(id) => match self.sizes.get(id.0 as usize) {
                     Some(SizeState::Bound(bound)) => *bound,
-                    Some(SizeState::Open { .. }) | None => return len,
+                    Some(SizeState::Open { .. } | SizeState::Soft { .. }) | None => return len,
                 },
                 Len::Rigid(id) => match self.rigids.get(id.0 as usize).and_then(|r| r.replaced.as_ref()) {
                     Some(Arg::Size(bound)) => *bound,

@@ -2,9 +2,12 @@
 //!
 //! Sizes are gradual: an unknown size agrees with everything, a size the user named agrees with everything but that is
 //! an *assumption* (`Store::assumed_size`) which elaboration may have to check while running, and only two different
-//! constants clash. Rows are unified by moving the fields that one side lacks into the other side's rest.
+//! constants clash. What meets an unknown size becomes unknown itself if it may. Rows are unified by moving the fields that one side lacks into the other side's rest.
 
-use crate::ty::{Arg, Len, MetaId, MetaState, OriginId, Rest, RowId, RowState, RowTy, SizeState, Store, Ty, UserVar};
+use crate::ty::{
+    Arg, Len, MetaId, MetaState, OriginId, Rest, RigidId, RowId, RowState, RowTy, SizeId, SizeMode, SizeState, Store,
+    Ty, UserVar,
+};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use wengert_base::Name;
@@ -18,7 +21,7 @@ pub(crate) enum Clash {
     /// A type lacks a predicate.
     Pred { pred: Pred, ty: Ty, origin: OriginId },
     /// A type would contain itself.
-    Infinite { whole: Ty },
+    Infinite,
     /// Two different constant sizes.
     Size(u64, u64),
     /// A type variable that the user wrote would have to be this type.
@@ -26,7 +29,7 @@ pub(crate) enum Clash {
     /// Two type variables that the user wrote would have to be equal.
     SameVars(UserVar, UserVar),
     /// A record lacks a field.
-    Field(Name),
+    Field,
     /// The types have become too large.
     Exhausted,
 }
@@ -36,10 +39,22 @@ pub(crate) enum Clash {
 enum Target {
     Meta(MetaId),
     Row(RowId),
-    Nothing,
 }
 
 type Unified = Result<(), Clash>;
+
+/// A size with what is known about it.
+#[derive(Clone, Copy)]
+enum View {
+    Const(u64),
+    /// Of a literal.
+    Soft(SizeId, u64),
+    Open(SizeId),
+    /// Named by the user.
+    User(SizeId),
+    Rigid(RigidId),
+    Unknown,
+}
 
 impl Store<'_> {
     /// Makes the types equal.
@@ -154,7 +169,7 @@ impl Store<'_> {
             Ty::Real | Ty::Int | Ty::Bool | Ty::String | Ty::Error => Ok(()),
             Ty::Meta(id) => {
                 if target == Target::Meta(*id) {
-                    return Err(Clash::Infinite { whole: ty.clone() });
+                    return Err(Clash::Infinite);
                 }
                 match self.metas.get_mut(id.0 as usize) {
                     Some(MetaState::Open { level: own, .. }) => {
@@ -187,7 +202,7 @@ impl Store<'_> {
         row.fields.values().try_for_each(|field| self.lower(target, level, field))?;
         let Rest::Meta(id) = row.rest else { return Ok(()) };
         if target == Target::Row(id) {
-            return Err(Clash::Infinite { whole: Ty::Record(Rc::new(row.clone())) });
+            return Err(Clash::Infinite);
         }
         match self.rows.get_mut(id.0 as usize) {
             Some(RowState::Open { level: own, .. }) => {
@@ -204,7 +219,8 @@ impl Store<'_> {
 
     fn lower_size(&mut self, level: u32, len: Len) {
         if let Len::Meta(id) = self.shallow_size(len)
-            && let Some(SizeState::Open { level: own, .. }) = self.sizes.get_mut(id.0 as usize)
+            && let Some(SizeState::Open { level: own, .. } | SizeState::Soft { level: own, .. }) =
+                self.sizes.get_mut(id.0 as usize)
         {
             *own = level.min(*own);
         }
@@ -212,61 +228,74 @@ impl Store<'_> {
 
     /// Sizes agree, unless they are different constants.
     pub(crate) fn unify_sizes(&mut self, a: Len, b: Len) -> Unified {
-        let (a, b) = (self.shallow_size(a), self.shallow_size(b));
+        let (a, b) = (self.size_view(a), self.size_view(b));
         match (a, b) {
-            (Len::Const(x), Len::Const(y)) if x != y => Err(Clash::Size(x, y)),
-            (Len::Const(_), Len::Const(_)) | (Len::Unknown, Len::Unknown) => Ok(()),
-            (Len::Meta(x), Len::Meta(y)) => {
-                self.unify_size_metas(x, y);
-                Ok(())
+            (View::Unknown, View::Unknown) => {}
+            (View::Const(x), View::Const(y)) if x != y => return Err(Clash::Size(x, y)),
+            (View::Const(x), View::Soft(_, y)) | (View::Soft(_, x), View::Const(y)) if x != y => {
+                return Err(Clash::Size(x, y));
             }
-            (Len::Meta(id), other) | (other, Len::Meta(id)) => {
-                self.bind_size_meta(id, other);
-                Ok(())
+            (View::Const(_) | View::Soft(..), View::Const(_)) | (View::Const(_), View::Soft(..)) => {}
+            (View::Soft(x, n), View::Soft(y, m)) => return self.unify_soft(x, n, y, m),
+            (View::Soft(id, _), View::Unknown) | (View::Unknown, View::Soft(id, _)) => {
+                self.bind_size(id, Len::Unknown);
             }
-            (Len::Rigid(x), Len::Rigid(y)) if x == y => Ok(()),
-            (Len::Rigid(_) | Len::Unknown | Len::Const(_), _) => {
-                self.assumed_size = true;
-                Ok(())
+            (View::Open(x), View::Open(y) | View::User(y)) | (View::User(y), View::Open(x)) => self.link_sizes(x, y),
+            (View::Open(id), View::Unknown) | (View::Unknown, View::Open(id)) => self.bind_size(id, Len::Unknown),
+            (View::Open(id), View::Const(n) | View::Soft(_, n)) | (View::Const(n) | View::Soft(_, n), View::Open(id)) => {
+                let learned = if self.size_mode == SizeMode::Loose { Len::Unknown } else { Len::Const(n) };
+                self.bind_size(id, learned);
             }
+            (View::Open(id), View::Rigid(rigid)) | (View::Rigid(rigid), View::Open(id)) => {
+                self.bind_size(id, Len::Rigid(rigid));
+            }
+            (View::User(x), View::User(y)) if x == y => {}
+            (View::Rigid(x), View::Rigid(y)) if x == y => {}
+            (View::User(_) | View::Rigid(_), _) | (_, View::User(_) | View::Rigid(_)) => self.assumed_size = true,
+            (View::Const(_), View::Unknown) | (View::Unknown, View::Const(_)) => self.assumed_size = true,
+        }
+        Ok(())
+    }
+
+    fn size_view(&self, len: Len) -> View {
+        match self.shallow_size(len) {
+            Len::Const(n) => View::Const(n),
+            Len::Unknown => View::Unknown,
+            Len::Rigid(id) => View::Rigid(id),
+            Len::Meta(id) => match self.sizes.get(id.0 as usize) {
+                Some(SizeState::Soft { len, .. }) => View::Soft(id, *len),
+                Some(SizeState::Open { user: Some(_), .. }) => View::User(id),
+                Some(SizeState::Open { user: None, .. }) => View::Open(id),
+                Some(SizeState::Bound(_)) | None => View::Unknown,
+            },
         }
     }
 
-    fn unify_size_metas(&mut self, x: crate::ty::SizeId, y: crate::ty::SizeId) {
+    fn unify_soft(&mut self, x: SizeId, n: u64, y: SizeId, m: u64) -> Unified {
         if x == y {
+            return Ok(());
+        }
+        if n == m {
+            self.link_sizes(x, y);
+        } else if self.size_mode == SizeMode::Strict {
+            return Err(Clash::Size(n, m));
+        } else {
+            self.bind_size(x, Len::Unknown);
+            self.bind_size(y, Len::Unknown);
+        }
+        Ok(())
+    }
+
+    /// Binds one size to another, which keeps the lower level.
+    fn link_sizes(&mut self, from: SizeId, to: SizeId) {
+        if from == to {
             return;
         }
-        let (Some(SizeState::Open { level: lx, user: ux, tainted: tx }), Some(SizeState::Open { level: ly, user: uy, tainted: ty })) =
-            (self.sizes.get(x.0 as usize).copied(), self.sizes.get(y.0 as usize).copied())
-        else {
-            return;
-        };
-        if ux.is_some() && uy.is_some() {
-            self.assumed_size = true;
-            return;
-        }
-        let user = ux.or(uy);
-        if user.is_some() && (tx || ty) {
-            self.assumed_size = true;
-        }
-        let (from, to) = if ux.is_some() { (y, x) } else { (x, y) };
-        let tainted = user.is_none() && (tx || ty);
-        if let Some(state) = self.sizes.get_mut(to.0 as usize) {
-            *state = SizeState::Open { level: lx.min(ly), user, tainted };
+        if let Some(SizeState::Open { level, .. } | SizeState::Soft { level, .. }) = self.sizes.get(from.0 as usize) {
+            let level = *level;
+            self.lower_size(level, Len::Meta(to));
         }
         self.bind_size(from, Len::Meta(to));
-    }
-
-    fn bind_size_meta(&mut self, id: crate::ty::SizeId, other: Len) {
-        let Some(SizeState::Open { user, tainted, .. }) = self.sizes.get_mut(id.0 as usize) else { return };
-        if user.is_some() {
-            self.assumed_size = true;
-        } else if other == Len::Unknown {
-            *tainted = true;
-        } else {
-            self.assumed_size |= *tainted;
-            self.bind_size(id, other);
-        }
     }
 
     fn unify_rows(&mut self, a: &RowTy, b: &RowTy) -> Unified {
@@ -302,7 +331,7 @@ impl Store<'_> {
     ) -> Unified {
         if rest_a == rest_b {
             return match only_a.keys().chain(only_b.keys()).next() {
-                Some(name) if rest_a != Rest::Error => Err(Clash::Field(*name)),
+                Some(_) if rest_a != Rest::Error => Err(Clash::Field),
                 Some(_) | None => Ok(()),
             };
         }
@@ -330,7 +359,7 @@ impl Store<'_> {
         match rest {
             Rest::Meta(id) if !self.is_user_row(id) => self.bind_rest(id, RowTy { fields, rest: further }),
             Rest::Meta(_) | Rest::Closed | Rest::Rigid(_) => match fields.keys().next() {
-                Some(name) => Err(Clash::Field(*name)),
+                Some(_) => Err(Clash::Field),
                 None => Err(Clash::Shape),
             },
             Rest::Error => Ok(()),
@@ -351,15 +380,8 @@ impl Store<'_> {
         Ok(())
     }
 
-    /// Lowers the levels inside `ty` to the current one: it becomes part of the surrounding code.
-    pub(crate) fn pin(&mut self, ty: &Ty) {
-        let level = self.level;
-        // Only `Exhausted` can come back, and that is reported where it strikes next.
-        let _ = self.lower(Target::Nothing, level, ty);
-    }
-
     /// The replacement of rigid parameters by arguments.
-    pub(crate) fn substitute(&mut self, ty: &Ty, params: &[crate::ty::RigidId], args: &[Arg]) -> Ty {
+    pub(crate) fn substitute(&mut self, ty: &Ty, params: &[RigidId], args: &[Arg]) -> Ty {
         if !self.step() {
             return Ty::Error;
         }
@@ -410,7 +432,7 @@ impl Store<'_> {
     }
 }
 
-fn position(params: &[crate::ty::RigidId], id: crate::ty::RigidId) -> Option<usize> {
+fn position(params: &[RigidId], id: RigidId) -> Option<usize> {
     params.iter().position(|param| *param == id)
 }
 

@@ -3,7 +3,7 @@
 //! applied to the result.
 
 use super::pattern::CtorUse;
-use super::{Infer, Why};
+use super::{Infer, Local, Why};
 use crate::errors::{derivatives, types};
 use crate::scope::Value;
 use crate::ty::{Len, Source, Ty};
@@ -35,6 +35,8 @@ pub(crate) struct Callee {
     pub(crate) span: Span,
     /// Whether the name means what the library or the language calls so.
     pub(crate) library: bool,
+    /// Whether this is a function inside its own recursive group.
+    pub(crate) recursive: bool,
 }
 
 impl Infer<'_> {
@@ -47,7 +49,11 @@ impl Infer<'_> {
 
     /// `head args`
     pub(crate) fn apply(&mut self, head: &Expr, args: Vec<Operand<'_>>, span: Span) -> (Node, Ty) {
-        let callee = |name: Option<Name>, library: bool| Callee { name, span: head.span, library };
+        let own = match &head.kind {
+            ExprKind::Var(name) => self.is_recursive(*name),
+            _ => false,
+        };
+        let callee = |name: Option<Name>, library: bool| Callee { name, span: head.span, library, recursive: own };
         match &head.kind {
             ExprKind::Var(name) if self.local(*name).is_none() => match self.global(*name, head.span) {
                 Some(Value::Prim(prim)) => self.apply_prim(prim, args, callee(Some(*name), true), span),
@@ -98,9 +104,18 @@ impl Infer<'_> {
         }
     }
 
+    /// Whether a name is a function that is being inferred.
+    fn is_recursive(&self, name: Name) -> bool {
+        match self.local(name) {
+            Some(local) => matches!(local, Local::Rec { .. }),
+            None => self.own.contains_key(&name),
+        }
+    }
+
     /// An argument against the type that its function wants.
     fn argument(&mut self, arg: Operand<'_>, want: &Ty, index: usize, callee: Callee) -> Node {
-        let why = Why::Argument { callee: callee.name, index, callee_span: callee.span };
+        let Callee { name, span, recursive, .. } = callee;
+        let why = Why::Argument { callee: name, index, callee_span: span, recursive };
         match arg {
             Operand::Expr(expr) => self.check(expr, want, &why),
             Operand::Ready(node, got, expr) => {
@@ -165,7 +180,7 @@ impl Infer<'_> {
     /// A primitive without arguments.
     pub(crate) fn prim_function(&mut self, prim: Prim, span: Span) -> (Node, Ty) {
         let name = Some(Name::new(prim.info().name));
-        self.apply_prim(prim, Vec::new(), Callee { name, span, library: true }, span)
+        self.apply_prim(prim, Vec::new(), Callee { name, span, library: true, recursive: false }, span)
     }
 
     /// A primitive applied to any number of arguments.
@@ -190,7 +205,10 @@ impl Infer<'_> {
                 Some((index, arg)) => {
                     let literal = literal_size(arg.expr());
                     let node = self.argument(arg, &Ty::Int, index, callee);
-                    let len = literal.map_or_else(|| self.length_of(&node), Len::Const);
+                    let len = match literal {
+                        Some(len) => self.store.soft_size(len),
+                        None => self.length_of(&node),
+                    };
                     nodes.push((node, Ty::Int));
                     Some((name, len))
                 }

@@ -36,7 +36,7 @@ impl Infer<'_> {
             let diagnostic = self.with_reason(diagnostic, why);
             return self.report(diagnostic);
         }
-        let diagnostic = self.mismatch(expr, want, got, why, matches!(clash, Clash::Infinite { .. }));
+        let diagnostic = self.mismatch(expr, want, got, why, matches!(clash, Clash::Infinite));
         self.report(diagnostic);
     }
 
@@ -45,11 +45,11 @@ impl Infer<'_> {
         let span = match clash {
             Clash::Pred { origin, .. } => self.store.origin_of(*origin).span,
             Clash::Shape
-            | Clash::Infinite { .. }
+            | Clash::Infinite
             | Clash::Size(..)
             | Clash::TooGeneral { .. }
             | Clash::SameVars(..)
-            | Clash::Field(_)
+            | Clash::Field
             | Clash::Exhausted => self.current_span,
         };
         match self.explain_common(clash, span) {
@@ -61,7 +61,7 @@ impl Infer<'_> {
     /// Clashes that are explained alike wherever they happen.
     pub(crate) fn explain_common(&mut self, clash: &Clash, span: Span) -> Option<Diagnostic> {
         match clash {
-            Clash::Shape | Clash::Field(_) => None,
+            Clash::Shape | Clash::Field => None,
             Clash::Exhausted => {
                 self.failed = true;
                 if std::mem::replace(&mut self.exhausted, true) {
@@ -69,7 +69,7 @@ impl Infer<'_> {
                 }
                 Some(types::inference_too_large(span))
             }
-            Clash::Infinite { .. } => None,
+            Clash::Infinite => None,
             Clash::Size(a, b) => Some(sizes::contradiction(span, *a, *b)),
             Clash::TooGeneral { user, ty } => {
                 let shown = self.show(ty);
@@ -117,7 +117,7 @@ impl Infer<'_> {
             Why::Result { span, .. } if diagnostic.primary.span != *span => {
                 diagnostic.also(*span, "the result is annotated here")
             }
-            Why::Argument { callee, index, callee_span } if diagnostic.primary.span != *callee_span => {
+            Why::Argument { callee, index, callee_span, .. } if diagnostic.primary.span != *callee_span => {
                 diagnostic.also(*callee_span, format!("as argument {} of {}", index + 1, function_name(*callee)))
             }
             Why::Annotation(_)
@@ -137,13 +137,14 @@ impl Infer<'_> {
 
     /// Mistakes in the use of derivative operators that have an explanation of their own.
     fn derivative_trouble(&mut self, expr: &Expr, want: &Ty, got: &Ty, why: &Why) -> Option<Diagnostic> {
-        let Why::Argument { callee: Some(callee), index, callee_span } = *why else { return None };
+        let Why::Argument { callee: Some(callee), index, callee_span, .. } = *why else { return None };
         if self.globals.own_values.contains_key(&callee) || self.local(callee).is_some() {
             return None;
         }
         let operator = ascii_name(callee);
         let (want, got) = (self.store.shallow(want), self.store.shallow(got));
-        if let (0, Ty::Fun(..), Ty::Fun(from, to)) = (index, &want, &got) {
+        let place = if operator.as_str() == "taylor" { 1 } else { 0 };
+        if let (true, Ty::Fun(..), Ty::Fun(from, to)) = (index == place, &want, &got) {
             let (from, to) = (self.store.shallow(from), self.store.shallow(to));
             return self.differentiated_trouble(operator, callee, callee_span, expr.span, &from, &to);
         }
@@ -206,7 +207,7 @@ impl Infer<'_> {
         match *why {
             Why::Annotation(span) => types::annotation(mismatch, span),
             Why::Result { name, span } => types::result(mismatch, name, span),
-            Why::Argument { callee, index, callee_span } => types::argument(mismatch, callee, index, callee_span),
+            Why::Argument { callee, index, callee_span, .. } => types::argument(mismatch, callee, index, callee_span),
             Why::Operand { op: BinOp::Power, other: Some(_) } if matches!(got, Ty::Real) => {
                 types::real_exponent(expr.span)
             }

@@ -4,7 +4,7 @@ use super::{Infer, Why};
 use crate::errors::{names, sizes, types};
 use crate::scope::{Found, Value};
 use crate::suggest;
-use crate::ty::{Arg, Len, Source, Ty};
+use crate::ty::{Arg, Len, SizeMode, Source, Ty};
 use crate::typed::{ArmNode, Inst, MatchRole, Node, NodeKind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -49,7 +49,8 @@ impl Infer<'_> {
             ExprKind::Array(items) => {
                 let elem = self.store.fresh();
                 let node = self.array(items, &elem, None, span);
-                (node, Ty::array(Len::Const(items.len() as u64), elem))
+                let len = self.store.soft_size(items.len() as u64);
+                (node, Ty::array(len, elem))
             }
             ExprKind::Record(fields) => self.record_literal(fields, span),
             ExprKind::Update { base, fields } => self.record_update(base, fields, span),
@@ -105,8 +106,12 @@ impl Infer<'_> {
             }
             (ExprKind::Array(items), Ty::Array(len, elem)) => {
                 let node = self.array(items, elem, Some(why), span);
-                if let Err(clash) = self.store.unify_sizes(*len, Len::Const(items.len() as u64)) {
-                    let got = Ty::array(Len::Const(items.len() as u64), (**elem).clone());
+                let own = self.store.soft_size(items.len() as u64);
+                self.store.size_mode = why.size_mode();
+                let unified = self.store.unify_sizes(*len, own);
+                self.store.size_mode = SizeMode::Join;
+                if let Err(clash) = unified {
+                    let got = Ty::array(own, (**elem).clone());
                     self.explain(expr, &known, &got, why, clash);
                 }
                 node
@@ -121,7 +126,10 @@ impl Infer<'_> {
 
     /// Unifies, and explains a clash.
     pub(crate) fn demand(&mut self, expr: &Expr, want: &Ty, got: &Ty, why: &Why) {
-        if let Err(clash) = self.store.unify(want, got) {
+        self.store.size_mode = why.size_mode();
+        let unified = self.store.unify(want, got);
+        self.store.size_mode = SizeMode::Join;
+        if let Err(clash) = unified {
             self.explain(expr, want, got, why, clash);
         }
     }
@@ -280,8 +288,8 @@ impl Infer<'_> {
                 return (Node::error(span), Ty::Error);
             }
             let position = self.check(index, &Ty::Int, &Why::Index);
-            if let (Len::Const(len), NodeKind::Number { value, negative, .. }) =
-                (self.store.shallow_size(len), &position.kind)
+            if let (Some(len), NodeKind::Number { value, negative, .. }) =
+                (self.store.constant_size(len), &position.kind)
                 && (*negative && *value > 0 || *value >= len)
             {
                 let shown = if *negative { format!("-{value}") } else { value.to_string() };

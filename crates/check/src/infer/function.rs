@@ -196,7 +196,9 @@ impl Infer<'_> {
             Len::Const(n) => Name::new(&n.to_string()),
             Len::Meta(id) => match self.store.sizes.get(id.0 as usize) {
                 Some(SizeState::Open { user: Some(user), .. }) => user.name,
-                Some(SizeState::Open { user: None, .. } | SizeState::Bound(_)) | None => Name::new("n"),
+                Some(SizeState::Open { user: None, .. } | SizeState::Soft { .. } | SizeState::Bound(_)) | None => {
+                    Name::new("n")
+                }
             },
             Len::Rigid(_) | Len::Unknown => Name::new("n"),
         }

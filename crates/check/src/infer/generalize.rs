@@ -86,7 +86,7 @@ impl Infer<'_> {
                 Some(RowState::Open { .. } | RowState::Bound(_)) | None => None,
             },
             Item::Size(size) => match self.store.sizes.get(size.0 as usize).copied() {
-                Some(SizeState::Open { level, user, .. }) if level > outer => {
+                Some(SizeState::Open { level, user }) if level > outer => {
                     if !measured.contains(&size) {
                         self.store.bind_size(size, Len::Unknown);
                         return None;
@@ -94,7 +94,11 @@ impl Infer<'_> {
                     self.store.bind_size(size, Len::Rigid(id));
                     rigid(RigidKind::Size, user)
                 }
-                Some(SizeState::Open { .. } | SizeState::Bound(_)) | None => None,
+                Some(SizeState::Soft { level, len }) if level > outer => {
+                    self.store.bind_size(size, Len::Const(len));
+                    None
+                }
+                Some(SizeState::Open { .. } | SizeState::Soft { .. } | SizeState::Bound(_)) | None => None,
             },
         }
     }
@@ -144,9 +148,12 @@ impl Infer<'_> {
             }
         }
         for index in 0..self.store.sizes.len() as u32 {
-            if matches!(self.store.sizes.get(index as usize), Some(SizeState::Open { .. })) {
-                self.store.bind_size(SizeId(index), Len::Unknown);
-            }
+            let decided = match self.store.sizes.get(index as usize) {
+                Some(SizeState::Open { .. }) => Len::Unknown,
+                Some(SizeState::Soft { len, .. }) => Len::Const(*len),
+                Some(SizeState::Bound(_)) | None => continue,
+            };
+            self.store.bind_size(SizeId(index), decided);
         }
     }
 

@@ -17,7 +17,7 @@ pub(crate) mod pattern;
 pub(crate) mod record;
 
 use crate::scope::Globals;
-use crate::ty::{Arg, Len, Preds, Rest, RigidId, RigidKind, RowTy, Source, Store, Subst, Ty, from_core};
+use crate::ty::{Arg, Len, Preds, Rest, RigidId, RigidKind, RowTy, SizeMode, Source, Store, Subst, Ty, from_core};
 use crate::typed::{Group, GroupId, Inst, Node, NodeKind};
 use annotation::Frame;
 use rustc_hash::FxHashMap;
@@ -35,7 +35,7 @@ pub(crate) enum Why {
     /// The type after the parameters of a definition.
     Result { name: Option<Name>, span: Span },
     /// Argument `index` (from 0) of a function.
-    Argument { callee: Option<Name>, index: usize, callee_span: Span },
+    Argument { callee: Option<Name>, index: usize, callee_span: Span, recursive: bool },
     /// An operand; `other` is the left operand if this is the right one.
     Operand { op: ast::BinOp, other: Option<Span> },
     /// The operand of a unary minus.
@@ -54,6 +54,26 @@ pub(crate) enum Why {
     Update(Name),
     /// An earlier use of a function in its own recursive group.
     Recursion(Name),
+}
+
+impl Why {
+    fn size_mode(&self) -> SizeMode {
+        match self {
+            Why::Element(_) => SizeMode::Strict,
+            Why::Argument { recursive: true, .. } => SizeMode::Loose,
+            Why::Argument { .. }
+            | Why::Annotation(_)
+            | Why::Result { .. }
+            | Why::Operand { .. }
+            | Why::Negated
+            | Why::Branch(_)
+            | Why::Arm(_)
+            | Why::Condition
+            | Why::Index
+            | Why::Update(_)
+            | Why::Recursion(_) => SizeMode::Join,
+        }
+    }
 }
 
 /// A local variable in scope.
