@@ -2,7 +2,7 @@
 //!
 //! Parentheses are added only where a tree without text needs them ([`needs_parens`]); a parsed tree has its own.
 
-use super::doc::flat_width;
+use super::doc::{Op, flat_width};
 use super::printer::Printer;
 use crate::ast::{Arm, BinOp, Binding, Expr, ExprKind, Ident, Literal, Target};
 use crate::precedence::{APPLICATION, LOWEST, NEGATION, POSTFIX, POWER, Side, binding};
@@ -278,9 +278,9 @@ impl Printer<'_> {
     fn application(&mut self, func: &Expr, args: &[Expr]) {
         let Some((last, before)) = args.split_last() else { return };
         let start = self.ops.len();
-        self.push(super::doc::Op::Begin(ANY));
+        self.push(Op::Begin(ANY));
         self.closed(func, matches!(func.kind, ExprKind::Lit(_)));
-        self.push(super::doc::Op::Indent(STEP));
+        self.push(Op::Indent(STEP));
         for arg in before {
             self.line();
             self.expr_at(arg, CLOSED);
@@ -291,15 +291,15 @@ impl Printer<'_> {
             && flat_width(written) <= WIDEST_BEFORE_HANGING
             && !written.iter().any(|op| op.breaks());
         if hanging {
-            self.push(super::doc::Op::Dedent);
-            self.push(super::doc::Op::End);
+            self.push(Op::Dedent);
+            self.push(Op::End);
             self.space();
             self.expr_at(last, CLOSED);
         } else {
             self.line();
             self.expr_at(last, CLOSED);
-            self.push(super::doc::Op::Dedent);
-            self.push(super::doc::Op::End);
+            self.push(Op::Dedent);
+            self.push(Op::End);
         }
     }
 
@@ -527,7 +527,13 @@ impl Printer<'_> {
         self.group(ANY, |printer| {
             printer.token(TokenKind::LeftBrace);
             if let Some(base) = base {
+                let start = printer.ops.len();
                 printer.expr(base);
+                // `{-` would be taken for the beginning of a comment in the style of Haskell.
+                let minus = Op::Text(TokenKind::Op(BinOp::Sub).text().into());
+                if printer.ops.iter().skip(start).find(|op| matches!(op, Op::Text(_))) == Some(&minus) {
+                    printer.ops.insert(start, Op::Text(" ".into()));
+                }
                 printer.space();
                 printer.token(TokenKind::With);
             }

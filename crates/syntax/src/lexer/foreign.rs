@@ -175,7 +175,7 @@ impl Lexer<'_> {
             }
         } else if rest.starts_with("/*") {
             ("/*", block_length(rest, "*/"))
-        } else if rest.starts_with("{-") && !rest.starts_with("{--") {
+        } else if rest.starts_with("{-") && !rest.starts_with("{--") && rest.contains("-}") {
             ("{-", block_length(rest, "-}"))
         } else if rest.starts_with("(* ") && rest.contains("*)") {
             ("(*", block_length(rest, "*)"))

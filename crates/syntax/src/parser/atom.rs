@@ -190,11 +190,13 @@ impl Parser<'_> {
     /// Everything that begins with a brace.
     fn record(&mut self) -> ExprKind {
         let opening = self.bump().span;
+        let named = matches!(self.kind(), TokenKind::Lower(_) | TokenKind::Upper(_) | TokenKind::Text(_));
         let is_record = self.at(TokenKind::RightBrace)
-            || matches!(
-                self.kind_at(1),
-                TokenKind::Equals | TokenKind::Colon | TokenKind::Comma | TokenKind::RightBrace
-            );
+            || ((named || self.kind().is_word())
+                && matches!(
+                    self.kind_at(1),
+                    TokenKind::Equals | TokenKind::Colon | TokenKind::Comma | TokenKind::RightBrace
+                ));
         if is_record {
             let what = "the fields of a record";
             return ExprKind::Record(self.comma_list(opening, TokenKind::RightBrace, what, Parser::field));

@@ -147,7 +147,7 @@ impl Parser<'_> {
         }
         let name = self.expect_lower("a definition");
         let params = self.params();
-        let python = self.at(TokenKind::Colon) && (self.token(1).newline_before || self.next_is_return());
+        let python = self.at(TokenKind::Colon) && (self.next_is_return() || self.body_after_colon());
         if python {
             self.report(errors::expected_equals(self.here(), "before the body of this definition", "`:`"));
         }
@@ -161,6 +161,19 @@ impl Parser<'_> {
     /// Whether `: return …` follows, as in Python.
     fn next_is_return(&self) -> bool {
         matches!(self.kind_at(1), TokenKind::Lower(name) if name.as_str() == "return")
+    }
+
+    /// Whether the colon ends its line and no type and `=` follow, as in Python. Precondition: at the colon.
+    fn body_after_colon(&mut self) -> bool {
+        if !self.token(1).newline_before {
+            return false;
+        }
+        let (position, last_error) = (self.position, self.last_error);
+        self.bump();
+        self.silently(Parser::type_expr);
+        let typed = self.at(TokenKind::Equals);
+        (self.position, self.last_error) = (position, last_error);
+        !typed
     }
 
     fn def_body(&mut self) -> Expr {

@@ -277,7 +277,7 @@ impl Parser<'_> {
     }
 
     /// Parses without reporting: what is wrong here has been said already.
-    fn silently<T>(&mut self, parse: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn silently<T>(&mut self, parse: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.quiet, true);
         let result = parse(self);
         self.quiet = outer;

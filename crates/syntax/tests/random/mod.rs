@@ -47,7 +47,7 @@ fn finite_literal(u: &mut Unstructured<'_>) -> Result<Literal> {
 }
 
 /// A whole module.
-pub fn module(u: &mut Unstructured<'_>) -> Result<Module> {
+pub(crate) fn module(u: &mut Unstructured<'_>) -> Result<Module> {
     Ok(Module { items: some(u, 0, 6, item)?, span: AT })
 }
 
@@ -90,7 +90,7 @@ fn import(u: &mut Unstructured<'_>) -> Result<Import> {
 }
 
 /// An expression of at most this depth.
-pub fn expr(u: &mut Unstructured<'_>, depth: u32) -> Result<Expr> {
+pub(crate) fn expr(u: &mut Unstructured<'_>, depth: u32) -> Result<Expr> {
     let kind = if depth == 0 || u.is_empty() { leaf(u)? } else { branch(u, depth - 1)? };
     Ok(Expr { kind, span: AT })
 }

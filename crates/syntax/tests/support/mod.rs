@@ -5,10 +5,10 @@
 use wengert_base::{Diagnostic, SourceId};
 use wengert_syntax::ast::*;
 
-pub const FILE: SourceId = SourceId(0);
+pub(crate) const FILE: SourceId = SourceId(0);
 
 /// A module, one item a line.
-pub fn module(module: &Module) -> String {
+pub(crate) fn module(module: &Module) -> String {
     module.items.iter().map(|i| item(i) + "\n").collect()
 }
 
@@ -74,7 +74,7 @@ fn fields(fields: &[(Ident, Expr)]) -> String {
 }
 
 /// An expression with all structure shown by parentheses.
-pub fn expr(e: &Expr) -> String {
+pub(crate) fn expr(e: &Expr) -> String {
     match &e.kind {
         ExprKind::Var(name) => name.to_string(),
         ExprKind::Ctor(ctor) => path(ctor),
@@ -106,7 +106,7 @@ pub fn expr(e: &Expr) -> String {
 }
 
 /// A pattern.
-pub fn pattern(p: &Pattern) -> String {
+pub(crate) fn pattern(p: &Pattern) -> String {
     match &p.kind {
         PatternKind::Wildcard => "_".into(),
         PatternKind::Var(name) => name.to_string(),
@@ -129,7 +129,7 @@ pub fn pattern(p: &Pattern) -> String {
 }
 
 /// A type.
-pub fn ty(t: &Type) -> String {
+pub(crate) fn ty(t: &Type) -> String {
     match &t.kind {
         TypeKind::Var(name) => name.to_string(),
         TypeKind::Named { path: p, args } if args.is_empty() => path(p),
@@ -154,7 +154,7 @@ pub fn ty(t: &Type) -> String {
 }
 
 /// Diagnostics, each with the marked source text.
-pub fn diagnostics(text: &str, diagnostics: &[Diagnostic]) -> String {
+pub(crate) fn diagnostics(text: &str, diagnostics: &[Diagnostic]) -> String {
     diagnostics.iter().map(|d| diagnostic(text, d)).collect()
 }
 
@@ -171,7 +171,7 @@ fn diagnostic(text: &str, d: &Diagnostic) -> String {
     for note in &d.notes {
         out += &format!("  note: {note}\n");
     }
-    for help in &d.help {
+    if let Some(help) = &d.help {
         out += &format!("  help: {help}\n");
     }
     out
