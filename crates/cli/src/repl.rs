@@ -56,7 +56,7 @@ pub(crate) fn repl(
 fn say(reply: &Reply) -> io::Result<bool> {
     print_text(&reply.output)?;
     io::stderr().lock().write_all(reply.errors.as_bytes())?;
-    Ok(reply.failed())
+    Ok(reply.failed)
 }
 
 /// Inputs are lines, joined as long as they are incomplete; an empty line ends an input in any case.

@@ -11,6 +11,7 @@ use crate::similar::nearest;
 use std::fmt::Write;
 use std::sync::Arc;
 use wengert_base::{Diagnostic, Name, SourceFile, Span};
+use wengert_core::{DataType, Type};
 use wengert_prim::table::PRIMS;
 
 /// Mathematical spellings of library names.
@@ -68,11 +69,18 @@ impl Session {
 
     /// Signature, description and origin of a definition of a library module.
     fn describe(&self, module: &CheckedModule, name: Name) -> Option<String> {
-        let info = module.interface.values.get(&name)?;
-        let ty = info.scheme.as_ref()?;
-        let mut out = format!("{name} : {ty}\n");
-        for line in self.comment_above(info.span) {
-            let _ = writeln!(out, "    {line}");
+        let interface = &module.interface;
+        let (head, span) = match interface.values.get(&name) {
+            Some(info) => (format!("{name} : {}", info.scheme.as_ref()?), info.span),
+            None => {
+                let ctor = interface.ctors.get(&name).map(|ctor| &ctor.info);
+                let data = &interface.types.get(&name).or(ctor)?.data;
+                (declaration(data), data.span)
+            }
+        };
+        let mut out = format!("{head}\n");
+        for line in self.comment_above(span) {
+            out.push_str(&indented(&line));
         }
         let origin = match module.name.as_str() {
             library::PRELUDE => "(prelude)".to_string(),
@@ -85,9 +93,12 @@ impl Session {
     fn module_page(&self, module: &CheckedModule) -> String {
         let mut out = format!("{}\n", module.name);
         for line in self.sources().get(module.tree.span.source).map(|file| header(file)).unwrap_or_default() {
-            let _ = writeln!(out, "    {line}");
+            out.push_str(&indented(&line));
         }
         out.push('\n');
+        for info in module.interface.types.values() {
+            let _ = writeln!(out, "{}", declaration(&info.data));
+        }
         for signature in crate::session::signatures(module) {
             let _ = writeln!(out, "{} : {}", signature.name, signature.ty);
         }
@@ -144,10 +155,33 @@ impl Session {
     }
 }
 
+/// `type List a = Nil | Cons a (List a)`
+pub(crate) fn declaration(data: &DataType) -> String {
+    let name = data.name.as_str();
+    let mut out = format!("type {}", name.rsplit('.').next().unwrap_or(name));
+    for param in &data.params {
+        let _ = write!(out, " {param}");
+    }
+    for (i, ctor) in data.ctors.iter().enumerate() {
+        let _ = write!(out, "{}{}", if i == 0 { " = " } else { " | " }, ctor.name);
+        for field in &ctor.fields {
+            let text = field.to_string();
+            let atomic = !text.contains(' ') || matches!(field, Type::Tuple(_) | Type::Record(_));
+            let _ = if atomic { write!(out, " {text}") } else { write!(out, " ({text})") };
+        }
+    }
+    out
+}
+
 /// The comment at the top of a file, without its dashes.
 fn header(file: &SourceFile) -> Vec<String> {
     let lines = file.text.lines().map_while(|line| line.strip_prefix("--"));
     lines.map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_string()).collect()
+}
+
+/// The line, four columns in; an empty one stays empty.
+fn indented(line: &str) -> String {
+    if line.is_empty() { "\n".into() } else { format!("    {line}\n") }
 }
 
 /// Words in lines of at most 100 characters, indented.

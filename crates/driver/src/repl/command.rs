@@ -1,6 +1,7 @@
 //! The commands of the interactive mode, `:type` and its like.
 
 use super::{Repl, Reply};
+use crate::docs::declaration;
 use crate::errors;
 use crate::similar::nearest;
 use std::fmt::Write;
@@ -121,9 +122,8 @@ impl Repl {
             }
         };
         let mut output = String::new();
-        for (name, info) in &interface.types {
-            let ctors: Vec<String> = info.data.ctors.iter().map(|ctor| ctor.name.to_string()).collect();
-            let _ = writeln!(output, "type {name} = {}", ctors.join(" | "));
+        for info in interface.types.values() {
+            let _ = writeln!(output, "{}", declaration(&info.data));
         }
         for (name, alias) in &interface.aliases {
             let ty = alias.ty.as_ref().map_or_else(String::new, |ty| ty.to_string());

@@ -42,6 +42,8 @@ pub struct Reply {
     pub output: String,
     /// For standard error.
     pub errors: String,
+    /// Whether the input was refused or stopped; warnings alone are no failure.
+    pub failed: bool,
     /// Whether the user wants to leave.
     pub quit: bool,
 }
@@ -49,11 +51,6 @@ pub struct Reply {
 impl Reply {
     fn output(output: impl Into<String>) -> Reply {
         Reply { output: output.into(), ..Reply::default() }
-    }
-
-    /// Whether something was wrong with the input.
-    pub fn failed(&self) -> bool {
-        !self.errors.is_empty()
     }
 }
 
@@ -75,7 +72,7 @@ impl Repl {
         };
         match result {
             Ok(reply) => reply,
-            Err(diagnostics) => Reply { errors: self.render(&diagnostics), ..Reply::default() },
+            Err(diagnostics) => Reply { errors: self.render(&diagnostics), failed: true, ..Reply::default() },
         }
     }
 
@@ -102,7 +99,7 @@ impl Repl {
             Input::Expr(_) => {
                 let evaluated = self.evaluate(&name, text)?;
                 let output = format!("{} : {}\n", show(&evaluated.value), evaluated.ty);
-                Ok(Reply { output, errors: self.render(&evaluated.warnings), quit: false })
+                Ok(Reply { output, errors: self.render(&evaluated.warnings), ..Reply::default() })
             }
         }
     }
@@ -143,7 +140,7 @@ impl Repl {
         self.scope = scope;
         let warnings: Vec<Diagnostic> =
             checked.diagnostics.into_iter().filter(|d| d.severity == Severity::Warning).collect();
-        Ok(Reply { output, errors: self.render(&warnings), quit: false })
+        Ok(Reply { output, errors: self.render(&warnings), ..Reply::default() })
     }
 
     fn import(&mut self, scope: &mut Scope, import: &Import) -> Result<String, Vec<Diagnostic>> {
@@ -179,7 +176,7 @@ impl Repl {
         let count = report.signatures().len();
         let plural = if count == 1 { "" } else { "s" };
         let output = format!("loaded {} ({count} definition{plural})\n", path.display());
-        Ok(Reply { output, errors: self.render(&report.diagnostics), quit: false })
+        Ok(Reply { output, errors: self.render(&report.diagnostics), ..Reply::default() })
     }
 
     /// Names that begin with `prefix`, with their types, for completion after the text `before`; `m.` completes in the
@@ -250,3 +247,6 @@ fn exports(module: &CheckedModule, name: Name) -> bool {
         || interface.ctors.contains_key(&name)
         || interface.aliases.contains_key(&name)
 }
+
+#[cfg(test)]
+mod tests;
