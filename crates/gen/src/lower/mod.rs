@@ -1,0 +1,286 @@
+//! From generated nodes to the surface tree.
+//!
+//! [`build`] makes surface expressions and puts parentheses exactly where the grammar needs them, so that the result is
+//! what parsing its printed form gives. Here each form is spelled out in terms of it.
+
+pub(crate) mod build;
+
+use crate::tree::{Form, GenPat, Node, Operator, Template};
+use crate::ty::{DataDecl, GenType};
+use crate::value::GenValue;
+use build::{
+    annotated, app, array, binary, call, ctor_pattern, group_arm, ident, index, int, lambda, let_fun, let_in,
+    literal, pattern, tuple, tuple_pattern, ty_expr, var, var_pattern,
+};
+use wengert_base::{Name, Span};
+use wengert_syntax::ast::{
+    Arm, BinOp, Binding, CtorDecl, Expr, ExprKind, Pattern, PatternKind, Target, TypeDecl,
+};
+
+/// A node as a surface expression.
+pub(crate) fn lower(node: &Node) -> Expr {
+    let mut children = node.children.iter().map(|child| lower(&child.node));
+    let mut next = || children.next().unwrap_or_else(|| tuple(Vec::new()));
+    match &node.form {
+        Form::Var(name) => var(*name),
+        Form::Lit(value) => literal(value),
+        Form::Whole(n) => int(u64::from(*n)),
+        Form::Tuple => tuple(children.collect()),
+        Form::Record(names) => {
+            build::expr(ExprKind::Record(names.iter().map(|name| (ident(*name), next())).collect()))
+        }
+        Form::Array => {
+            let items: Vec<Expr> = children.collect();
+            if items.is_empty() { annotated(array(items), ty_expr(&node.ty)) } else { array(items) }
+        }
+        Form::Ctor(name) => app(build::ctor(*name), children.collect()),
+        Form::Field(name) => {
+            build::expr(ExprKind::Field { base: Box::new(build::postfix(next())), field: ident(*name) })
+        }
+        Form::Update(name) => {
+            let base = Box::new(next());
+            build::expr(ExprKind::Update { base, fields: vec![(ident(*name), next())] })
+        }
+        Form::Index(i) => index(next(), int(*i)),
+        Form::Call(name) => app(var(*name), children.collect()),
+        Form::FuelCall(name, count) => {
+            app(var(*name), std::iter::once(int(u64::from(*count))).chain(children).collect())
+        }
+        Form::Apply => {
+            let func = next();
+            app(func, vec![next()])
+        }
+        Form::Pipe => {
+            let arg = next();
+            binary(BinOp::Pipe, arg, next())
+        }
+        Form::Compose => {
+            let first = next();
+            binary(BinOp::Compose, first, next())
+        }
+        Form::Binary(op) => {
+            let lhs = next();
+            binary(*op, lhs, next())
+        }
+        Form::Neg => build::negated(next()),
+        Form::Power(n) => binary(BinOp::Power, next(), int(u64::from(*n))),
+        Form::Annotated => annotated(next(), ty_expr(&node.ty)),
+        Form::Lambda(param, is_annotated) => {
+            let param = match (&node.ty, is_annotated) {
+                (GenType::Fun(from, _), true) => typed_param(param, from),
+                _ => pattern(param),
+            };
+            lambda(vec![param], next())
+        }
+        Form::Let(target) => {
+            let value = next();
+            let_in(Target::Pattern(pattern(target)), value, next())
+        }
+        Form::LetFun(name, param) => {
+            let value = next();
+            let_fun(*name, vec![pattern(param)], value, next())
+        }
+        Form::LetPoly(name, template) => template_binding(*name, *template, next()),
+        Form::PolyCall(name) => app(var(*name), children.collect()),
+        Form::If => {
+            let cond = next();
+            let then = next();
+            build::if_else(cond, then, next())
+        }
+        Form::Match(patterns) => {
+            let scrutinee = next();
+            match_on(scrutinee, patterns.iter().map(|pattern| (pattern, next())).collect())
+        }
+        Form::StructMatch(name, _, patterns) => {
+            match_on(var(*name), patterns.iter().map(|pattern| (pattern, next())).collect())
+        }
+        Form::FuelIf(fuel) => {
+            let stop = binary(BinOp::Le, var(*fuel), int(0));
+            let base = next();
+            build::if_else(stop, base, next())
+        }
+        Form::SelfCall { func, fuel, minus_one } => {
+            let smaller = if *minus_one { binary(BinOp::Sub, var(*fuel), int(1)) } else { var(*fuel) };
+            app(var(*func), std::iter::once(smaller).chain(children).collect())
+        }
+        Form::Build(n, i) => call_loop("build", Some(*n), vec![var_pattern(*i)], children.collect()),
+        Form::Map(param) => call_loop("map", None, vec![pattern(param)], children.collect()),
+        Form::Map2(x, y) => call_loop("map2", None, vec![pattern(x), pattern(y)], children.collect()),
+        Form::Fold(acc, x) => {
+            call_loop("fold", None, vec![var_pattern(*acc), var_pattern(*x)], children.collect())
+        }
+        Form::Scan(acc, x) => {
+            call_loop("scan", None, vec![var_pattern(*acc), var_pattern(*x)], children.collect())
+        }
+        Form::Iterate(n, param) => {
+            call_loop("iterate", Some(u64::from(*n)), vec![pattern(param)], children.collect())
+        }
+        Form::While(count, k, param) => {
+            let body = next();
+            lower_while(*count, *k, param, body, next())
+        }
+        Form::Loop { count, go, fuel, state } => {
+            let body = next();
+            local_loop(*count, *go, *fuel, *state, body, next())
+        }
+        Form::Derive(operator, param, ty) => {
+            let body = next();
+            let function = lambda(vec![typed_param(param, ty)], body);
+            lower_derivative(*operator, function, children.collect())
+        }
+        Form::DeriveFun { g, x } => {
+            let real = GenType::fun(GenType::Real, GenType::Real);
+            let function = lambda(vec![typed_param(&GenPat::Var(*g, real.clone()), &real)], next());
+            let point = lambda(vec![var_pattern(*x)], next());
+            let tangent = lambda(vec![var_pattern(*x)], next());
+            second(call("jvp", vec![function, tuple(vec![point, tangent])]))
+        }
+        Form::CustomRule { vjp } => custom_rule(*vjp, next()),
+    }
+}
+
+/// A parameter with its type.
+fn typed_param(param: &GenPat, ty: &GenType) -> Pattern {
+    let inner = Box::new(pattern(param));
+    build::pattern_of(PatternKind::Annot { pattern: inner, ty: ty_expr(ty) })
+}
+
+/// `snd e`
+fn second(pair: Expr) -> Expr {
+    call("snd", vec![pair])
+}
+
+/// `match scrutinee with …`
+fn match_on(scrutinee: Expr, arms: Vec<(&GenPat, Expr)>) -> Expr {
+    let arms = arms
+        .into_iter()
+        .map(|(head, body)| Arm { pattern: pattern(head), body: group_arm(body), span: Span::NOWHERE })
+        .collect();
+    build::expr(ExprKind::Match { scrutinee: Box::new(scrutinee), arms })
+}
+
+/// A library loop: the first child is the body of its function.
+fn call_loop(name: &str, count: Option<u64>, params: Vec<Pattern>, children: Vec<Expr>) -> Expr {
+    let mut children = children.into_iter();
+    let function = lambda(params, children.next().unwrap_or_else(|| tuple(Vec::new())));
+    call(name, count.map(int).into_iter().chain([function]).chain(children).collect())
+}
+
+/// `let rec go k s = if k <= 0 then s else go (k - 1) body in go 3 start`
+fn local_loop(count: u32, go: Name, fuel: Name, state: Name, body: Expr, start: Expr) -> Expr {
+    let next = binary(BinOp::Sub, var(fuel), int(1));
+    let again = app(var(go), vec![next, body]);
+    let stop = binary(BinOp::Le, var(fuel), int(0));
+    let value = build::if_else(stop, var(state), again);
+    let params = vec![var_pattern(fuel), var_pattern(state)];
+    let target = Target::Function { name: ident(go), params };
+    let binding = Binding { target, result: None, value, span: Span::NOWHERE };
+    let start = app(var(go), vec![int(u64::from(count)), start]);
+    build::expr(ExprKind::LetRec { bindings: vec![binding], body: Box::new(start) })
+}
+
+/// `snd (while_loop (\(k, _) -> k < 3) (\(k, p) -> (k + 1, body)) (0, start))`
+fn lower_while(count: u32, k: Name, param: &GenPat, body: Expr, start: Expr) -> Expr {
+    let wildcard = build::pattern_of(PatternKind::Wildcard);
+    let more = binary(BinOp::Lt, var(k), int(u64::from(count)));
+    let cond = lambda(vec![tuple_pattern(vec![var_pattern(k), wildcard])], more);
+    let next = tuple(vec![binary(BinOp::Add, var(k), int(1)), body]);
+    let step = lambda(vec![tuple_pattern(vec![var_pattern(k), pattern(param)])], next);
+    let start = tuple(vec![int(0), start]);
+    second(call("while_loop", vec![cond, step, start]))
+}
+
+/// An operator applied to the function and the other children.
+fn lower_derivative(operator: Operator, function: Expr, children: Vec<Expr>) -> Expr {
+    let mut children = children.into_iter();
+    let mut next = || children.next().unwrap_or_else(|| tuple(Vec::new()));
+    let point = next();
+    let simple = |name: &str, point: Expr| call(name, vec![function.clone(), point]);
+    match operator {
+        Operator::Derivative => simple("derivative", point),
+        Operator::Grad => simple("grad", point),
+        Operator::GradForward => simple("grad_fwd", point),
+        Operator::JacForward => simple("jacfwd", point),
+        Operator::JacReverse => simple("jacrev", point),
+        Operator::Checkpoint => simple("checkpoint", point),
+        Operator::Jvp => second(call("jvp", vec![function, tuple(vec![point, next()])])),
+        Operator::JvpAlong => {
+            let p = Name::new("p0");
+            let scaled = call("scale", vec![literal(&GenValue::Real(0.5)), var(p)]);
+            let derivative = second(call("jvp", vec![function, tuple(vec![var(p), scaled])]));
+            let_in(Target::Pattern(var_pattern(p)), point, derivative)
+        }
+        Operator::Vjp | Operator::Linearize => {
+            let (name, map) = if operator == Operator::Vjp { ("vjp", "back") } else { ("linearize", "lin") };
+            let wildcard = build::pattern_of(PatternKind::Wildcard);
+            let pair = Target::Pattern(tuple_pattern(vec![wildcard, var_pattern(Name::new(map))]));
+            let applied = call(map, vec![next()]);
+            let_in(pair, simple(name, point), applied)
+        }
+        Operator::Taylor => {
+            let all = call("taylor", vec![int(2), function, point]);
+            index(build::paren(all), int(2))
+        }
+        Operator::Pullback => {
+            let form = lambda(vec![build::pattern_of(PatternKind::Wildcard)], call("to_dual", vec![next()]));
+            let dual = call("pullback", vec![function, form, point]);
+            call("apply_dual", vec![dual, next()])
+        }
+    }
+}
+
+/// `let f … = … in body`
+fn template_binding(name: Name, template: Template, body: Expr) -> Expr {
+    let (f, y, z) = (Name::new("f"), Name::new("y"), Name::new("z"));
+    let apply = || app(var(f), vec![var(y)]);
+    let (params, value): (&[Name], Expr) = match template {
+        Template::Identity => (&[y], var(y)),
+        Template::Constant => (&[y, z], var(y)),
+        Template::Twice => (&[f, y], app(var(f), vec![apply()])),
+        Template::Apply => (&[f, y], apply()),
+        Template::Double => (&[y], tuple(vec![var(y), var(y)])),
+    };
+    let_fun(name, params.iter().map(|param| var_pattern(*param)).collect(), value, body)
+}
+
+/// `custom_jvp sin (\(x, t) -> (sin x, cos x * t)) e`, or `custom_vjp cos (\x -> (cos x, \t -> -(sin x) * t)) e`.
+fn custom_rule(vjp: bool, arg: Expr) -> Expr {
+    let (x, t) = (Name::new("x"), Name::new("t"));
+    let at_x = |name: &str| call(name, vec![var(x)]);
+    if vjp {
+        let back = lambda(vec![var_pattern(t)], binary(BinOp::Mul, build::negated(at_x("sin")), var(t)));
+        let rule = lambda(vec![var_pattern(x)], tuple(vec![at_x("cos"), back]));
+        return call("custom_vjp", vec![var(Name::new("cos")), rule, arg]);
+    }
+    let value = tuple(vec![at_x("sin"), binary(BinOp::Mul, at_x("cos"), var(t))]);
+    let rule = lambda(vec![tuple_pattern(vec![var_pattern(x), var_pattern(t)])], value);
+    call("custom_jvp", vec![var(Name::new("sin")), rule, arg])
+}
+
+/// `type List a = Nil | Cons a (List a)`
+pub(crate) fn lower_decl(decl: &DataDecl) -> TypeDecl {
+    let ctors = decl.ctors.iter().map(|(name, fields)| CtorDecl {
+        name: ident(*name),
+        fields: fields.iter().map(|field| build::type_atom(ty_expr(field))).collect(),
+        span: Span::NOWHERE,
+    });
+    TypeDecl {
+        name: ident(decl.name),
+        params: if decl.has_param { vec![ident(Name::new("a"))] } else { Vec::new() },
+        ctors: ctors.collect(),
+        span: Span::NOWHERE,
+    }
+}
+
+/// Constructor patterns stand in parentheses as parameters and fields.
+pub(crate) fn lower_params(params: &[(Name, GenType, bool)]) -> Vec<Pattern> {
+    let param = |(name, ty, is_annotated): &(Name, GenType, bool)| {
+        if *is_annotated { typed_param(&GenPat::Var(*name, ty.clone()), ty) } else { var_pattern(*name) }
+    };
+    params.iter().map(param).collect()
+}
+
+/// A generated pattern as a surface pattern; see [`ctor_pattern`] for parentheses.
+pub(crate) fn lower_pattern_fields(name: Name, fields: &[GenPat]) -> Pattern {
+    ctor_pattern(name, fields.iter().map(pattern).collect())
+}
