@@ -195,9 +195,7 @@ impl Infer<'_> {
                 fields: self.terms(fields),
             },
             NodeKind::Match { scrutinee, ty, arms, role } => self.match_term(*scrutinee, &ty, arms, role, span),
-            NodeKind::Array { elem, items } => {
-                TermKind::Array { elem: self.core_type(&elem), items: self.terms(items) }
-            }
+            NodeKind::Array { elem, len, items } => self.array_term(&elem, len, items, span),
             NodeKind::Prim { prim, inst, args } => TermKind::Prim {
                 prim,
                 type_args: inst.iter().map(|arg| self.core_arg(arg)).collect(),
@@ -213,6 +211,25 @@ impl Infer<'_> {
                 self.failed = true;
                 TermKind::Tuple(Vec::new())
             }
+        }
+    }
+
+    /// An array literal. Where its size must be forgotten (`if c then [] else [x]`) it goes through a variable of the weaker
+    /// type, since the type of the literal itself tells its size.
+    fn array_term(&mut self, elem: &Ty, len: Len, items: Vec<Node>, span: Span) -> TermKind {
+        let size = self.core_size(len);
+        let exact = size == Size::Const(items.len() as u64);
+        let elem = self.core_type(elem);
+        let kind = TermKind::Array { elem: elem.clone(), items: self.terms(items) };
+        if exact {
+            return kind;
+        }
+        let var = self.temp("literal");
+        TermKind::Let {
+            var,
+            scheme: Scheme::mono(Type::array(Size::Unknown, elem)),
+            value: Arc::new(Term { kind, span }),
+            body: Arc::new(Term { kind: TermKind::Var { var, args: Vec::new() }, span }),
         }
     }
 

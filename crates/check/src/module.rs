@@ -105,14 +105,14 @@ fn declared_types(
     program
 }
 
-/// Definitions without those that repeat a name.
+/// Definitions without those that repeat a name, or whose name the parser had to make up.
 fn distinct<'d>(
     defs: &[&'d ast::Def],
     globals: &mut Globals,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<&'d ast::Def> {
     let mut kept = Vec::with_capacity(defs.len());
-    for def in defs {
+    for def in defs.iter().filter(|def| def.name.name.as_str() != "_") {
         match globals.own_values.get(&def.name.name) {
             Some(before) => diagnostics.push(names::duplicate_definition(def.name.name, def.name.span, *before)),
             None => {

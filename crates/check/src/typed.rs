@@ -2,7 +2,7 @@
 //! literals whose type is not decided, and with instantiations of recursive groups that are known only at the end.
 //! `finish` turns them into the core.
 
-use crate::ty::{Arg, RigidId, Ty};
+use crate::ty::{Arg, Len, RigidId, Ty};
 use std::rc::Rc;
 use wengert_base::{Name, Span};
 use wengert_core::{CtorRef, Lit, Var};
@@ -55,7 +55,8 @@ pub(crate) enum NodeKind {
     Update(Box<Node>, Vec<(Name, Node)>),
     Ctor { ctor: CtorRef, args: Rc<[Ty]>, fields: Vec<Node> },
     Match { scrutinee: Box<Node>, ty: Ty, arms: Vec<ArmNode>, role: MatchRole },
-    Array { elem: Ty, items: Vec<Node> },
+    /// `len` is the size of the type, which may be less than what is known from the items.
+    Array { elem: Ty, len: Len, items: Vec<Node> },
     Prim { prim: Prim, inst: Rc<[Arg]>, args: Vec<Node> },
     CheckSize { array: Box<Node>, axis: u32, expected: Box<Node>, name: Name },
     /// An error was reported here; the definition is not elaborated.

@@ -48,8 +48,8 @@ impl Infer<'_> {
             }
             ExprKind::Array(items) => {
                 let elem = self.store.fresh();
-                let node = self.array(items, &elem, None, span);
                 let len = self.store.soft_size(items.len() as u64);
+                let node = self.array(items, len, &elem, None, span);
                 (node, Ty::array(len, elem))
             }
             ExprKind::Record(fields) => self.record_literal(fields, span),
@@ -105,8 +105,8 @@ impl Infer<'_> {
                 Node::new(NodeKind::Tuple(nodes), span)
             }
             (ExprKind::Array(items), Ty::Array(len, elem)) => {
-                let node = self.array(items, elem, Some(why), span);
                 let own = self.store.soft_size(items.len() as u64);
+                let node = self.array(items, own, elem, Some(why), span);
                 self.store.size_mode = why.size_mode();
                 let unified = self.store.unify_sizes(*len, own);
                 self.store.size_mode = SizeMode::Join;
@@ -134,7 +134,7 @@ impl Infer<'_> {
         }
     }
 
-    fn array(&mut self, items: &[Expr], elem: &Ty, why: Option<&Why>, span: Span) -> Node {
+    fn array(&mut self, items: &[Expr], len: Len, elem: &Ty, why: Option<&Why>, span: Span) -> Node {
         let mut nodes = Vec::with_capacity(items.len());
         let mut first: Option<Span> = None;
         for item in items {
@@ -146,7 +146,7 @@ impl Infer<'_> {
             nodes.push(self.check(item, elem, &reason));
             first.get_or_insert(item.span);
         }
-        Node::new(NodeKind::Array { elem: elem.clone(), items: nodes }, span)
+        Node::new(NodeKind::Array { elem: elem.clone(), len, items: nodes }, span)
     }
 
     /// A literal; `negative` when a minus stands before it.

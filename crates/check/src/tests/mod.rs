@@ -1,6 +1,8 @@
 //! The checker on texts: types it infers, terms it builds (each is verified), and what it says about mistakes.
 
+mod errors;
 mod library;
+mod types;
 
 use crate::{Checked, Interface, ModuleInput, check_module};
 use std::fmt::Write;
