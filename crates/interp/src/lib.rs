@@ -20,11 +20,13 @@ mod builtins;
 mod compile;
 mod derivative;
 mod machine;
+mod note;
 mod perturb;
 mod series;
 mod sweep;
 mod tape;
 mod vector;
+mod walk;
 
 pub use inspect::View;
 pub use step::Limits;

@@ -121,17 +121,27 @@ impl<'a> Machine<'a> {
     }
 
     /// Does what a built-in function asks for.
-    fn step(&mut self, step: Step) -> Result<Control, Failure> {
-        match step {
-            Step::Done(value) => Ok(Control::Return(value)),
-            Step::Call { func, args, then } => {
-                if let Some(then) = then {
-                    self.builtin_bytes += then.bytes() as u64;
-                    self.push_frame(Frame::Builtin(then))?;
+    fn step(&mut self, mut step: Step) -> Result<Control, Failure> {
+        loop {
+            match step {
+                Step::Done(value) => return Ok(Control::Return(value)),
+                Step::Call { func, args, then } => {
+                    if let Some(then) = then {
+                        self.push_builtin(then)?;
+                    }
+                    return Ok(Control::Apply(func, args));
                 }
-                Ok(Control::Apply(func, args))
+                Step::Chain { first, then } => {
+                    self.push_builtin(then)?;
+                    step = *first;
+                }
             }
         }
+    }
+
+    fn push_builtin(&mut self, then: Box<dyn Resume>) -> Result<(), Failure> {
+        self.builtin_bytes += then.bytes() as u64;
+        self.push_frame(Frame::Builtin(then))
     }
 
     /// Calls any kind of function with any number of arguments.

@@ -22,6 +22,20 @@ pub enum Step {
         /// How to go on.
         then: Option<Box<dyn Resume>>,
     },
+    /// Do one thing, and go on with its result.
+    Chain {
+        /// What is done first.
+        first: Box<Step>,
+        /// How to go on.
+        then: Box<dyn Resume>,
+    },
+}
+
+impl Step {
+    /// This step, and what to do with its result.
+    pub fn and_then(self, then: impl Resume + 'static) -> Step {
+        Step::Chain { first: Box::new(self), then: Box::new(then) }
+    }
 }
 
 /// The rest of a built-in function, waiting for the result of a call. Held on the machine's explicit stack.

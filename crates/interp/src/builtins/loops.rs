@@ -59,7 +59,7 @@ pub(crate) fn call(cx: &mut Context, prim: Prim, [a, b, c]: [Value; 3]) -> Resul
             if let Some(step) = segments::while_loop(cx, &a, &b, &c)? {
                 return Ok(step);
             }
-            Box::new(While { condition: a, func: b, state: None, rounds: 0, count_only: false }).test(c)
+            Box::new(While { condition: a, func: b, state: None, rounds: 0, after: None }).test(c)
         }
         other => Err(misplaced(other)),
     }
@@ -75,9 +75,15 @@ pub(crate) fn fold(func: Value, state: Value, items: &Value) -> Result<Step, Fai
     Box::new(Fold { func, items: array(items)?.clone(), at: 0 }).next(state)
 }
 
-/// Runs `while_loop condition func state`; gives how often `func` was applied.
-pub(crate) fn count_rounds(condition: Value, func: Value, state: Value) -> Result<Step, Failure> {
-    Box::new(While { condition, func, state: None, rounds: 0, count_only: true }).test(state)
+/// Runs `while_loop condition func state` to count how often `func` is applied, and then applies the function in `after`
+/// as often to the state there.
+pub(crate) fn count_rounds(
+    condition: Value,
+    func: Value,
+    state: Value,
+    after: (Value, Value),
+) -> Result<Step, Failure> {
+    Box::new(While { condition, func, state: None, rounds: 0, after: Some(after) }).test(state)
 }
 
 fn call1(func: &Value, arg: Value, then: Box<dyn Resume>) -> Result<Step, Failure> {
@@ -291,8 +297,9 @@ struct While {
     func: Value,
     /// The state while the condition is tested on it.
     state: Option<Value>,
-    rounds: i64,
-    count_only: bool,
+    rounds: usize,
+    /// If it only counts: the function and the state to go on with.
+    after: Option<(Value, Value)>,
 }
 
 impl While {
@@ -304,7 +311,7 @@ impl While {
 }
 
 impl Resume for While {
-    fn resume(mut self: Box<Self>, _: &mut Context, value: Value) -> Result<Step, Failure> {
+    fn resume(mut self: Box<Self>, cx: &mut Context, value: Value) -> Result<Step, Failure> {
         let Some(state) = self.state.take() else { return self.test(value) };
         match value {
             Value::Bool(true) => {
@@ -312,8 +319,10 @@ impl Resume for While {
                 let func = self.func.clone();
                 call1(&func, state, self)
             }
-            Value::Bool(false) if self.count_only => Ok(Step::Done(Value::Int(self.rounds))),
-            Value::Bool(false) => Ok(Step::Done(state)),
+            Value::Bool(false) => match self.after {
+                None => Ok(Step::Done(state)),
+                Some((func, state)) => segments::after_counting(cx, self.rounds, func, state),
+            },
             _ => Err(mistyped("a Bool")),
         }
     }

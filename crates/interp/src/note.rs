@@ -1,0 +1,258 @@
+//! Noting on a tape what has to be run again when the tape is: applications of function inputs, custom rules,
+//! checkpoints.
+//!
+//! Such a node has outputs: a slot for each real and each function in the result, whose tangents it defines. The result
+//! goes on with these slots added to what it is perturbed by already.
+//!
+//! # Function inputs
+//!
+//! If the function input `g` has the unknown tangent `h`, then applying it to `x` gives `g x` plus the tangent `h x`, where
+//! `x` counts without the tape's tag (it would give a product of two perturbations). But `x` may be perturbed under
+//! *larger* tags: by a `jvp` that runs inside, say with `x = x₀ + ε x₁`. Then `h x = a + ε b`, and the node has two
+//! outputs for each real, `a` and `b`. When the tape runs backward with cotangents `ā` and `b̄`, the cotangent of `g` is the
+//! functional `h ↦ ā·a + b̄·b`, which is the `ε`-part of `⟨b̄ + ε ā, h x⟩`: weights are swapped, and the pair of point and
+//! weight binds the tag of `ε`. With several such tags there is an output for each subset of them.
+//!
+//! If the result is a function (`g` is curried), what it is applied to later has these tags beside its own.
+
+use crate::arith;
+use crate::errors;
+use crate::perturb::{self, Mode, active, on_tape};
+use crate::step::{Context, Failure};
+use crate::tape::{Abstraction, Node, Tape, TapeTerm};
+use crate::value::{Cotangent, Fun, Perturbation, Tag, Value};
+use crate::walk::{self, FunAction, Mapper};
+use smallvec::smallvec;
+use std::rc::Rc;
+
+/// A real with the tangent in `slot` added. It has no tag larger than the tape's.
+pub(crate) fn plus_slot(tape: &Rc<Tape>, y: &Value, slot: u32) -> Result<Value, Failure> {
+    let Some(old) = arith::slot_under(y, tape.tag()) else { return Ok(on_tape(tape, y.clone(), slot)) };
+    let terms = smallvec![
+        TapeTerm { slot: old, negative: false, coef: None },
+        TapeTerm { slot, negative: false, coef: None },
+    ];
+    Ok(on_tape(tape, arith::without(y, tape.tag()), tape.record(terms, None, false)?))
+}
+
+/// Gives each real and each function of a result the next output slot, under each subset of the larger tags.
+struct AddOutputs<'a> {
+    cx: &'a mut Context,
+    tape: &'a Rc<Tape>,
+    /// Smallest first.
+    larger: Rc<[Tag]>,
+    /// The first output.
+    next: u32,
+}
+
+impl AddOutputs<'_> {
+    fn slot(&mut self) -> u32 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    fn real_under(&mut self, y: &Value, larger: &[Tag]) -> Result<Value, Failure> {
+        let Some((tag, smaller)) = larger.split_last() else {
+            let slot = self.slot();
+            return plus_slot(self.tape, y, slot);
+        };
+        let (primal, tangent) = perturb::split_real(*tag, y)?;
+        let tangent = tangent.unwrap_or(Value::Real(0.0));
+        let primal = self.real_under(&primal, smaller)?;
+        let tangent = self.real_under(&tangent, smaller)?;
+        Ok(active(*tag, primal, Perturbation::Forward(tangent)))
+    }
+}
+
+impl Mapper for AddOutputs<'_> {
+    const SHARES: bool = false;
+    const LOOKS_AT_PLAIN: bool = true;
+
+    fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        let larger = Rc::clone(&self.larger);
+        self.real_under(value, &larger).map(Some)
+    }
+
+    fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        let (tape, slot) = (Rc::clone(self.tape), self.slot());
+        if !self.larger.is_empty() {
+            tape.bind_tags(slot, Rc::clone(&self.larger));
+        }
+        let primal = Value::Fun(Rc::clone(fun));
+        Ok(FunAction::Replace(Value::Fun(Rc::new(Fun::Reverse { tape, slot, primal }))))
+    }
+
+    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
+        Err(errors::dual_tangent())
+    }
+
+    fn enter(&mut self, children: usize) -> Result<(), Failure> {
+        self.cx.work(children as u64)
+    }
+}
+
+/// The shape of a result: placeholders where [`AddOutputs`] gives slots, in the same order.
+struct Shape {
+    formal: Rc<Tape>,
+    larger: Rc<[Tag]>,
+    count: u32,
+}
+
+impl Shape {
+    fn slot(&mut self) -> u32 {
+        self.count += 1;
+        self.count - 1
+    }
+
+    fn real_under(&mut self, larger: &[Tag]) -> Value {
+        let Some((tag, smaller)) = larger.split_last() else {
+            let slot = self.slot();
+            return on_tape(&self.formal, Value::Real(0.0), slot);
+        };
+        let primal = self.real_under(smaller);
+        let tangent = self.real_under(smaller);
+        active(*tag, primal, Perturbation::Forward(tangent))
+    }
+}
+
+impl Mapper for Shape {
+    const SHARES: bool = false;
+    const LOOKS_AT_PLAIN: bool = true;
+
+    fn real(&mut self, _value: &Value) -> Result<Option<Value>, Failure> {
+        let larger = Rc::clone(&self.larger);
+        Ok(Some(self.real_under(&larger)))
+    }
+
+    fn function(&mut self, _fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        let (tape, slot) = (Rc::clone(&self.formal), self.slot());
+        let primal = Value::Bool(false);
+        Ok(FunAction::Replace(Value::Fun(Rc::new(Fun::Reverse { tape, slot, primal }))))
+    }
+
+    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
+        Err(errors::dual_tangent())
+    }
+}
+
+/// Adds a node with the outputs that the result `y` needs, and gives `y` with these.
+fn with_outputs(
+    cx: &mut Context,
+    tape: &Rc<Tape>,
+    y: &Value,
+    larger: Rc<[Tag]>,
+    node: impl FnOnce(Abstraction) -> Node,
+) -> Result<Value, Failure> {
+    let mut shape = Shape { formal: Tape::formal(cx.fresh_tag()), larger: Rc::clone(&larger), count: 0 };
+    let value = walk::map(y, &mut shape)?;
+    if shape.count == 0 {
+        return Ok(y.clone());
+    }
+    let first = tape.len() as u32 + 1;
+    let slots: Rc<[u32]> = (first..first + shape.count).collect();
+    tape.push_node(node(Abstraction { formal: shape.formal, value, slots }))?;
+    for _ in 0..shape.count {
+        tape.add_leaf()?;
+    }
+    walk::map(y, &mut AddOutputs { cx, tape, larger, next: first })
+}
+
+/// The function input in `slot` was applied to `x` (as perturbed as it is), and its primal part gave `y`.
+pub fn note_application(
+    cx: &mut Context,
+    tape: &Rc<Tape>,
+    slot: u32,
+    x: &Value,
+    y: &Value,
+) -> Result<Value, Failure> {
+    let point = perturb::strip(tape.tag(), x);
+    let inherited = tape.bound_tags(slot);
+    let mut bound = Vec::new();
+    for (tag, mode) in perturb::tags_above(tape.tag(), &point) {
+        match mode {
+            Mode::Forward if inherited.contains(&tag) => {}
+            Mode::Forward => bound.push(tag),
+            Mode::Reverse(inner) => return note_in_reverse(cx, tape, slot, &inner, &point, y),
+            Mode::Series(_) => {
+                return Err(errors::taylor_mode("a function with respect to which is differentiated"));
+            }
+        }
+    }
+    let mut larger: Vec<Tag> = inherited.iter().chain(&bound).copied().collect();
+    larger.sort_unstable();
+    with_outputs(cx, tape, y, larger.into(), |output| Node::Apply { slot, point, bound, output })
+}
+
+/// As [`note_application`], where the point has slots on another tape with a larger tag, `inner`: a `grad` that runs
+/// inside. Then the partial derivatives of the unknown tangent are needed as coefficients on that tape. There is an
+/// application for each slot, with that slot alone perturbed, in forward mode.
+fn note_in_reverse(
+    cx: &mut Context,
+    tape: &Rc<Tape>,
+    slot: u32,
+    inner: &Rc<Tape>,
+    point: &Value,
+    y: &Value,
+) -> Result<Value, Failure> {
+    let others = perturb::tags_above(tape.tag(), point).len() > 1 || !tape.bound_tags(slot).is_empty();
+    let (Value::Real(_) | Value::Active(_)) = y else { return Err(errors::dual_tangent()) };
+    if others {
+        return Err(errors::dual_tangent());
+    }
+    let abstraction = Abstraction::of(cx, inner, point)?;
+    let mut primal = arith::without(y, inner.tag());
+    let mut sum = arith::slot_under(y, inner.tag());
+    for (i, inner_input) in abstraction.slots.iter().enumerate() {
+        let tag = cx.fresh_tag();
+        let chosen = |slot: u32| (slot as usize == i).then_some(Value::Real(1.0));
+        let point = perturb::with_tangents(&abstraction.formal, tag, &abstraction.value, &chosen)?;
+        // Only the new perturbations are wanted here, so they are added to 0.
+        let result = with_outputs(cx, tape, &Value::Real(0.0), [tag].into(), |output| Node::Apply {
+            slot,
+            point,
+            bound: vec![tag],
+            output,
+        })?;
+        let (value, partial) = perturb::split_real(tag, &result)?;
+        if i == 0 && let Some(unknown) = arith::slot_under(&value, tape.tag()) {
+            primal = plus_slot(tape, &primal, unknown)?;
+        }
+        let coef = partial.unwrap_or(Value::Real(0.0));
+        let mut terms = smallvec![TapeTerm { slot: *inner_input, negative: false, coef: Some(coef) }];
+        if let Some(sum) = sum {
+            terms.push(TapeTerm { slot: sum, negative: false, coef: None });
+        }
+        sum = Some(inner.record(terms, None, false)?);
+    }
+    Ok(match sum {
+        Some(slot) => on_tape(inner, primal, slot),
+        None => primal,
+    })
+}
+
+/// `custom_vjp`'s rule was run at `x`, which is on the tape, and gave `y` and the pullback.
+pub fn note_custom(
+    cx: &mut Context,
+    tape: &Rc<Tape>,
+    x: &Value,
+    pullback: &Value,
+    y: &Value,
+) -> Result<Value, Failure> {
+    if !perturb::tags_above(tape.tag(), pullback).is_empty() {
+        let why = "it has captured a variable of a derivative that is taken inside another";
+        return Err(errors::nonlinear_rule("custom_vjp", why));
+    }
+    let input = Abstraction::of(cx, tape, x)?;
+    let pullback = perturb::strip(tape.tag(), pullback);
+    with_outputs(cx, tape, y, Rc::default(), |output| Node::Custom { pullback, input, output })
+}
+
+/// `checkpoint f x` was run without the tape's perturbations, and gave `y`. `call` is the pair `(f, x)`.
+pub fn note_checkpoint(
+    cx: &mut Context,
+    tape: &Rc<Tape>,
+    call: Abstraction,
+    y: &Value,
+) -> Result<Value, Failure> {
+    with_outputs(cx, tape, y, Rc::default(), |output| Node::Checkpoint { call, output })
+}

@@ -1,0 +1,776 @@
+//! Perturbing values, and taking perturbations off again.
+//!
+//! Every derivative operator lifts its input under a fresh tag, runs the function, and takes the result apart. Both reach
+//! through all data, and through what functions have captured:
+//!
+//! * *lifting* pairs reals with tangents or gives them slots on a tape, and makes functions [`Fun::Forward`] or
+//!   [`Fun::Reverse`], which perturb the results when they are applied;
+//! * *stripping* removes a tag;
+//! * *renaming* gives a function a private copy of its perturbations. The tangent of a function is that function with the
+//!   tag as a bound name ([`Fun::TangentOf`]); each call renames the tag, because the argument may contain the old one;
+//! * *transferring* moves slots from one tape to another, which is how checkpoints and linear maps remember values
+//!   without referring to the tape they are on.
+//!
+//! Tags decide how reals are nested: the largest is outermost. A tag on top of a *formal* slot is the exception: it is
+//! bound (by a tape's node or a linear map), stays outermost, and is replaced when the binder is used.
+
+use crate::arith::{self, is_exact_zero, with_tangent};
+use crate::errors;
+use crate::note::plus_slot;
+use crate::step::{Context, Failure};
+use crate::tape::Tape;
+use crate::value::{Active, Cotangent, Fields, Fun, Perturbation, Tag, Value};
+use crate::vector;
+use crate::walk::{self, FunAction, Mapper, Wrapper, Zipper};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+use wengert_prim::RealOp;
+
+/// How values are perturbed under a tag.
+#[derive(Clone)]
+pub enum Mode {
+    /// Forward.
+    Forward,
+    /// Reverse, on this tape.
+    Reverse(Rc<Tape>),
+    /// Taylor, up to this order.
+    Series(usize),
+}
+
+/// A real that is perturbed.
+pub(crate) fn active(tag: Tag, primal: Value, perturbation: Perturbation) -> Value {
+    Value::Active(Rc::new(Active::new(tag, primal, perturbation)))
+}
+
+/// A real on a tape.
+pub(crate) fn on_tape(tape: &Rc<Tape>, primal: Value, slot: u32) -> Value {
+    active(tape.tag(), primal, Perturbation::Reverse { tape: Rc::clone(tape), slot })
+}
+
+/// Whether the real's outermost perturbation is a placeholder.
+fn is_formal(active: &Active) -> bool {
+    matches!(&active.perturbation, Perturbation::Reverse { tape, .. } if tape.is_formal())
+}
+
+/// The same perturbation around mapped parts; `None` if nothing changed. Slots stay.
+fn map_parts(
+    active: &Active,
+    change: &mut dyn FnMut(&Value) -> Result<Option<Value>, Failure>,
+) -> Result<Option<Value>, Failure> {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let primal = change(&active.primal)?;
+        let same = || active.primal.clone();
+        match &active.perturbation {
+            Perturbation::Forward(tangent) => {
+                let changed = change(tangent)?;
+                if primal.is_none() && changed.is_none() {
+                    return Ok(None);
+                }
+                let tangent = changed.unwrap_or_else(|| tangent.clone());
+                Ok(Some(with_tangent(active.tag, primal.unwrap_or_else(same), Some(tangent))))
+            }
+            Perturbation::Reverse { tape, slot } => Ok(primal.map(|primal| {
+                let perturbation = Perturbation::Reverse { tape: Rc::clone(tape), slot: *slot };
+                self::active(active.tag, primal, perturbation)
+            })),
+            Perturbation::Series(coefs) => {
+                let changed: Vec<Option<Value>> =
+                    coefs.as_slice().iter().map(&mut *change).collect::<Result<_, _>>()?;
+                if primal.is_none() && changed.iter().all(Option::is_none) {
+                    return Ok(None);
+                }
+                let coefs = coefs.as_slice().iter().zip(changed);
+                let coefs: Fields = coefs.map(|(old, new)| new.unwrap_or_else(|| old.clone())).collect();
+                let perturbation = Perturbation::Series(Rc::new(coefs));
+                Ok(Some(self::active(active.tag, primal.unwrap_or_else(same), perturbation)))
+            }
+        }
+    })
+}
+
+// Stripping.
+
+struct Strip {
+    tag: Tag,
+}
+
+impl Strip {
+    fn tower(&self, value: &Value) -> Result<Option<Value>, Failure> {
+        let Value::Active(active) = value else { return Ok(None) };
+        if active.tag == self.tag {
+            return Ok(Some(active.primal.clone()));
+        }
+        if active.tag < self.tag && !is_formal(active) {
+            return Ok(None);
+        }
+        map_parts(active, &mut |part| self.tower(part))
+    }
+}
+
+impl Mapper for Strip {
+    const SHARES: bool = true;
+    const LOOKS_AT_PLAIN: bool = false;
+
+    fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        self.tower(value)
+    }
+
+    fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        Ok(match &**fun {
+            Fun::Forward { tag, .. } if *tag == self.tag => FunAction::Primal(Wrapper::None),
+            Fun::Reverse { tape, .. } if tape.tag() == self.tag => FunAction::Primal(Wrapper::None),
+            Fun::TangentOf { tag, .. } if *tag == self.tag => FunAction::Keep,
+            Fun::Closure { .. }
+            | Fun::Partial { .. }
+            | Fun::Forward { .. }
+            | Fun::Reverse { .. }
+            | Fun::TangentOf { .. }
+            | Fun::Linear { .. } => FunAction::Descend,
+        })
+    }
+}
+
+/// The value without `tag`, also in what its functions have captured.
+///
+/// Slots on tapes with a larger tag stay as they are, although what is recorded there may depend on `tag`. That happens
+/// only where the result is multiplied by a perturbation under `tag` ([`Fun::Forward`] and [`Fun::Reverse`]
+/// applied to something), where a further such perturbation does not count.
+pub fn strip(tag: Tag, value: &Value) -> Value {
+    if let Value::Real(_) | Value::Int(_) | Value::Bool(_) = value {
+        return value.clone();
+    }
+    // Stripping cannot fail.
+    walk::map(value, &mut Strip { tag }).unwrap_or_else(|_| value.clone())
+}
+
+struct StripAll {
+    bound: FxHashSet<Tag>,
+}
+
+impl StripAll {
+    fn tower(&self, value: &Value) -> Result<Option<Value>, Failure> {
+        let Value::Active(active) = value else { return Ok(None) };
+        if is_formal(active) || self.bound.contains(&active.tag) {
+            return map_parts(active, &mut |part| self.tower(part));
+        }
+        Ok(Some(self.tower(&active.primal)?.unwrap_or_else(|| active.primal.clone())))
+    }
+}
+
+impl Mapper for StripAll {
+    const SHARES: bool = true;
+    const LOOKS_AT_PLAIN: bool = false;
+
+    fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        self.tower(value)
+    }
+
+    fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        Ok(match &**fun {
+            Fun::Forward { tag, .. } if !self.bound.contains(tag) => FunAction::Primal(Wrapper::None),
+            Fun::Reverse { tape, .. } if !tape.is_formal() => FunAction::Primal(Wrapper::None),
+            Fun::Closure { .. }
+            | Fun::Partial { .. }
+            | Fun::Forward { .. }
+            | Fun::Reverse { .. }
+            | Fun::TangentOf { .. }
+            | Fun::Linear { .. } => FunAction::Descend,
+        })
+    }
+}
+
+/// The value as a constant: without any perturbation from outside.
+pub fn strip_all(value: &Value) -> Value {
+    if let Value::Real(_) | Value::Int(_) | Value::Bool(_) = value {
+        return value.clone();
+    }
+    let bound = Tags::of(value).bound;
+    // Stripping cannot fail.
+    walk::map(value, &mut StripAll { bound }).unwrap_or_else(|_| value.clone())
+}
+
+// Looking for tags.
+
+/// The tags in a value.
+#[derive(Default)]
+struct Tags {
+    found: FxHashMap<Tag, Mode>,
+    /// Those that are bound by a [`Fun::TangentOf`].
+    bound: FxHashSet<Tag>,
+}
+
+impl Tags {
+    fn of(value: &Value) -> Tags {
+        let mut tags = Tags::default();
+        // Looking cannot fail.
+        let _ = walk::map(value, &mut tags);
+        tags
+    }
+
+    fn tower(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        let Value::Active(active) = value else { return Ok(None) };
+        match &active.perturbation {
+            Perturbation::Forward(_) => {
+                self.found.insert(active.tag, Mode::Forward);
+            }
+            Perturbation::Reverse { tape, .. } if tape.is_formal() => {}
+            Perturbation::Reverse { tape, .. } => {
+                self.found.entry(active.tag).or_insert_with(|| Mode::Reverse(Rc::clone(tape)));
+            }
+            Perturbation::Series(coefs) => {
+                let order = coefs.len();
+                let mode = self.found.entry(active.tag).or_insert(Mode::Series(order));
+                if let Mode::Series(least) = mode {
+                    *least = order.min(*least);
+                }
+            }
+        }
+        map_parts(active, &mut |part| self.tower(part))
+    }
+}
+
+impl Mapper for Tags {
+    const SHARES: bool = true;
+    const LOOKS_AT_PLAIN: bool = false;
+
+    fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        self.tower(value)
+    }
+
+    fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        match &**fun {
+            Fun::Forward { tag, .. } => {
+                self.found.insert(*tag, Mode::Forward);
+            }
+            Fun::Reverse { tape, .. } if !tape.is_formal() => {
+                self.found.insert(tape.tag(), Mode::Reverse(Rc::clone(tape)));
+            }
+            Fun::TangentOf { tag, .. } => {
+                self.bound.insert(*tag);
+            }
+            Fun::Closure { .. } | Fun::Partial { .. } | Fun::Reverse { .. } | Fun::Linear { .. } => {}
+        }
+        Ok(FunAction::Descend)
+    }
+}
+
+/// The largest tag in a value, also in what its functions have captured, and how it is perturbed under it.
+pub fn largest_tag(value: &Value) -> Option<(Tag, Mode)> {
+    if let Value::Real(_) | Value::Int(_) | Value::Bool(_) | Value::String(_) = value {
+        return None;
+    }
+    let Tags { found, bound } = Tags::of(value);
+    found.into_iter().filter(|(tag, _)| !bound.contains(tag)).max_by_key(|(tag, _)| *tag)
+}
+
+/// The tags in a value that are larger than `than`, smallest first.
+pub(crate) fn tags_above(than: Tag, value: &Value) -> Vec<(Tag, Mode)> {
+    let Tags { found, bound } = Tags::of(value);
+    let mut tags: Vec<(Tag, Mode)> =
+        found.into_iter().filter(|(tag, _)| *tag > than && !bound.contains(tag)).collect();
+    tags.sort_by_key(|(tag, _)| *tag);
+    tags
+}
+
+// Forward mode.
+
+/// The parts of a real without `tag` and of order one in it. Tapes with a larger tag must not depend on it.
+pub(crate) fn split_real(tag: Tag, value: &Value) -> Result<(Value, Option<Value>), Failure> {
+    let Value::Active(active) = value else { return Ok((value.clone(), None)) };
+    if active.tag < tag {
+        return Ok((value.clone(), None));
+    }
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        if active.tag == tag {
+            return match &active.perturbation {
+                Perturbation::Forward(tangent) => Ok((active.primal.clone(), Some(tangent.clone()))),
+                Perturbation::Reverse { .. } | Perturbation::Series(_) => {
+                    Err(errors::internal("a forward tag in another mode"))
+                }
+            };
+        }
+        let (primal, primal_dot) = split_real(tag, &active.primal)?;
+        match &active.perturbation {
+            Perturbation::Forward(tangent) => {
+                let (tangent, tangent_dot) = split_real(tag, tangent)?;
+                let order_one = match (primal_dot, tangent_dot) {
+                    (None, None) => None,
+                    (primal, tangent) => {
+                        Some(with_tangent(active.tag, primal.unwrap_or(Value::Real(0.0)), tangent))
+                    }
+                };
+                Ok((with_tangent(active.tag, primal, Some(tangent)), order_one))
+            }
+            Perturbation::Reverse { tape, slot } => {
+                if tape.mentions(tag) {
+                    return Err(errors::internal("a function's tangent depends on a tape that is being recorded"));
+                }
+                Ok((on_tape(tape, primal, *slot), primal_dot))
+            }
+            Perturbation::Series(coefs) => {
+                let parts: Vec<(Value, Option<Value>)> =
+                    coefs.as_slice().iter().map(|coef| split_real(tag, coef)).collect::<Result<_, _>>()?;
+                let dots = parts.iter().any(|(_, dot)| dot.is_some()) || primal_dot.is_some();
+                let order_one = dots.then(|| {
+                    let zero = || Value::Real(0.0);
+                    let coefs = parts.iter().map(|(_, dot)| dot.clone().unwrap_or_else(zero));
+                    let series = Perturbation::Series(Rc::new(coefs.collect()));
+                    self::active(active.tag, primal_dot.unwrap_or_else(zero), series)
+                });
+                let series = Perturbation::Series(Rc::new(parts.into_iter().map(|(part, _)| part).collect()));
+                Ok((self::active(active.tag, primal, series), order_one))
+            }
+        }
+    })
+}
+
+/// Whether `tag` occurs in the value (not as a bound name).
+pub(crate) fn mentions(tag: Tag, value: &Value) -> bool {
+    Tags::of(value).found.contains_key(&tag)
+}
+
+struct Lift<'a> {
+    cx: &'a mut Context,
+    tag: Tag,
+}
+
+impl Zipper for Lift<'_> {
+    fn reals(&mut self, x: &Value, t: &Value) -> Result<Value, Failure> {
+        Ok(with_tangent(self.tag, x.clone(), Some(t.clone())))
+    }
+
+    fn functions(&mut self, x: &Value, t: &Value) -> Result<Value, Failure> {
+        if let (Value::Cotangent(_), Value::Cotangent(t)) = (x, t) {
+            let epsilon = with_tangent(self.tag, Value::Real(0.0), Some(Value::Real(1.0)));
+            return join_cotangents(self.cx, x, t, &epsilon);
+        }
+        let function = Fun::Forward { tag: self.tag, primal: x.clone(), tangent: t.clone() };
+        Ok(Value::Fun(Rc::new(function)))
+    }
+
+    fn mismatch(&self, x: &Value, t: &Value) -> Failure {
+        errors::shapes("jvp", &walk::describe(x), &walk::describe(t))
+    }
+
+    fn work(&mut self, steps: usize) -> Result<(), Failure> {
+        self.cx.work(steps as u64)
+    }
+}
+
+/// The functional `x + factor·t`.
+fn join_cotangents(
+    cx: &mut Context,
+    x: &Value,
+    t: &Rc<Cotangent>,
+    factor: &Value,
+) -> Result<Value, Failure> {
+    let Value::Cotangent(x) = x else { return Err(errors::internal("a functional expected")) };
+    let mut pairs: Vec<Value> = x.pairs.as_slice().to_vec();
+    for pair in t.pairs.as_slice().chunks_exact(2) {
+        let [point, weight] = pair else { continue };
+        pairs.push(point.clone());
+        pairs.push(vector::scale(cx, factor, weight)?);
+    }
+    Ok(Value::Cotangent(Rc::new(Cotangent { pairs: pairs.into_iter().collect() })))
+}
+
+/// The point `x` with the tangent `t` under `tag`, which is larger than all tags in both.
+pub fn forward_input(cx: &mut Context, tag: Tag, x: &Value, t: &Value) -> Result<Value, Failure> {
+    walk::zip(x, t, &mut Lift { cx, tag })
+}
+
+struct PlusTangent<'a> {
+    cx: &'a mut Context,
+    tag: Tag,
+    epsilon: Value,
+}
+
+impl Zipper for PlusTangent<'_> {
+    fn reals(&mut self, y: &Value, dy: &Value) -> Result<Value, Failure> {
+        if is_exact_zero(dy) {
+            return Ok(y.clone());
+        }
+        let is_below = |value: &Value| !matches!(value, Value::Active(active) if active.tag >= self.tag);
+        if is_below(y) && is_below(dy) {
+            return Ok(with_tangent(self.tag, y.clone(), Some(dy.clone())));
+        }
+        let change = arith::real2(self.cx, RealOp::Mul, &self.epsilon, dy)?;
+        arith::real2(self.cx, RealOp::Add, y, &change)
+    }
+
+    fn functions(&mut self, y: &Value, dy: &Value) -> Result<Value, Failure> {
+        if let (Value::Cotangent(_), Value::Cotangent(dy)) = (y, dy) {
+            return join_cotangents(self.cx, y, dy, &self.epsilon);
+        }
+        Ok(Value::Fun(Rc::new(Fun::Forward { tag: self.tag, primal: y.clone(), tangent: dy.clone() })))
+    }
+
+    fn mismatch(&self, y: &Value, dy: &Value) -> Failure {
+        errors::shapes("jvp", &walk::describe(y), &walk::describe(dy))
+    }
+
+    fn work(&mut self, steps: usize) -> Result<(), Failure> {
+        self.cx.work(steps as u64)
+    }
+}
+
+/// `y + ε·dy` with `ε` the perturbation under `tag`; both may be perturbed under any tags.
+pub fn plus_tangent(cx: &mut Context, tag: Tag, y: &Value, dy: &Value) -> Result<Value, Failure> {
+    let epsilon = with_tangent(tag, Value::Real(0.0), Some(Value::Real(1.0)));
+    walk::zip(y, dy, &mut PlusTangent { cx, tag, epsilon })
+}
+
+struct TangentPart {
+    tag: Tag,
+}
+
+impl Mapper for TangentPart {
+    const SHARES: bool = true;
+    const LOOKS_AT_PLAIN: bool = true;
+
+    fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        let (_, tangent) = split_real(self.tag, value)?;
+        Ok(Some(tangent.unwrap_or(Value::Real(0.0))))
+    }
+
+    fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        if let Fun::Forward { tag, primal, tangent } = &**fun
+            && *tag == self.tag
+            && !mentions(self.tag, primal)
+        {
+            return Ok(FunAction::Replace(tangent.clone()));
+        }
+        let func = Value::Fun(Rc::clone(fun));
+        Ok(FunAction::Replace(Value::Fun(Rc::new(Fun::TangentOf { tag: self.tag, func }))))
+    }
+
+    fn cotangent(&mut self, cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
+        let mut pairs = Vec::new();
+        for pair in cotangent.pairs.as_slice().chunks_exact(2) {
+            let [point, weight] = pair else { continue };
+            if mentions(self.tag, point) {
+                pairs.extend(vector::bound_pair(self.tag, point.clone(), weight.clone()));
+            } else if mentions(self.tag, weight) {
+                pairs.push(point.clone());
+                pairs.push(walk::map(weight, &mut TangentPart { tag: self.tag })?);
+            }
+        }
+        let pairs = pairs.into_iter().collect();
+        Ok(FunAction::Replace(Value::Cotangent(Rc::new(Cotangent { pairs }))))
+    }
+}
+
+/// The primal part and the tangent of a result under `tag`.
+pub fn split_forward(_cx: &mut Context, tag: Tag, y: &Value) -> Result<(Value, Value), Failure> {
+    if let Value::Real(_) | Value::Active(_) = y {
+        let (primal, tangent) = split_real(tag, y)?;
+        return Ok((primal, tangent.unwrap_or(Value::Real(0.0))));
+    }
+    Ok((strip(tag, y), walk::map(y, &mut TangentPart { tag })?))
+}
+
+// Renaming.
+
+struct Rename {
+    from: Tag,
+    to: Tag,
+}
+
+impl Rename {
+    fn tower(&self, value: &Value) -> Result<Option<Value>, Failure> {
+        let Value::Active(active) = value else { return Ok(None) };
+        if is_formal(active) {
+            return map_parts(active, &mut |part| self.tower(part));
+        }
+        let (primal, tangent) = split_real(self.from, value)?;
+        Ok(tangent.map(|tangent| with_tangent(self.to, primal, Some(tangent))))
+    }
+}
+
+impl Mapper for Rename {
+    const SHARES: bool = true;
+    const LOOKS_AT_PLAIN: bool = false;
+
+    fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        self.tower(value)
+    }
+
+    fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        Ok(match &**fun {
+            Fun::Forward { tag, tangent, .. } if *tag == self.from => {
+                let tangent = walk::map(tangent, &mut Rename { ..*self })?;
+                FunAction::Primal(Wrapper::Forward(self.to, tangent))
+            }
+            Fun::TangentOf { tag, .. } if *tag == self.from => FunAction::Keep,
+            Fun::Closure { .. }
+            | Fun::Partial { .. }
+            | Fun::Forward { .. }
+            | Fun::Reverse { .. }
+            | Fun::TangentOf { .. }
+            | Fun::Linear { .. } => FunAction::Descend,
+        })
+    }
+}
+
+/// The value with forward perturbations under `from` moved to the fresh tag `to`.
+pub fn rename(from: Tag, to: Tag, value: &Value) -> Result<Value, Failure> {
+    walk::map(value, &mut Rename { from, to })
+}
+
+// Reverse mode.
+
+struct ToTape<'a> {
+    tape: &'a Rc<Tape>,
+    linear: bool,
+}
+
+impl ToTape<'_> {
+    fn slot(&self) -> Result<u32, Failure> {
+        if self.linear { self.tape.add_linear_leaf() } else { self.tape.add_leaf() }
+    }
+}
+
+impl Mapper for ToTape<'_> {
+    const SHARES: bool = false;
+    const LOOKS_AT_PLAIN: bool = true;
+
+    fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        let primal = if self.linear { Value::Real(0.0) } else { value.clone() };
+        Ok(Some(on_tape(self.tape, primal, self.slot()?)))
+    }
+
+    fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        let slot = self.slot()?;
+        let primal = Value::Fun(Rc::clone(fun));
+        Ok(FunAction::Replace(Value::Fun(Rc::new(Fun::Reverse { tape: Rc::clone(self.tape), slot, primal }))))
+    }
+
+    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
+        Err(errors::dual_tangent())
+    }
+}
+
+/// The point with each real, and each function, in a slot of the tape, from left to right.
+pub fn reverse_input(tape: &Rc<Tape>, x: &Value) -> Result<Value, Failure> {
+    walk::map(x, &mut ToTape { tape, linear: false })
+}
+
+/// Unknown cotangents of the shape of `x` on an empty tape, marked linear.
+pub(crate) fn linear_input(tape: &Rc<Tape>, x: &Value) -> Result<Value, Failure> {
+    walk::map(x, &mut ToTape { tape, linear: true })
+}
+
+struct LinearTangent<'a> {
+    cx: &'a mut Context,
+    tape: &'a Rc<Tape>,
+}
+
+impl Mapper for LinearTangent<'_> {
+    const SHARES: bool = true;
+    const LOOKS_AT_PLAIN: bool = true;
+
+    fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        if let Value::Active(active) = value
+            && let Perturbation::Reverse { slot, .. } = &active.perturbation
+            && active.tag == self.tape.tag()
+        {
+            let slot = self.tape.mark_linear(*slot)?;
+            return Ok(Some(on_tape(self.tape, Value::Real(0.0), slot)));
+        }
+        Ok(Some(Value::Real(0.0)))
+    }
+
+    fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        // A function whose value is zero everywhere: the tangent under a tag that does not occur.
+        let func = Value::Fun(Rc::clone(fun));
+        if let Fun::Reverse { tape, slot, primal } = &**fun
+            && tape.tag() == self.tape.tag()
+            && !mentions(self.tape.tag(), primal)
+        {
+            let zero = Fun::TangentOf { tag: self.cx.fresh_tag(), func: primal.clone() };
+            let slot = self.tape.mark_linear(*slot)?;
+            let primal = Value::Fun(Rc::new(zero));
+            return Ok(FunAction::Replace(Value::Fun(Rc::new(Fun::Reverse {
+                tape: Rc::clone(self.tape),
+                slot,
+                primal,
+            }))));
+        }
+        if mentions(self.tape.tag(), &func) {
+            let why = "it is given a function that has captured differentiated variables";
+            return Err(errors::nonlinear_rule("custom_jvp", why));
+        }
+        let zero = Fun::TangentOf { tag: self.cx.fresh_tag(), func };
+        Ok(FunAction::Replace(Value::Fun(Rc::new(zero))))
+    }
+
+    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
+        Err(errors::dual_tangent())
+    }
+}
+
+/// The tangent of `x`, which is on the tape, for a custom rule: its slots again, marked linear, around zeros.
+pub fn linear_tangent(cx: &mut Context, tape: &Rc<Tape>, x: &Value) -> Result<Value, Failure> {
+    walk::map(x, &mut LinearTangent { cx, tape })
+}
+
+struct AddLinear<'a> {
+    cx: &'a mut Context,
+    tape: &'a Rc<Tape>,
+}
+
+impl Zipper for AddLinear<'_> {
+    fn reals(&mut self, y: &Value, dy: &Value) -> Result<Value, Failure> {
+        if is_exact_zero(dy) {
+            return Ok(y.clone());
+        }
+        let not_linear = || errors::nonlinear_rule("custom_jvp", "its tangent does not vanish with the tangent it is given");
+        let Value::Active(change) = dy else { return Err(not_linear()) };
+        let Perturbation::Reverse { tape, slot } = &change.perturbation else { return Err(not_linear()) };
+        if !Rc::ptr_eq(tape, self.tape) || !tape.is_linear(*slot) {
+            return Err(not_linear());
+        }
+        // The mark is for the rule only.
+        plus_slot(self.tape, y, self.tape.unmark_linear(*slot)?)
+    }
+
+    fn functions(&mut self, _y: &Value, dy: &Value) -> Result<Value, Failure> {
+        let what = format!("its tangent is {}, which reverse mode does not support", walk::describe(dy));
+        Err(errors::nonlinear_rule("custom_jvp", &what))
+    }
+
+    fn mismatch(&self, y: &Value, dy: &Value) -> Failure {
+        errors::rule_result("custom_jvp", &walk::describe(y), &walk::describe(dy))
+    }
+
+    fn work(&mut self, steps: usize) -> Result<(), Failure> {
+        self.cx.work(steps as u64)
+    }
+}
+
+/// The value `y` of a custom rule with its tangent `dy`, which must be linear on the tape.
+pub fn add_linear(cx: &mut Context, tape: &Rc<Tape>, y: &Value, dy: &Value) -> Result<Value, Failure> {
+    walk::zip(y, dy, &mut AddLinear { cx, tape })
+}
+
+// Moving between tapes.
+
+struct Transfer<'a> {
+    cx: &'a mut Context,
+    from: &'a Rc<Tape>,
+    to: &'a Rc<Tape>,
+    /// Slots of `from` in the order met.
+    slots: Vec<u32>,
+    /// Slots of `to` for them.
+    moved: FxHashMap<u32, u32>,
+}
+
+impl Transfer<'_> {
+    fn slot(&mut self, slot: u32) -> Result<u32, Failure> {
+        if let Some(moved) = self.moved.get(&slot) {
+            return Ok(*moved);
+        }
+        let moved = if self.to.is_formal() { self.slots.len() as u32 } else { self.to.add_leaf()? };
+        self.slots.push(slot);
+        self.moved.insert(slot, moved);
+        Ok(moved)
+    }
+
+    fn tower(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        let Value::Active(active) = value else { return Ok(None) };
+        if active.tag == self.from.tag() {
+            let Perturbation::Reverse { slot, .. } = &active.perturbation else { return Ok(None) };
+            let slot = self.slot(*slot)?;
+            return Ok(Some(on_tape(self.to, active.primal.clone(), slot)));
+        }
+        let mapped = map_parts(active, &mut |part| self.tower(part))?;
+        if mapped.is_some() && !is_formal(active) {
+            return Err(errors::internal("a slot below a larger tag is moved to another tape"));
+        }
+        Ok(mapped)
+    }
+}
+
+impl Mapper for Transfer<'_> {
+    const SHARES: bool = true;
+    const LOOKS_AT_PLAIN: bool = false;
+
+    fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        self.tower(value)
+    }
+
+    fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        if let Fun::Reverse { tape, slot, .. } = &**fun
+            && tape.tag() == self.from.tag()
+        {
+            return Ok(FunAction::Primal(Wrapper::Reverse(Rc::clone(self.to), self.slot(*slot)?)));
+        }
+        Ok(FunAction::Descend)
+    }
+
+    fn enter(&mut self, children: usize) -> Result<(), Failure> {
+        self.cx.work(children as u64)
+    }
+}
+
+/// The value with its slots on `from` replaced by new inputs of `to`. The slots they stand for are returned in the order
+/// of the new ones.
+pub(crate) fn transfer(
+    cx: &mut Context,
+    from: &Rc<Tape>,
+    to: &Rc<Tape>,
+    value: &Value,
+) -> Result<(Value, Vec<u32>), Failure> {
+    let mut transfer = Transfer { cx, from, to, slots: Vec::new(), moved: FxHashMap::default() };
+    let value = walk::map(value, &mut transfer)?;
+    Ok((value, transfer.slots))
+}
+
+struct WithTangents<'a> {
+    formal: Tag,
+    tag: Tag,
+    tangents: &'a dyn Fn(u32) -> Option<Value>,
+}
+
+impl WithTangents<'_> {
+    fn tower(&self, value: &Value) -> Result<Option<Value>, Failure> {
+        let Value::Active(active) = value else { return Ok(None) };
+        if active.tag == self.formal
+            && let Perturbation::Reverse { slot, .. } = &active.perturbation
+        {
+            return Ok(Some(with_tangent(self.tag, active.primal.clone(), (self.tangents)(*slot))));
+        }
+        map_parts(active, &mut |part| self.tower(part))
+    }
+}
+
+impl Mapper for WithTangents<'_> {
+    const SHARES: bool = true;
+    const LOOKS_AT_PLAIN: bool = false;
+
+    fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        self.tower(value)
+    }
+
+    fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        if let Fun::Reverse { tape, slot, .. } = &**fun
+            && tape.tag() == self.formal
+        {
+            let tangent = (self.tangents)(*slot);
+            return Ok(FunAction::Primal(
+                tangent.map_or(Wrapper::None, |tangent| Wrapper::Forward(self.tag, tangent)),
+            ));
+        }
+        Ok(FunAction::Descend)
+    }
+}
+
+/// The value with its formal slots replaced by forward perturbations under the fresh `tag`.
+pub(crate) fn with_tangents(
+    formal: &Rc<Tape>,
+    tag: Tag,
+    value: &Value,
+    tangents: &dyn Fn(u32) -> Option<Value>,
+) -> Result<Value, Failure> {
+    walk::map(value, &mut WithTangents { formal: formal.tag(), tag, tangents })
+}

@@ -1,0 +1,493 @@
+//! Taylor mode: arithmetic on truncated power series, at a cost that is polynomial in the order.
+//!
+//! A real under a Taylor tag stands for `x₀ + x₁ t + x₂ t² + … + xₙ tⁿ`, with coefficients that are reals with smaller tags.
+//! Sums are made coefficient by coefficient, products and quotients by Cauchy's formula. Every other operation
+//! `z = op(x, y)` is solved as the differential equation that its derivative rule is,
+//!
+//! ```text
+//! z' = (Σ ± cᵢ·xᵢ') / d,      so      k zₖ = [tᵏ⁻¹] (Σ ± cᵢ·xᵢ') / d
+//! ```
+//!
+//! where the coefficient of order `k-1` needs `z` only up to order `k-1`. Coefficient expressions `c` and `d` that do not
+//! mention the result are series computed once (by these same formulas, one order lower); those that do are computed
+//! along, order by order ([`Online`]). Nothing is computed twice, so `n` orders of `tanh` or `gamma` cost `O(n³)`.
+//!
+//! The coefficients of order 1 and above are tangents: where one is exactly 0, its products are.
+
+use crate::arith::{self, is_exact_zero};
+use crate::errors;
+use crate::perturb::{self, active};
+use crate::step::{Context, Failure};
+use crate::value::{Cotangent, Fields, Fun, Perturbation, Tag, Value};
+use crate::walk::{self, FunAction, Mapper, Zipper};
+use std::rc::Rc;
+use wengert_prim::cost::test_cost;
+use wengert_prim::{Expr, RealOp, Rule, Term, Test, rules};
+
+/// Coefficients of orders 0, 1, ….
+type Series = Vec<Value>;
+
+const ZERO: Value = Value::Real(0.0);
+
+/// `x + t` up to `order`: the argument of the function whose Taylor series is wanted.
+pub fn input(tag: Tag, x: &Value, order: usize) -> Value {
+    if order == 0 {
+        return x.clone();
+    }
+    let coefs = std::iter::once(Value::Real(1.0)).chain(std::iter::repeat_n(ZERO, order - 1));
+    active(tag, x.clone(), Perturbation::Series(Rc::new(coefs.collect())))
+}
+
+/// The value and the derivatives up to `order` of a result under a Taylor tag.
+pub fn derivatives(cx: &mut Context, tag: Tag, y: &Value, order: usize) -> Result<Vec<Value>, Failure> {
+    let mut series = series_of(y, tag, order);
+    let mut factorial = 1.0;
+    for (k, coef) in series.iter_mut().enumerate().skip(1) {
+        factorial *= k as f64;
+        if k > 1 && !is_exact_zero(coef) {
+            *coef = arith::real2(cx, RealOp::Mul, coef, &Value::Real(factorial))?;
+        }
+    }
+    Ok(series)
+}
+
+/// The coefficients of order 1 and above under `tag`, the largest tag in the value.
+fn coefs_under(value: &Value, tag: Tag) -> Option<&Fields> {
+    match &arith::under(value, tag)?.perturbation {
+        Perturbation::Series(coefs) => Some(coefs),
+        Perturbation::Forward(_) | Perturbation::Reverse { .. } => None,
+    }
+}
+
+/// The coefficients up to `order`, zeros where the value has none.
+fn series_of(value: &Value, tag: Tag, order: usize) -> Series {
+    let coefs = coefs_under(value, tag).into_iter().flat_map(Fields::as_slice);
+    let mut series: Series =
+        std::iter::once(arith::without(value, tag)).chain(coefs.take(order).cloned()).collect();
+    series.resize(order + 1, ZERO);
+    series
+}
+
+/// The value with these coefficients; plain if all but the first are exactly 0.
+fn from_series(tag: Tag, series: Series) -> Value {
+    let mut coefs = series.into_iter();
+    let primal = coefs.next().unwrap_or(ZERO);
+    if coefs.as_slice().iter().all(is_exact_zero) {
+        return primal;
+    }
+    active(tag, primal, Perturbation::Series(Rc::new(coefs.collect())))
+}
+
+/// An operation on reals of which at least one is a series under `tag`, the largest tag in them.
+pub(crate) fn real(cx: &mut Context, op: RealOp, args: &[Value], tag: Tag) -> Result<Value, Failure> {
+    let order = args.iter().filter_map(|arg| coefs_under(arg, tag)).map(Fields::len).min().unwrap_or(0);
+    let args: Vec<Series> = args.iter().map(|arg| series_of(arg, tag, order)).collect();
+    let result = operation(cx, op, &args, order)?;
+    Ok(from_series(tag, result))
+}
+
+/// `op` on series, up to `order`.
+fn operation(cx: &mut Context, op: RealOp, args: &[Series], order: usize) -> Result<Series, Failure> {
+    cx.work(order as u64 + 1)?;
+    let primals: Vec<Value> = args.iter().map(|arg| coefficient(arg, 0)).collect();
+    let is_constant = args.iter().all(|arg| arg.iter().skip(1).take(order).all(is_exact_zero));
+    if is_constant {
+        let mut result = vec![arith::real(cx, op, &primals)?];
+        result.resize(order + 1, ZERO);
+        return Ok(result);
+    }
+    let one_by_one = matches!(
+        op,
+        RealOp::Add
+            | RealOp::Sub
+            | RealOp::Neg
+            | RealOp::Mul
+            | RealOp::MulZero
+            | RealOp::Div
+            | RealOp::DivZero
+            | RealOp::PowInt(2)
+    );
+    if one_by_one {
+        let mut result = Vec::with_capacity(order + 1);
+        for k in 0..=order {
+            let next = next_coefficient(cx, op, args, &result, k)?;
+            result.push(next);
+        }
+        return Ok(result);
+    }
+    match (op, args) {
+        (RealOp::PowInt(1), [x]) => Ok(truncated(x, order)),
+        (_, _) => stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let first = arith::real(cx, op, &primals)?;
+            by_rule(cx, op, args, first, order)
+        }),
+    }
+}
+
+fn coefficient(series: &[Value], k: usize) -> Value {
+    series.get(k).cloned().unwrap_or(ZERO)
+}
+
+fn truncated(series: &[Value], order: usize) -> Series {
+    let mut series: Series = series.iter().take(order + 1).cloned().collect();
+    series.resize(order + 1, ZERO);
+    series
+}
+
+/// Coefficient `k` of one of the operations that need no rule, from those of the arguments up to `k` and those of the
+/// result below `k`.
+fn next_coefficient(
+    cx: &mut Context,
+    op: RealOp,
+    args: &[Series],
+    result: &[Value],
+    k: usize,
+) -> Result<Value, Failure> {
+    let constant: Series = Vec::new();
+    let x = args.first().unwrap_or(&constant);
+    let y = args.get(1).unwrap_or(&constant);
+    if k == 0 {
+        let primals: Vec<Value> = args.iter().map(|arg| coefficient(arg, 0)).collect();
+        return arith::real(cx, op, &primals);
+    }
+    match op {
+        RealOp::Neg => negated(cx, coefficient(x, k)),
+        RealOp::Sub => {
+            let y = negated(cx, coefficient(y, k))?;
+            plus(cx, coefficient(x, k), y)
+        }
+        RealOp::Mul | RealOp::MulZero => convolution(cx, x, y, k, 0),
+        RealOp::PowInt(_) => convolution(cx, x, x, k, 0),
+        RealOp::Div | RealOp::DivZero => {
+            let rest = convolution(cx, y, result, k, 1)?;
+            let rest = negated(cx, rest)?;
+            let sum = plus(cx, coefficient(x, k), rest)?;
+            divided(cx, sum, &coefficient(y, 0))
+        }
+        _ => plus(cx, coefficient(x, k), coefficient(y, k)),
+    }
+}
+
+fn plus(cx: &mut Context, a: Value, b: Value) -> Result<Value, Failure> {
+    match (is_exact_zero(&a), is_exact_zero(&b)) {
+        (true, _) => Ok(b),
+        (_, true) => Ok(a),
+        (false, false) => arith::real2(cx, RealOp::Add, &a, &b),
+    }
+}
+
+fn negated(cx: &mut Context, a: Value) -> Result<Value, Failure> {
+    if is_exact_zero(&a) { Ok(a) } else { arith::real1(cx, RealOp::Neg, &a) }
+}
+
+fn divided(cx: &mut Context, a: Value, d: &Value) -> Result<Value, Failure> {
+    if is_exact_zero(&a) { Ok(a) } else { arith::real2(cx, RealOp::DivZero, &a, d) }
+}
+
+/// `Σ aᵢ b₍ₖ₋ᵢ₎` for `i` from `from` to `k`. Coefficients of order 1 and above are tangents, those of order 0 factors.
+fn convolution(cx: &mut Context, a: &[Value], b: &[Value], k: usize, from: usize) -> Result<Value, Failure> {
+    let mut sum = ZERO;
+    for i in from..=k {
+        let (Some(x), Some(y)) = (a.get(i), b.get(k - i)) else { continue };
+        let (tangent, factor, factor_order) = if i == 0 { (y, x, 0) } else { (x, y, k - i) };
+        if is_exact_zero(tangent) || (factor_order > 0 && is_exact_zero(factor)) {
+            continue;
+        }
+        let product = arith::real2(cx, RealOp::MulZero, tangent, factor)?;
+        sum = plus(cx, sum, product)?;
+    }
+    Ok(sum)
+}
+
+/// A coefficient expression that is known order by order, as the result is.
+enum Online {
+    /// It does not depend on the result.
+    Known(Series),
+    /// It is the result.
+    Out,
+    /// An operation of [`next_coefficient`].
+    Op(RealOp, Vec<Online>, Series),
+    /// Any other operation: computed anew for each order.
+    Again(Expr),
+}
+
+/// What coefficient expressions are about.
+struct Env<'a> {
+    args: &'a [Series],
+    plain_args: Vec<f64>,
+    plain_out: f64,
+}
+
+impl Env<'_> {
+    fn test(&self, cx: &mut Context, test: &Test) -> bool {
+        cx.flops += test_cost(test);
+        test.holds(&self.plain_args, self.plain_out)
+    }
+
+    /// The series of an expression, given that of the result as far as the expression needs it.
+    fn series(&self, cx: &mut Context, expr: &Expr, out: &[Value], order: usize) -> Result<Series, Failure> {
+        match expr {
+            Expr::In(i) => Ok(self.args.get(*i).map_or_else(Vec::new, |arg| truncated(arg, order))),
+            Expr::Out => Ok(truncated(out, order)),
+            Expr::Const(value) => Ok(truncated(&[Value::Real(*value)], order)),
+            Expr::Op(op, operands) => {
+                let operands: Vec<Series> = operands
+                    .iter()
+                    .map(|operand| self.series(cx, operand, out, order))
+                    .collect::<Result<_, _>>()?;
+                operation(cx, *op, &operands, order)
+            }
+            Expr::If(test, then, otherwise) => {
+                let chosen = if self.test(cx, test) { then } else { otherwise };
+                self.series(cx, chosen, out, order)
+            }
+        }
+    }
+
+    /// Prepares an expression; the parts that do not depend on the result are computed up to `order`.
+    fn online(&self, cx: &mut Context, expr: &Expr, order: usize) -> Result<Online, Failure> {
+        if !mentions_out(expr) {
+            return self.series(cx, expr, &[], order).map(Online::Known);
+        }
+        match expr {
+            Expr::In(_) | Expr::Const(_) => self.series(cx, expr, &[], order).map(Online::Known),
+            Expr::Out => Ok(Online::Out),
+            Expr::Op(
+                op @ (RealOp::Add
+                | RealOp::Sub
+                | RealOp::Neg
+                | RealOp::Mul
+                | RealOp::MulZero
+                | RealOp::Div
+                | RealOp::DivZero
+                | RealOp::PowInt(2)),
+                operands,
+            ) => {
+                let operands: Vec<Online> = operands
+                    .iter()
+                    .map(|operand| self.online(cx, operand, order))
+                    .collect::<Result<_, _>>()?;
+                Ok(Online::Op(*op, operands, Vec::new()))
+            }
+            Expr::Op(..) => Ok(Online::Again(expr.clone())),
+            Expr::If(test, then, otherwise) => {
+                let chosen = if self.test(cx, test) { then } else { otherwise };
+                self.online(cx, chosen, order)
+            }
+        }
+    }
+
+    /// The coefficients of `online` up to order `k`, when those of the result up to `k` are known.
+    fn up_to(&self, cx: &mut Context, online: &mut Online, out: &[Value], k: usize) -> Result<Series, Failure> {
+        match online {
+            Online::Known(series) => Ok(truncated(series, k)),
+            Online::Out => Ok(truncated(out, k)),
+            Online::Again(expr) => self.series(cx, expr, out, k),
+            Online::Op(op, operands, known) => {
+                let operands: Vec<Series> = operands
+                    .iter_mut()
+                    .map(|operand| self.up_to(cx, operand, out, k))
+                    .collect::<Result<_, _>>()?;
+                while known.len() <= k {
+                    let next = next_coefficient(cx, *op, &operands, known, known.len())?;
+                    known.push(next);
+                }
+                Ok(truncated(known, k))
+            }
+        }
+    }
+}
+
+fn mentions_out(expr: &Expr) -> bool {
+    match expr {
+        Expr::Out => true,
+        Expr::In(_) | Expr::Const(_) => false,
+        Expr::Op(_, operands) => operands.iter().any(mentions_out),
+        Expr::If(_, then, otherwise) => mentions_out(then) || mentions_out(otherwise),
+    }
+}
+
+/// Solves the rule of `op` as a differential equation; `first` is the coefficient of order 0.
+fn by_rule(
+    cx: &mut Context,
+    op: RealOp,
+    args: &[Series],
+    first: Value,
+    order: usize,
+) -> Result<Series, Failure> {
+    let plain = |series: &Series| series.first().map_or(f64::NAN, arith::primal);
+    let env = Env { args, plain_args: args.iter().map(plain).collect(), plain_out: arith::primal(&first) };
+    let rule = rules::lookup(op);
+    let (terms, divisor) = select(cx, &env, &rule);
+    let below = order.saturating_sub(1);
+    let mut summands = Vec::new();
+    for term in terms {
+        let derivative = derivative(cx, args.get(term.arg).map_or(&[], Vec::as_slice))?;
+        if derivative.iter().all(is_exact_zero) {
+            continue;
+        }
+        let coef = term.coef.as_ref().map(|coef| env.online(cx, coef, below)).transpose()?;
+        summands.push((term.negative, coef, derivative));
+    }
+    let mut divisor = divisor.map(|divisor| env.online(cx, divisor, below)).transpose()?;
+    let mut result = vec![first];
+    let mut quotient: Series = Vec::with_capacity(order);
+    for k in 0..order {
+        cx.work(k as u64 + 1)?;
+        let mut sum = ZERO;
+        for (negative, coef, derivative) in &mut summands {
+            let summand = match coef {
+                Some(coef) => {
+                    let coef = env.up_to(cx, coef, &result, k)?;
+                    tangent_convolution(cx, derivative, &coef, k)?
+                }
+                None => coefficient(derivative, k),
+            };
+            let summand = if *negative { negated(cx, summand)? } else { summand };
+            sum = plus(cx, sum, summand)?;
+        }
+        if let Some(divisor) = &mut divisor {
+            let divisor = env.up_to(cx, divisor, &result, k)?;
+            for j in 1..=k {
+                let product = both_tangents(cx, &coefficient(&divisor, j), &coefficient(&quotient, k - j))?;
+                let product = negated(cx, product)?;
+                sum = plus(cx, sum, product)?;
+            }
+            sum = divided(cx, sum, &coefficient(&divisor, 0))?;
+        }
+        quotient.push(sum.clone());
+        result.push(divided(cx, sum, &Value::Real(k as f64 + 1.0))?);
+    }
+    Ok(result)
+}
+
+/// `Σ tᵢ c₍ₖ₋ᵢ₎` where the `t` are tangents at every order.
+fn tangent_convolution(cx: &mut Context, t: &[Value], c: &[Value], k: usize) -> Result<Value, Failure> {
+    let mut sum = ZERO;
+    for i in 0..=k {
+        let (Some(tangent), Some(factor)) = (t.get(i), c.get(k - i)) else { continue };
+        if is_exact_zero(tangent) || (k > i && is_exact_zero(factor)) {
+            continue;
+        }
+        let product = arith::real2(cx, RealOp::MulZero, tangent, factor)?;
+        sum = plus(cx, sum, product)?;
+    }
+    Ok(sum)
+}
+
+fn both_tangents(cx: &mut Context, a: &Value, b: &Value) -> Result<Value, Failure> {
+    if is_exact_zero(a) || is_exact_zero(b) { Ok(ZERO) } else { arith::real2(cx, RealOp::Mul, a, b) }
+}
+
+/// The derivative of a series: one order lower.
+fn derivative(cx: &mut Context, series: &[Value]) -> Result<Series, Failure> {
+    let times = |cx: &mut Context, (k, coef): (usize, &Value)| {
+        if k == 1 || is_exact_zero(coef) {
+            Ok(coef.clone())
+        } else {
+            arith::real2(cx, RealOp::Mul, coef, &Value::Real(k as f64))
+        }
+    };
+    series.iter().enumerate().skip(1).map(|entry| times(cx, entry)).collect()
+}
+
+/// The terms and the divisor of the case that applies.
+fn select<'r>(cx: &mut Context, env: &Env<'_>, rule: &'r Rule) -> (&'r [Term], Option<&'r Expr>) {
+    let mut rule = rule;
+    loop {
+        match rule {
+            Rule::Linear { terms, divisor } => return (terms, divisor.as_ref()),
+            Rule::Case(test, then, otherwise) => rule = if env.test(cx, test) { then } else { otherwise },
+        }
+    }
+}
+
+// Custom rules.
+
+struct Differentiate<'a> {
+    cx: &'a mut Context,
+    tag: Tag,
+    /// Whether the derivative is wanted, or the value with one order less.
+    derivative: bool,
+}
+
+impl Mapper for Differentiate<'_> {
+    const SHARES: bool = true;
+    const LOOKS_AT_PLAIN: bool = true;
+
+    fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        let order = coefs_under(value, self.tag).map_or(0, Fields::len);
+        let series = series_of(value, self.tag, order);
+        if self.derivative {
+            let series = derivative(self.cx, &series)?;
+            return Ok(Some(from_series(self.tag, series)));
+        }
+        Ok(Some(from_series(self.tag, truncated(&series, order.saturating_sub(1)))))
+    }
+
+    fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        let func = Value::Fun(Rc::clone(fun));
+        if perturb::mentions(self.tag, &func) {
+            return Err(errors::taylor_mode("a custom rule for a function that is given a function"));
+        }
+        if !self.derivative {
+            return Ok(FunAction::Keep);
+        }
+        // A function that is zero everywhere: the tangent under a tag that does not occur.
+        let tag = self.cx.fresh_tag();
+        Ok(FunAction::Replace(Value::Fun(Rc::new(Fun::TangentOf { tag, func }))))
+    }
+
+    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
+        Err(errors::dual_tangent())
+    }
+}
+
+/// A value under a Taylor tag with one order less, and its derivative: point and tangent for a custom rule.
+pub fn point_and_velocity(cx: &mut Context, tag: Tag, x: &Value) -> Result<(Value, Value), Failure> {
+    let lower = walk::map(x, &mut Differentiate { cx, tag, derivative: false })?;
+    let derivative = walk::map(x, &mut Differentiate { cx, tag, derivative: true })?;
+    Ok((lower, derivative))
+}
+
+struct Integrate<'a> {
+    cx: &'a mut Context,
+    tag: Tag,
+    order: usize,
+}
+
+impl Zipper for Integrate<'_> {
+    fn reals(&mut self, y: &Value, velocity: &Value) -> Result<Value, Failure> {
+        let mut series = series_of(y, self.tag, 0);
+        for (k, coef) in series_of(velocity, self.tag, self.order).into_iter().take(self.order).enumerate() {
+            series.push(divided(self.cx, coef, &Value::Real(k as f64 + 1.0))?);
+        }
+        Ok(from_series(self.tag, series))
+    }
+
+    fn functions(&mut self, y: &Value, velocity: &Value) -> Result<Value, Failure> {
+        if perturb::mentions(self.tag, y) || perturb::mentions(self.tag, velocity) {
+            return Err(errors::taylor_mode("a custom rule that gives a function"));
+        }
+        Ok(y.clone())
+    }
+
+    fn mismatch(&self, y: &Value, velocity: &Value) -> Failure {
+        errors::rule_result("custom_jvp", &walk::describe(y), &walk::describe(velocity))
+    }
+
+    fn work(&mut self, steps: usize) -> Result<(), Failure> {
+        self.cx.work(steps as u64)
+    }
+}
+
+/// The value `y` with the derivative that a custom rule gave, which has one order less than the result, `order`.
+pub fn from_velocity(
+    cx: &mut Context,
+    tag: Tag,
+    order: usize,
+    y: &Value,
+    velocity: &Value,
+) -> Result<Value, Failure> {
+    walk::zip(y, velocity, &mut Integrate { cx, tag, order })
+}
