@@ -30,7 +30,7 @@ const STACK_STEP: usize = 2 * 1024 * 1024;
 pub(crate) type Operands = SmallVec<[Value; 2]>;
 
 /// An operation on one real.
-pub fn real1(cx: &mut Context, op: RealOp, x: &Value) -> Result<Value, Failure> {
+pub(crate) fn real1(cx: &mut Context, op: RealOp, x: &Value) -> Result<Value, Failure> {
     if let Value::Real(x) = x {
         cx.flops += op.cost();
         return Ok(Value::Real(op.eval1(*x)));
@@ -39,7 +39,7 @@ pub fn real1(cx: &mut Context, op: RealOp, x: &Value) -> Result<Value, Failure> 
 }
 
 /// An operation on two reals.
-pub fn real2(cx: &mut Context, op: RealOp, x: &Value, y: &Value) -> Result<Value, Failure> {
+pub(crate) fn real2(cx: &mut Context, op: RealOp, x: &Value, y: &Value) -> Result<Value, Failure> {
     if let (Value::Real(x), Value::Real(y)) = (x, y) {
         cx.flops += op.cost();
         return Ok(Value::Real(op.eval2(*x, *y)));
@@ -48,7 +48,7 @@ pub fn real2(cx: &mut Context, op: RealOp, x: &Value, y: &Value) -> Result<Value
 }
 
 /// An operation on reals.
-pub fn real(cx: &mut Context, op: RealOp, args: &[Value]) -> Result<Value, Failure> {
+pub(crate) fn real(cx: &mut Context, op: RealOp, args: &[Value]) -> Result<Value, Failure> {
     match args {
         [x] => real1(cx, op, x),
         [x, y] => real2(cx, op, x, y),
@@ -57,7 +57,7 @@ pub fn real(cx: &mut Context, op: RealOp, args: &[Value]) -> Result<Value, Failu
 }
 
 /// The innermost number; NaN for what is not a real.
-pub fn primal(value: &Value) -> f64 {
+pub(crate) fn primal(value: &Value) -> f64 {
     let mut value = value;
     loop {
         match value {
@@ -78,7 +78,7 @@ pub fn primal(value: &Value) -> f64 {
 }
 
 /// The innermost number, to be looked at by a comparison or a conversion: which a custom rule may not do with a tangent.
-pub fn observe(value: &Value) -> Result<f64, Failure> {
+pub(crate) fn observe(value: &Value) -> Result<f64, Failure> {
     let mut inner = value;
     while let Value::Active(active) = inner {
         // A tangent that a custom rule got, or something made of one.
@@ -256,20 +256,14 @@ fn reverse(
 }
 
 /// Whether the result is linear in tangents that a custom rule got; a failure if it depends on them in another way.
-fn linearity(
-    op: RealOp,
-    primals: &[Value],
-    slots: &[Option<u32>],
-    tape: &Tape,
-) -> Result<bool, Failure> {
+fn linearity(op: RealOp, primals: &[Value], slots: &[Option<u32>], tape: &Tape) -> Result<bool, Failure> {
     let is_linear = |i: usize| slots.get(i).copied().flatten().is_some_and(|slot| tape.is_linear(slot));
     if !is_linear(0) && !is_linear(1) {
         return Ok(false);
     }
     // An operand that is not a tangent may be added only if it is zero.
-    let is_zero = |i: usize| {
-        slots.get(i).copied().flatten().is_none() && primals.get(i).is_some_and(is_exact_zero)
-    };
+    let is_zero =
+        |i: usize| slots.get(i).copied().flatten().is_none() && primals.get(i).is_some_and(is_exact_zero);
     let fine = match op {
         RealOp::Add | RealOp::Sub => (is_linear(0) || is_zero(0)) && (is_linear(1) || is_zero(1)),
         RealOp::Mul | RealOp::MulZero => is_linear(0) != is_linear(1),

@@ -158,7 +158,7 @@ fn with_outputs(
 }
 
 /// The function input in `slot` was applied to `x` (as perturbed as it is), and its primal part gave `y`.
-pub fn note_application(
+pub(crate) fn note_application(
     cx: &mut Context,
     tape: &Rc<Tape>,
     slot: u32,
@@ -214,7 +214,9 @@ fn note_in_reverse(
             output,
         })?;
         let (value, partial) = perturb::split_real(tag, &result)?;
-        if i == 0 && let Some(unknown) = arith::slot_under(&value, tape.tag()) {
+        if i == 0
+            && let Some(unknown) = arith::slot_under(&value, tape.tag())
+        {
             primal = plus_slot(tape, &primal, unknown)?;
         }
         let coef = partial.unwrap_or(Value::Real(0.0));
@@ -231,7 +233,7 @@ fn note_in_reverse(
 }
 
 /// `custom_vjp`'s rule was run at `x`, which is on the tape, and gave `y` and the pullback.
-pub fn note_custom(
+pub(crate) fn note_custom(
     cx: &mut Context,
     tape: &Rc<Tape>,
     x: &Value,
@@ -248,7 +250,7 @@ pub fn note_custom(
 }
 
 /// `checkpoint f x` was run without the tape's perturbations, and gave `y`. `call` is the pair `(f, x)`.
-pub fn note_checkpoint(
+pub(crate) fn note_checkpoint(
     cx: &mut Context,
     tape: &Rc<Tape>,
     call: Abstraction,

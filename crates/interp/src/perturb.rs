@@ -28,7 +28,7 @@ use wengert_prim::RealOp;
 
 /// How values are perturbed under a tag.
 #[derive(Clone)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// Forward.
     Forward,
     /// Reverse, on this tape.
@@ -135,7 +135,7 @@ impl Mapper for Strip {
 /// Slots on tapes with a larger tag stay as they are, although what is recorded there may depend on `tag`. That happens
 /// only where the result is multiplied by a perturbation under `tag` ([`Fun::Forward`] and [`Fun::Reverse`]
 /// applied to something), where a further such perturbation does not count.
-pub fn strip(tag: Tag, value: &Value) -> Value {
+pub(crate) fn strip(tag: Tag, value: &Value) -> Value {
     if let Value::Real(_) | Value::Int(_) | Value::Bool(_) = value {
         return value.clone();
     }
@@ -180,7 +180,7 @@ impl Mapper for StripAll {
 }
 
 /// The value as a constant: without any perturbation from outside.
-pub fn strip_all(value: &Value) -> Value {
+pub(crate) fn strip_all(value: &Value) -> Value {
     if let Value::Real(_) | Value::Int(_) | Value::Bool(_) = value {
         return value.clone();
     }
@@ -255,7 +255,7 @@ impl Mapper for Tags {
 }
 
 /// The largest tag in a value, also in what its functions have captured, and how it is perturbed under it.
-pub fn largest_tag(value: &Value) -> Option<(Tag, Mode)> {
+pub(crate) fn largest_tag(value: &Value) -> Option<(Tag, Mode)> {
     if let Value::Real(_) | Value::Int(_) | Value::Bool(_) | Value::String(_) = value {
         return None;
     }
@@ -303,7 +303,9 @@ pub(crate) fn split_real(tag: Tag, value: &Value) -> Result<(Value, Option<Value
             }
             Perturbation::Reverse { tape, slot } => {
                 if tape.mentions(tag) {
-                    return Err(errors::internal("a function's tangent depends on a tape that is being recorded"));
+                    return Err(errors::internal(
+                        "a function's tangent depends on a tape that is being recorded",
+                    ));
                 }
                 Ok((on_tape(tape, primal, *slot), primal_dot))
             }
@@ -358,12 +360,7 @@ impl Zipper for Lift<'_> {
 }
 
 /// The functional `x + factor·t`.
-fn join_cotangents(
-    cx: &mut Context,
-    x: &Value,
-    t: &Rc<Cotangent>,
-    factor: &Value,
-) -> Result<Value, Failure> {
+fn join_cotangents(cx: &mut Context, x: &Value, t: &Rc<Cotangent>, factor: &Value) -> Result<Value, Failure> {
     let Value::Cotangent(x) = x else { return Err(errors::internal("a functional expected")) };
     let mut pairs: Vec<Value> = x.pairs.as_slice().to_vec();
     for pair in t.pairs.as_slice().chunks_exact(2) {
@@ -375,7 +372,7 @@ fn join_cotangents(
 }
 
 /// The point `x` with the tangent `t` under `tag`, which is larger than all tags in both.
-pub fn forward_input(cx: &mut Context, tag: Tag, x: &Value, t: &Value) -> Result<Value, Failure> {
+pub(crate) fn forward_input(cx: &mut Context, tag: Tag, x: &Value, t: &Value) -> Result<Value, Failure> {
     walk::zip(x, t, &mut Lift { cx, tag })
 }
 
@@ -415,7 +412,7 @@ impl Zipper for PlusTangent<'_> {
 }
 
 /// `y + ε·dy` with `ε` the perturbation under `tag`; both may be perturbed under any tags.
-pub fn plus_tangent(cx: &mut Context, tag: Tag, y: &Value, dy: &Value) -> Result<Value, Failure> {
+pub(crate) fn plus_tangent(cx: &mut Context, tag: Tag, y: &Value, dy: &Value) -> Result<Value, Failure> {
     let epsilon = with_tangent(tag, Value::Real(0.0), Some(Value::Real(1.0)));
     walk::zip(y, dy, &mut PlusTangent { cx, tag, epsilon })
 }
@@ -461,7 +458,7 @@ impl Mapper for TangentPart {
 }
 
 /// The primal part and the tangent of a result under `tag`.
-pub fn split_forward(_cx: &mut Context, tag: Tag, y: &Value) -> Result<(Value, Value), Failure> {
+pub(crate) fn split_forward(_cx: &mut Context, tag: Tag, y: &Value) -> Result<(Value, Value), Failure> {
     if let Value::Real(_) | Value::Active(_) = y {
         let (primal, tangent) = split_real(tag, y)?;
         return Ok((primal, tangent.unwrap_or(Value::Real(0.0))));
@@ -513,7 +510,7 @@ impl Mapper for Rename {
 }
 
 /// The value with forward perturbations under `from` moved to the fresh tag `to`.
-pub fn rename(from: Tag, to: Tag, value: &Value) -> Result<Value, Failure> {
+pub(crate) fn rename(from: Tag, to: Tag, value: &Value) -> Result<Value, Failure> {
     walk::map(value, &mut Rename { from, to })
 }
 
@@ -551,7 +548,7 @@ impl Mapper for ToTape<'_> {
 }
 
 /// The point with each real, and each function, in a slot of the tape, from left to right.
-pub fn reverse_input(tape: &Rc<Tape>, x: &Value) -> Result<Value, Failure> {
+pub(crate) fn reverse_input(tape: &Rc<Tape>, x: &Value) -> Result<Value, Failure> {
     walk::map(x, &mut ToTape { tape, linear: false })
 }
 
@@ -610,7 +607,7 @@ impl Mapper for LinearTangent<'_> {
 }
 
 /// The tangent of `x`, which is on the tape, for a custom rule: its slots again, marked linear, around zeros.
-pub fn linear_tangent(cx: &mut Context, tape: &Rc<Tape>, x: &Value) -> Result<Value, Failure> {
+pub(crate) fn linear_tangent(cx: &mut Context, tape: &Rc<Tape>, x: &Value) -> Result<Value, Failure> {
     walk::map(x, &mut LinearTangent { cx, tape })
 }
 
@@ -624,7 +621,9 @@ impl Zipper for AddLinear<'_> {
         if is_exact_zero(dy) {
             return Ok(y.clone());
         }
-        let not_linear = || errors::nonlinear_rule("custom_jvp", "its tangent does not vanish with the tangent it is given");
+        let not_linear = || {
+            errors::nonlinear_rule("custom_jvp", "its tangent does not vanish with the tangent it is given")
+        };
         let Value::Active(change) = dy else { return Err(not_linear()) };
         let Perturbation::Reverse { tape, slot } = &change.perturbation else { return Err(not_linear()) };
         if !Rc::ptr_eq(tape, self.tape) || !tape.is_linear(*slot) {
@@ -649,7 +648,7 @@ impl Zipper for AddLinear<'_> {
 }
 
 /// The value `y` of a custom rule with its tangent `dy`, which must be linear on the tape.
-pub fn add_linear(cx: &mut Context, tape: &Rc<Tape>, y: &Value, dy: &Value) -> Result<Value, Failure> {
+pub(crate) fn add_linear(cx: &mut Context, tape: &Rc<Tape>, y: &Value, dy: &Value) -> Result<Value, Failure> {
     walk::zip(y, dy, &mut AddLinear { cx, tape })
 }
 

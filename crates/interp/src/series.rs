@@ -30,7 +30,7 @@ type Series = Vec<Value>;
 const ZERO: Value = Value::Real(0.0);
 
 /// `x + t` up to `order`: the argument of the function whose Taylor series is wanted.
-pub fn input(tag: Tag, x: &Value, order: usize) -> Value {
+pub(crate) fn input(tag: Tag, x: &Value, order: usize) -> Value {
     if order == 0 {
         return x.clone();
     }
@@ -39,7 +39,12 @@ pub fn input(tag: Tag, x: &Value, order: usize) -> Value {
 }
 
 /// The value and the derivatives up to `order` of a result under a Taylor tag.
-pub fn derivatives(cx: &mut Context, tag: Tag, y: &Value, order: usize) -> Result<Vec<Value>, Failure> {
+pub(crate) fn coefficients(
+    cx: &mut Context,
+    tag: Tag,
+    y: &Value,
+    order: usize,
+) -> Result<Vec<Value>, Failure> {
     let mut series = series_of(y, tag, order);
     let mut factorial = 1.0;
     for (k, coef) in series.iter_mut().enumerate().skip(1) {
@@ -278,7 +283,13 @@ impl Env<'_> {
     }
 
     /// The coefficients of `online` up to order `k`, when those of the result up to `k` are known.
-    fn up_to(&self, cx: &mut Context, online: &mut Online, out: &[Value], k: usize) -> Result<Series, Failure> {
+    fn up_to(
+        &self,
+        cx: &mut Context,
+        online: &mut Online,
+        out: &[Value],
+        k: usize,
+    ) -> Result<Series, Failure> {
         match online {
             Online::Known(series) => Ok(truncated(series, k)),
             Online::Out => Ok(truncated(out, k)),
@@ -444,7 +455,7 @@ impl Mapper for Differentiate<'_> {
 }
 
 /// A value under a Taylor tag with one order less, and its derivative: point and tangent for a custom rule.
-pub fn point_and_velocity(cx: &mut Context, tag: Tag, x: &Value) -> Result<(Value, Value), Failure> {
+pub(crate) fn differentiate(cx: &mut Context, tag: Tag, x: &Value) -> Result<(Value, Value), Failure> {
     let lower = walk::map(x, &mut Differentiate { cx, tag, derivative: false })?;
     let derivative = walk::map(x, &mut Differentiate { cx, tag, derivative: true })?;
     Ok((lower, derivative))
@@ -482,7 +493,7 @@ impl Zipper for Integrate<'_> {
 }
 
 /// The value `y` with the derivative that a custom rule gave, which has one order less than the result, `order`.
-pub fn from_velocity(
+pub(crate) fn integrate(
     cx: &mut Context,
     tag: Tag,
     order: usize,

@@ -18,6 +18,7 @@
 
 mod backward;
 mod forward;
+mod functional;
 
 use crate::arith::{self, is_exact_zero};
 use crate::errors;
@@ -33,6 +34,7 @@ use smallvec::smallvec;
 use std::rc::Rc;
 use wengert_prim::RealOp;
 
+pub(crate) use functional::apply_dual;
 
 /// Tangents or cotangents of slots; `None` is zero.
 #[derive(Default)]
@@ -162,31 +164,33 @@ impl Sweep {
     fn finish(&mut self, cx: &mut Context) -> Result<Option<Value>, Failure> {
         match self.frames.pop() {
             Some(Frame::Forward(frame)) => frame.result(cx).map(Some),
-            Some(Frame::Backward(mut frame)) => match std::mem::replace(&mut frame.then, AfterBackward::Feed(Vec::new())) {
-                AfterBackward::Result { input, dual } => frame.point_cotangent(&input, dual).map(Some),
-                AfterBackward::Feed(slots) => {
-                    let Some(Frame::Backward(below)) = self.frames.last_mut() else {
-                        return Err(errors::internal("a checkpoint without a tape below"));
-                    };
-                    for (input, slot) in slots.into_iter().enumerate() {
-                        if let Some(cotangent) = frame.cotangents.take(input) {
-                            below.cotangents.add(cx, slot, cotangent, false)?;
+            Some(Frame::Backward(mut frame)) => {
+                match std::mem::replace(&mut frame.then, AfterBackward::Feed(Vec::new())) {
+                    AfterBackward::Result { input, dual } => frame.point_cotangent(&input, dual).map(Some),
+                    AfterBackward::Feed(slots) => {
+                        let Some(Frame::Backward(below)) = self.frames.last_mut() else {
+                            return Err(errors::internal("a checkpoint without a tape below"));
+                        };
+                        for (input, slot) in slots.into_iter().enumerate() {
+                            if let Some(cotangent) = frame.cotangents.take(input) {
+                                below.cotangents.add(cx, slot, cotangent, false)?;
+                            }
                         }
+                        Ok(None)
                     }
-                    Ok(None)
-                }
-                AfterBackward::Tangents(slots) => {
-                    let Some(Frame::Forward(below)) = self.frames.last_mut() else {
-                        return Err(errors::internal("a transposed rule without a tape below"));
-                    };
-                    for (input, slot) in slots.iter().enumerate() {
-                        if let Some(tangent) = frame.cotangents.take(input) {
-                            below.tangents.set(*slot, tangent);
+                    AfterBackward::Tangents(slots) => {
+                        let Some(Frame::Forward(below)) = self.frames.last_mut() else {
+                            return Err(errors::internal("a transposed rule without a tape below"));
+                        };
+                        for (input, slot) in slots.iter().enumerate() {
+                            if let Some(tangent) = frame.cotangents.take(input) {
+                                below.tangents.set(*slot, tangent);
+                            }
                         }
+                        Ok(None)
                     }
-                    Ok(None)
                 }
-            },
+            }
             None => Err(errors::internal("a run without a tape")),
         }
     }
@@ -219,9 +223,13 @@ impl Sweep {
                 self.frames.push(Frame::Backward(frame));
                 Ok(())
             }
-            (Awaited::Seed { .. } | Awaited::Cotangent { .. } | Awaited::Tangent { .. } | Awaited::Perturbed { .. }, _) => {
-                Err(errors::internal("a result that nothing waits for"))
-            }
+            (
+                Awaited::Seed { .. }
+                | Awaited::Cotangent { .. }
+                | Awaited::Tangent { .. }
+                | Awaited::Perturbed { .. },
+                _,
+            ) => Err(errors::internal("a result that nothing waits for")),
         }
     }
 }
@@ -260,7 +268,7 @@ fn transpose(
 // Entry points.
 
 /// The linear map recorded on `tape`, from the point `x` (without the tape's tag) to the result `y`.
-pub fn linearization(
+pub(crate) fn linearization(
     cx: &mut Context,
     tape: &Rc<Tape>,
     x: &Value,
@@ -271,7 +279,7 @@ pub fn linearization(
 }
 
 /// A recorded linear map applied to a tangent, or its transpose to a cotangent.
-pub fn apply_linear(
+pub(crate) fn apply_linear(
     cx: &mut Context,
     map: &Rc<Linearization>,
     transposed: bool,
@@ -289,7 +297,7 @@ pub fn apply_linear(
 }
 
 /// Pulls the functional `dual` on the result `y`, which is on the tape, back to one on the point `x` (without the tag).
-pub fn pull_back(
+pub(crate) fn pull_back(
     cx: &mut Context,
     tape: &Rc<Tape>,
     x: &Value,
@@ -304,7 +312,7 @@ pub fn pull_back(
 
 /// The tangent of the result `y` of a function with a custom rule, from the rule's `pullback` and the tangent `t` of the
 /// argument: the pullback transposed.
-pub fn transpose_custom(
+pub(crate) fn transpose_custom(
     cx: &mut Context,
     pullback: &Value,
     y: &Value,

@@ -107,7 +107,7 @@ pub(crate) enum Node {
 
 /// A value with the slots of a tape taken out: `value` has formal slots `0, 1, …` instead, which stand for `slots`.
 #[derive(Clone)]
-pub struct Abstraction {
+pub(crate) struct Abstraction {
     pub(crate) formal: Rc<Tape>,
     pub(crate) value: Value,
     pub(crate) slots: Rc<[u32]>,
@@ -115,7 +115,7 @@ pub struct Abstraction {
 
 impl Abstraction {
     /// Takes the slots of `tape` out of `value`, and out of what functions in it have captured.
-    pub fn of(cx: &mut Context, tape: &Rc<Tape>, value: &Value) -> Result<Abstraction, Failure> {
+    pub(crate) fn of(cx: &mut Context, tape: &Rc<Tape>, value: &Value) -> Result<Abstraction, Failure> {
         let formal = Tape::formal(cx.fresh_tag());
         let (value, slots) = perturb::transfer(cx, tape, &formal, value)?;
         Ok(Abstraction { formal, value, slots: slots.into() })
@@ -129,11 +129,6 @@ impl Abstraction {
     /// The same slots around another value of the same shape.
     pub(crate) fn with_value(&self, value: Value) -> Abstraction {
         Abstraction { value, ..self.clone() }
-    }
-
-    /// Whether there are no slots in it: what it computes does not depend on the tape.
-    pub fn is_constant(&self) -> bool {
-        self.slots.is_empty()
     }
 }
 
@@ -382,11 +377,7 @@ impl Recording {
             })
         };
         let mut terms = SmallVec::new();
-        terms.push(TapeTerm {
-            slot: entry.a,
-            negative: entry.flags & NEGATIVE_A != 0,
-            coef: take(COEF_A),
-        });
+        terms.push(TapeTerm { slot: entry.a, negative: entry.flags & NEGATIVE_A != 0, coef: take(COEF_A) });
         if entry.flags & TERM_B != 0 {
             terms.push(TapeTerm {
                 slot: entry.b,

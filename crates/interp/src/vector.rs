@@ -7,7 +7,7 @@ use crate::arith;
 use crate::errors;
 use crate::perturb;
 use crate::step::{Context, Failure};
-use crate::value::{Array, Buffer, Cotangent, Fields, Fun, Tag, Value};
+use crate::value::{Array, Cotangent, Fields, Fun, Tag, Value};
 use crate::walk::{self, FunAction, Mapper, Zipper};
 use std::rc::Rc;
 use wengert_prim::RealOp;
@@ -42,7 +42,7 @@ pub(crate) fn no_pairs() -> Value {
 }
 
 /// The zero tangent at a point.
-pub fn zero(x: &Value) -> Result<Value, Failure> {
+pub(crate) fn zero(x: &Value) -> Result<Value, Failure> {
     walk::map(x, &mut Zero)
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn joined(x: &Cotangent, y: &Cotangent) -> Value {
 }
 
 /// The sum of two tangents.
-pub fn add(cx: &mut Context, x: &Value, y: &Value) -> Result<Value, Failure> {
+pub(crate) fn add(cx: &mut Context, x: &Value, y: &Value) -> Result<Value, Failure> {
     walk::zip(x, y, &mut Add(cx))
 }
 
@@ -125,12 +125,12 @@ impl Mapper for Scale<'_> {
 }
 
 /// A multiple of a tangent.
-pub fn scale(cx: &mut Context, factor: &Value, x: &Value) -> Result<Value, Failure> {
+pub(crate) fn scale(cx: &mut Context, factor: &Value, x: &Value) -> Result<Value, Failure> {
     walk::map(x, &mut Scale { cx, factor })
 }
 
 /// The inner product of two tangents.
-pub fn inner(cx: &mut Context, x: &Value, y: &Value) -> Result<Value, Failure> {
+pub(crate) fn inner(cx: &mut Context, x: &Value, y: &Value) -> Result<Value, Failure> {
     let mismatch = |x: &Value, y: &Value| errors::shapes("inner", &walk::describe(x), &walk::describe(y));
     let mut sum: Option<Value> = None;
     walk::pairs(cx, x, y, &mismatch, &mut |cx, x, y| {
@@ -171,7 +171,7 @@ impl Mapper for Ravel<'_> {
 }
 
 /// All reals of a value, from left to right.
-pub fn ravel(cx: &mut Context, x: &Value) -> Result<Value, Failure> {
+pub(crate) fn ravel(cx: &mut Context, x: &Value) -> Result<Value, Failure> {
     let mut ravel = Ravel { cx, reals: Vec::new() };
     walk::map(x, &mut ravel)?;
     Ok(walk::array(ravel.reals))
@@ -202,7 +202,7 @@ impl Mapper for Unravel<'_> {
 }
 
 /// The value with its reals replaced, from left to right.
-pub fn unravel(cx: &mut Context, x: &Value, reals: &Value) -> Result<Value, Failure> {
+pub(crate) fn unravel(cx: &mut Context, x: &Value, reals: &Value) -> Result<Value, Failure> {
     let empty = Array::Values(Fields::default());
     let reals = if let Value::Array(array) = reals { &**array } else { &empty };
     let given = walk::elements(reals).len();
@@ -263,9 +263,4 @@ pub(crate) fn open_pair(cx: &mut Context, point: &Value, weight: &Value) -> Resu
         open.tags.push(fresh);
     }
     Ok(open)
-}
-
-/// A flat array of these reals.
-pub(crate) fn plain_array(reals: Vec<f64>) -> Value {
-    Value::Array(Rc::new(Array::Reals(Buffer::new(reals))))
 }

@@ -105,16 +105,16 @@ fn visit<M: Mapper>(
     tasks: &mut Vec<Task>,
     results: &mut Vec<Value>,
 ) -> Result<(), Failure> {
-    if M::SHARES && let Some(result) = memo.get(&value) {
+    if M::SHARES
+        && let Some(result) = memo.get(&value)
+    {
         results.push(result);
         return Ok(());
     }
     let action = match &value {
         Value::Int(_) | Value::Bool(_) | Value::String(_) => FunAction::Keep,
         Value::Real(_) if !M::LOOKS_AT_PLAIN => FunAction::Keep,
-        Value::Real(_) | Value::Active(_) => {
-            mapper.real(&value)?.map_or(FunAction::Keep, FunAction::Replace)
-        }
+        Value::Real(_) | Value::Active(_) => mapper.real(&value)?.map_or(FunAction::Keep, FunAction::Replace),
         Value::Fun(fun) => mapper.function(fun)?,
         Value::Cotangent(cotangent) => mapper.cotangent(cotangent)?,
         Value::Array(array) => match &**array {
@@ -223,9 +223,7 @@ pub(crate) fn children(value: &Value) -> SmallVec<[Value; 2]> {
         Value::Array(array) => elements(array).collect(),
         Value::Fun(fun) => match &**fun {
             Fun::Closure { captured, .. } => captured.as_slice().iter().cloned().collect(),
-            Fun::Partial { func, args } => {
-                std::iter::once(func).chain(args.as_slice()).cloned().collect()
-            }
+            Fun::Partial { func, args } => std::iter::once(func).chain(args.as_slice()).cloned().collect(),
             Fun::Forward { primal, tangent, .. } => [primal, tangent].into_iter().cloned().collect(),
             Fun::Reverse { primal, .. } => std::iter::once(primal).cloned().collect(),
             Fun::TangentOf { func, .. } => std::iter::once(func).cloned().collect(),
@@ -253,7 +251,8 @@ pub(crate) fn array(values: impl IntoIterator<Item = Value>) -> Value {
     let values: SmallVec<[Value; 2]> = values.into_iter().collect();
     let reals: Option<Vec<f64>> =
         values.iter().map(|value| if let Value::Real(x) = value { Some(*x) } else { None }).collect();
-    let ints = || values.iter().map(|value| if let Value::Int(n) = value { Some(*n) } else { None }).collect();
+    let ints =
+        || values.iter().map(|value| if let Value::Int(n) = value { Some(*n) } else { None }).collect();
     let array = if values.is_empty() {
         Array::Values(Fields::default())
     } else if let Some(reals) = reals {
@@ -293,13 +292,10 @@ pub(crate) fn rebuild(original: &Value, parts: Vec<Value>) -> Value {
             names: Rc::clone(&record.names),
             fields: parts.into_iter().collect(),
         })),
-        Value::Data(data) => Value::Data(Rc::new(Data {
-            ctor: Rc::clone(&data.ctor),
-            fields: parts.into_iter().collect(),
-        })),
-        Value::Cotangent(_) => {
-            Value::Cotangent(Rc::new(Cotangent { pairs: parts.into_iter().collect() }))
+        Value::Data(data) => {
+            Value::Data(Rc::new(Data { ctor: Rc::clone(&data.ctor), fields: parts.into_iter().collect() }))
         }
+        Value::Cotangent(_) => Value::Cotangent(Rc::new(Cotangent { pairs: parts.into_iter().collect() })),
         Value::Array(_) if parts.is_empty() => original.clone(),
         Value::Array(_) => array(parts),
         Value::Fun(fun) => Value::Fun(Rc::new(rebuild_function(fun, parts))),

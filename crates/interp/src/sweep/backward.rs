@@ -48,11 +48,12 @@ impl Backward {
         weight: &Value,
     ) -> Result<(), Failure> {
         let Backward { cotangents, .. } = self;
-        walk::pairs(cx, &output.value, weight, &vjp_mismatch, &mut |cx, y, weight| {
-            match arith::slot_under(y, output.formal.tag()) {
-                Some(formal) => cotangents.add(cx, output.slot(formal), weight.clone(), false),
-                None => Ok(()),
-            }
+        walk::pairs(cx, &output.value, weight, &vjp_mismatch, &mut |cx, y, weight| match arith::slot_under(
+            y,
+            output.formal.tag(),
+        ) {
+            Some(formal) => cotangents.add(cx, output.slot(formal), weight.clone(), false),
+            None => Ok(()),
         })
     }
 
@@ -102,11 +103,12 @@ impl Backward {
         x_bar: &Value,
     ) -> Result<(), Failure> {
         let Backward { cotangents, .. } = self;
-        walk::pairs(cx, &input.value, x_bar, &rule_mismatch, &mut |cx, x, x_bar| {
-            match arith::slot_under(x, input.formal.tag()) {
-                Some(formal) => cotangents.add(cx, input.slot(formal), x_bar.clone(), false),
-                None => Ok(()),
-            }
+        walk::pairs(cx, &input.value, x_bar, &rule_mismatch, &mut |cx, x, x_bar| match arith::slot_under(
+            x,
+            input.formal.tag(),
+        ) {
+            Some(formal) => cotangents.add(cx, input.slot(formal), x_bar.clone(), false),
+            None => Ok(()),
         })
     }
 
@@ -180,10 +182,7 @@ impl Backward {
                 let tape = Tape::new(cx.fresh_tag());
                 tape.remat.set(true);
                 let (value, formal_slots) = perturb::transfer(cx, &call.formal, &tape, &call.value)?;
-                let feeds = formal_slots
-                    .into_iter()
-                    .map(|formal| call.slot(formal))
-                    .collect();
+                let feeds = formal_slots.into_iter().map(|formal| call.slot(formal)).collect();
                 let (func, arg) = call_parts(&value)?;
                 Ok(Some(Next::Call(func, arg, Awaited::Checkpoint { tape, weight, feeds })))
             }
