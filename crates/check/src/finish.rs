@@ -1,7 +1,7 @@
 //! The last step for a definition: every meta is decided by now, so the typed term becomes a term of the core. Number
 //! literals find out what they are, and matches are checked for what they miss.
 
-use crate::errors::{patterns, types};
+use crate::errors::patterns;
 use crate::exhaustive::check_match;
 use crate::infer::Infer;
 use crate::ty::{Arg, Len, Rest, RigidId, RigidKind, RowTy, Ty};
@@ -146,7 +146,7 @@ impl Infer<'_> {
             NodeKind::Local { var, inst } => TermKind::Var { var, args: self.core_inst(&inst) },
             NodeKind::Global { name, inst } => TermKind::Global { name, args: self.core_inst(&inst) },
             NodeKind::Lit(lit) => TermKind::Lit(lit),
-            NodeKind::Number { value, negative, ty } => TermKind::Lit(self.number(value, negative, &ty, span)),
+            NodeKind::Number { value, negative, ty } => TermKind::Lit(self.number(value, negative, &ty)),
             NodeKind::Lam { param, ty, body } => {
                 TermKind::Lam { param: self.binder(param, &ty), body: self.shared(*body) }
             }
@@ -239,17 +239,14 @@ impl Infer<'_> {
     }
 
     /// A number without a point, now that its type is known.
-    fn number(&mut self, value: u64, negative: bool, ty: &Ty, span: Span) -> Lit {
+    fn number(&mut self, value: u64, negative: bool, ty: &Ty) -> Lit {
         let ty = self.store.shallow(ty);
         if matches!(ty, Ty::Real) {
             let value = value as f64;
             return Lit::Real(if negative { -value } else { value });
         }
-        let signed = if negative { -i128::from(value) } else { i128::from(value) };
-        let Ok(int) = i64::try_from(signed) else {
-            self.report(types::literal_too_large(span, signed));
-            return Lit::Int(0);
-        };
+        // The parser lets 2^63 pass only after a minus.
+        let int = if negative { 0i64.wrapping_sub_unsigned(value) } else { i64::try_from(value).unwrap_or(i64::MAX) };
         match ty {
             Ty::Rigid(id) => Lit::Num(int, self.rigid_name(id)),
             Ty::Int
@@ -272,7 +269,7 @@ impl Infer<'_> {
             Pat::Wildcard => Pattern::Wildcard,
             Pat::Bind(var, ty) => Pattern::Bind(self.binder(var, &ty)),
             Pat::Lit(lit) => Pattern::Lit(lit),
-            Pat::Number { value, negative, ty, span } => Pattern::Lit(self.number(value, negative, &ty, span)),
+            Pat::Number { value, negative, ty } => Pattern::Lit(self.number(value, negative, &ty)),
             Pat::Tuple(items) => Pattern::Tuple(items.into_iter().map(|item| self.core_pattern(item)).collect()),
             Pat::Record(fields) => {
                 Pattern::Record(fields.into_iter().map(|(name, item)| (name, self.core_pattern(item))).collect())

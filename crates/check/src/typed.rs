@@ -88,7 +88,7 @@ pub(crate) enum Pat {
     Wildcard,
     Bind(Var, Ty),
     Lit(Lit),
-    Number { value: u64, negative: bool, ty: Ty, span: Span },
+    Number { value: u64, negative: bool, ty: Ty },
     Tuple(Vec<Pat>),
     Record(Vec<(Name, Pat)>),
     Ctor { ctor: CtorRef, args: Rc<[Ty]>, fields: Vec<Pat> },

@@ -148,8 +148,10 @@ impl Store<'_> {
             return Err(Clash::TooGeneral { user, ty: ty.clone() });
         }
         self.lower(Target::Meta(id), level, ty)?;
-        self.bind_meta(id, ty.clone());
-        preds.iter().try_for_each(|(pred, origin)| self.require(pred, ty, origin))
+        let satisfied = preds.iter().try_for_each(|(pred, origin)| self.require(pred, ty, origin));
+        // After an error nothing more is said about what this meta stands for.
+        self.bind_meta(id, if satisfied.is_ok() { ty.clone() } else { Ty::Error });
+        satisfied
     }
 
     /// Demands a predicate of an open meta.

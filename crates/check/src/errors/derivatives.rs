@@ -1,7 +1,6 @@
 //! E06xx: derivatives.
 
 use super::{E0601, E0602, E0603, E0604, E0605, E0606, E0607, E0608, E0609, E0610};
-use crate::infer::explain::function_name;
 use wengert_base::{Diagnostic, Name, Span};
 
 pub(crate) fn nothing_to_differentiate(operator: Name, demanded: Span, span: Span, shown: &str) -> Diagnostic {
@@ -69,17 +68,16 @@ pub(crate) fn input_not_array(operator: Name, operator_span: Span, span: Span, s
 }
 
 pub(crate) fn point_in_pieces(
-    operator: Option<Name>,
+    operator: Name,
     extra: Span,
     operator_span: Span,
     takes: usize,
     given: usize,
 ) -> Diagnostic {
-    let name = function_name(operator);
-    Diagnostic::error(E0608, extra, format!("{name} takes {takes} arguments, a function and a point, but {given} are given"))
+    Diagnostic::error(E0608, extra, format!("`{operator}` takes {takes} arguments, a function and a point, but {given} are given"))
         .label("one too many")
         .also(operator_span, "takes the whole point at once")
-        .help(format!("join the parts of the point into one tuple: {name} `f (x, y)`", ))
+        .help(format!("join the parts of the point into one tuple: `{operator} f (x, y)`, where `f` is `\\(x, y) -> …`"))
 }
 
 pub(crate) fn not_a_function(operator: Name, operator_span: Span, span: Span, shown: &str) -> Diagnostic {

@@ -69,7 +69,6 @@ codes! {
     E0319 "field of another type"
     E0320 "annotation is too general"
     E0321 "different type variables must be the same"
-    E0322 "number too large"
     E0323 "types too large"
     E0324 "real exponent of `^`"
     E0325 "integer power with `**`"

@@ -8,10 +8,13 @@ fn list(missing: &[String]) -> String {
 }
 
 pub(crate) fn not_exhaustive(scrutinee: Span, missing: &[String]) -> Diagnostic {
-    let first = missing.first().map_or("_", String::as_str);
+    let help = match missing.first() {
+        Some(first) if first != "_" => format!("add an arm `| {first} -> …`, or `| _ -> …` for everything else"),
+        Some(_) | None => "add an arm `| _ -> …` for everything else".to_owned(),
+    };
     Diagnostic::error(E0401, scrutinee, format!("this `match` does not cover {}", list(missing)))
         .label("may be a value that no arm matches")
-        .help(format!("add an arm `| {first} -> …`, or `| _ -> …` for everything else"))
+        .help(help)
 }
 
 pub(crate) fn redundant(span: Span) -> Diagnostic {

@@ -2,7 +2,7 @@
 
 use super::{
     E0301, E0302, E0303, E0304, E0305, E0306, E0307, E0308, E0309, E0310, E0311, E0312, E0313, E0314, E0315, E0316,
-    E0317, E0318, E0319, E0320, E0321, E0322, E0323, E0324, E0325, E0326, E0327, E0328, Mismatch,
+    E0317, E0318, E0319, E0320, E0321, E0323, E0324, E0325, E0326, E0327, E0328, Mismatch,
 };
 use crate::infer::explain::function_name;
 use wengert_base::{Diagnostic, Name, Span};
@@ -102,6 +102,19 @@ pub(crate) fn too_many_arguments(
         .help(advice)
 }
 
+/// A lambda whose body does not give what the function that takes it wants.
+pub(crate) fn lambda_body(found: Mismatch, callee: Option<Name>, index: usize, callee_span: Span) -> Diagnostic {
+    let function = function_name(callee);
+    let message = format!(
+        "the function given to {function} as argument {} should give {}, but this is {}",
+        index + 1,
+        found.want,
+        found.got
+    );
+    let label = format!("{function} wants a function that gives {}", found.want);
+    mismatch(E0303, found, message).also(callee_span, label)
+}
+
 pub(crate) fn infinite_type(found: &Mismatch) -> Diagnostic {
     Diagnostic::error(E0312, found.span, "this expression would have an infinite type")
         .label(format!("{} would have to be {}", found.want, found.got))
@@ -194,14 +207,6 @@ pub(crate) fn variables_must_agree(x: Name, x_span: Span, y: Name, y_span: Span,
         .also(x_span, format!("`{x}` is written here"))
         .also(y_span, format!("`{y}` is written here"))
         .help("use one name for both")
-}
-
-pub(crate) fn literal_too_large(span: Span, value: i128) -> Diagnostic {
-    let nearest = if value < 0 { i64::MIN } else { i64::MAX };
-    Diagnostic::error(E0322, span, "this number does not fit into 64 bits")
-        .label("too large for `Int`")
-        .note(format!("the nearest `Int` is {nearest}"))
-        .help("write it with a point to make it a `Real`")
 }
 
 pub(crate) fn type_too_large(span: Span) -> Diagnostic {

@@ -80,8 +80,9 @@ impl Infer<'_> {
                 let (node, ty) = self.infer(head);
                 self.apply_to(node, ty, args, callee(Some(*name), false))
             }
-            ExprKind::Lit(_)
-            | ExprKind::Lambda { .. }
+            // The parser has already said what is wrong with `2 x`.
+            ExprKind::Lit(_) => self.apply_to(Node::error(head.span), Ty::Error, args, callee(None, false)),
+            ExprKind::Lambda { .. }
             | ExprKind::App { .. }
             | ExprKind::Binary { .. }
             | ExprKind::Neg(_)
@@ -140,17 +141,37 @@ impl Infer<'_> {
         callee: Callee,
     ) -> (Node, Ty) {
         let total = done + args.len();
+        if let (Some(name), Some(extra)) = (callee.name, args.get(2))
+            && callee.library
+            && takes_a_point(name)
+        {
+            let extra = extra.expr().span;
+            self.report(derivatives::point_in_pieces(name, extra, callee.span, 2, total));
+            ty = Ty::Error;
+        }
+        let before = self.diagnostics.len();
         let mut args = args.into_iter().enumerate();
         while let Some((offset, arg)) = args.next() {
             let index = done + offset;
+            // One wrong argument may make all others look wrong.
+            if self.diagnostics.len() > before {
+                ty = Ty::Error;
+            }
             let (from, to) = match self.store.shallow(&ty) {
                 Ty::Fun(from, to) => ((*from).clone(), (*to).clone()),
                 Ty::Error => (Ty::Error, Ty::Error),
                 other => {
                     let (from, to) = (self.store.fresh(), self.store.fresh());
                     let function = Ty::fun(from.clone(), to.clone());
-                    if self.store.unify(&other, &function).is_err() {
-                        self.report_not_a_function(&other, index, total, arg.expr().span, callee);
+                    if let Err(clash) = self.store.unify(&other, &function) {
+                        let explained = match other {
+                            Ty::Meta(_) => self.explain_common(&clash, callee.span),
+                            _ => None,
+                        };
+                        match explained {
+                            Some(diagnostic) => self.report(diagnostic),
+                            None => self.report_not_a_function(&other, index, total, arg.expr().span, callee),
+                        }
                         self.argument(arg, &Ty::Error, index, callee);
                         args.for_each(|(offset, arg)| drop(self.argument(arg, &Ty::Error, done + offset, callee)));
                         return (Node::error(callee.span), Ty::Error);
@@ -170,8 +191,6 @@ impl Infer<'_> {
         let shown = self.show(ty);
         if taken == 0 {
             self.report(types::not_a_function(callee.name, callee.span, &shown));
-        } else if callee.library && callee.name.is_some_and(is_gradient) {
-            self.report(derivatives::point_in_pieces(callee.name, extra, callee.span, taken, given));
         } else {
             self.report(types::too_many_arguments(callee.name, taken, given, extra, callee.span, &shown));
         }
@@ -222,8 +241,10 @@ impl Infer<'_> {
         for _ in &nodes {
             ty = result_of(ty);
         }
+        let before = self.diagnostics.len();
         for (index, arg) in args {
             let Ty::Fun(from, to) = ty else { break };
+            let from = if self.diagnostics.len() > before { Rc::new(Ty::Error) } else { from };
             nodes.push((self.argument(arg, &from, index, callee), (*from).clone()));
             ty = (*to).clone();
         }
@@ -365,6 +386,11 @@ fn result_of(ty: Ty) -> Ty {
         Ty::Fun(_, to) => Rc::unwrap_or_clone(to),
         other => other,
     }
+}
+
+/// Library functions whose result, after a function and a point, is never a function.
+fn takes_a_point(name: Name) -> bool {
+    matches!(crate::scope::ascii_name(name).as_str(), "grad" | "value_and_grad" | "grad_fwd" | "hessian")
 }
 
 /// Library functions that take a function and the point at which its gradient is wanted.

@@ -32,6 +32,24 @@ impl Infer<'_> {
         if let Some(diagnostic) = self.derivative_trouble(expr, want, got, why) {
             return self.report(diagnostic);
         }
+        let literal = match &clash {
+            Clash::Pred { pred: Pred::Num, origin, .. } => {
+                let origin = self.store.origin_of(*origin);
+                origin.source == Source::Literal && origin.span == expr.span
+            }
+            Clash::Pred { .. }
+            | Clash::Shape
+            | Clash::Infinite
+            | Clash::Size(..)
+            | Clash::TooGeneral { .. }
+            | Clash::SameVars(..)
+            | Clash::Field
+            | Clash::Exhausted => false,
+        };
+        if literal {
+            let diagnostic = self.mismatch(expr, want, &Ty::Error, why, false);
+            return self.report(diagnostic);
+        }
         if let Some(diagnostic) = self.explain_common(&clash, expr.span) {
             let diagnostic = self.with_reason(diagnostic, why);
             return self.report(diagnostic);
@@ -111,18 +129,19 @@ impl Infer<'_> {
 
     fn with_reason(&self, diagnostic: Diagnostic, why: &Why) -> Diagnostic {
         match why {
-            Why::Annotation(span) if diagnostic.primary.span != *span => {
+            Why::Annotation(span) if !mentions(&diagnostic, *span) => {
                 diagnostic.also(*span, "this annotation demands it")
             }
-            Why::Result { span, .. } if diagnostic.primary.span != *span => {
+            Why::Result { span, .. } if !mentions(&diagnostic, *span) => {
                 diagnostic.also(*span, "the result is annotated here")
             }
-            Why::Argument { callee, index, callee_span, .. } if diagnostic.primary.span != *callee_span => {
+            Why::Argument { callee, index, callee_span, .. } if !mentions(&diagnostic, *callee_span) => {
                 diagnostic.also(*callee_span, format!("as argument {} of {}", index + 1, function_name(*callee)))
             }
             Why::Annotation(_)
             | Why::Result { .. }
             | Why::Argument { .. }
+            | Why::LambdaBody { .. }
             | Why::Operand { .. }
             | Why::Negated
             | Why::Branch(_)
@@ -135,10 +154,16 @@ impl Infer<'_> {
         }
     }
 
+    /// Whether the demand comes from a derivative operator of the library.
+    pub(crate) fn is_differentiated(&self, why: &Why) -> bool {
+        let Why::Argument { callee: Some(callee), .. } = why else { return false };
+        is_derivative(*callee) && !self.globals.own_values.contains_key(callee) && self.local(*callee).is_none()
+    }
+
     /// Mistakes in the use of derivative operators that have an explanation of their own.
     fn derivative_trouble(&mut self, expr: &Expr, want: &Ty, got: &Ty, why: &Why) -> Option<Diagnostic> {
         let Why::Argument { callee: Some(callee), index, callee_span, .. } = *why else { return None };
-        if self.globals.own_values.contains_key(&callee) || self.local(callee).is_some() {
+        if !self.is_differentiated(why) {
             return None;
         }
         let operator = ascii_name(callee);
@@ -197,7 +222,10 @@ impl Infer<'_> {
 
     /// Two types that are built differently.
     fn mismatch(&mut self, expr: &Expr, want: &Ty, got: &Ty, why: &Why, infinite: bool) -> Diagnostic {
-        let (want_text, got_text) = self.show_pair(want, got);
+        let (want_text, mut got_text) = self.show_pair(want, got);
+        if matches!(got, Ty::Error) {
+            got_text = "a number".to_owned();
+        }
         let (want, got) = (self.store.shallow(want), self.store.shallow(got));
         let advice = self.advice(expr, &want, &got, why);
         let mismatch = Mismatch { span: expr.span, want: want_text, got: got_text, advice };
@@ -208,6 +236,9 @@ impl Infer<'_> {
             Why::Annotation(span) => types::annotation(mismatch, span),
             Why::Result { name, span } => types::result(mismatch, name, span),
             Why::Argument { callee, index, callee_span, .. } => types::argument(mismatch, callee, index, callee_span),
+            Why::LambdaBody { callee, index, callee_span } => {
+                types::lambda_body(mismatch, callee, index, callee_span)
+            }
             Why::Operand { op: BinOp::Power, other: Some(_) } if matches!(got, Ty::Real) => {
                 types::real_exponent(expr.span)
             }
@@ -257,19 +288,33 @@ impl Infer<'_> {
             rest = self.store.shallow(&to);
         }
         let plausible = std::mem::discriminant(&rest) == std::mem::discriminant(want) || matches!(rest, Ty::Meta(_));
-        let name = subject(expr).map_or_else(|| "this function".to_owned(), |name| format!("`{name}`"));
+        let name = head(expr).map_or_else(|| "this function".to_owned(), |name| format!("`{name}`"));
         let what = if count == 1 { "1 more argument".to_owned() } else { format!("{count} more arguments") };
         plausible.then(|| format!("{name} needs {what}"))
     }
 }
 
-/// What demands a type from its arguments and is not the user's own.
+/// Library functions that differentiate a function.
 pub(crate) fn is_derivative(name: Name) -> bool {
     is_gradient(name)
         || matches!(
             ascii_name(name).as_str(),
-            "vjp" | "jvp" | "linearize" | "pullback" | "hvp" | "custom_vjp" | "custom_jvp" | "to_dual" | "from_dual"
+            "vjp" | "jvp" | "linearize" | "pullback" | "hvp" | "taylor" | "custom_vjp" | "custom_jvp"
         )
+}
+
+/// Whether a place is already pointed at.
+fn mentions(diagnostic: &Diagnostic, span: Span) -> bool {
+    diagnostic.primary.span == span || diagnostic.secondary.iter().any(|label| label.span == span)
+}
+
+/// The function of an application.
+fn head(expr: &Expr) -> Option<String> {
+    match &expr.kind {
+        ExprKind::App { func, .. } => head(func),
+        ExprKind::Paren(inner) => head(inner),
+        _ => subject(expr),
+    }
 }
 
 fn number_advice(function: Name, ty: &Ty) -> Option<String> {

@@ -83,7 +83,8 @@ impl Infer<'_> {
         let known = self.store.shallow(want);
         match (&expr.kind, &known) {
             (ExprKind::Paren(inner), _) => self.check(inner, want, why),
-            (ExprKind::Lambda { params, body }, Ty::Fun(..)) => {
+            // What a derivative operator is given is explained as a whole.
+            (ExprKind::Lambda { params, body }, Ty::Fun(..)) if !self.is_differentiated(why) => {
                 let (node, got) = self.lambda(params, body, Some((&known, why)), span);
                 self.demand(expr, &known, &got, why);
                 node

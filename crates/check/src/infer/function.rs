@@ -75,7 +75,7 @@ impl Infer<'_> {
         let (node, ty) = match (result, want) {
             (Some(result), _) => self.annotated_body(result, body, name, &slots),
             (None, Some((_, why))) => match wanted {
-                Some(wanted) => (self.check(body, &wanted, why), wanted),
+                Some(wanted) => (self.check(body, &wanted, &why.inside_lambda()), wanted),
                 None => self.infer(body),
             },
             (None, None) => self.infer(body),

@@ -36,6 +36,8 @@ pub(crate) enum Why {
     Result { name: Option<Name>, span: Span },
     /// Argument `index` (from 0) of a function.
     Argument { callee: Option<Name>, index: usize, callee_span: Span, recursive: bool },
+    /// The body of a lambda that is argument `index` of a function.
+    LambdaBody { callee: Option<Name>, index: usize, callee_span: Span },
     /// An operand; `other` is the left operand if this is the right one.
     Operand { op: ast::BinOp, other: Option<Span> },
     /// The operand of a unary minus.
@@ -57,11 +59,31 @@ pub(crate) enum Why {
 }
 
 impl Why {
+    /// The reason for the body of a lambda, from that for the lambda.
+    fn inside_lambda(&self) -> Why {
+        match *self {
+            Why::Argument { callee, index, callee_span, .. } => Why::LambdaBody { callee, index, callee_span },
+            Why::Annotation(_)
+            | Why::Result { .. }
+            | Why::LambdaBody { .. }
+            | Why::Operand { .. }
+            | Why::Negated
+            | Why::Branch(_)
+            | Why::Arm(_)
+            | Why::Element(_)
+            | Why::Condition
+            | Why::Index
+            | Why::Update(_)
+            | Why::Recursion(_) => *self,
+        }
+    }
+
     fn size_mode(&self) -> SizeMode {
         match self {
             Why::Element(_) => SizeMode::Strict,
             Why::Argument { recursive: true, .. } => SizeMode::Loose,
             Why::Argument { .. }
+            | Why::LambdaBody { .. }
             | Why::Annotation(_)
             | Why::Result { .. }
             | Why::Operand { .. }

@@ -71,7 +71,7 @@ impl Infer<'_> {
             Literal::Number(value) => {
                 let ty = self.store.fresh_pred(Pred::Num, Source::Literal, span);
                 self.fit_pattern(span, want, &ty, matched);
-                Pat::Number { value: *value, negative, ty: want.clone(), span }
+                Pat::Number { value: *value, negative, ty: want.clone() }
             }
             Literal::Real(value) => {
                 self.fit_pattern(span, want, &Ty::Real, matched);

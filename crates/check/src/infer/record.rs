@@ -2,12 +2,12 @@
 
 use super::{Infer, Why};
 use crate::errors::{names, types};
-use crate::scope::Value;
+use crate::scope::{Found, Value};
 use crate::suggest;
 use crate::ty::{Rest, Ty};
 use crate::typed::{Node, NodeKind};
 use std::collections::BTreeMap;
-use wengert_base::{Name, Span};
+use wengert_base::{Diagnostic, Name, Span};
 use wengert_syntax::ast::{Expr, ExprKind, Ident};
 
 impl Infer<'_> {
@@ -45,6 +45,10 @@ impl Infer<'_> {
         if let Some(module) = self.qualifier(base) {
             return self.qualified(module, field, span);
         }
+        if let Some(diagnostic) = self.forgotten_import(base) {
+            self.report(diagnostic);
+            return (Node::error(span), Ty::Error);
+        }
         let (record, ty) = self.infer(base);
         let found = self.field_type(&ty, field, base.span);
         (Node::new(NodeKind::Field(Box::new(record), field.name), span), found)
@@ -55,6 +59,20 @@ impl Infer<'_> {
         let ExprKind::Var(name) = &base.kind else { return None };
         let hidden = self.local(*name).is_some() || self.globals.own_values.contains_key(name);
         (!hidden && self.globals.module(*name).is_some()).then_some(Ident { name: *name, span: base.span })
+    }
+
+    /// `linalg.solve` without an import of `linalg`: nothing else is called so, and nothing is spelt like it.
+    fn forgotten_import(&self, base: &Expr) -> Option<Diagnostic> {
+        let ExprKind::Var(name) = &base.kind else { return None };
+        if self.local(*name).is_some() || !matches!(self.globals.value(*name), Found::Nothing) {
+            return None;
+        }
+        let known: Vec<Name> = self.local_names().chain(self.globals.value_names()).collect();
+        if suggest::value(*name, known.into_iter()).is_some() {
+            return None;
+        }
+        let modules = self.globals.imports.iter().filter_map(|import| import.qualifier);
+        Some(names::unknown_module(*name, base.span, suggest::similar(*name, modules)))
     }
 
     /// The value `module.name`; reports if there is none.

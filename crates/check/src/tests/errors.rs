@@ -39,9 +39,9 @@ def i = a + b + c
             E0203 there is no type `Intt`
               at 6:12 `Intt` not found
               help: here it is `Int`
-            E0201 `linalg` is not defined
-              at 7:9 `linalg` not found
-              help: define it with `def` or `let`, or import the module that defines it
+            E0204 no imported module is called `linalg`
+              at 7:9 `linalg` not imported
+              help: import it: `import linalg`
             E0204 no imported module is called `m`
               at 8:12 `m` not imported
               help: import it: `import m`
@@ -270,14 +270,12 @@ def upd r = {r with x = 1.5} |> \\s -> s.x ++ \"a\"
             E0307 the elements of this array have different types
               at 10:16 `"a"` this is `String`
               and 10:11 `1.5` the first element is `Real`
-            E0326 a number stands where `Bool` is needed
-              at 11:15 `1` should be `Bool`
+            E0308 the condition of an `if` should be `Bool`, but this is a number
+              at 11:15 `1` this is a number
+              help: compare it with something, for example `x > 0`
             E0309 an index should be `Int`, but this is `Real`
               at 12:17 `1.5` this is `Real`
               help: convert it: `floor (…)` rounds down, `round (…)` to the nearest
-            E0310 this is not a function, but it is given an argument
-              at 13:13 `1.5` this is `Real`
-              help: a space between two expressions applies the first to the second; is an operator or a comma missing?
             E0311 `half` takes 1 argument, but 2 are given
               at 14:19 `2` one too many
               and 14:12 `half` after 1 argument this is `Real`
@@ -289,7 +287,7 @@ def upd r = {r with x = 1.5} |> \\s -> s.x ++ \"a\"
             E0302 `few2` should give `Real`, but this is `Real -> Real`
               at 16:19 `atan2 1` this is `Real -> Real`
               and 16:12 `Real` the result is annotated here
-              help: `(atan2 …)` needs 1 more argument
+              help: `atan2` needs 1 more argument
             E0312 this expression would have an infinite type
               at 17:15 `x` `a` would have to be `a -> b`
               note: a value cannot be a part of itself, nor a function its own argument
@@ -412,12 +410,8 @@ def k (x : Int) = match x with | \"a\" -> 1 | _ -> 2
               and 3:12 `a` `a` is written here
               and 3:17 `a` the result is annotated here
               help: write `String` instead of `a`, or leave the annotation out
-            E0322 this number does not fit into 64 bits
-              at 4:32 `9223372036854775808` too large for `Int`
-              note: the nearest `Int` is 9223372036854775807
-              help: write it with a point to make it a `Real`
-            E0326 a number stands where `String` is needed
-              at 5:16 `1` should be `String`
+            E0304 the right side of `++` should be `String`, but this is a number
+              at 5:16 `1` this is a number
             E0405 this pattern matches `String`, but the value is `Int`
               at 6:34 `"a"` matches `String`
               and 6:25 `x` this is `Int`
@@ -473,7 +467,7 @@ def j x = match x with | 1.5 -> 1 | _ -> \"a\"
               and 9:17 `(t : (Int, Int))` this is `(Int, Int)`
             E0401 this `match` does not cover `_`
               at 10:25 `n` may be a value that no arm matches
-              help: add an arm `| _ -> …`, or `| _ -> …` for everything else
+              help: add an arm `| _ -> …` for everything else
             E0326 a number stands where `String` is needed
               at 11:42 `"a"` this is `String`
               and 11:33 `1` this is a number
@@ -569,14 +563,14 @@ def r = to_dual sin
 ",
         expect![[r#"
             E0601 `grad` cannot differentiate with respect to `Int`, which holds no `Real`
-              at 1:36 `m` the input is `Int`
+              at 1:25 `\m -> real m` the input is `Int`
               and 1:19 `grad` differentiates here
-              and 1:31 `real` as argument 1 of `real`
               note: derivatives exist in the directions of real numbers; integers, truth values and texts cannot change a little
               help: make the input a `Real`, for example with `real`
-            E0303 argument 1 of `grad` should be `Real`, but this is `(a, a)`
-              at 2:26 `(x * y, x)` this is `(a, a)`
-              and 2:9 `grad` `grad` wants `Real` here
+            E0602 `grad` needs a function whose result is `Real`, but this one gives `(a, a)`
+              at 2:15 `\(x, y) -> (x * y, x)` gives `(a, a)`
+              and 2:9 `grad` a gradient has one number to follow
+              help: use `jacrev` or `jacfwd` for arrays, `vjp` or `jvp` for any result, or add the parts up
             E0603 `vjp` takes a function and a point; the cotangent goes to the function that it gives
               at 3:24 `ct` one argument too many
               and 3:16 `vjp` `vjp f x` is a pair: the value, and the map from cotangents of the result to those of `x`
@@ -589,76 +583,59 @@ def r = to_dual sin
               at 5:17 `1.0` not a pair
               and 5:9 `jvp` `jvp f` maps (point, tangent) to (value, tangent)
               help: write `jvp f (x, t)`
-            E0405 this pattern matches `(a, b)`, but the value is `Real`
-              at 6:22 `(x, y)` matches `(a, b)`
-            E0303 argument 2 of `derivative` should be `Real`, but this is `(a, b)`
-              at 6:39 `(1, 2)` this is `(a, b)`
-              and 6:9 `derivative` `derivative` wants `Real` here
-            E0602 `grad` needs a function whose result is `Real`, but this one gives `Real -> Real`
-              at 7:15 `\x y -> x * y` gives `Real -> Real`
-              and 7:9 `grad` a gradient has one number to follow
-              help: if the function takes several arguments, let it take one tuple: `\(x, y) -> …`
+            E0606 `derivative` needs a function of one `Real`, but this one takes `(a, a)`
+              at 6:21 `\(x, y) -> x * y` takes `(a, a)`
+              and 6:9 `derivative` differentiates with respect to one number
+              help: use `grad` for a function of several numbers, or `jvp` for a derivative in one direction
             E0608 `grad` takes 2 arguments, a function and a point, but 3 are given
               at 7:32 `2` one too many
               and 7:9 `grad` takes the whole point at once
-              help: join the parts of the point into one tuple: `grad` `f (x, y)`
-            E0326 a number stands where `(Real, Real)` is needed
-              at 8:33 `1` should be `(Real, Real)`
-              and 8:9 `grad` as argument 2 of `grad`
+              help: join the parts of the point into one tuple: `grad f (x, y)`, where `f` is `\(x, y) -> …`
             E0608 `grad` takes 2 arguments, a function and a point, but 3 are given
               at 8:35 `2` one too many
               and 8:9 `grad` takes the whole point at once
-              help: join the parts of the point into one tuple: `grad` `f (x, y)`
-            E0405 this pattern matches `(a, b)`, but the value is `[]Real`
-              at 9:18 `(x, y)` matches `(a, b)`
-            E0303 argument 2 of `jacfwd` should be `[]Real`, but this is `(a, b)`
-              at 9:36 `(1, 2)` this is `(a, b)`
-              and 9:9 `jacfwd` `jacfwd` wants `[]Real` here
+              help: join the parts of the point into one tuple: `grad f (x, y)`, where `f` is `\(x, y) -> …`
+            E0607 `jacfwd` needs a function of an array of `Real`s, but this one takes `(a, a)`
+              at 9:17 `\(x, y) -> [x, y]` takes `(a, a)`
+              and 9:9 `jacfwd` differentiates with respect to an array
+              help: collect the inputs in an array, or use `grad`, `jvp` or `vjp`, which work on tuples and records too
             E0609 `grad` differentiates a function, but this is `Real`
               at 10:14 `1.0` not a function
               and 10:9 `grad` needs a function first, then the point
               help: write `grad (\x -> …)`, or swap the arguments
-            E0605 `grad` works on types without functions, but this is `Real -> Real`
-              at 10:18 `sin` holds a function
-              and 10:9 `grad` differentiates here
-              and 10:9 `grad` as argument 2 of `grad`
+            E0605 `grad` works on types without functions, but this is `Real -> a`
+              at 11:15 `\g -> g 1.0` holds a function
+              and 11:9 `grad` differentiates here
               help: for functions as inputs or results use `jvp` or `pullback`, which work at every type
-            E0310 `g` is not a function, but it is given an argument
-              at 11:21 `g` this is `a -> b`
-              help: a space between two expressions applies the first to the second; is an operator or a comma missing?
             E0605 `vjp` works on types without functions, but this is `Real -> Real`
-              at 12:20 `\y -> x * y` holds a function
+              at 12:14 `\x -> \y -> x * y` holds a function
               and 12:9 `vjp` differentiates here
-              and 12:9 `vjp` as argument 1 of `vjp`
               help: for functions as inputs or results use `jvp` or `pullback`, which work at every type
-            E0303 argument 2 of `custom_jvp` should be `(Real, Real)`, but this is `Real`
-              at 13:31 `cos x` this is `Real`
-              and 13:9 `custom_jvp` `custom_jvp` wants `(Real, Real)` here
-              help: it takes 2 values as one tuple: `(…, …)`
-            E0303 argument 1 of `cos` should be `Real`, but this is `(Real, Real)`
-              at 13:35 `x` this is `(Real, Real)`
-              and 13:31 `cos` `cos` wants `Real` here
+            E0610 the rule of `custom_jvp` should be `(Real, Real) -> (Real, Real)`, but this is `Real -> Real`
+              at 13:25 `\x -> cos x` this is `Real -> Real`
+              and 13:9 `custom_jvp` its rule goes from (point, tangent) to (value, tangent of the value)
             E0601 `grad` cannot differentiate with respect to `Bool`, which holds no `Real`
-              at 14:24 `b` the input is `Bool`
+              at 14:15 `\b -> if b then 1.0 else 2.0` the input is `Bool`
               and 14:9 `grad` differentiates here
               note: derivatives exist in the directions of real numbers; integers, truth values and texts cannot change a little
               help: make the input a `Real`, for example with `real`
-            E0303 argument 1 of `hessian` should be `Real`, but this is `[]Real`
-              at 15:24 `x` this is `[]Real`
-              and 15:9 `hessian` `hessian` wants `Real` here
-            E0304 `%` needs `Int`, but this is `Real`
-              at 16:27 `n` this is `Real`
-              help: convert it: `floor n` rounds down, `round n` to the nearest
+            E0602 `hessian` needs a function whose result is `Real`, but this one gives `[]Real`
+              at 15:18 `\x -> x` gives `[]Real`
+              and 15:9 `hessian` a gradient has one number to follow
+              help: use `jacrev` or `jacfwd` for arrays, `vjp` or `jvp` for any result, or add the parts up
+            E0606 `derivative` needs a function of one `Real`, but this one takes `Int`
+              at 16:21 `\n -> n % 2` takes `Int`
+              and 16:9 `derivative` differentiates with respect to one number
+              help: use `grad` for a function of several numbers, or `jvp` for a derivative in one direction
             E0601 `linearize` cannot differentiate with respect to `String`, which holds no `Real`
-              at 17:26 `s` the input is `String`
+              at 17:20 `\s -> s ++ "a"` the input is `String`
               and 17:9 `linearize` differentiates here
               note: derivatives exist in the directions of real numbers; integers, truth values and texts cannot change a little
               help: make the input a `Real`, for example with `real`
-            E0605 `to_dual` works on types without functions, but this is `Real -> Real`
+            E0315 `to_dual` needs a type without functions, but this is `Real -> Real`
               at 18:17 `sin` holds a function
-              and 18:9 `to_dual` differentiates here
-              and 18:9 `to_dual` as argument 1 of `to_dual`
-              help: for functions as inputs or results use `jvp` or `pullback`, which work at every type
+              and 18:9 `to_dual` needs first-order values
+              help: apply the function first, and use its result
         "#]],
     );
 }
@@ -680,8 +657,6 @@ def j = h.foo[1] 2
               at 2:17 `x` `T` is not a number
               and 2:19 `+` needs a number
               help: `add` adds tuples, records and arrays
-            E0326 a number stands where `T` is needed
-              at 2:21 `1` should be `T`
             E0201 `undefined_thing` is not defined
               at 3:19 `undefined_thing` not found
               help: define it with `def` or `let`, or import the module that defines it
