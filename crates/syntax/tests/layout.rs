@@ -8,9 +8,11 @@ use wengert_syntax::format;
 
 /// Formats, and checks that formatting again changes nothing.
 fn check(text: &str, expected: Expect) {
-    let once = format(text, FILE).unwrap_or_else(|problems| panic!("{}", support::diagnostics(text, &problems)));
+    let once =
+        format(text, FILE).unwrap_or_else(|problems| panic!("{}", support::diagnostics(text, &problems)));
     expected.assert_eq(&once);
-    let twice = format(&once, FILE).unwrap_or_else(|problems| panic!("{}", support::diagnostics(&once, &problems)));
+    let twice =
+        format(&once, FILE).unwrap_or_else(|problems| panic!("{}", support::diagnostics(&once, &problems)));
     assert_eq!(once, twice, "formatting twice is formatting once");
 }
 
@@ -70,12 +72,9 @@ def annotated (f : (Real, Real, Real) -> Real) (x : (Real, Real, Real)) (y : (Re
 ",
         expect![[r#"
             def choose a b c =
-              if a_rather_long_condition a b c then
-                the_first_alternative_of_two a b
-              else if b then
-                c
-              else
-                the_second_alternative_of_two b c
+              if a_rather_long_condition a b c then the_first_alternative_of_two a b
+              else if b then c
+              else the_second_alternative_of_two b c
 
             def pipe xs =
               xs
@@ -121,11 +120,13 @@ def annotated (f : (Real, Real, Real) -> Real) (x : (Real, Real, Real)) (y : (Re
               velocity = add r.velocity (scale dt r.force)
             }
 
-            def tree t = match t with
+            def tree t =
+              match t with
               | Leaf -> 0.0
-              | Node left x right -> match left with
-                  | Leaf -> x
-                  | Node _ y _ -> x + y + tree right
+              | Node left x right ->
+                match left with
+                | Leaf -> x
+                | Node _ y _ -> x + y + tree right
 
             type Expression =
               | Constant Real
@@ -201,15 +202,15 @@ def f x = -- after equals
               in  -- after in
                 match (x)  -- scrutinee
                 with  -- with
-                  -- first arm
-                  | A  -- A
-                    -> 1  -- to 1
-                  -- second
-                  | B ->
-                      (  -- open
-                       a
-                         +  -- plus
-                         b)  -- close
+                -- first arm
+                | A  -- A
+                -> 1  -- to 1
+                -- second
+                | B ->
+                  (  -- open
+                   a
+                     +  -- plus
+                     b)  -- close
             -- end of f
 
             -- tail
@@ -221,24 +222,36 @@ def f x = -- after equals
 fn strange_input() {
     check("", expect![[""]]);
     check("\n\n  \n", expect![[""]]);
-    check("   -- only\n\n\n\n   -- comments", expect![[r#"
+    check(
+        "   -- only\n\n\n\n   -- comments",
+        expect![[r#"
         -- only
 
         -- comments
-    "#]]);
-    check("\u{feff}def x = 1", expect![[r#"
+    "#]],
+    );
+    check(
+        "\u{feff}def x = 1",
+        expect![[r#"
         def x = 1
-    "#]]);
-    check("def x = 1\r\n\r\n\r\n-- c  \r\ndef y =\r\n  2\r\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "def x = 1\r\n\r\n\r\n-- c  \r\ndef y =\r\n  2\r\n",
+        expect![[r#"
         def x = 1
 
         -- c
         def y = 2
-    "#]]);
-    check("def π2 = 2 × π def f = λx → ∇ g x ∧ (x ≤ 1_000.50e+3 ∨ ¬ (a ≠ −1))", expect![[r#"
+    "#]],
+    );
+    check(
+        "def π2 = 2 × π def f = λx → ∇ g x ∧ (x ≤ 1_000.50e+3 ∨ ¬ (a ≠ −1))",
+        expect![[r#"
         def π2 = 2 × π
         def f = λx → ∇ g x ∧ (x ≤ 1_000.50e+3 ∨ ¬ (a ≠ −1))
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -11,13 +11,107 @@ use wengert_syntax::{format, is_incomplete, parse, parse_expr, parse_input, prin
 
 /// Pieces of programs, sensible and not.
 const PIECES: &[&str] = &[
-    "def", "type", "alias", "import", "as", "let", "rec", "and", "in", "if", "then", "else", "match", "with", "true",
-    "false", "(", ")", "[", "]", "{", "}", ",", ".", ":", "=", "->", "|", "\\", "λ", "_", "+", "-", "*", "×", "/",
-    "%", "^", "**", "++", "|>", ">>", "==", "!=", "<", "≤", "&&", "∨", "=>", ";", "x", "f", "xs", "Cons", "Nil", "m",
-    "1", "2.5", "1e5", ".5", "5.", "\"s\"", "'q'", "\"open", "-- c", "# c", "\n", "\n\n", " ", "  ", "or", "fun",
-    "lambda", "case", "of", "where", "elif", "return", "²", "∇", "Ω", "\u{feff}", "\r\n", "!", "::", "..", ":=",
-    "/=", "9223372036854775808", "99999999999999999999", "0x1", "(*", "/*", "{-", "data", "val", "\n| ", "\ndef f = ",
-    "\nlet x = 1", "\ntype T = A", "f x = 1",
+    "def",
+    "type",
+    "alias",
+    "import",
+    "as",
+    "let",
+    "rec",
+    "and",
+    "in",
+    "if",
+    "then",
+    "else",
+    "match",
+    "with",
+    "true",
+    "false",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ".",
+    ":",
+    "=",
+    "->",
+    "|",
+    "\\",
+    "λ",
+    "_",
+    "+",
+    "-",
+    "*",
+    "×",
+    "/",
+    "%",
+    "^",
+    "**",
+    "++",
+    "|>",
+    ">>",
+    "==",
+    "!=",
+    "<",
+    "≤",
+    "&&",
+    "∨",
+    "=>",
+    ";",
+    "x",
+    "f",
+    "xs",
+    "Cons",
+    "Nil",
+    "m",
+    "1",
+    "2.5",
+    "1e5",
+    ".5",
+    "5.",
+    "\"s\"",
+    "'q'",
+    "\"open",
+    "-- c",
+    "# c",
+    "\n",
+    "\n\n",
+    " ",
+    "  ",
+    "or",
+    "fun",
+    "lambda",
+    "case",
+    "of",
+    "where",
+    "elif",
+    "return",
+    "²",
+    "∇",
+    "Ω",
+    "\u{feff}",
+    "\r\n",
+    "!",
+    "::",
+    "..",
+    ":=",
+    "/=",
+    "9223372036854775808",
+    "99999999999999999999",
+    "0x1",
+    "(*",
+    "/*",
+    "{-",
+    "data",
+    "val",
+    "\n| ",
+    "\ndef f = ",
+    "\nlet x = 1",
+    "\ntype T = A",
+    "f x = 1",
 ];
 
 fn soup(u: &mut Unstructured<'_>) -> arbitrary::Result<String> {
@@ -79,7 +173,7 @@ fn any_tokens() {
         Ok(())
     })
     .size_max(4_000)
-    .budget_ms(6_000);
+    .budget_ms(6_000 * budget_factor());
 }
 
 #[test]
@@ -88,14 +182,18 @@ fn a_printed_tree_is_read_back() {
         let module = random::module(u)?;
         let text = print_module(&module);
         let parsed = parse(FILE, &text);
-        assert!(parsed.diagnostics.is_empty(), "{}\n{text}", support::diagnostics(&text, &parsed.diagnostics));
+        assert!(
+            parsed.diagnostics.is_empty(),
+            "{}\n{text}",
+            support::diagnostics(&text, &parsed.diagnostics)
+        );
         // Parentheses that the printer added are not in the tree.
         let (given, read) = (support::module(&module), support::module(&parsed.module));
         assert_eq!(without_parens(&given), without_parens(&read), "{text}");
         Ok(())
     })
     .size_max(20_000)
-    .budget_ms(6_000);
+    .budget_ms(6_000 * budget_factor());
 }
 
 #[test]
@@ -105,11 +203,19 @@ fn a_printed_expression_is_read_back() {
         let expr = random::expr(u, depth)?;
         let text = print_expr(&expr);
         let parsed = parse_expr(FILE, &text);
-        assert!(parsed.diagnostics.is_empty(), "{}\n{text}", support::diagnostics(&text, &parsed.diagnostics));
-        assert_eq!(without_parens(&support::expr(&expr)), without_parens(&support::expr(&parsed.expr)), "{text}");
+        assert!(
+            parsed.diagnostics.is_empty(),
+            "{}\n{text}",
+            support::diagnostics(&text, &parsed.diagnostics)
+        );
+        assert_eq!(
+            without_parens(&support::expr(&expr)),
+            without_parens(&support::expr(&parsed.expr)),
+            "{text}"
+        );
         Ok(())
     })
-    .budget_ms(4_000);
+    .budget_ms(4_000 * budget_factor());
 }
 
 /// A program with comments between its tokens.
@@ -137,7 +243,8 @@ fn formatting_keeps_comments_and_is_stable() {
     arbtest(|u| {
         let module = random::module(u)?;
         let text = commented(&print_module(&module), u)?;
-        let once = format(&text, FILE).unwrap_or_else(|e| panic!("{}\n{text}", support::diagnostics(&text, &e)));
+        let once =
+            format(&text, FILE).unwrap_or_else(|e| panic!("{}\n{text}", support::diagnostics(&text, &e)));
         let count = |text: &str| parse(FILE, text).comments.len();
         assert_eq!(count(&text), count(&once));
         let twice = format(&once, FILE).unwrap();
@@ -145,7 +252,7 @@ fn formatting_keeps_comments_and_is_stable() {
         Ok(())
     })
     .size_max(20_000)
-    .budget_ms(8_000);
+    .budget_ms(8_000 * budget_factor());
 }
 
 /// Removes `(paren …)` from a picture of a tree.
@@ -239,4 +346,9 @@ fn long_lists_are_not_deep() {
 fn format_again(text: &str) -> bool {
     let once = format(text, FILE).unwrap();
     format(&once, FILE) == Ok(once)
+}
+
+/// How much longer than usual to search, from the environment.
+fn budget_factor() -> u64 {
+    std::env::var("WENGERT_TEST_BUDGET").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1)
 }

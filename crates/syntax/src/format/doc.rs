@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 /// The line width.
-const WIDTH: usize = 100;
+pub(super) const WIDTH: usize = 100;
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub(super) enum Op<'t> {
     Indent(usize),
     /// Ends an `Indent`.
     Dedent,
-    /// A group that is written on one line only if it is at most so wide.
+    /// A group that is written on one line only if it is at most so wide; if not, all groups around it are broken.
     Begin(usize),
     /// Ends a group.
     End,
@@ -100,7 +100,8 @@ struct Extent {
 pub(super) fn render(ops: &[Op<'_>]) -> String {
     let ops = &hoist_comments(ops);
     let extents = measure(ops);
-    let mut layout = Layout { out: String::new(), column: 0, indents: vec![0], broken: vec![true], fresh: false };
+    let mut layout =
+        Layout { out: String::new(), column: 0, indents: vec![0], broken: vec![true], fresh: false };
     for (op, extent) in ops.iter().zip(extents) {
         layout.step(op, extent);
     }
@@ -119,10 +120,12 @@ fn measure(ops: &[Op<'_>]) -> Vec<Extent> {
         }
         if matches!(op, Op::End) {
             open.push((after, after - after_break, false));
-        } else if matches!(op, Op::Begin(_))
-            && let Some((at_end, tail, must_break)) = open.pop()
+        } else if let Op::Begin(widest) = op
+            && let Some((at_end, tail, has_break)) = open.pop()
         {
-            *extent = Extent { width: after - at_end, tail, must_break };
+            let width = after - at_end;
+            let must_break = has_break || width > *widest;
+            *extent = Extent { width, tail, must_break };
             if let Some(outer) = open.last_mut() {
                 outer.2 |= must_break;
             }
@@ -219,9 +222,9 @@ impl Layout {
             Op::Dedent => {
                 self.indents.pop();
             }
-            Op::Begin(widest) => {
+            Op::Begin(_) => {
                 let column = if self.fresh || self.at_line_start() { self.indent() } else { self.column };
-                let fits = extent.width <= *widest && column + extent.width + extent.tail <= WIDTH;
+                let fits = column + extent.width + extent.tail <= WIDTH;
                 self.broken.push(self.is_broken() && (extent.must_break || !fits));
             }
             Op::End => {

@@ -1,8 +1,8 @@
 //! Trees without their places: two trees are the same program if they are equal once all spans are erased.
 
 use crate::ast::{
-    Binding, Expr, ExprKind, Ident, ImportSource, Item, Module, Path, Pattern, PatternKind, SizeExpr, Target, Type,
-    TypeKind,
+    Binding, Expr, ExprKind, Ident, ImportSource, Item, Module, Path, Pattern, PatternKind, SizeExpr, Target,
+    Type, TypeKind,
 };
 use wengert_base::Span;
 

@@ -2,7 +2,7 @@
 //!
 //! Parentheses are added only where a tree without text needs them ([`needs_parens`]); a parsed tree has its own.
 
-use super::doc::{Op, flat_width};
+use super::doc::{Op, WIDTH, flat_width};
 use super::printer::Printer;
 use crate::ast::{Arm, BinOp, Binding, Expr, ExprKind, Ident, Literal, Target};
 use crate::precedence::{APPLICATION, LOWEST, NEGATION, POSTFIX, POWER, Side, binding};
@@ -11,9 +11,10 @@ use crate::token::TokenKind;
 /// Indentation of what belongs to the line above.
 const STEP: usize = 2;
 /// A `match`, `if` or `let` is written on one line only if it is at most so wide.
-const WIDEST_MATCH: usize = 72;
+const WIDEST_MATCH: usize = 64;
 const WIDEST_IF: usize = 80;
-const WIDEST_LET: usize = 72;
+const WIDEST_CHAIN: usize = 64;
+const WIDEST_LET: usize = 60;
 /// Other groups are limited by the line only.
 const ANY: usize = usize::MAX;
 /// The last argument may hang on the line of the function if what stands before it is at most so wide.
@@ -83,7 +84,9 @@ fn right_part(expr: &Expr) -> Option<&Expr> {
     match &expr.kind {
         ExprKind::Binary { rhs, .. } => Some(rhs),
         ExprKind::Neg(inner) => Some(inner),
-        ExprKind::Lambda { body, .. } | ExprKind::Let { body, .. } | ExprKind::LetRec { body, .. } => Some(body),
+        ExprKind::Lambda { body, .. } | ExprKind::Let { body, .. } | ExprKind::LetRec { body, .. } => {
+            Some(body)
+        }
         ExprKind::If { otherwise, .. } => Some(otherwise),
         ExprKind::Match { arms, .. } => arms.last().map(|arm| &arm.body),
         ExprKind::Var(_)
@@ -177,12 +180,17 @@ impl Printer<'_> {
                 }
                 self.space();
                 self.token(TokenKind::Arrow);
-                self.body(body, follow);
+                self.short_body(body, Place { least: LOWEST, follow });
             }
             ExprKind::App { func, args } => self.application(func, args),
             ExprKind::Binary { .. } => self.chain(expr, follow),
             ExprKind::Neg(inner) => self.negation(inner, follow),
-            ExprKind::If { .. } => self.group(WIDEST_IF, |printer| printer.if_expr(expr, follow)),
+            ExprKind::If { otherwise, .. } => {
+                let chain = matches!(otherwise.kind, ExprKind::If { .. });
+                self.group(if chain { WIDEST_CHAIN } else { WIDEST_IF }, |printer| {
+                    printer.if_expr(expr, follow)
+                });
+            }
             ExprKind::Match { scrutinee, arms } => self.match_expr(scrutinee, arms, follow, WIDEST_MATCH),
             ExprKind::Let { .. } | ExprKind::LetRec { .. } => self.let_expr(expr, follow),
             ExprKind::Tuple(elements) => self.tuple(elements),
@@ -246,24 +254,44 @@ impl Printer<'_> {
         self.cursor.is_none() || whole.start != inner.start
     }
 
-    /// What follows `=`, `->` or `in`: on the same line if it fits or can hang there, else indented on the next.
+    /// What follows `=`, `->` or `in`: on the same line if it fits, else indented on the next. A `let` always has lines
+    /// of its own.
     pub(super) fn body(&mut self, body: &Expr, follow: Follow) {
         let place = Place { least: LOWEST, follow };
-        let hanging = matches!(
-            body.kind,
-            ExprKind::Match { .. } | ExprKind::Array(_) | ExprKind::Record(_) | ExprKind::Update { .. }
-        );
-        if hanging && !self.after_comment() {
-            self.space();
-            self.expr_at(body, place);
-            return;
+        if matches!(body.kind, ExprKind::Let { .. } | ExprKind::LetRec { .. }) && !needs_parens(body, place) {
+            self.indented(STEP, |printer| {
+                printer.push(Op::Hardline);
+                printer.lets(body, follow, true);
+            });
+        } else {
+            self.short_body(body, place);
         }
+    }
+
+    /// As `body`, but a short `let` may stay on the line. An array or a record that does not fit even on a line of its
+    /// own hangs on the line where it begins.
+    fn short_body(&mut self, body: &Expr, place: Place) {
+        let start = self.ops.len();
+        let may_hang =
+            matches!(body.kind, ExprKind::Array(_) | ExprKind::Record(_) | ExprKind::Update { .. })
+                && !self.after_comment();
         self.group(ANY, |printer| {
             printer.indented(STEP, |printer| {
                 printer.line();
                 printer.expr_at(body, place);
             });
         });
+        if !may_hang {
+            return;
+        }
+        let written = self.ops.get(start..).unwrap_or(&[]);
+        let fits = self.indent + STEP + flat_width(written) <= WIDTH && !written.iter().any(Op::breaks);
+        if !fits && let [begin, indent, line, .., dedent, end] = self.ops.get_mut(start..).unwrap_or(&mut [])
+        {
+            let nothing = Op::Text("".into());
+            *line = Op::Text(" ".into());
+            (*begin, *indent, *dedent, *end) = (nothing.clone(), nothing.clone(), nothing.clone(), nothing);
+        }
     }
 
     fn negation(&mut self, inner: &Expr, follow: Follow) {
@@ -281,6 +309,7 @@ impl Printer<'_> {
         self.push(Op::Begin(ANY));
         self.closed(func, matches!(func.kind, ExprKind::Lit(_)));
         self.push(Op::Indent(STEP));
+        self.indent += STEP;
         for arg in before {
             self.line();
             self.expr_at(arg, CLOSED);
@@ -291,6 +320,7 @@ impl Printer<'_> {
             && flat_width(written) <= WIDEST_BEFORE_HANGING
             && !written.iter().any(|op| op.breaks());
         if hanging {
+            self.indent -= STEP;
             self.push(Op::Dedent);
             self.push(Op::End);
             self.space();
@@ -298,6 +328,7 @@ impl Printer<'_> {
         } else {
             self.line();
             self.expr_at(last, CLOSED);
+            self.indent -= STEP;
             self.push(Op::Dedent);
             self.push(Op::End);
         }
@@ -332,7 +363,7 @@ impl Printer<'_> {
         });
     }
 
-    /// `if c then a else if d then b else e`, all broken or none.
+    /// `if c then a else if d then b else e`, each part on a line of its own or all on one.
     fn if_expr(&mut self, expr: &Expr, follow: Follow) {
         let mut current = expr;
         while let ExprKind::If { cond, then, otherwise } = &current.kind {
@@ -354,10 +385,7 @@ impl Printer<'_> {
     }
 
     fn branch(&mut self, branch: &Expr, follow: Follow) {
-        self.indented(STEP, |printer| {
-            printer.line();
-            printer.expr_at(branch, Place { least: LOWEST, follow });
-        });
+        self.short_body(branch, Place { least: LOWEST, follow });
     }
 
     fn match_expr(&mut self, scrutinee: &Expr, arms: &[Arm], follow: Follow, widest: usize) {
@@ -367,42 +395,37 @@ impl Printer<'_> {
             printer.indented(STEP, |printer| printer.expr(scrutinee));
             printer.space();
             printer.token(TokenKind::With);
-            printer.indented(STEP, |printer| {
-                for (index, arm) in arms.iter().enumerate() {
-                    printer.line();
-                    let last = index + 1 == arms.len();
-                    printer.arm(arm, if last { follow } else { Follow::Arm });
-                }
-            });
+            for (index, arm) in arms.iter().enumerate() {
+                printer.line();
+                let last = index + 1 == arms.len();
+                printer.arm(arm, if last { follow } else { Follow::Arm });
+            }
         });
     }
 
     fn arm(&mut self, arm: &Arm, follow: Follow) {
         self.token(TokenKind::Bar);
         self.space();
-        self.indented(STEP, |printer| {
-            printer.pattern(&arm.pattern);
-            printer.space();
-            printer.token(TokenKind::Arrow);
-            match &arm.body.kind {
-                // On one line its arms could be mistaken for arms of the outer match.
-                ExprKind::Match { scrutinee, arms } if !needs_parens(&arm.body, Place { least: LOWEST, follow }) => {
-                    printer.space();
+        self.indented(STEP, |printer| printer.pattern(&arm.pattern));
+        self.space();
+        self.token(TokenKind::Arrow);
+        match &arm.body.kind {
+            // On one line its arms could be mistaken for arms of the outer match.
+            ExprKind::Match { scrutinee, arms }
+                if !needs_parens(&arm.body, Place { least: LOWEST, follow }) =>
+            {
+                self.indented(STEP, |printer| {
+                    printer.push(Op::Hardline);
                     printer.match_expr(scrutinee, arms, follow, 0);
-                }
-                _ => printer.body(&arm.body, follow),
+                });
             }
-        });
+            _ => self.body(&arm.body, follow),
+        }
     }
 
     /// A chain of `let`s, one on a line; a single short one may stand on one line.
     fn let_expr(&mut self, expr: &Expr, follow: Follow) {
         self.lets(expr, follow, false);
-    }
-
-    /// A `let` with lines of its own.
-    pub(super) fn broken_let(&mut self, expr: &Expr) {
-        self.lets(expr, Follow::Nothing, true);
     }
 
     fn lets(&mut self, expr: &Expr, follow: Follow, broken: bool) {

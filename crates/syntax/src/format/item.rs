@@ -3,8 +3,8 @@
 use super::doc::Op;
 use super::printer::Printer;
 use crate::ast::{
-    AliasDecl, BinOp, CtorDecl, Def, Expr, ExprKind, Ident, Import, ImportSource, Item, Path, Pattern, PatternKind,
-    SizeExpr, Type, TypeDecl, TypeKind,
+    AliasDecl, BinOp, CtorDecl, Def, Ident, Import, ImportSource, Item, Path, Pattern, PatternKind, SizeExpr,
+    Type, TypeDecl, TypeKind,
 };
 use crate::token::TokenKind;
 
@@ -78,19 +78,7 @@ impl Printer<'_> {
         self.result_type(def.result.as_ref());
         self.space();
         self.token(TokenKind::Equals);
-        self.def_body(&def.body);
-    }
-
-    /// A `let` in a definition always has lines of its own.
-    fn def_body(&mut self, body: &Expr) {
-        if matches!(body.kind, ExprKind::Let { .. } | ExprKind::LetRec { .. }) {
-            self.indented(STEP, |printer| {
-                printer.push(Op::Hardline);
-                printer.broken_let(body);
-            });
-        } else {
-            self.body(body, super::expr::Follow::Nothing);
-        }
+        self.body(&def.body, super::expr::Follow::Nothing);
     }
 
     /// Parameters with spaces before them.

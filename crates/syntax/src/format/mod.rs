@@ -30,7 +30,7 @@ pub fn format(text: &str, source: SourceId) -> Result<String, Vec<Diagnostic>> {
         return Err(parsed.diagnostics);
     }
     let cursor = Cursor::new(text, lex(source, text).tokens, parsed.comments.clone());
-    let mut printer = Printer { ops: Vec::new(), cursor: Some(cursor) };
+    let mut printer = Printer::new(Some(cursor));
     let formatted = printer.module(&parsed.module);
     let again = parse(source, &formatted);
     if same_program(text, &parsed, &formatted, &again) {
@@ -42,12 +42,12 @@ pub fn format(text: &str, source: SourceId) -> Result<String, Vec<Diagnostic>> {
 
 /// Prints a tree without text: ASCII spellings, parentheses where they are needed.
 pub fn print_module(module: &Module) -> String {
-    Printer { ops: Vec::new(), cursor: None }.module(module)
+    Printer::new(None).module(module)
 }
 
 /// Prints an expression without text: ASCII spellings, parentheses where they are needed.
 pub fn print_expr(expr: &Expr) -> String {
-    let mut printer = Printer { ops: Vec::new(), cursor: None };
+    let mut printer = Printer::new(None);
     printer.expr(expr);
     render(&printer.ops)
 }

@@ -47,11 +47,18 @@ impl<'t> Cursor<'t> {
 /// Writes tokens into a document.
 pub(super) struct Printer<'t> {
     pub(super) ops: Vec<Op<'t>>,
+    /// The indentation at the end of the document.
+    pub(super) indent: usize,
     /// The text, if there is one.
     pub(super) cursor: Option<Cursor<'t>>,
 }
 
 impl<'t> Printer<'t> {
+    /// A printer for the text at the cursor, or for a tree without text.
+    pub(super) fn new(cursor: Option<Cursor<'t>>) -> Printer<'t> {
+        Printer { ops: Vec::new(), indent: 0, cursor }
+    }
+
     pub(super) fn push(&mut self, op: Op<'t>) {
         self.ops.push(op);
     }
@@ -71,7 +78,9 @@ impl<'t> Printer<'t> {
     /// Runs `write` with a deeper indentation.
     pub(super) fn indented(&mut self, more: usize, write: impl FnOnce(&mut Self)) {
         self.push(Op::Indent(more));
+        self.indent += more;
         write(self);
+        self.indent -= more;
         self.push(Op::Dedent);
     }
 
@@ -217,9 +226,10 @@ impl<'t> Printer<'t> {
     }
 
     pub(super) fn name(&mut self, name: wengert_base::Name) {
-        self.token_or(name.as_str().into(), |kind| {
-            matches!(kind, TokenKind::Lower(other) | TokenKind::Upper(other) if other == name)
-        });
+        self.token_or(
+            name.as_str().into(),
+            |kind| matches!(kind, TokenKind::Lower(other) | TokenKind::Upper(other) if other == name),
+        );
     }
 
     pub(super) fn number(&mut self, value: u64) {
