@@ -11,7 +11,7 @@
 use crate::builtins::{misplaced, mistyped};
 use crate::step::{Context, Failure, Resume, Step};
 use crate::value::{Fun, Value};
-use crate::{sweep, vector};
+use crate::vector;
 use smallvec::smallvec;
 use std::rc::Rc;
 use wengert_prim::Prim;
@@ -32,7 +32,7 @@ pub(crate) fn call(cx: &mut Context, prim: Prim, [a, b, c]: [Value; 3]) -> Resul
         Prim::Vjp => reverse::vjp(cx, a, b),
         Prim::Linearize => reverse::linearize(cx, a, b),
         Prim::Pullback => reverse::pullback(cx, a, b, c),
-        Prim::ApplyDual => sweep::apply_dual(cx, &a, &b),
+        Prim::ApplyDual => dual::apply_dual(cx, &a, b),
         Prim::ToDual => Ok(Step::Done(dual::to_dual(a))),
         Prim::FromDual => dual::from_dual(&a).map(Step::Done),
         Prim::Taylor => taylor::taylor(cx, &a, b, &c),

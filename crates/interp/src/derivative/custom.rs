@@ -90,7 +90,7 @@ impl Resume for WithTangent {
         let perturbed = match mode {
             Mode::Forward => perturb::plus_tangent(cx, tag, &y, &tangent)?,
             Mode::Reverse(tape) => perturb::add_linear(cx, &tape, &y, &tangent)?,
-            Mode::Series(_) => series::integrate(cx, tag, &y, &tangent)?,
+            Mode::Series(order) => series::integrate(cx, tag, order, &y, &tangent)?,
         };
         Ok(Step::Done(perturbed))
     }

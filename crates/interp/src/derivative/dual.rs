@@ -1,9 +1,15 @@
-//! Functionals: `to_dual` and `from_dual`. (`apply_dual` is in [`crate::sweep`].)
+//! Functionals: `apply_dual`, `to_dual`, `from_dual`.
 
+use super::call1_then;
+use crate::arith;
 use crate::builtins::mistyped;
-use crate::step::Failure;
-use crate::value::Value;
+use crate::errors;
+use crate::step::{Context, Failure, Resume, Step};
+use crate::value::{Tag, Value};
+use crate::vector::open_pair;
+use crate::{perturb, walk};
 use std::rc::Rc;
+use wengert_prim::RealOp;
 
 /// `to_dual v`
 pub(crate) fn to_dual(vector: Value) -> Value {
@@ -14,4 +20,107 @@ pub(crate) fn to_dual(vector: Value) -> Value {
 pub(crate) fn from_dual(functional: &Value) -> Result<Value, Failure> {
     let Value::Dual(inner) = functional else { return Err(mistyped("a functional")) };
     inner.get(0).cloned().ok_or_else(|| mistyped("a functional"))
+}
+
+/// `apply_dual d v`: the sum over all parts, where the part of a function is `Σ ⟨wᵢ, v xᵢ⟩`.
+pub(crate) fn apply_dual(cx: &mut Context, functional: &Value, tangent: Value) -> Result<Step, Failure> {
+    let cotangent = from_dual(functional)?;
+    let todo = vec![Task::Pair(cotangent, tangent, Tags::default())];
+    Box::new(Pairing { todo, sum: None, waiting: None }).go(cx)
+}
+
+/// Tags that pairs of a functional have bound, see [`crate::vector::BoundPair`].
+type Tags = Rc<[Tag]>;
+
+/// What is left to add.
+enum Task {
+    /// The pairing of a cotangent and a tangent; of it only the tangent under these tags counts.
+    Pair(Value, Value, Tags),
+    /// The pairing of a weight with the value of a function at a point.
+    Call { func: Value, point: Value, weight: Value, tags: Tags },
+}
+
+struct Pairing {
+    todo: Vec<Task>,
+    sum: Option<Value>,
+    /// The weight that belongs to the call under way.
+    waiting: Option<(Value, Tags)>,
+}
+
+impl Pairing {
+    fn go(mut self: Box<Self>, cx: &mut Context) -> Result<Step, Failure> {
+        while let Some(task) = self.todo.pop() {
+            match task {
+                Task::Pair(cotangent, tangent, tags) => self.pair(cx, &cotangent, &tangent, &tags)?,
+                Task::Call { func, point, weight, tags } => {
+                    let open = open_pair(cx, &point, &weight)?;
+                    let tags = tags.iter().chain(&open.tags).copied().collect();
+                    self.waiting = Some((open.weight, tags));
+                    return call1_then(func, open.point, *self);
+                }
+            }
+        }
+        Ok(Step::Done(self.sum.unwrap_or(Value::Real(0.0))))
+    }
+
+    fn pair(
+        &mut self,
+        cx: &mut Context,
+        cotangent: &Value,
+        tangent: &Value,
+        tags: &Tags,
+    ) -> Result<(), Failure> {
+        cx.work(1)?;
+        match (cotangent, tangent) {
+            (Value::Real(_) | Value::Active(_), Value::Real(_) | Value::Active(_)) => {
+                let mut product = arith::real2(cx, RealOp::MulZero, cotangent, tangent)?;
+                for tag in tags.iter() {
+                    product = perturb::split_real(*tag, &product)?.1.unwrap_or(Value::Real(0.0));
+                }
+                self.sum = Some(match self.sum.take() {
+                    Some(sum) => arith::real2(cx, RealOp::Add, &sum, &product)?,
+                    None => product,
+                });
+            }
+            (Value::Int(_) | Value::Bool(_) | Value::String(_), _) => {}
+            (Value::Cotangent(cotangent), Value::Fun(_)) => {
+                for pair in cotangent.pairs.as_slice().chunks_exact(2).rev() {
+                    let [point, weight] = pair else { continue };
+                    let (func, point, weight) = (tangent.clone(), point.clone(), weight.clone());
+                    self.todo.push(Task::Call { func, point, weight, tags: Rc::clone(tags) });
+                }
+            }
+            (Value::Cotangent(_), Value::Cotangent(_)) => return Err(errors::dual_tangent()),
+            (cotangent, tangent) => {
+                let (ws, vs) = (walk::children(cotangent), walk::children(tangent));
+                if ws.len() != vs.len() || !same_constructor(cotangent, tangent) {
+                    let (point, found) = (walk::describe(cotangent), walk::describe(tangent));
+                    return Err(errors::shapes("apply_dual", &point, &found));
+                }
+                cx.work(ws.len() as u64)?;
+                self.todo.extend(ws.into_iter().zip(vs).rev().map(|(w, v)| Task::Pair(w, v, Rc::clone(tags))));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn same_constructor(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Data(a), Value::Data(b)) => a.ctor.index == b.ctor.index,
+        (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+    }
+}
+
+impl Resume for Pairing {
+    fn resume(mut self: Box<Self>, cx: &mut Context, value: Value) -> Result<Step, Failure> {
+        if let Some((weight, tags)) = self.waiting.take() {
+            self.todo.push(Task::Pair(weight, value, tags));
+        }
+        self.go(cx)
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Pairing>() + self.todo.capacity() * size_of::<Task>()
+    }
 }
