@@ -107,6 +107,12 @@ impl GenType {
             }
     }
 
+    /// Whether a parameter of the type should be annotated: of a record that has to be first-order, inference takes the
+    /// fields that the function uses for all there are.
+    pub(crate) fn needs_annotation(&self) -> bool {
+        self.any(&|part| matches!(part, GenType::Record(_)))
+    }
+
     /// The field's type in a value of the declared type `whole`.
     pub fn at(&self, whole: &GenType) -> GenType {
         let arg = if let GenType::Data(_, args) = whole { args.first() } else { None };

@@ -244,7 +244,7 @@ impl<'g, 'u> Gen<'g, 'u> {
             GenType::Fun(from, to) => {
                 let param = GenPat::Var(self.fresh()?, from.as_ref().clone());
                 let body = self.inside(param.binders(), 3, |g| g.leaf(to))?;
-                Ok(Node::binding(ty.clone(), Form::Lambda(param, false), vec![body]))
+                Ok(Node::binding(ty.clone(), Form::Lambda(param, from.needs_annotation()), vec![body]))
             }
             GenType::Data(name, _) => {
                 let decl = self.decls.iter().find(|decl| decl.name == *name);
@@ -366,6 +366,9 @@ impl<'g, 'u> Gen<'g, 'u> {
     /// `let f p = e in body`
     fn let_function(&mut self, ty: &GenType) -> Made {
         let from = self.some_type(1)?;
+        if from.needs_annotation() {
+            return Ok(None);
+        }
         let to = if self.u.ratio(1, 2)? { ty.clone() } else { self.some_type(1)? };
         let param = self.irrefutable(&from)?;
         let value = self.body(&param, 3, &to)?;

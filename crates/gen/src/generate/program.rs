@@ -98,7 +98,13 @@ impl Gen<'_, '_> {
     /// Parameters, with their types written or not.
     fn params(&mut self, least: usize) -> Result<Vec<(Name, GenType, bool)>> {
         let count = self.u.int_in_range(least..=3)?;
-        (0..count).map(|_| Ok((self.unique("a"), self.some_type(2)?, self.u.arbitrary()?))).collect()
+        let mut params = Vec::new();
+        for _ in 0..count {
+            let ty = self.some_type(2)?;
+            let annotated = ty.needs_annotation() || self.u.arbitrary()?;
+            params.push((self.unique("a"), ty, annotated));
+        }
+        Ok(params)
     }
 
     /// The body, with the parameters in scope, and the definition made callable.
@@ -179,7 +185,8 @@ impl Gen<'_, '_> {
             generic => GenType::Data(Name::new(generic), vec![self.some_type(1)?]),
         };
         let xs = self.unique("xs");
-        let mut params = vec![(xs, over.clone(), self.u.arbitrary()?)];
+        let annotated = over.needs_annotation() || self.u.arbitrary()?;
+        let mut params = vec![(xs, over.clone(), annotated)];
         params.extend(self.params(0)?.into_iter().take(1));
         params.retain(|(name, ty, _)| {
             *name == xs || !ty.any(&|part| matches!(part, GenType::Data(..) | GenType::String))

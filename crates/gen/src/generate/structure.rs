@@ -117,7 +117,7 @@ impl Gen<'_, '_> {
             return Ok(Some(Node::new(ty.clone(), Form::Compose, vec![first, second])));
         }
         let param = self.irrefutable(from)?;
-        let annotated = self.u.arbitrary()?;
+        let annotated = from.needs_annotation() || self.u.arbitrary()?;
         let body = self.body(&param, 3, to)?;
         Ok(Some(Node::binding(ty.clone(), Form::Lambda(param, annotated), vec![body])))
     }

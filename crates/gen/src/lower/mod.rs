@@ -121,7 +121,13 @@ pub(crate) fn lower(node: &Node) -> Expr {
         }
         Form::Loop { count, go, fuel, state } => {
             let body = next();
-            local_loop(*count, *go, *fuel, *state, body, next())
+            let state_param = if node.ty.needs_annotation() {
+                typed_param(&GenPat::Var(*state, node.ty.clone()), &node.ty)
+            } else {
+                var_pattern(*state)
+            };
+            let params = vec![var_pattern(*fuel), state_param];
+            local_loop(*count, *go, (*fuel, *state), params, body, next())
         }
         Form::Derive(operator, param, ty) => {
             let body = next();
@@ -167,12 +173,18 @@ fn call_loop(name: &str, count: Option<u64>, params: Vec<Pattern>, children: Vec
 }
 
 /// `let rec go k s = if k <= 0 then s else go (k - 1) body in go 3 start`
-fn local_loop(count: u32, go: Name, fuel: Name, state: Name, body: Expr, start: Expr) -> Expr {
+fn local_loop(
+    count: u32,
+    go: Name,
+    (fuel, state): (Name, Name),
+    params: Vec<Pattern>,
+    body: Expr,
+    start: Expr,
+) -> Expr {
     let next = binary(BinOp::Sub, var(fuel), int(1));
     let again = app(var(go), vec![next, body]);
     let stop = binary(BinOp::Le, var(fuel), int(0));
     let value = build::if_else(stop, var(state), again);
-    let params = vec![var_pattern(fuel), var_pattern(state)];
     let target = Target::Function { name: ident(go), params };
     let binding = Binding { target, result: None, value, span: Span::NOWHERE };
     let start = app(var(go), vec![int(u64::from(count)), start]);
