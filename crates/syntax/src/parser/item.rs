@@ -72,19 +72,14 @@ impl Parser<'_> {
             }
             return;
         }
-        if let Some(kind) = self.foreign_item() {
-            let known = super::slip::ITEM_WORDS.iter().any(|(word, _)| self.at_word(&[word]))
-                && !self.binding_ahead(0);
+        if let Some((kind, word_begins)) = self.foreign_item() {
             let word = self.source_text(start);
-            self.report(if known {
-                errors::foreign_item(start, word, kind.text())
-            } else {
-                errors::missing_def(start, word)
-            });
-            if !known {
+            if !word_begins {
+                self.report(errors::missing_def(start, word));
                 self.stray_bindings(items, start);
                 return;
             }
+            self.report(errors::foreign_item(start, word, kind.text()));
             if kind != TokenKind::Import {
                 items.push(self.item_after_word(kind));
                 return;

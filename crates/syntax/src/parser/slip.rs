@@ -14,7 +14,7 @@ use wengert_base::Span;
 const LOOKAHEAD: usize = 40;
 
 /// Words with which other languages begin what `def`, `type`, `alias` and `import` begin here.
-pub(super) const ITEM_WORDS: [(&str, TokenKind); 22] = [
+const ITEM_WORDS: [(&str, TokenKind); 22] = [
     ("val", TokenKind::Def),
     ("var", TokenKind::Def),
     ("const", TokenKind::Def),
@@ -105,9 +105,13 @@ impl Parser<'_> {
             && self.foreign_item().is_some()
     }
 
-    /// The item that the next tokens are meant to begin, if a word of another language or no word begins it.
-    pub(super) fn foreign_item(&self) -> Option<TokenKind> {
+    /// The item that the next tokens are meant to begin, and whether a word of another language begins it (otherwise a
+    /// name and `=` stand there without any word).
+    pub(super) fn foreign_item(&self) -> Option<(TokenKind, bool)> {
         let TokenKind::Lower(name) = self.kind() else { return None };
+        if name.as_str() == "where" {
+            return None;
+        }
         let known = ITEM_WORDS.iter().find(|(word, _)| *word == name.as_str());
         let named = matches!(self.kind_at(1), TokenKind::Lower(_) | TokenKind::Upper(_) | TokenKind::Text(_));
         if let Some((_, kind)) = known
@@ -115,9 +119,9 @@ impl Parser<'_> {
             && !self.token(1).newline_before
         {
             let sure = *kind == TokenKind::Import || self.line_contains_equals();
-            return sure.then_some(*kind);
+            return sure.then_some((*kind, true));
         }
-        self.binding_ahead(0).then_some(TokenKind::Def)
+        self.binding_ahead(0).then_some((TokenKind::Def, false))
     }
 
     fn line_contains_equals(&self) -> bool {

@@ -93,9 +93,13 @@ impl Parser<'_> {
 
     fn array_type(&mut self, element: fn(&mut Self) -> Type) -> Type {
         let start = self.bump().span;
-        let size = self.size(start);
-        let complete = !matches!(self.kind(), TokenKind::Equals | TokenKind::End) || self.begins_type_atom();
-        if !complete || (self.kind().closes() && matches!(size, SizeExpr::Unknown | SizeExpr::Name(_))) {
+        let Some(size) = self.size(start) else {
+            if self.begins_type_atom() {
+                self.deeper(element, |span| Type { kind: TypeKind::Error, span });
+            }
+            return Type { kind: TypeKind::Error, span: self.span_from(start) };
+        };
+        if !self.begins_type_atom() {
             self.report(errors::array_type_without_element(self.error_span()));
             return Type { kind: TypeKind::Error, span: self.span_from(start) };
         }
@@ -103,11 +107,10 @@ impl Parser<'_> {
         Type { kind: TypeKind::Array { size, elem: Box::new(elem) }, span: self.span_from(start) }
     }
 
-    /// The size between the brackets, and the closing one.
-    fn size(&mut self, opening: Span) -> SizeExpr {
+    /// The size between the brackets, and the closing one. None if that was wrong and reported.
+    fn size(&mut self, opening: Span) -> Option<SizeExpr> {
         let span = self.here();
         let size = match self.kind() {
-            TokenKind::RightBracket => SizeExpr::Unknown,
             TokenKind::Number(value) => {
                 self.bump();
                 SizeExpr::Number(value, span)
@@ -118,17 +121,18 @@ impl Parser<'_> {
             }
             _ => SizeExpr::Unknown,
         };
-        if !self.eat(TokenKind::RightBracket) {
-            if matches!(self.kind(), TokenKind::Upper(_)) {
-                self.report(errors::list_type(self.here(), self.source_text(self.here())));
-            } else {
-                let found = self.found();
-                self.report(errors::bad_size(self.here(), &found, opening));
-            }
-            self.skip_in_brackets(TokenKind::RightBracket);
-            self.eat(TokenKind::RightBracket);
+        if self.eat(TokenKind::RightBracket) {
+            return Some(size);
         }
-        size
+        if matches!(self.kind(), TokenKind::Upper(_)) {
+            self.report(errors::list_type(self.here(), self.source_text(self.here())));
+        } else {
+            let found = self.found();
+            self.report(errors::bad_size(self.here(), &found, opening));
+        }
+        self.skip_in_brackets(TokenKind::RightBracket);
+        self.eat(TokenKind::RightBracket);
+        None
     }
 
     fn atom_type(&mut self) -> Type {
