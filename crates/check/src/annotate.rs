@@ -117,7 +117,7 @@ impl<'g> Annotator<'g> {
             return self.qualified(module, path.name, args, span);
         }
         if let Found::One(alias) = self.globals.alias(name)
-            && !matches!(self.globals.own.types.get(&name), Some(_))
+            && !self.globals.own.types.contains_key(&name)
         {
             return self.expand(name, &alias, args, span);
         }
@@ -170,7 +170,11 @@ impl<'g> Annotator<'g> {
         let Some(import) = self.globals.module(module.name) else {
             if !self.globals.has_failed_import() {
                 let known = self.globals.imports.iter().filter_map(|import| import.qualifier);
-                self.diagnostics.push(names::unknown_module(module.name, module.span, suggest::similar(module.name, known)));
+                self.diagnostics.push(names::unknown_module(
+                    module.name,
+                    module.span,
+                    suggest::similar(module.name, known),
+                ));
             }
             return hole();
         };

@@ -37,8 +37,10 @@ pub(crate) fn declare(
             }
         }
     };
-    let types: Vec<&TypeDecl> = types.iter().copied().filter(|decl| is_new(&decl.name, diagnostics)).collect();
-    let aliases: Vec<&AliasDecl> = aliases.iter().copied().filter(|decl| is_new(&decl.name, diagnostics)).collect();
+    let types: Vec<&TypeDecl> =
+        types.iter().copied().filter(|decl| is_new(&decl.name, diagnostics)).collect();
+    let aliases: Vec<&AliasDecl> =
+        aliases.iter().copied().filter(|decl| is_new(&decl.name, diagnostics)).collect();
     // Names and parameters first: declarations may refer to each other.
     for decl in &types {
         let info = placeholder(globals, decl);
@@ -152,7 +154,8 @@ fn resolve<'t>(
     annotator.pending = pending;
     let resolved: Vec<Type> = types.into_iter().map(|ty| annotator.ty(ty)).collect();
     let Annotator { uses, diagnostics: mut found, .. } = annotator;
-    let unbound = |var: &VarUse| !(var.kind == VarKind::Type && params.iter().any(|param| param.name == var.name));
+    let unbound =
+        |var: &VarUse| !(var.kind == VarKind::Type && params.iter().any(|param| param.name == var.name));
     let mut told: Vec<Name> = Vec::new();
     for var in uses.iter().filter(|var| unbound(var)) {
         if told.contains(&var.name) {
@@ -166,7 +169,7 @@ fn resolve<'t>(
         });
     }
     // A hole is there exactly when the parser or the annotator reported something.
-    let broken = !found.is_empty() || resolved.iter().any(|ty| mentions_hole(ty));
+    let broken = !found.is_empty() || resolved.iter().any(mentions_hole);
     diagnostics.append(&mut found);
     (resolved, broken)
 }

@@ -17,7 +17,8 @@ pub(crate) fn groups(defs: &[&Def]) -> Vec<(Vec<usize>, bool)> {
     let uses: Vec<Vec<usize>> = defs
         .iter()
         .map(|def| {
-            let mut walk = Walk { index_of: &index_of, bound: FxHashMap::default(), found: FxHashSet::default() };
+            let mut walk =
+                Walk { index_of: &index_of, bound: FxHashMap::default(), found: FxHashSet::default() };
             walk.scoped(&def.params, |walk| walk.expr(&def.body));
             let mut found: Vec<usize> = walk.found.into_iter().collect();
             found.sort_unstable();
@@ -108,7 +109,8 @@ impl Walk<'_> {
                 self.with_names(&bound_by(&binding.target), |walk| walk.expr(body));
             }
             ExprKind::LetRec { bindings, body } => {
-                let names: Vec<Name> = bindings.iter().flat_map(|binding| bound_by(&binding.target)).collect();
+                let names: Vec<Name> =
+                    bindings.iter().flat_map(|binding| bound_by(&binding.target)).collect();
                 self.with_names(&names, |walk| {
                     bindings.iter().for_each(|binding| walk.binding_value(binding));
                     walk.expr(body);

@@ -194,7 +194,9 @@ impl Infer<'_> {
                 args: args.iter().map(|arg| self.core_type(arg)).collect(),
                 fields: self.terms(fields),
             },
-            NodeKind::Match { scrutinee, ty, arms, role } => self.match_term(*scrutinee, &ty, arms, role, span),
+            NodeKind::Match { scrutinee, ty, arms, role } => {
+                self.match_term(*scrutinee, &ty, arms, role, span)
+            }
             NodeKind::Array { elem, len, items } => self.array_term(&elem, len, items, span),
             NodeKind::Prim { prim, inst, args } => TermKind::Prim {
                 prim,
@@ -246,7 +248,11 @@ impl Infer<'_> {
             return Lit::Real(if negative { -value } else { value });
         }
         // The parser lets 2^63 pass only after a minus.
-        let int = if negative { 0i64.wrapping_sub_unsigned(value) } else { i64::try_from(value).unwrap_or(i64::MAX) };
+        let int = if negative {
+            0i64.wrapping_sub_unsigned(value)
+        } else {
+            i64::try_from(value).unwrap_or(i64::MAX)
+        };
         match ty {
             Ty::Rigid(id) => Lit::Num(int, self.rigid_name(id)),
             Ty::Int
@@ -270,10 +276,12 @@ impl Infer<'_> {
             Pat::Bind(var, ty) => Pattern::Bind(self.binder(var, &ty)),
             Pat::Lit(lit) => Pattern::Lit(lit),
             Pat::Number { value, negative, ty } => Pattern::Lit(self.number(value, negative, &ty)),
-            Pat::Tuple(items) => Pattern::Tuple(items.into_iter().map(|item| self.core_pattern(item)).collect()),
-            Pat::Record(fields) => {
-                Pattern::Record(fields.into_iter().map(|(name, item)| (name, self.core_pattern(item))).collect())
+            Pat::Tuple(items) => {
+                Pattern::Tuple(items.into_iter().map(|item| self.core_pattern(item)).collect())
             }
+            Pat::Record(fields) => Pattern::Record(
+                fields.into_iter().map(|(name, item)| (name, self.core_pattern(item))).collect(),
+            ),
             Pat::Ctor { ctor, args, fields } => Pattern::Ctor {
                 ctor,
                 args: args.iter().map(|arg| self.core_type(arg)).collect(),
@@ -286,7 +294,14 @@ impl Infer<'_> {
         })
     }
 
-    fn match_term(&mut self, scrutinee: Node, ty: &Ty, arms: Vec<ArmNode>, role: MatchRole, span: Span) -> TermKind {
+    fn match_term(
+        &mut self,
+        scrutinee: Node,
+        ty: &Ty,
+        arms: Vec<ArmNode>,
+        role: MatchRole,
+        span: Span,
+    ) -> TermKind {
         let scrutinee_span = scrutinee.span;
         let scrutinee = self.shared(scrutinee);
         let spans: Vec<Span> = arms.iter().map(|arm| arm.pattern_span).collect();
@@ -299,8 +314,9 @@ impl Infer<'_> {
         let ty = self.core_type(ty);
         if !self.failed {
             let globals = self.globals;
-            let report =
-                check_match(&pats, &ty, &|name| globals.known_types.get(&name).map(|info| Arc::clone(&info.data)));
+            let report = check_match(&pats, &ty, &|name| {
+                globals.known_types.get(&name).map(|info| Arc::clone(&info.data))
+            });
             if !report.missing.is_empty() {
                 let first = spans.first().copied().unwrap_or(span);
                 self.report(match role {

@@ -114,7 +114,9 @@ fn distinct<'d>(
     let mut kept = Vec::with_capacity(defs.len());
     for def in defs.iter().filter(|def| def.name.name.as_str() != "_") {
         match globals.own_values.get(&def.name.name) {
-            Some(before) => diagnostics.push(names::duplicate_definition(def.name.name, def.name.span, *before)),
+            Some(before) => {
+                diagnostics.push(names::duplicate_definition(def.name.name, def.name.span, *before))
+            }
             None => {
                 globals.own_values.insert(def.name.name, def.name.span);
                 kept.push(*def);

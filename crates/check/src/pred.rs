@@ -20,7 +20,10 @@ use wengert_core::{DataType, Pred, Type};
 pub(crate) enum Smoothness {
     Yes,
     /// If one of these does, or an open rest of a record gets a field that does.
-    Open { vars: Vec<Ty>, rests: bool },
+    Open {
+        vars: Vec<Ty>,
+        rests: bool,
+    },
 }
 
 impl Store<'_> {
@@ -127,7 +130,8 @@ impl Store<'_> {
                 }
                 Ty::Data(name, args) => match self.types.get(name).cloned() {
                     Some(info) if !info.holds_real && !info.broken => {
-                        let relevant = args.iter().zip(&info.smooth_params).filter(|(_, relevant)| **relevant);
+                        let relevant =
+                            args.iter().zip(&info.smooth_params).filter(|(_, relevant)| **relevant);
                         self.any_smooth(relevant.map(|(arg, _)| arg), false)
                     }
                     Some(_) | None => Smoothness::Yes,
@@ -176,7 +180,9 @@ impl Store<'_> {
 
     /// True when decided.
     fn settle_data(&mut self, ty: &Ty, origin: OriginId) -> Result<bool, Clash> {
-        let Ty::Record(row) = self.shallow(ty) else { return self.require(Pred::Data, ty, origin).map(|()| true) };
+        let Ty::Record(row) = self.shallow(ty) else {
+            return self.require(Pred::Data, ty, origin).map(|()| true);
+        };
         let flat = self.flat_row(&row);
         let Rest::Meta(id) = flat.rest else { return self.require(Pred::Data, ty, origin).map(|()| true) };
         match self.rows.get(id.0 as usize) {
@@ -289,7 +295,9 @@ fn note_smooth(ty: &Type, data: &DataType, known: &KnownTypes, into: &mut TypeIn
         Type::Int | Type::Bool | Type::String => {}
         Type::Tuple(items) => items.iter().for_each(|item| note_smooth(item, data, known, into)),
         Type::Record(row) => row.fields.values().for_each(|item| note_smooth(item, data, known, into)),
-        Type::Fun(_, inner) | Type::Array(_, inner) | Type::Dual(inner) => note_smooth(inner, data, known, into),
+        Type::Fun(_, inner) | Type::Array(_, inner) | Type::Dual(inner) => {
+            note_smooth(inner, data, known, into)
+        }
         Type::Var(name) => mark(*name, data, &mut into.smooth_params),
         Type::Data(name, args) => {
             let Some(info) = known.get(name).cloned() else { return };

@@ -70,9 +70,8 @@ pub(crate) struct Globals {
     pub(crate) later_wins: bool,
 }
 
-static PRIM_NAMES: LazyLock<FxHashMap<Name, Prim>> = LazyLock::new(|| {
-    PRIMS.iter().map(|info| (Name::new(info.name), info.prim)).collect()
-});
+static PRIM_NAMES: LazyLock<FxHashMap<Name, Prim>> =
+    LazyLock::new(|| PRIMS.iter().map(|info| (Name::new(info.name), info.prim)).collect());
 
 /// Mathematical spellings of library names.
 const MATHEMATICAL: &[(&str, &str)] = &[
@@ -167,7 +166,7 @@ impl Globals {
         if let Some(info) = self.own.aliases.get(&name) {
             return Found::One(Arc::clone(info));
         }
-        self.imported(name, |interface| interface.aliases.get(&name), |info| Arc::as_ptr(info)).cloned()
+        self.imported(name, |interface| interface.aliases.get(&name), Arc::as_ptr).cloned()
     }
 
     /// The imports with that qualifier.
@@ -205,7 +204,9 @@ impl Globals {
             [(item, _)] => return Found::One(item),
             [] => {}
             [..] => {
-                return Found::Ambiguous(finds.iter().rev().map(|(_, i)| (i.title.clone(), i.span)).collect());
+                return Found::Ambiguous(
+                    finds.iter().rev().map(|(_, i)| (i.title.clone(), i.span)).collect(),
+                );
             }
         }
         match self.prelude.as_deref().and_then(get) {

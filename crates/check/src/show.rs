@@ -1,7 +1,9 @@
 //! How types are shown to the user: as they would write them, with short names for what is still open, the same name for
 //! the same thing throughout one message.
 
-use crate::ty::{Len, MetaId, MetaState, Rest, RigidId, RigidKind, RowId, RowState, RowTy, SizeId, SizeState, Store, Ty};
+use crate::ty::{
+    Len, MetaId, MetaState, Rest, RigidId, RigidKind, RowId, RowState, RowTy, SizeId, SizeState, Store, Ty,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 use wengert_base::Name;

@@ -313,7 +313,10 @@ impl<'a> Store<'a> {
     }
 
     pub(crate) fn origin_of(&self, id: OriginId) -> Origin {
-        self.origins.get(id.0 as usize).copied().unwrap_or(Origin { source: Source::Literal, span: Span::NOWHERE })
+        self.origins
+            .get(id.0 as usize)
+            .copied()
+            .unwrap_or(Origin { source: Source::Literal, span: Span::NOWHERE })
     }
 
     /// Follows bindings at the root of a type.

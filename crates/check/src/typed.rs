@@ -35,30 +35,81 @@ pub(crate) enum Inst {
 /// See `wengert_core::TermKind`.
 #[derive(Clone, Debug)]
 pub(crate) enum NodeKind {
-    Local { var: Var, inst: Inst },
-    Global { name: Name, inst: Inst },
+    Local {
+        var: Var,
+        inst: Inst,
+    },
+    Global {
+        name: Name,
+        inst: Inst,
+    },
     Lit(Lit),
     /// Digits without a point, at a type that is a number.
-    Number { value: u64, negative: bool, ty: Ty },
-    Lam { param: Var, ty: Ty, body: Box<Node> },
+    Number {
+        value: u64,
+        negative: bool,
+        ty: Ty,
+    },
+    Lam {
+        param: Var,
+        ty: Ty,
+        body: Box<Node>,
+    },
     App(Box<Node>, Box<Node>),
     /// A `let` of a monomorphic variable.
-    Bind { var: Var, ty: Ty, value: Box<Node>, body: Box<Node> },
+    Bind {
+        var: Var,
+        ty: Ty,
+        value: Box<Node>,
+        body: Box<Node>,
+    },
     /// A generalized `let`.
-    Let { var: Var, group: GroupId, ty: Ty, value: Box<Node>, body: Box<Node> },
-    LetRec { group: GroupId, bindings: Vec<(Var, Ty, Node)>, body: Box<Node> },
+    Let {
+        var: Var,
+        group: GroupId,
+        ty: Ty,
+        value: Box<Node>,
+        body: Box<Node>,
+    },
+    LetRec {
+        group: GroupId,
+        bindings: Vec<(Var, Ty, Node)>,
+        body: Box<Node>,
+    },
     If(Box<[Node; 3]>),
     Tuple(Vec<Node>),
     Proj(Box<Node>, u32),
     Record(Vec<(Name, Node)>),
     Field(Box<Node>, Name),
     Update(Box<Node>, Vec<(Name, Node)>),
-    Ctor { ctor: CtorRef, args: Rc<[Ty]>, fields: Vec<Node> },
-    Match { scrutinee: Box<Node>, ty: Ty, arms: Vec<ArmNode>, role: MatchRole },
+    Ctor {
+        ctor: CtorRef,
+        args: Rc<[Ty]>,
+        fields: Vec<Node>,
+    },
+    Match {
+        scrutinee: Box<Node>,
+        ty: Ty,
+        arms: Vec<ArmNode>,
+        role: MatchRole,
+    },
     /// `len` is the size of the type, which may be less than what is known from the items.
-    Array { elem: Ty, len: Len, items: Vec<Node> },
-    Prim { prim: Prim, inst: Rc<[Arg]>, args: Vec<Node> },
-    CheckSize { array: Box<Node>, axis: u32, expected: Box<Node>, name: Name },
+    Array {
+        elem: Ty,
+        len: Len,
+        items: Vec<Node>,
+    },
+    Prim {
+        prim: Prim,
+        inst: Rc<[Arg]>,
+        args: Vec<Node>,
+    },
+    CheckSize {
+        array: Box<Node>,
+        axis: u32,
+        expected: Box<Node>,
+        name: Name,
+    },
     /// An error was reported here; the definition is not elaborated.
     Error,
 }

@@ -5,8 +5,8 @@
 //! constants clash. What meets an unknown size becomes unknown itself if it may. Rows are unified by moving the fields that one side lacks into the other side's rest.
 
 use crate::ty::{
-    Arg, Len, MetaId, MetaState, OriginId, Rest, RigidId, RowId, RowState, RowTy, SizeId, SizeMode, SizeState, Store,
-    Ty, UserVar,
+    Arg, Len, MetaId, MetaState, OriginId, Rest, RigidId, RowId, RowState, RowTy, SizeId, SizeMode,
+    SizeState, Store, Ty, UserVar,
 };
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -72,7 +72,9 @@ impl Store<'_> {
             (Ty::Meta(m), Ty::Meta(n)) => self.unify_metas(*m, *n),
             (Ty::Meta(m), _) => self.bind(*m, &b),
             (_, Ty::Meta(m)) => self.bind(*m, &a),
-            (Ty::Real, Ty::Real) | (Ty::Int, Ty::Int) | (Ty::Bool, Ty::Bool) | (Ty::String, Ty::String) => Ok(()),
+            (Ty::Real, Ty::Real) | (Ty::Int, Ty::Int) | (Ty::Bool, Ty::Bool) | (Ty::String, Ty::String) => {
+                Ok(())
+            }
             (Ty::Rigid(x), Ty::Rigid(y)) if x == y => Ok(()),
             (Ty::Tuple(xs), Ty::Tuple(ys)) if Rc::ptr_eq(xs, ys) => Ok(()),
             (Ty::Tuple(xs), Ty::Tuple(ys)) if xs.len() == ys.len() => self.unify_all(xs, ys),
@@ -112,8 +114,10 @@ impl Store<'_> {
         if m == n {
             return Ok(());
         }
-        let (Some(MetaState::Open { level: lm, preds: pm, user: um }), Some(MetaState::Open { level: ln, preds: pn, user: un })) =
-            (self.metas.get(m.0 as usize).cloned(), self.metas.get(n.0 as usize).cloned())
+        let (
+            Some(MetaState::Open { level: lm, preds: pm, user: um }),
+            Some(MetaState::Open { level: ln, preds: pn, user: un }),
+        ) = (self.metas.get(m.0 as usize).cloned(), self.metas.get(n.0 as usize).cloned())
         else {
             return Ok(());
         };
@@ -186,7 +190,9 @@ impl Store<'_> {
                 }
             }
             Ty::Rigid(_) => Ok(()),
-            Ty::Tuple(items) | Ty::Data(_, items) => items.iter().try_for_each(|item| self.lower(target, level, item)),
+            Ty::Tuple(items) | Ty::Data(_, items) => {
+                items.iter().try_for_each(|item| self.lower(target, level, item))
+            }
             Ty::Fun(from, to) => {
                 self.lower(target, level, from)?;
                 self.lower(target, level, to)
@@ -242,9 +248,14 @@ impl Store<'_> {
             (View::Soft(id, _), View::Unknown) | (View::Unknown, View::Soft(id, _)) => {
                 self.bind_size(id, Len::Unknown);
             }
-            (View::Open(x), View::Open(y) | View::User(y)) | (View::User(y), View::Open(x)) => self.link_sizes(x, y),
-            (View::Open(id), View::Unknown) | (View::Unknown, View::Open(id)) => self.bind_size(id, Len::Unknown),
-            (View::Open(id), View::Const(n) | View::Soft(_, n)) | (View::Const(n) | View::Soft(_, n), View::Open(id)) => {
+            (View::Open(x), View::Open(y) | View::User(y)) | (View::User(y), View::Open(x)) => {
+                self.link_sizes(x, y)
+            }
+            (View::Open(id), View::Unknown) | (View::Unknown, View::Open(id)) => {
+                self.bind_size(id, Len::Unknown)
+            }
+            (View::Open(id), View::Const(n) | View::Soft(_, n))
+            | (View::Const(n) | View::Soft(_, n), View::Open(id)) => {
                 let learned = if self.size_mode == SizeMode::Loose { Len::Unknown } else { Len::Const(n) };
                 self.bind_size(id, learned);
             }
@@ -253,7 +264,9 @@ impl Store<'_> {
             }
             (View::User(x), View::User(y)) if x == y => {}
             (View::Rigid(x), View::Rigid(y)) if x == y => {}
-            (View::User(_) | View::Rigid(_), _) | (_, View::User(_) | View::Rigid(_)) => self.assumed_size = true,
+            (View::User(_) | View::Rigid(_), _) | (_, View::User(_) | View::Rigid(_)) => {
+                self.assumed_size = true
+            }
             (View::Const(_), View::Unknown) | (View::Unknown, View::Const(_)) => self.assumed_size = true,
         }
         Ok(())
@@ -293,7 +306,9 @@ impl Store<'_> {
         if from == to {
             return;
         }
-        if let Some(SizeState::Open { level, .. } | SizeState::Soft { level, .. }) = self.sizes.get(from.0 as usize) {
+        if let Some(SizeState::Open { level, .. } | SizeState::Soft { level, .. }) =
+            self.sizes.get(from.0 as usize)
+        {
             let level = *level;
             self.lower_size(level, Len::Meta(to));
         }
@@ -373,7 +388,9 @@ impl Store<'_> {
     }
 
     fn bind_rest(&mut self, id: RowId, to: RowTy) -> Unified {
-        let Some(RowState::Open { level, user }) = self.rows.get(id.0 as usize).cloned() else { return Ok(()) };
+        let Some(RowState::Open { level, user }) = self.rows.get(id.0 as usize).cloned() else {
+            return Ok(());
+        };
         if user.is_some() {
             return Err(Clash::Shape);
         }
@@ -395,7 +412,9 @@ impl Store<'_> {
                     Some(Arg::Type(arg)) => arg.clone(),
                     Some(Arg::Row(_) | Arg::Size(_)) | None => ty,
                 },
-                Ty::Tuple(items) => Ty::Tuple(items.iter().map(|t| self.substitute(t, params, args)).collect()),
+                Ty::Tuple(items) => {
+                    Ty::Tuple(items.iter().map(|t| self.substitute(t, params, args)).collect())
+                }
                 Ty::Data(name, items) => {
                     Ty::Data(*name, items.iter().map(|t| self.substitute(t, params, args)).collect())
                 }

@@ -3,10 +3,16 @@
 use super::{E0601, E0602, E0603, E0604, E0605, E0606, E0607, E0608, E0609, E0610};
 use wengert_base::{Diagnostic, Name, Span};
 
-pub(crate) fn nothing_to_differentiate(operator: Name, demanded: Span, span: Span, shown: &str) -> Diagnostic {
+pub(crate) fn nothing_to_differentiate(
+    operator: Name,
+    demanded: Span,
+    span: Span,
+    shown: &str,
+) -> Diagnostic {
     let message = format!("`{operator}` cannot differentiate with respect to {shown}, which holds no `Real`");
     let diagnostic = Diagnostic::error(E0601, span, message).label(format!("the input is {shown}"));
-    let diagnostic = if demanded == span { diagnostic } else { diagnostic.also(demanded, "differentiates here") };
+    let diagnostic =
+        if demanded == span { diagnostic } else { diagnostic.also(demanded, "differentiates here") };
     diagnostic
         .note("derivatives exist in the directions of real numbers; integers, truth values and texts cannot change a little")
         .help("make the input a `Real`, for example with `real`")
@@ -26,15 +32,20 @@ pub(crate) fn result_not_real(
     if is_function {
         diagnostic.help("if the function takes several arguments, let it take one tuple: `\\(x, y) -> …`")
     } else {
-        diagnostic.help("use `jacrev` or `jacfwd` for arrays, `vjp` or `jvp` for any result, or add the parts up")
+        diagnostic
+            .help("use `jacrev` or `jacfwd` for arrays, `vjp` or `jvp` for any result, or add the parts up")
     }
 }
 
 pub(crate) fn vjp_gives_a_pair(span: Span, last: Span) -> Diagnostic {
-    Diagnostic::error(E0603, last, "`vjp` takes a function and a point; the cotangent goes to the function that it gives")
-        .label("one argument too many")
-        .also(span, "`vjp f x` is a pair: the value, and the map from cotangents of the result to those of `x`")
-        .help("write `let (y, pull) = vjp f x in pull ct`")
+    Diagnostic::error(
+        E0603,
+        last,
+        "`vjp` takes a function and a point; the cotangent goes to the function that it gives",
+    )
+    .label("one argument too many")
+    .also(span, "`vjp f x` is a pair: the value, and the map from cotangents of the result to those of `x`")
+    .help("write `let (y, pull) = vjp f x in pull ct`")
 }
 
 pub(crate) fn jvp_takes_a_pair(span: Span, at: Span) -> Diagnostic {
@@ -47,7 +58,8 @@ pub(crate) fn jvp_takes_a_pair(span: Span, at: Span) -> Diagnostic {
 pub(crate) fn not_first_order(operator: Name, demanded: Span, span: Span, shown: &str) -> Diagnostic {
     let message = format!("`{operator}` works on types without functions, but this is {shown}");
     let diagnostic = Diagnostic::error(E0605, span, message).label("holds a function");
-    let diagnostic = if demanded == span { diagnostic } else { diagnostic.also(demanded, "differentiates here") };
+    let diagnostic =
+        if demanded == span { diagnostic } else { diagnostic.also(demanded, "differentiates here") };
     diagnostic.help("for functions as inputs or results use `jvp` or `pullback`, which work at every type")
 }
 
@@ -74,10 +86,16 @@ pub(crate) fn point_in_pieces(
     takes: usize,
     given: usize,
 ) -> Diagnostic {
-    Diagnostic::error(E0608, extra, format!("`{operator}` takes {takes} arguments, a function and a point, but {given} are given"))
-        .label("one too many")
-        .also(operator_span, "takes the whole point at once")
-        .help(format!("join the parts of the point into one tuple: `{operator} f (x, y)`, where `f` is `\\(x, y) -> …`"))
+    Diagnostic::error(
+        E0608,
+        extra,
+        format!("`{operator}` takes {takes} arguments, a function and a point, but {given} are given"),
+    )
+    .label("one too many")
+    .also(operator_span, "takes the whole point at once")
+    .help(format!(
+        "join the parts of the point into one tuple: `{operator} f (x, y)`, where `f` is `\\(x, y) -> …`"
+    ))
 }
 
 pub(crate) fn not_a_function(operator: Name, operator_span: Span, span: Span, shown: &str) -> Diagnostic {
@@ -87,7 +105,13 @@ pub(crate) fn not_a_function(operator: Name, operator_span: Span, span: Span, sh
         .help(format!("write `{operator} (\\x -> …)`, or swap the arguments"))
 }
 
-pub(crate) fn rule_of_wrong_type(operator: Name, operator_span: Span, span: Span, want: &str, got: &str) -> Diagnostic {
+pub(crate) fn rule_of_wrong_type(
+    operator: Name,
+    operator_span: Span,
+    span: Span,
+    want: &str,
+    got: &str,
+) -> Diagnostic {
     let shape = match operator.as_str() {
         "custom_jvp" => "from (point, tangent) to (value, tangent of the value)",
         _ => "from a point to the value and the map from cotangents of the value to those of the point",

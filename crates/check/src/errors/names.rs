@@ -1,8 +1,8 @@
 //! E02xx: names, modules, declarations.
 
 use super::{
-    E0201, E0202, E0203, E0204, E0205, E0206, E0207, E0208, E0209, E0210, E0211, E0212, E0213, E0214, E0215, E0216,
-    E0217, E0218, E0219, E0220,
+    E0201, E0202, E0203, E0204, E0205, E0206, E0207, E0208, E0209, E0210, E0211, E0212, E0213, E0214, E0215,
+    E0216, E0217, E0218, E0219, E0220,
 };
 use wengert_base::{Diagnostic, Name, Span};
 
@@ -33,7 +33,8 @@ pub(crate) fn unknown_ctor(name: Name, span: Span, hint: Option<String>) -> Diag
     let diagnostic = Diagnostic::error(E0202, span, message).label("not found");
     match hint {
         Some(hint) => diagnostic.help(format!("perhaps {hint} is meant")),
-        None => diagnostic.help("constructors come from `type` declarations; variables begin with a lower-case letter"),
+        None => diagnostic
+            .help("constructors come from `type` declarations; variables begin with a lower-case letter"),
     }
 }
 
@@ -121,9 +122,13 @@ pub(crate) fn unbound_type_variable(name: Name, span: Span) -> Diagnostic {
 }
 
 pub(crate) fn unbound_row_variable(name: Name, span: Span) -> Diagnostic {
-    Diagnostic::error(E0214, span, format!("the rest `{name}` of a record cannot be left open in a declaration"))
-        .label("not bound")
-        .help("list all fields of the record")
+    Diagnostic::error(
+        E0214,
+        span,
+        format!("the rest `{name}` of a record cannot be left open in a declaration"),
+    )
+    .label("not bound")
+    .help("list all fields of the record")
 }
 
 pub(crate) fn cyclic_alias(name: Name, span: Span) -> Diagnostic {

@@ -18,11 +18,16 @@ pub(crate) fn size_in_declaration(name: Name, span: Span) -> Diagnostic {
 pub(crate) fn size_only_in_result(name: Name, span: Span) -> Diagnostic {
     Diagnostic::error(E0503, span, format!("no argument determines the size `{name}` of the result"))
         .label("occurs only in the result")
-        .help(format!("write `[]` for a size that only the running program knows, or add a parameter `({name} : Int)`"))
+        .help(format!(
+            "write `[]` for a size that only the running program knows, or add a parameter `({name} : Int)`"
+        ))
 }
 
 pub(crate) fn index_outside(index: &str, len: u64, span: Span, array: Span) -> Diagnostic {
-    let message = format!("index {index} is outside of an array of {len} {}", if len == 1 { "element" } else { "elements" });
+    let message = format!(
+        "index {index} is outside of an array of {len} {}",
+        if len == 1 { "element" } else { "elements" }
+    );
     let diagnostic = Diagnostic::error(E0504, span, message)
         .label("outside")
         .also(array, format!("this array has size {len}"));
@@ -34,8 +39,12 @@ pub(crate) fn index_outside(index: &str, len: u64, span: Span, array: Span) -> D
 }
 
 pub(crate) fn variable_of_two_kinds(name: Name, span: Span, before: Span) -> Diagnostic {
-    Diagnostic::error(E0505, span, format!("`{name}` cannot be a type, a size and the rest of a record at once"))
-        .label("another kind of thing here")
-        .also(before, "first used here")
-        .help("use different names")
+    Diagnostic::error(
+        E0505,
+        span,
+        format!("`{name}` cannot be a type, a size and the rest of a record at once"),
+    )
+    .label("another kind of thing here")
+    .also(before, "first used here")
+    .help("use different names")
 }

@@ -1,8 +1,8 @@
 //! E03xx: types.
 
 use super::{
-    E0301, E0302, E0303, E0304, E0305, E0306, E0307, E0308, E0309, E0310, E0311, E0312, E0313, E0314, E0315, E0316,
-    E0317, E0318, E0319, E0320, E0321, E0323, E0324, E0325, E0326, E0327, E0328, Mismatch,
+    E0301, E0302, E0303, E0304, E0305, E0306, E0307, E0308, E0309, E0310, E0311, E0312, E0313, E0314, E0315,
+    E0316, E0317, E0318, E0319, E0320, E0321, E0323, E0324, E0325, E0326, E0327, E0328, Mismatch,
 };
 use crate::infer::explain::function_name;
 use wengert_base::{Diagnostic, Name, Span};
@@ -29,7 +29,8 @@ pub(crate) fn result(found: Mismatch, name: Option<Name>, annotated: Span) -> Di
 
 pub(crate) fn argument(found: Mismatch, callee: Option<Name>, index: usize, callee_span: Span) -> Diagnostic {
     let function = function_name(callee);
-    let message = format!("argument {} of {function} should be {}, but this is {}", index + 1, found.want, found.got);
+    let message =
+        format!("argument {} of {function} should be {}, but this is {}", index + 1, found.want, found.got);
     let label = format!("{function} wants {} here", found.want);
     mismatch(E0303, found, message).also(callee_span, label)
 }
@@ -69,7 +70,8 @@ pub(crate) fn elements(found: Mismatch, first: Span) -> Diagnostic {
 
 pub(crate) fn condition(found: Mismatch) -> Diagnostic {
     let message = format!("the condition of an `if` should be `Bool`, but this is {}", found.got);
-    let advice = found.advice.clone().unwrap_or_else(|| "compare it with something, for example `x > 0`".to_owned());
+    let advice =
+        found.advice.clone().unwrap_or_else(|| "compare it with something, for example `x > 0`".to_owned());
     mismatch(E0308, found, message).help(advice)
 }
 
@@ -95,7 +97,11 @@ pub(crate) fn too_many_arguments(
 ) -> Diagnostic {
     let count = if takes == 1 { "1 argument".to_owned() } else { format!("{takes} arguments") };
     let given = if given == 1 { "1 is given".to_owned() } else { format!("{given} are given") };
-    let advice = if takes == 0 { "leave the arguments out" } else { "leave it out, or join arguments into a tuple if that is what the function takes" };
+    let advice = if takes == 0 {
+        "leave the arguments out"
+    } else {
+        "leave it out, or join arguments into a tuple if that is what the function takes"
+    };
     Diagnostic::error(E0311, extra, format!("{} takes {count}, but {given}", function_name(callee)))
         .label("one too many")
         .also(callee_span, format!("after {count} this is {shown}"))
@@ -103,7 +109,12 @@ pub(crate) fn too_many_arguments(
 }
 
 /// A lambda whose body does not give what the function that takes it wants.
-pub(crate) fn lambda_body(found: Mismatch, callee: Option<Name>, index: usize, callee_span: Span) -> Diagnostic {
+pub(crate) fn lambda_body(
+    found: Mismatch,
+    callee: Option<Name>,
+    index: usize,
+    callee_span: Span,
+) -> Diagnostic {
     let function = function_name(callee);
     let message = format!(
         "the function given to {function} as argument {} should give {}, but this is {}",
@@ -129,8 +140,9 @@ pub(crate) fn not_a_number(
     shown: &str,
     advice: Option<String>,
 ) -> Diagnostic {
-    let diagnostic = Diagnostic::error(E0313, span, format!("`{function}` works on `Int` and `Real`, not on {shown}"))
-        .label(format!("{shown} is not a number"));
+    let diagnostic =
+        Diagnostic::error(E0313, span, format!("`{function}` works on `Int` and `Real`, not on {shown}"))
+            .label(format!("{shown} is not a number"));
     let diagnostic = if demanded == span { diagnostic } else { diagnostic.also(demanded, "needs a number") };
     match advice {
         Some(advice) => diagnostic.help(advice),
@@ -151,7 +163,8 @@ pub(crate) fn not_first_order(function: Name, demanded: Span, span: Span, shown:
         _ => format!("`{function}` needs a type without functions, but this is {shown}"),
     };
     let diagnostic = Diagnostic::error(E0315, span, message).label("holds a function");
-    let diagnostic = if demanded == span { diagnostic } else { diagnostic.also(demanded, "needs first-order values") };
+    let diagnostic =
+        if demanded == span { diagnostic } else { diagnostic.also(demanded, "needs first-order values") };
     diagnostic.help("apply the function first, and use its result")
 }
 
@@ -190,15 +203,20 @@ pub(crate) fn not_an_array(span: Span, shown: &str, axis: usize) -> Diagnostic {
 }
 
 pub(crate) fn update(found: Mismatch, field: Name) -> Diagnostic {
-    let message = format!("field `{field}` is {} in this record, but the new value is {}", found.want, found.got);
+    let message =
+        format!("field `{field}` is {} in this record, but the new value is {}", found.want, found.got);
     mismatch(E0319, found, message).note("an update keeps the types of the fields")
 }
 
 pub(crate) fn annotation_too_general(name: Name, declared: Span, span: Span, shown: &str) -> Diagnostic {
-    Diagnostic::error(E0320, span, format!("type variable `{name}` stands for any type, but here it must be {shown}"))
-        .label(format!("needs `{name}` to be {shown}"))
-        .also(declared, format!("`{name}` is written here"))
-        .help(format!("write {shown} instead of `{name}`, or leave the annotation out"))
+    Diagnostic::error(
+        E0320,
+        span,
+        format!("type variable `{name}` stands for any type, but here it must be {shown}"),
+    )
+    .label(format!("needs `{name}` to be {shown}"))
+    .also(declared, format!("`{name}` is written here"))
+    .help(format!("write {shown} instead of `{name}`, or leave the annotation out"))
 }
 
 pub(crate) fn variables_must_agree(x: Name, x_span: Span, y: Name, y_span: Span, span: Span) -> Diagnostic {
@@ -251,7 +269,8 @@ pub(crate) fn type_arguments(
     declared: Option<Span>,
 ) -> Diagnostic {
     let count = if wanted == 1 { "1 argument".to_owned() } else { format!("{wanted} arguments") };
-    let message = format!("type `{name}` takes {count}, but {given} {} given", if given == 1 { "is" } else { "are" });
+    let message =
+        format!("type `{name}` takes {count}, but {given} {} given", if given == 1 { "is" } else { "are" });
     let diagnostic = Diagnostic::error(E0327, span, message).label(format!("needs {count}"));
     match declared {
         Some(place) => diagnostic.also(place, "declared here"),
@@ -260,8 +279,10 @@ pub(crate) fn type_arguments(
 }
 
 pub(crate) fn recursion(found: Mismatch, name: Name) -> Diagnostic {
-    let message =
-        format!("`{name}` is used as {} in its own definition, but it is defined as {}", found.want, found.got);
+    let message = format!(
+        "`{name}` is used as {} in its own definition, but it is defined as {}",
+        found.want, found.got
+    );
     Diagnostic::error(E0328, found.span, message)
         .label(format!("this makes it {}", found.got))
         .help("inside its own definition a function has one type; check the arguments of the recursive calls")

@@ -6,7 +6,7 @@ use super::pattern::CtorUse;
 use super::{Infer, Local, Why};
 use crate::errors::{derivatives, types};
 use crate::scope::Value;
-use crate::ty::{Len, Source, Ty};
+use crate::ty::{Arg, Len, Source, Ty};
 use crate::typed::{Node, NodeKind};
 use std::rc::Rc;
 use wengert_base::{Name, Span};
@@ -49,16 +49,15 @@ impl Infer<'_> {
 
     /// `head args`
     pub(crate) fn apply(&mut self, head: &Expr, args: Vec<Operand<'_>>, span: Span) -> (Node, Ty) {
-        let own = match &head.kind {
-            ExprKind::Var(name) => self.is_recursive(*name),
-            _ => false,
-        };
-        let callee = |name: Option<Name>, library: bool| Callee { name, span: head.span, library, recursive: own };
+        let own = matches!(&head.kind, ExprKind::Var(name) if self.is_recursive(*name));
+        let callee =
+            |name: Option<Name>, library: bool| Callee { name, span: head.span, library, recursive: own };
         match &head.kind {
             ExprKind::Var(name) if self.local(*name).is_none() => match self.global(*name, head.span) {
                 Some(Value::Prim(prim)) => self.apply_prim(prim, args, callee(Some(*name), true), span),
                 Some(value) => {
-                    let library = !matches!(&value, Value::Own(_)) && !self.globals.own_values.contains_key(name);
+                    let library =
+                        !matches!(&value, Value::Own(_)) && !self.globals.own_values.contains_key(name);
                     let (node, ty) = self.use_global(&value, *name, head.span);
                     self.apply_to(node, ty, args, callee(Some(*name), library))
                 }
@@ -157,27 +156,10 @@ impl Infer<'_> {
             if self.diagnostics.len() > before {
                 ty = Ty::Error;
             }
-            let (from, to) = match self.store.shallow(&ty) {
-                Ty::Fun(from, to) => ((*from).clone(), (*to).clone()),
-                Ty::Error => (Ty::Error, Ty::Error),
-                other => {
-                    let (from, to) = (self.store.fresh(), self.store.fresh());
-                    let function = Ty::fun(from.clone(), to.clone());
-                    if let Err(clash) = self.store.unify(&other, &function) {
-                        let explained = match other {
-                            Ty::Meta(_) => self.explain_common(&clash, callee.span),
-                            _ => None,
-                        };
-                        match explained {
-                            Some(diagnostic) => self.report(diagnostic),
-                            None => self.report_not_a_function(&other, index, total, arg.expr().span, callee),
-                        }
-                        self.argument(arg, &Ty::Error, index, callee);
-                        args.for_each(|(offset, arg)| drop(self.argument(arg, &Ty::Error, done + offset, callee)));
-                        return (Node::error(callee.span), Ty::Error);
-                    }
-                    (from, to)
-                }
+            let Some((from, to)) = self.as_function(&ty, index, total, arg.expr().span, callee) else {
+                self.argument(arg, &Ty::Error, index, callee);
+                args.for_each(|(offset, arg)| drop(self.argument(arg, &Ty::Error, done + offset, callee)));
+                return (Node::error(callee.span), Ty::Error);
             };
             let span = callee.span.to(arg.expr().span);
             let arg = self.argument(arg, &from, index, callee);
@@ -185,6 +167,34 @@ impl Infer<'_> {
             ty = to;
         }
         (node, ty)
+    }
+
+    /// The argument and result of what is applied to `arg`, after `taken` of `given` arguments; reports if it is no function.
+    fn as_function(
+        &mut self,
+        ty: &Ty,
+        taken: usize,
+        given: usize,
+        arg: Span,
+        callee: Callee,
+    ) -> Option<(Ty, Ty)> {
+        let known = self.store.shallow(ty);
+        if let Ty::Fun(from, to) = &known {
+            return Some(((**from).clone(), (**to).clone()));
+        }
+        if matches!(known, Ty::Error) {
+            return Some((Ty::Error, Ty::Error));
+        }
+        let (from, to) = (self.store.fresh(), self.store.fresh());
+        let function = Ty::fun(from.clone(), to.clone());
+        let Err(clash) = self.store.unify(&known, &function) else { return Some((from, to)) };
+        let explained =
+            if matches!(known, Ty::Meta(_)) { self.explain_common(&clash, callee.span) } else { None };
+        match explained {
+            Some(diagnostic) => self.report(diagnostic),
+            None => self.report_not_a_function(&known, taken, given, arg, callee),
+        }
+        None
     }
 
     fn report_not_a_function(&mut self, ty: &Ty, taken: usize, given: usize, extra: Span, callee: Callee) {
@@ -255,9 +265,10 @@ impl Infer<'_> {
     /// `jvp f x t` and `vjp f x ct`: the arguments as other systems take them.
     fn separate_tangent(&mut self, prim: Prim, args: Vec<Operand<'_>>, callee: Callee) -> (Node, Ty) {
         let last = args.last().map_or(callee.span, |arg| arg.expr().span);
-        self.report(match prim {
-            Prim::Jvp => derivatives::jvp_takes_a_pair(callee.span, last),
-            _ => derivatives::vjp_gives_a_pair(callee.span, last),
+        self.report(if prim == Prim::Jvp {
+            derivatives::jvp_takes_a_pair(callee.span, last)
+        } else {
+            derivatives::vjp_gives_a_pair(callee.span, last)
         });
         for arg in args {
             if let Operand::Expr(expr) = arg {
@@ -302,8 +313,10 @@ impl Infer<'_> {
         }
         let body = Node::new(build(all), span);
         let lambda = params.into_iter().rev().fold(body, |body, (var, ty)| Node::lam(var, ty, body, span));
-        let node =
-            bound.into_iter().rev().fold(lambda, |body, (var, ty, value)| Node::bind(var, ty, value, body, span));
+        let node = bound
+            .into_iter()
+            .rev()
+            .fold(lambda, |body, (var, ty, value)| Node::bind(var, ty, value, body, span));
         (node, ty)
     }
 
@@ -320,7 +333,14 @@ impl Infer<'_> {
         if given > fields.len() {
             let extra = args.get(fields.len()).map_or(span, |arg| arg.expr().span);
             let shown = self.show(&result);
-            self.report(types::too_many_arguments(callee.name, fields.len(), given, extra, callee.span, &shown));
+            self.report(types::too_many_arguments(
+                callee.name,
+                fields.len(),
+                given,
+                extra,
+                callee.span,
+                &shown,
+            ));
             args.into_iter().for_each(|arg| drop(self.argument(arg, &Ty::Error, 0, callee)));
             return (Node::error(span), result);
         }
@@ -335,16 +355,12 @@ impl Infer<'_> {
 
     /// The size that an `Int` stands for when it is the `length` of an array.
     fn length_of(&self, node: &Node) -> Len {
-        match &node.kind {
-            NodeKind::Prim { prim: Prim::Length, inst, .. } => {
-                let sizes = inst.iter().filter_map(|arg| match arg {
-                    crate::ty::Arg::Size(len) => Some(self.store.shallow_size(*len)),
-                    crate::ty::Arg::Type(_) | crate::ty::Arg::Row(_) => None,
-                });
-                sizes.last().unwrap_or(Len::Unknown)
-            }
-            _ => Len::Unknown,
-        }
+        let NodeKind::Prim { prim: Prim::Length, inst, .. } = &node.kind else { return Len::Unknown };
+        let size = inst.iter().find_map(|arg| match arg {
+            Arg::Size(len) => Some(self.store.shallow_size(*len)),
+            Arg::Type(_) | Arg::Row(_) => None,
+        });
+        size.unwrap_or(Len::Unknown)
     }
 }
 
@@ -353,15 +369,15 @@ fn spine(expr: &Expr) -> (&Expr, Vec<&Expr>) {
     let mut head = expr;
     let mut groups: Vec<&[Expr]> = Vec::new();
     loop {
-        match &head.kind {
-            ExprKind::App { func, args } => {
-                groups.push(args);
-                head = func;
-            }
-            ExprKind::Paren(inner) if matches!(inner.kind, ExprKind::App { .. } | ExprKind::Paren(_) | ExprKind::Op(_)) => {
-                head = inner;
-            }
-            _ => break,
+        if let ExprKind::App { func, args } = &head.kind {
+            groups.push(args);
+            head = func;
+        } else if let ExprKind::Paren(inner) = &head.kind
+            && matches!(inner.kind, ExprKind::App { .. } | ExprKind::Paren(_) | ExprKind::Op(_))
+        {
+            head = inner;
+        } else {
+            break;
         }
     }
     (head, groups.into_iter().rev().flatten().collect())
@@ -374,18 +390,15 @@ pub(crate) fn spine_with<'e>(expr: &'e Expr, last: Operand<'e>) -> (&'e Expr, Ve
 }
 
 fn literal_size(expr: &Expr) -> Option<u64> {
-    match &expr.kind {
-        ExprKind::Lit(Literal::Number(value)) => Some(*value),
-        ExprKind::Paren(inner) => literal_size(inner),
-        _ => None,
+    let mut expr = expr;
+    while let ExprKind::Paren(inner) = &expr.kind {
+        expr = inner;
     }
+    if let ExprKind::Lit(Literal::Number(value)) = &expr.kind { Some(*value) } else { None }
 }
 
 fn result_of(ty: Ty) -> Ty {
-    match ty {
-        Ty::Fun(_, to) => Rc::unwrap_or_clone(to),
-        other => other,
-    }
+    if let Ty::Fun(_, to) = ty { Rc::unwrap_or_clone(to) } else { ty }
 }
 
 /// Library functions whose result, after a function and a point, is never a function.

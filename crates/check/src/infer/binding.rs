@@ -14,7 +14,13 @@ type Wanted<'w> = Option<(&'w Ty, &'w Why)>;
 
 impl Infer<'_> {
     /// `let binding in body`
-    pub(crate) fn let_in(&mut self, binding: &Binding, body: &Expr, want: Wanted<'_>, span: Span) -> (Node, Ty) {
+    pub(crate) fn let_in(
+        &mut self,
+        binding: &Binding,
+        body: &Expr,
+        want: Wanted<'_>,
+        span: Span,
+    ) -> (Node, Ty) {
         let name = match &binding.target {
             Target::Function { name, .. } => Some(name.name),
             Target::Pattern(pattern) => variable_pattern(pattern),
@@ -41,15 +47,24 @@ impl Infer<'_> {
             Target::Pattern(_) => &[],
         };
         self.push_frame();
-        let (value, ty) =
-            self.function(params, binding.result.as_ref(), &binding.value, None, Some(name), binding.value.span);
+        let (value, ty) = self.function(
+            params,
+            binding.result.as_ref(),
+            &binding.value,
+            None,
+            Some(name),
+            binding.value.span,
+        );
         self.pop_frame();
-        self.close_group(group, outer, &[ty.clone()]);
+        self.close_group(group, outer, std::slice::from_ref(&ty));
         let var = self.new_var(name);
         let mark = self.mark();
         let mono = self.group_params(group).is_empty();
-        let local =
-            if mono { Local::Mono { var, ty: ty.clone() } } else { Local::Poly { var, group, ty: ty.clone() } };
+        let local = if mono {
+            Local::Mono { var, ty: ty.clone() }
+        } else {
+            Local::Poly { var, group, ty: ty.clone() }
+        };
         self.enter(name, local);
         let (body, result) = self.scope_body(body, want);
         self.leave(mark);
@@ -69,7 +84,8 @@ impl Infer<'_> {
         want: Wanted<'_>,
         span: Span,
     ) -> (Node, Ty) {
-        let (value, ty) = self.function(&[], binding.result.as_ref(), &binding.value, None, None, binding.value.span);
+        let (value, ty) =
+            self.function(&[], binding.result.as_ref(), &binding.value, None, None, binding.value.span);
         let mark = self.mark();
         let mut seen = Vec::new();
         Infer::variables_of(pattern, &mut seen);
@@ -124,7 +140,8 @@ impl Infer<'_> {
             };
             self.push_frame();
             let result = binding.result.as_ref();
-            let (node, got) = self.function(params, result, &binding.value, None, Some(*name), binding.value.span);
+            let (node, got) =
+                self.function(params, result, &binding.value, None, Some(*name), binding.value.span);
             self.pop_frame();
             self.demand(&binding.value, ty, &got, &Why::Recursion(*name));
             values.push((*var, ty.clone(), node));
@@ -173,7 +190,8 @@ impl Infer<'_> {
             self.push_frame();
             self.current_span = def.name.span;
             let name = Some(def.name.name);
-            let (node, got) = self.function(&def.params, def.result.as_ref(), &def.body, None, name, def.span);
+            let (node, got) =
+                self.function(&def.params, def.result.as_ref(), &def.body, None, name, def.span);
             self.pop_frame();
             self.demand(&def.body, ty, &got, &Why::Recursion(def.name.name));
             nodes.push(node);
@@ -193,7 +211,7 @@ impl Infer<'_> {
         self.store.level -= 1;
         self.default_numbers();
         self.store.level += 1;
-        self.close_group(group, outer, &[ty.clone()]);
+        self.close_group(group, outer, std::slice::from_ref(&ty));
         (node, ty)
     }
 

@@ -136,7 +136,8 @@ impl Infer<'_> {
                 diagnostic.also(*span, "the result is annotated here")
             }
             Why::Argument { callee, index, callee_span, .. } if !mentions(&diagnostic, *callee_span) => {
-                diagnostic.also(*callee_span, format!("as argument {} of {}", index + 1, function_name(*callee)))
+                diagnostic
+                    .also(*callee_span, format!("as argument {} of {}", index + 1, function_name(*callee)))
             }
             Why::Annotation(_)
             | Why::Result { .. }
@@ -157,7 +158,9 @@ impl Infer<'_> {
     /// Whether the demand comes from a derivative operator of the library.
     pub(crate) fn is_differentiated(&self, why: &Why) -> bool {
         let Why::Argument { callee: Some(callee), .. } = why else { return false };
-        is_derivative(*callee) && !self.globals.own_values.contains_key(callee) && self.local(*callee).is_none()
+        is_derivative(*callee)
+            && !self.globals.own_values.contains_key(callee)
+            && self.local(*callee).is_none()
     }
 
     /// Mistakes in the use of derivative operators that have an explanation of their own.
@@ -182,7 +185,8 @@ impl Infer<'_> {
                 Some(derivatives::rule_of_wrong_type(callee, callee_span, expr.span, &want, &got))
             }
             (name, 0, Ty::Fun(..), _)
-                if is_derivative(Name::new(name)) && !matches!(got, Ty::Fun(..) | Ty::Meta(_) | Ty::Error) =>
+                if is_derivative(Name::new(name))
+                    && !matches!(got, Ty::Fun(..) | Ty::Meta(_) | Ty::Error) =>
             {
                 let shown = self.show(&got);
                 Some(derivatives::not_a_function(callee, callee_span, expr.span, &shown))
@@ -207,7 +211,10 @@ impl Infer<'_> {
             let shown = self.show(from);
             return Some(derivatives::input_not_real(callee, callee_span, span, &shown));
         }
-        if matches!(operator, "jacfwd" | "jacrev" | "hessian") && !matches!(from, Ty::Array(..)) && !unknown(from) {
+        if matches!(operator, "jacfwd" | "jacrev" | "hessian")
+            && !matches!(from, Ty::Array(..))
+            && !unknown(from)
+        {
             let shown = self.show(from);
             return Some(derivatives::input_not_array(callee, callee_span, span, &shown));
         }
@@ -235,14 +242,18 @@ impl Infer<'_> {
         match *why {
             Why::Annotation(span) => types::annotation(mismatch, span),
             Why::Result { name, span } => types::result(mismatch, name, span),
-            Why::Argument { callee, index, callee_span, .. } => types::argument(mismatch, callee, index, callee_span),
+            Why::Argument { callee, index, callee_span, .. } => {
+                types::argument(mismatch, callee, index, callee_span)
+            }
             Why::LambdaBody { callee, index, callee_span } => {
                 types::lambda_body(mismatch, callee, index, callee_span)
             }
             Why::Operand { op: BinOp::Power, other: Some(_) } if matches!(got, Ty::Real) => {
                 types::real_exponent(expr.span)
             }
-            Why::Operand { op: BinOp::RealPower, .. } if matches!(got, Ty::Int) => types::int_power(expr.span),
+            Why::Operand { op: BinOp::RealPower, .. } if matches!(got, Ty::Int) => {
+                types::int_power(expr.span)
+            }
             Why::Operand { op, other } => types::operand(mismatch, op.text(), other),
             Why::Negated => types::operand(mismatch, "-", None),
             Why::Branch(then) => types::branches(mismatch, then),
@@ -264,17 +275,25 @@ impl Infer<'_> {
                 None => "convert it with `real (…)`".into(),
             }),
             (Ty::Int, Ty::Real) => Some(match &subject {
-                Some(name) => format!("convert it: `floor {name}` rounds down, `round {name}` to the nearest"),
+                Some(name) => {
+                    format!("convert it: `floor {name}` rounds down, `round {name}` to the nearest")
+                }
                 None => "convert it: `floor (…)` rounds down, `round (…)` to the nearest".into(),
             }),
             (Ty::String, Ty::Real | Ty::Int | Ty::Bool) => Some("`show` turns a value into text".into()),
             (_, Ty::Fun(..)) if !matches!(want, Ty::Fun(..)) => self.missing_arguments(expr, want, got),
-            (Ty::Tuple(parts), _) if parts.len() > 1 && matches!(why, Why::Argument { .. }) => {
-                Some(format!("it takes {} values as one tuple: `({})`", parts.len(), vec!["…"; parts.len()].join(", ")))
-            }
+            (Ty::Tuple(parts), _) if parts.len() > 1 && matches!(why, Why::Argument { .. }) => Some(format!(
+                "it takes {} values as one tuple: `({})`",
+                parts.len(),
+                vec!["…"; parts.len()].join(", ")
+            )),
             (Ty::Array(..), Ty::Real | Ty::Int) => Some("an array of one element is written `[x]`".into()),
-            (Ty::Data(name, _), _) if crate::show::base_name(*name) == "List" && matches!(got, Ty::Array(..)) => {
-                Some("square brackets make arrays; a list is built from its constructors, `Cons x Nil`".into())
+            (Ty::Data(name, _), _)
+                if crate::show::base_name(*name) == "List" && matches!(got, Ty::Array(..)) =>
+            {
+                Some(
+                    "square brackets make arrays; a list is built from its constructors, `Cons x Nil`".into(),
+                )
             }
             _ => None,
         }
@@ -287,7 +306,8 @@ impl Infer<'_> {
             count += 1;
             rest = self.store.shallow(&to);
         }
-        let plausible = std::mem::discriminant(&rest) == std::mem::discriminant(want) || matches!(rest, Ty::Meta(_));
+        let plausible =
+            std::mem::discriminant(&rest) == std::mem::discriminant(want) || matches!(rest, Ty::Meta(_));
         let name = head(expr).map_or_else(|| "this function".to_owned(), |name| format!("`{name}`"));
         let what = if count == 1 { "1 more argument".to_owned() } else { format!("{count} more arguments") };
         plausible.then(|| format!("{name} needs {what}"))
@@ -310,11 +330,11 @@ fn mentions(diagnostic: &Diagnostic, span: Span) -> bool {
 
 /// The function of an application.
 fn head(expr: &Expr) -> Option<String> {
-    match &expr.kind {
-        ExprKind::App { func, .. } => head(func),
-        ExprKind::Paren(inner) => head(inner),
-        _ => subject(expr),
+    let mut expr = expr;
+    while let ExprKind::App { func: inner, .. } | ExprKind::Paren(inner) = &expr.kind {
+        expr = inner;
     }
+    subject(expr)
 }
 
 fn number_advice(function: Name, ty: &Ty) -> Option<String> {
@@ -348,7 +368,22 @@ fn subject(expr: &Expr) -> Option<String> {
         ExprKind::Ctor(path) => Some(path.name.name.to_string()),
         ExprKind::Paren(inner) => subject(inner),
         ExprKind::Field { base, field } => subject(base).map(|base| format!("{base}.{}", field.name)),
-        ExprKind::App { func, .. } => subject(func).map(|func| format!("({func} …)")),
-        _ => None,
+        ExprKind::App { .. } => head(expr).map(|func| format!("({func} …)")),
+        ExprKind::Lit(_)
+        | ExprKind::Op(_)
+        | ExprKind::Lambda { .. }
+        | ExprKind::Binary { .. }
+        | ExprKind::Neg(_)
+        | ExprKind::If { .. }
+        | ExprKind::Match { .. }
+        | ExprKind::Let { .. }
+        | ExprKind::LetRec { .. }
+        | ExprKind::Tuple(_)
+        | ExprKind::Array(_)
+        | ExprKind::Record(_)
+        | ExprKind::Update { .. }
+        | ExprKind::Index { .. }
+        | ExprKind::Annot { .. }
+        | ExprKind::Error => None,
     }
 }

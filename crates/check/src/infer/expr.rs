@@ -99,10 +99,13 @@ impl Infer<'_> {
                 self.match_arms(scrutinee, arms, want, Some(why), span)
             }
             (ExprKind::Let { binding, body }, _) => self.let_in(binding, body, Some((want, why)), span).0,
-            (ExprKind::LetRec { bindings, body }, _) => self.let_rec(bindings, body, Some((want, why)), span).0,
+            (ExprKind::LetRec { bindings, body }, _) => {
+                self.let_rec(bindings, body, Some((want, why)), span).0
+            }
             (ExprKind::Tuple(items), Ty::Tuple(wants)) if items.len() == wants.len() => {
                 let wants = Rc::clone(wants);
-                let nodes = items.iter().zip(wants.iter()).map(|(item, want)| self.check(item, want, why)).collect();
+                let nodes =
+                    items.iter().zip(wants.iter()).map(|(item, want)| self.check(item, want, why)).collect();
                 Node::new(NodeKind::Tuple(nodes), span)
             }
             (ExprKind::Array(items), Ty::Array(len, elem)) => {
@@ -254,7 +257,14 @@ impl Infer<'_> {
     }
 
     /// All arms, each of type `want`. Without a reason the first arm is what the others must be like.
-    fn match_arms(&mut self, scrutinee: &Expr, arms: &[Arm], want: &Ty, why: Option<&Why>, span: Span) -> Node {
+    fn match_arms(
+        &mut self,
+        scrutinee: &Expr,
+        arms: &[Arm],
+        want: &Ty,
+        why: Option<&Why>,
+        span: Span,
+    ) -> Node {
         let (node, ty) = self.infer(scrutinee);
         let mut nodes = Vec::with_capacity(arms.len());
         let mut first: Option<Span> = None;

@@ -133,8 +133,12 @@ impl Infer<'_> {
                 let span = body.span;
                 let arm = ArmNode { pattern: pattern.clone(), pattern_span: slot.span, body };
                 let scrutinee = Box::new(Node::local(slot.var, slot.span));
-                let kind =
-                    NodeKind::Match { scrutinee, ty: slot.ty.clone(), arms: vec![arm], role: MatchRole::Param };
+                let kind = NodeKind::Match {
+                    scrutinee,
+                    ty: slot.ty.clone(),
+                    arms: vec![arm],
+                    role: MatchRole::Param,
+                };
                 Node::new(kind, span)
             }
         })
@@ -196,9 +200,8 @@ impl Infer<'_> {
             Len::Const(n) => Name::new(&n.to_string()),
             Len::Meta(id) => match self.store.sizes.get(id.0 as usize) {
                 Some(SizeState::Open { user: Some(user), .. }) => user.name,
-                Some(SizeState::Open { user: None, .. } | SizeState::Soft { .. } | SizeState::Bound(_)) | None => {
-                    Name::new("n")
-                }
+                Some(SizeState::Open { user: None, .. } | SizeState::Soft { .. } | SizeState::Bound(_))
+                | None => Name::new("n"),
             },
             Len::Rigid(_) | Len::Unknown => Name::new("n"),
         }
@@ -253,7 +256,8 @@ impl Infer<'_> {
             let span = place.array.span;
             match place.len {
                 Len::Const(n) => {
-                    let expected = Node::new(NodeKind::Lit(Lit::Int(i64::try_from(n).unwrap_or(i64::MAX))), span);
+                    let expected =
+                        Node::new(NodeKind::Lit(Lit::Int(i64::try_from(n).unwrap_or(i64::MAX))), span);
                     checks.push((place.clone(), expected));
                 }
                 Len::Meta(id) => {
@@ -275,7 +279,10 @@ impl Infer<'_> {
                 Len::Rigid(_) | Len::Unknown => {}
             }
         }
-        let body = checks.into_iter().rev().fold(body, |body, (place, expected)| self.checked(place, expected, body));
+        let body = checks
+            .into_iter()
+            .rev()
+            .fold(body, |body, (place, expected)| self.checked(place, expected, body));
         binders.into_iter().rev().fold(body, |body, (var, length)| {
             let span = body.span;
             Node::bind(var, Ty::Int, length, body, span)
@@ -321,7 +328,8 @@ impl Infer<'_> {
         for place in places {
             match place.len {
                 Len::Const(n) => {
-                    let expected = Node::new(NodeKind::Lit(Lit::Int(i64::try_from(n).unwrap_or(i64::MAX))), span);
+                    let expected =
+                        Node::new(NodeKind::Lit(Lit::Int(i64::try_from(n).unwrap_or(i64::MAX))), span);
                     checks.push((place, expected));
                 }
                 Len::Meta(id) => {
@@ -338,7 +346,10 @@ impl Infer<'_> {
             return node;
         }
         let body = Node::local(result, outer);
-        let body = checks.into_iter().rev().fold(body, |body, (place, expected)| self.checked(place, expected, body));
+        let body = checks
+            .into_iter()
+            .rev()
+            .fold(body, |body, (place, expected)| self.checked(place, expected, body));
         Node::bind(result, ty.clone(), node, body, outer)
     }
 

@@ -12,8 +12,8 @@ use super::Infer;
 use crate::errors::types;
 use crate::show::Shower;
 use crate::ty::{
-    Arg, Len, MetaId, MetaState, Preds, Rest, Rigid, RigidId, RigidKind, RowId, RowState, RowTy, SizeId, SizeState,
-    Store, Ty, UserVar,
+    Arg, Len, MetaId, MetaState, Preds, Rest, Rigid, RigidId, RigidKind, RowId, RowState, RowTy, SizeId,
+    SizeState, Store, Ty, UserVar,
 };
 use crate::typed::GroupId;
 use rustc_hash::FxHashSet;
@@ -122,7 +122,9 @@ impl Infer<'_> {
         }
         for index in 0..self.store.rigids.len() as u32 {
             let id = RigidId(index);
-            if !top.contains(&id) && self.store.rigids.get(index as usize).is_some_and(|r| r.replaced.is_none()) {
+            if !top.contains(&id)
+                && self.store.rigids.get(index as usize).is_some_and(|r| r.replaced.is_none())
+            {
                 names.push((id, namer.name_rigid(id)));
             }
         }
@@ -194,7 +196,9 @@ impl Infer<'_> {
                 .params
                 .iter()
                 .copied()
-                .filter(|id| self.store.rigids.get(id.0 as usize).is_some_and(|rigid| rigid.replaced.is_none()))
+                .filter(|id| {
+                    self.store.rigids.get(id.0 as usize).is_some_and(|rigid| rigid.replaced.is_none())
+                })
                 .collect();
             if let Some(state) = self.groups.get_mut(group.0 as usize) {
                 state.kept = Some(kept);
@@ -310,7 +314,9 @@ fn collect_rigids(store: &Store<'_>, ty: &Ty, into: &mut Vec<RigidId>, nodes: &m
             into.push(id);
             true
         }
-        Ty::Tuple(items) | Ty::Data(_, items) => items.iter().all(|item| collect_rigids(store, item, into, nodes)),
+        Ty::Tuple(items) | Ty::Data(_, items) => {
+            items.iter().all(|item| collect_rigids(store, item, into, nodes))
+        }
         Ty::Fun(from, to) => {
             collect_rigids(store, &from, into, nodes) && collect_rigids(store, &to, into, nodes)
         }
@@ -338,7 +344,9 @@ impl Store<'_> {
             return false;
         }
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match (self.shallow(a), self.shallow(b)) {
-            (Ty::Real, Ty::Real) | (Ty::Int, Ty::Int) | (Ty::Bool, Ty::Bool) | (Ty::String, Ty::String) => true,
+            (Ty::Real, Ty::Real) | (Ty::Int, Ty::Int) | (Ty::Bool, Ty::Bool) | (Ty::String, Ty::String) => {
+                true
+            }
             (Ty::Meta(x), Ty::Meta(y)) => x == y,
             (Ty::Rigid(x), Ty::Rigid(y)) => x == y,
             (Ty::Tuple(xs), Ty::Tuple(ys)) => self.all_same(&xs, &ys),

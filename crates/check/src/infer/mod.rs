@@ -17,7 +17,9 @@ pub(crate) mod pattern;
 pub(crate) mod record;
 
 use crate::scope::Globals;
-use crate::ty::{Arg, Len, Preds, Rest, RigidId, RigidKind, RowTy, SizeMode, Source, Store, Subst, Ty, from_core};
+use crate::ty::{
+    Arg, Len, Preds, Rest, RigidId, RigidKind, RowTy, SizeMode, Source, Store, Subst, Ty, from_core,
+};
 use crate::typed::{Group, GroupId, Inst, Node, NodeKind};
 use annotation::Frame;
 use rustc_hash::FxHashMap;
@@ -62,7 +64,9 @@ impl Why {
     /// The reason for the body of a lambda, from that for the lambda.
     fn inside_lambda(&self) -> Why {
         match *self {
-            Why::Argument { callee, index, callee_span, .. } => Why::LambdaBody { callee, index, callee_span },
+            Why::Argument { callee, index, callee_span, .. } => {
+                Why::LambdaBody { callee, index, callee_span }
+            }
             Why::Annotation(_)
             | Why::Result { .. }
             | Why::LambdaBody { .. }
@@ -101,10 +105,21 @@ impl Why {
 /// A local variable in scope.
 #[derive(Clone, Debug)]
 pub(crate) enum Local {
-    Mono { var: Var, ty: Ty },
-    Poly { var: Var, group: GroupId, ty: Ty },
+    Mono {
+        var: Var,
+        ty: Ty,
+    },
+    Poly {
+        var: Var,
+        group: GroupId,
+        ty: Ty,
+    },
     /// A function inside its own recursive group.
-    Rec { var: Var, group: GroupId, ty: Ty },
+    Rec {
+        var: Var,
+        group: GroupId,
+        ty: Ty,
+    },
 }
 
 /// The state of the walk.
@@ -244,8 +259,11 @@ impl<'a> Infer<'a> {
     }
 
     fn fresh_args(&mut self, params: &[RigidId], source: Source, span: Span) -> Rc<[Arg]> {
-        let kinds: Vec<RigidKind> =
-            params.iter().filter_map(|id| self.store.rigids.get(id.0 as usize)).map(|rigid| rigid.kind).collect();
+        let kinds: Vec<RigidKind> = params
+            .iter()
+            .filter_map(|id| self.store.rigids.get(id.0 as usize))
+            .map(|rigid| rigid.kind)
+            .collect();
         let mut args = Vec::with_capacity(kinds.len());
         for kind in kinds {
             args.push(match kind {

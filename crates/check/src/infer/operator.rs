@@ -11,7 +11,14 @@ use wengert_core::sig::signature;
 use wengert_syntax::ast::{BinOp, Expr};
 
 impl Infer<'_> {
-    pub(crate) fn binary(&mut self, op: BinOp, op_span: Span, lhs: &Expr, rhs: &Expr, span: Span) -> (Node, Ty) {
+    pub(crate) fn binary(
+        &mut self,
+        op: BinOp,
+        op_span: Span,
+        lhs: &Expr,
+        rhs: &Expr,
+        span: Span,
+    ) -> (Node, Ty) {
         match op {
             BinOp::Pipe => self.pipe(lhs, rhs, span),
             BinOp::Compose => self.compose(lhs, rhs, span),
@@ -103,7 +110,22 @@ impl Infer<'_> {
                 let ty = Ty::fun(first.clone(), Ty::fun(second, Ty::fun(from, to)));
                 (Node::lam(x, first, body, span), ty)
             }
-            _ => {
+            BinOp::And
+            | BinOp::Or
+            | BinOp::Eq
+            | BinOp::Ne
+            | BinOp::Lt
+            | BinOp::Le
+            | BinOp::Gt
+            | BinOp::Ge
+            | BinOp::Append
+            | BinOp::Add
+            | BinOp::Sub
+            | BinOp::Mul
+            | BinOp::Div
+            | BinOp::Rem
+            | BinOp::Power
+            | BinOp::RealPower => {
                 let body = short_circuit(op, local(x), local(y), span);
                 let inner = Node::lam(y, Ty::Bool, body, span);
                 let ty = Ty::fun(Ty::Bool, Ty::fun(Ty::Bool, Ty::Bool));

@@ -66,7 +66,14 @@ impl Infer<'_> {
         }
     }
 
-    fn literal_pattern(&mut self, lit: &Literal, negative: bool, span: Span, want: &Ty, matched: Span) -> Pat {
+    fn literal_pattern(
+        &mut self,
+        lit: &Literal,
+        negative: bool,
+        span: Span,
+        want: &Ty,
+        matched: Span,
+    ) -> Pat {
         match lit {
             Literal::Number(value) => {
                 let ty = self.store.fresh_pred(Pred::Num, Source::Literal, span);
@@ -96,15 +103,16 @@ impl Infer<'_> {
             self.report(patterns::tuple_length(span, matched, items.len(), parts.len(), &shown));
             return self.poisoned(items);
         }
-        let parts: Rc<[Ty]> = match self.store.shallow(want) {
-            Ty::Tuple(parts) => parts,
-            other => {
-                let parts: Rc<[Ty]> = items.iter().map(|_| self.store.fresh()).collect();
-                self.fit_pattern(span, &other, &Ty::Tuple(Rc::clone(&parts)), matched);
-                parts
-            }
+        let parts: Rc<[Ty]> = if let Ty::Tuple(parts) = self.store.shallow(want) {
+            parts
+        } else {
+            let parts: Rc<[Ty]> = items.iter().map(|_| self.store.fresh()).collect();
+            self.fit_pattern(span, want, &Ty::Tuple(Rc::clone(&parts)), matched);
+            parts
         };
-        Pat::Tuple(items.iter().zip(parts.iter()).map(|(item, part)| self.pattern(item, part, matched)).collect())
+        Pat::Tuple(
+            items.iter().zip(parts.iter()).map(|(item, part)| self.pattern(item, part, matched)).collect(),
+        )
     }
 
     /// Brings the variables of patterns into scope that already have an error.
@@ -195,7 +203,9 @@ impl Infer<'_> {
         };
         match found {
             Found::One(ctor) => return Some(ctor),
-            Found::Ambiguous(places) => self.report(names::ambiguous("constructor", name, path.span, &places)),
+            Found::Ambiguous(places) => {
+                self.report(names::ambiguous("constructor", name, path.span, &places))
+            }
             Found::Excused => self.failed = true,
             Found::Nothing => {
                 let hint = suggest::constructor(name, self.globals.ctor_names());

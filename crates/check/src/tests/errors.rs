@@ -674,10 +674,13 @@ fn types_that_explode_are_refused() {
         text.push_str(&format!("  let p{i} = (p{}, p{})\n", i - 1, i - 1));
     }
     text.push_str("  in p39\n");
-    check(&text, expect![[r#"
+    check(
+        &text,
+        expect![[r#"
         E0323 the types in this definition become too large to work with
           at 1:5 `f` in here
           note: types can double in size with every `let` that uses the one before twice
           help: split the definition, and give its parts annotations or data types
-    "#]]);
+    "#]],
+    );
 }
