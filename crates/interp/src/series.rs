@@ -101,21 +101,11 @@ fn operation(cx: &mut Context, op: RealOp, args: &[Series], order: usize) -> Res
         result.resize(order + 1, ZERO);
         return Ok(result);
     }
-    let one_by_one = matches!(
-        op,
-        RealOp::Add
-            | RealOp::Sub
-            | RealOp::Neg
-            | RealOp::Mul
-            | RealOp::MulZero
-            | RealOp::Div
-            | RealOp::DivZero
-            | RealOp::PowInt(2)
-    );
-    if one_by_one {
-        let mut result = Vec::with_capacity(order + 1);
-        for k in 0..=order {
-            let next = next_coefficient(cx, op, args, &result, k)?;
+    if let Some(op) = Direct::of(op) {
+        let first = arith::real(cx, op.real_op(), &primals)?;
+        let mut result = vec![first];
+        for k in 1..=order {
+            let next = op.coefficient(cx, args, &result, k)?;
             result.push(next);
         }
         return Ok(result);
@@ -139,37 +129,78 @@ fn truncated(series: &[Value], order: usize) -> Series {
     series
 }
 
-/// Coefficient `k` of one of the operations that need no rule, from those of the arguments up to `k` and those of the
-/// result below `k`.
-fn next_coefficient(
-    cx: &mut Context,
-    op: RealOp,
-    args: &[Series],
-    result: &[Value],
-    k: usize,
-) -> Result<Value, Failure> {
-    let constant: Series = Vec::new();
-    let x = args.first().unwrap_or(&constant);
-    let y = args.get(1).unwrap_or(&constant);
-    if k == 0 {
-        let primals: Vec<Value> = args.iter().map(|arg| coefficient(arg, 0)).collect();
-        return arith::real(cx, op, &primals);
+/// The operations that need no rule.
+#[derive(Clone, Copy)]
+enum Direct {
+    Sum,
+    Difference,
+    Negation,
+    Product,
+    ZeroProduct,
+    Square,
+    Quotient,
+    ZeroQuotient,
+}
+
+impl Direct {
+    const ALL: [Direct; 8] = [
+        Direct::Sum,
+        Direct::Difference,
+        Direct::Negation,
+        Direct::Product,
+        Direct::ZeroProduct,
+        Direct::Square,
+        Direct::Quotient,
+        Direct::ZeroQuotient,
+    ];
+
+    fn of(op: RealOp) -> Option<Direct> {
+        Direct::ALL.into_iter().find(|direct| direct.real_op() == op)
     }
-    match op {
-        RealOp::Neg => negated(cx, coefficient(x, k)),
-        RealOp::Sub => {
-            let y = negated(cx, coefficient(y, k))?;
-            plus(cx, coefficient(x, k), y)
+
+    fn real_op(self) -> RealOp {
+        match self {
+            Direct::Sum => RealOp::Add,
+            Direct::Difference => RealOp::Sub,
+            Direct::Negation => RealOp::Neg,
+            Direct::Product => RealOp::Mul,
+            Direct::ZeroProduct => RealOp::MulZero,
+            Direct::Square => RealOp::PowInt(2),
+            Direct::Quotient => RealOp::Div,
+            Direct::ZeroQuotient => RealOp::DivZero,
         }
-        RealOp::Mul | RealOp::MulZero => convolution(cx, x, y, k, 0),
-        RealOp::PowInt(_) => convolution(cx, x, x, k, 0),
-        RealOp::Div | RealOp::DivZero => {
-            let rest = convolution(cx, y, result, k, 1)?;
-            let rest = negated(cx, rest)?;
-            let sum = plus(cx, coefficient(x, k), rest)?;
-            divided(cx, sum, &coefficient(y, 0))
+    }
+
+    /// Coefficient `k`, from those of the arguments up to `k` and those of the result below `k`.
+    fn coefficient(
+        self,
+        cx: &mut Context,
+        args: &[Series],
+        result: &[Value],
+        k: usize,
+    ) -> Result<Value, Failure> {
+        if k == 0 {
+            let primals: Vec<Value> = args.iter().map(|arg| coefficient(arg, 0)).collect();
+            return arith::real(cx, self.real_op(), &primals);
         }
-        _ => plus(cx, coefficient(x, k), coefficient(y, k)),
+        let x = args.first().map_or(&[][..], Vec::as_slice);
+        let y = args.get(1).map_or(&[][..], Vec::as_slice);
+        match self {
+            Direct::Sum => plus(cx, coefficient(x, k), coefficient(y, k)),
+            Direct::Difference => {
+                let y = negated(cx, coefficient(y, k))?;
+                plus(cx, coefficient(x, k), y)
+            }
+            Direct::Negation => negated(cx, coefficient(x, k)),
+            Direct::Product | Direct::ZeroProduct => convolution(cx, x, y, k, 0),
+            Direct::Square => convolution(cx, x, x, k, 0),
+            Direct::Quotient | Direct::ZeroQuotient => {
+                let rest = convolution(cx, y, result, k, 1)?;
+                let rest = negated(cx, rest)?;
+                let sum = plus(cx, coefficient(x, k), rest)?;
+                divided(cx, sum, &coefficient(y, 0))
+            }
+        }
     }
 }
 
@@ -210,8 +241,8 @@ enum Online {
     Known(Series),
     /// It is the result.
     Out,
-    /// An operation of [`next_coefficient`].
-    Op(RealOp, Vec<Online>, Series),
+    /// An operation that needs no rule.
+    Op(Direct, Vec<Online>, Series),
     /// Any other operation: computed anew for each order.
     Again(Expr),
 }
@@ -257,24 +288,14 @@ impl Env<'_> {
         match expr {
             Expr::In(_) | Expr::Const(_) => self.series(cx, expr, &[], order).map(Online::Known),
             Expr::Out => Ok(Online::Out),
-            Expr::Op(
-                op @ (RealOp::Add
-                | RealOp::Sub
-                | RealOp::Neg
-                | RealOp::Mul
-                | RealOp::MulZero
-                | RealOp::Div
-                | RealOp::DivZero
-                | RealOp::PowInt(2)),
-                operands,
-            ) => {
+            Expr::Op(op, operands) => {
+                let Some(op) = Direct::of(*op) else { return Ok(Online::Again(expr.clone())) };
                 let operands: Vec<Online> = operands
                     .iter()
                     .map(|operand| self.online(cx, operand, order))
                     .collect::<Result<_, _>>()?;
-                Ok(Online::Op(*op, operands, Vec::new()))
+                Ok(Online::Op(op, operands, Vec::new()))
             }
-            Expr::Op(..) => Ok(Online::Again(expr.clone())),
             Expr::If(test, then, otherwise) => {
                 let chosen = if self.test(cx, test) { then } else { otherwise };
                 self.online(cx, chosen, order)
@@ -300,7 +321,7 @@ impl Env<'_> {
                     .map(|operand| self.up_to(cx, operand, out, k))
                     .collect::<Result<_, _>>()?;
                 while known.len() <= k {
-                    let next = next_coefficient(cx, *op, &operands, known, known.len())?;
+                    let next = op.coefficient(cx, &operands, known, known.len())?;
                     known.push(next);
                 }
                 Ok(truncated(known, k))

@@ -18,7 +18,6 @@
 
 mod backward;
 mod forward;
-mod functional;
 
 use crate::arith::{self, is_exact_zero};
 use crate::errors;
@@ -34,7 +33,6 @@ use smallvec::smallvec;
 use std::rc::Rc;
 use wengert_prim::RealOp;
 
-pub(crate) use functional::apply_dual;
 
 /// Tangents or cotangents of slots; `None` is zero.
 #[derive(Default)]
