@@ -46,6 +46,8 @@ pub(crate) struct Annotator<'g> {
     globals: &'g Globals,
     pub(crate) uses: Vec<VarUse>,
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Whether a hole stands somewhere in the result.
+    pub(crate) broken: bool,
     nodes: usize,
     /// Aliases of the module that are not declared yet: meeting one means it is being expanded within itself.
     pub(crate) pending: &'g [Name],
@@ -53,7 +55,12 @@ pub(crate) struct Annotator<'g> {
 
 impl<'g> Annotator<'g> {
     pub(crate) fn new(globals: &'g Globals) -> Annotator<'g> {
-        Annotator { globals, uses: Vec::new(), diagnostics: Vec::new(), nodes: 0, pending: &[] }
+        Annotator { globals, uses: Vec::new(), diagnostics: Vec::new(), broken: false, nodes: 0, pending: &[] }
+    }
+
+    fn hole(&mut self) -> Type {
+        self.broken = true;
+        hole()
     }
 
     /// A written type.
@@ -83,7 +90,7 @@ impl<'g> Annotator<'g> {
                 Type::array(size, self.ty(elem))
             }
             ast::TypeKind::Paren(inner) => self.ty(inner),
-            ast::TypeKind::Error => hole(),
+            ast::TypeKind::Error => self.hole(),
         }
     }
 
@@ -125,19 +132,19 @@ impl<'g> Annotator<'g> {
             Found::One(info) => return self.data(&info, name, args, span),
             Found::Ambiguous(places) => {
                 self.diagnostics.push(names::ambiguous("type", name, span, &places));
-                return hole();
+                return self.hole();
             }
-            Found::Excused => return hole(),
+            Found::Excused => return self.hole(),
             Found::Nothing => {}
         }
         if self.pending.contains(&name) {
             self.diagnostics.push(names::cyclic_alias(name, span));
-            return hole();
+            return self.hole();
         }
         self.built_in(name, args, span).unwrap_or_else(|| {
             let similar = suggest::type_name(name, self.globals.type_names());
             self.diagnostics.push(names::unknown_type(name, span, similar));
-            hole()
+            self.hole()
         })
     }
 
@@ -153,7 +160,7 @@ impl<'g> Annotator<'g> {
                     Some(arg) if given == 1 => Type::Dual(Arc::new(arg)),
                     Some(_) | None => {
                         self.diagnostics.push(types::type_arguments(name, 1, given, span, None));
-                        hole()
+                        self.hole()
                     }
                 });
             }
@@ -161,7 +168,7 @@ impl<'g> Annotator<'g> {
         };
         if !args.is_empty() {
             self.diagnostics.push(types::type_arguments(name, 0, args.len(), span, None));
-            return Some(hole());
+            return Some(self.hole());
         }
         Some(plain)
     }
@@ -176,9 +183,9 @@ impl<'g> Annotator<'g> {
                     suggest::similar(module.name, known),
                 ));
             }
-            return hole();
+            return self.hole();
         };
-        let Some(interface) = import.interface.as_deref() else { return hole() };
+        let Some(interface) = import.interface.as_deref() else { return self.hole() };
         if let Some(alias) = interface.aliases.get(&name.name).cloned() {
             return self.expand(name.name, &alias, args, span);
         }
@@ -188,7 +195,7 @@ impl<'g> Annotator<'g> {
         let known = interface.types.keys().chain(interface.aliases.keys()).copied();
         let similar = suggest::similar(name.name, known);
         self.diagnostics.push(names::not_in_module("type", name.name, name.span, &import.title, similar));
-        hole()
+        self.hole()
     }
 
     fn data(&mut self, info: &Arc<TypeInfo>, name: Name, args: Vec<Type>, span: Span) -> Type {
@@ -196,24 +203,24 @@ impl<'g> Annotator<'g> {
         if args.len() != wanted {
             let place = Some(info.data.span);
             self.diagnostics.push(types::type_arguments(name, wanted, args.len(), span, place));
-            return hole();
+            return self.hole();
         }
         Type::Data(info.data.name, args)
     }
 
     fn expand(&mut self, name: Name, alias: &AliasInfo, args: Vec<Type>, span: Span) -> Type {
-        let Some(ty) = &alias.ty else { return hole() };
+        let Some(ty) = &alias.ty else { return self.hole() };
         if args.len() != alias.params.len() {
             let place = Some(alias.span);
             self.diagnostics.push(types::type_arguments(name, alias.params.len(), args.len(), span, place));
-            return hole();
+            return self.hole();
         }
         let subst: Vec<(Name, Type)> = alias.params.iter().copied().zip(args).collect();
         self.nodes = 0;
         let expanded = self.replace(ty, &subst);
         if self.nodes > MAX_NODES {
             self.diagnostics.push(types::type_too_large(span));
-            return hole();
+            return self.hole();
         }
         expanded
     }
@@ -222,7 +229,7 @@ impl<'g> Annotator<'g> {
     fn replace(&mut self, ty: &Type, subst: &[(Name, Type)]) -> Type {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return hole();
+            return self.hole();
         }
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match ty {
             Type::Real | Type::Int | Type::Bool | Type::String => ty.clone(),

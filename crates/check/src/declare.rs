@@ -2,7 +2,7 @@
 //! use another; data types may refer to each other in any way. A declaration with an error is kept, marked as
 //! broken, so that uses of it are not reported.
 
-use crate::annotate::{Annotator, VarKind, VarUse, hole};
+use crate::annotate::{Annotator, VarKind, VarUse};
 use crate::errors::{names, sizes};
 use crate::interface::{AliasInfo, CtorInfo, TypeInfo};
 use crate::pred::summarize;
@@ -22,6 +22,9 @@ pub(crate) fn declare(
 ) -> Vec<Arc<DataType>> {
     let mut seen: FxHashMap<Name, Span> = FxHashMap::default();
     let mut is_new = |ident: &Ident, diagnostics: &mut Vec<Diagnostic>| {
+        if ident.name.as_str() == "_" {
+            return false;
+        }
         if BUILT_IN_TYPES.contains(&ident.name.as_str()) {
             diagnostics.push(names::built_in_type(ident.name, ident.span));
             return false;
@@ -105,8 +108,9 @@ fn declare_types(
     let mut declared: Vec<(Arc<DataType>, bool)> = Vec::with_capacity(types.len());
     let mut ctor_places: FxHashMap<Name, Span> = FxHashMap::default();
     for decl in types {
-        distinct_params(&decl.params, diagnostics);
-        let mut broken = false;
+        // The parser has complained about a declaration without constructors.
+        let mut broken = decl.ctors.is_empty();
+        broken |= !distinct_params(&decl.params, diagnostics);
         let mut ctors: Vec<Ctor> = Vec::with_capacity(decl.ctors.len());
         for ctor in &decl.ctors {
             let (fields, bad) = resolve(globals, &decl.params, &ctor.fields, &[], diagnostics);
@@ -153,7 +157,7 @@ fn resolve<'t>(
     let mut annotator = Annotator::new(globals);
     annotator.pending = pending;
     let resolved: Vec<Type> = types.into_iter().map(|ty| annotator.ty(ty)).collect();
-    let Annotator { uses, diagnostics: mut found, .. } = annotator;
+    let Annotator { uses, diagnostics: mut found, broken, .. } = annotator;
     let unbound =
         |var: &VarUse| !(var.kind == VarKind::Type && params.iter().any(|param| param.name == var.name));
     let mut told: Vec<Name> = Vec::new();
@@ -168,29 +172,19 @@ fn resolve<'t>(
             VarKind::Size => sizes::size_in_declaration(var.name, var.span),
         });
     }
-    // A hole is there exactly when the parser or the annotator reported something.
-    let broken = !found.is_empty() || resolved.iter().any(mentions_hole);
+    let broken = broken || !found.is_empty();
     diagnostics.append(&mut found);
     (resolved, broken)
 }
 
-fn mentions_hole(ty: &Type) -> bool {
-    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match ty {
-        Type::Var(_) => *ty == hole(),
-        Type::Real | Type::Int | Type::Bool | Type::String => false,
-        Type::Tuple(items) | Type::Data(_, items) => items.iter().any(mentions_hole),
-        Type::Record(row) => row.fields.values().any(mentions_hole),
-        Type::Array(_, inner) | Type::Dual(inner) => mentions_hole(inner),
-        Type::Fun(from, to) => mentions_hole(from) || mentions_hole(to),
-    })
-}
-
-fn distinct_params(params: &[Ident], diagnostics: &mut Vec<Diagnostic>) {
+fn distinct_params(params: &[Ident], diagnostics: &mut Vec<Diagnostic>) -> bool {
+    let before = diagnostics.len();
     for (index, param) in params.iter().enumerate() {
-        if let Some(before) = params.iter().take(index).find(|other| other.name == param.name) {
-            diagnostics.push(names::duplicate_type_parameter(param.name, param.span, before.span));
+        if let Some(first) = params.iter().take(index).find(|other| other.name == param.name) {
+            diagnostics.push(names::duplicate_type_parameter(param.name, param.span, first.span));
         }
     }
+    diagnostics.len() == before
 }
 
 /// Unqualified type names in a written type.

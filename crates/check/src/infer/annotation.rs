@@ -33,7 +33,8 @@ impl Infer<'_> {
     pub(crate) fn annotation(&mut self, ty: &ast::Type) -> Ty {
         let mut annotator = Annotator::new(self.globals);
         let core = annotator.ty(ty);
-        let Annotator { uses, diagnostics, .. } = annotator;
+        let Annotator { uses, diagnostics, broken, .. } = annotator;
+        self.failed |= broken;
         diagnostics.into_iter().for_each(|diagnostic| self.report(diagnostic));
         let mut subst = Subst::default();
         for var in uses {
