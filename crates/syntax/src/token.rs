@@ -143,13 +143,18 @@ impl TokenKind {
 
     /// How a message speaks of it, with its source text: ``the name `x` ``, ``the keyword `then` ``.
     pub(crate) fn describe(self, source: &str) -> String {
-        match self {
-            TokenKind::Lower(_) | TokenKind::Upper(_) => format!("the name `{source}`"),
-            TokenKind::Number(_) | TokenKind::Real(_) => format!("the number `{source}`"),
-            TokenKind::Text(_) => "a string".into(),
-            TokenKind::End => "the end of the text".into(),
-            _ if self.is_word() => format!("the keyword `{}`", self.text()),
-            _ => format!("`{source}`"),
+        if matches!(self, TokenKind::Lower(_) | TokenKind::Upper(_)) {
+            format!("the name `{source}`")
+        } else if matches!(self, TokenKind::Number(_) | TokenKind::Real(_)) {
+            format!("the number `{source}`")
+        } else if matches!(self, TokenKind::Text(_)) {
+            "a string".into()
+        } else if self == TokenKind::End {
+            "the end of the text".into()
+        } else if self.is_word() {
+            format!("the keyword `{}`", self.text())
+        } else {
+            format!("`{source}`")
         }
     }
 

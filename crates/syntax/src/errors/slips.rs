@@ -142,3 +142,12 @@ pub(crate) fn def_rec(span: Span) -> Diagnostic {
     Diagnostic::error(FOREIGN_ITEM, span, "`rec` belongs to `let`; a `def` may always refer to itself")
         .help("remove the word")
 }
+
+pub(crate) fn missing_let(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::error(MISSING_BODY, span, format!("the binding of `{name}` does not begin with `let`"))
+        .help("each binding has a `let` of its own; `in` stands before the body")
+}
+
+pub(crate) fn quoted_field(span: Span) -> Diagnostic {
+    Diagnostic::error(RECORD_FIELD, span, "the names of fields have no quotes").help("write `{x = 1.0}`")
+}

@@ -1,11 +1,12 @@
 //! Layout of expressions.
 //!
-//! Parentheses are added only where a tree without text needs them ([`needs_parens`]); a parsed tree has its own.
+//! Parentheses are added only where a tree without text needs them (see [`super::parens`]).
 
 use super::doc::{Op, WIDTH, flat_width};
+use super::parens::{ANYWHERE, CLOSED, Follow, Place, needs_parens, right_part};
 use super::printer::Printer;
 use crate::ast::{Arm, BinOp, Binding, Expr, ExprKind, Ident, Literal, Target};
-use crate::precedence::{APPLICATION, LOWEST, NEGATION, POSTFIX, POWER, Side, binding};
+use crate::precedence::{LOWEST, POWER, Side, binding};
 use crate::token::TokenKind;
 
 /// Indentation of what belongs to the line above.
@@ -20,125 +21,28 @@ const ANY: usize = usize::MAX;
 /// The last argument may hang on the line of the function if what stands before it is at most so wide.
 const WIDEST_BEFORE_HANGING: usize = 60;
 
-/// What stands to the right of an expression and could be taken for a part of it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Follow {
-    /// Nothing.
-    Nothing,
-    /// `|`: an open `match` would take the next arm.
-    Arm,
-    /// An operator: any open form would take it.
-    Operator,
-}
-
-/// The place of an expression: how strongly it must bind, and what follows it.
-#[derive(Clone, Copy)]
-struct Place {
-    least: u8,
-    follow: Follow,
-}
-
-const ANYWHERE: Place = Place { least: LOWEST, follow: Follow::Nothing };
-const CLOSED: Place = Place { least: POSTFIX, follow: Follow::Nothing };
-
-/// How strongly the form of an expression binds. Forms that are open on the right count as operands.
-fn strength(expr: &Expr) -> u8 {
-    match &expr.kind {
-        ExprKind::Binary { op, .. } => binding(*op).0,
-        ExprKind::Neg(_) => NEGATION,
-        ExprKind::App { .. } => APPLICATION,
-        ExprKind::Lambda { .. }
-        | ExprKind::If { .. }
-        | ExprKind::Match { .. }
-        | ExprKind::Let { .. }
-        | ExprKind::LetRec { .. } => POWER,
-        ExprKind::Var(_)
-        | ExprKind::Ctor(_)
-        | ExprKind::Lit(_)
-        | ExprKind::Op(_)
-        | ExprKind::Tuple(_)
-        | ExprKind::Array(_)
-        | ExprKind::Record(_)
-        | ExprKind::Update { .. }
-        | ExprKind::Field { .. }
-        | ExprKind::Index { .. }
-        | ExprKind::Annot { .. }
-        | ExprKind::Paren(_)
-        | ExprKind::Error => POSTFIX,
-    }
-}
-
-fn is_open(expr: &Expr) -> bool {
-    matches!(
-        expr.kind,
-        ExprKind::Lambda { .. }
-            | ExprKind::If { .. }
-            | ExprKind::Match { .. }
-            | ExprKind::Let { .. }
-            | ExprKind::LetRec { .. }
-    )
-}
-
-/// The last part of an expression that is written without a closing sign behind it.
-fn right_part(expr: &Expr) -> Option<&Expr> {
-    match &expr.kind {
-        ExprKind::Binary { rhs, .. } => Some(rhs),
-        ExprKind::Neg(inner) => Some(inner),
-        ExprKind::Lambda { body, .. } | ExprKind::Let { body, .. } | ExprKind::LetRec { body, .. } => {
-            Some(body)
-        }
-        ExprKind::If { otherwise, .. } => Some(otherwise),
-        ExprKind::Match { arms, .. } => arms.last().map(|arm| &arm.body),
-        ExprKind::Var(_)
-        | ExprKind::Ctor(_)
-        | ExprKind::Lit(_)
-        | ExprKind::Op(_)
-        | ExprKind::App { .. }
-        | ExprKind::Tuple(_)
-        | ExprKind::Array(_)
-        | ExprKind::Record(_)
-        | ExprKind::Update { .. }
-        | ExprKind::Field { .. }
-        | ExprKind::Index { .. }
-        | ExprKind::Annot { .. }
-        | ExprKind::Paren(_)
-        | ExprKind::Error => None,
-    }
-}
-
-/// Whether what follows the expression would be taken for a part of it.
-fn takes_what_follows(expr: &Expr, follow: Follow) -> bool {
-    let mut parts = std::iter::successors(Some(expr), |part| right_part(part));
-    match follow {
-        Follow::Nothing => false,
-        Follow::Arm => parts.any(|part| matches!(part.kind, ExprKind::Match { .. })),
-        Follow::Operator => parts.any(is_open),
-    }
-}
-
-fn needs_parens(expr: &Expr, place: Place) -> bool {
-    let weak = match &expr.kind {
-        // A minus begins an operand wherever one may stand, but not the left one of `^`.
-        ExprKind::Neg(_) => place.least > POWER,
-        _ => strength(expr) < place.least,
-    };
-    weak || takes_what_follows(expr, place.follow)
-}
-
 /// Whether the expression hangs on the line of what introduces it, its last line closing it.
 fn hangs(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Paren(inner) => matches!(inner.kind, ExprKind::Lambda { .. } | ExprKind::Match { .. }),
-        ExprKind::Lambda { .. } | ExprKind::Record(_) | ExprKind::Update { .. } | ExprKind::Array(_) => true,
-        _ => false,
+    if let ExprKind::Paren(inner) = &expr.kind {
+        return matches!(inner.kind, ExprKind::Lambda { .. } | ExprKind::Match { .. });
     }
+    is_listing(expr) || matches!(expr.kind, ExprKind::Lambda { .. })
+}
+
+/// Whether the expression has brackets that may stand on lines of their own.
+fn is_listing(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Array(_) | ExprKind::Record(_) | ExprKind::Update { .. })
+}
+
+fn is_let(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Let { .. } | ExprKind::LetRec { .. })
 }
 
 fn is_function(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Paren(inner) => is_function(inner),
-        _ => matches!(expr.kind, ExprKind::Lambda { .. }),
+    if let ExprKind::Paren(inner) = &expr.kind {
+        return is_function(inner);
     }
+    matches!(expr.kind, ExprKind::Lambda { .. })
 }
 
 impl Printer<'_> {
@@ -192,7 +96,7 @@ impl Printer<'_> {
                 });
             }
             ExprKind::Match { scrutinee, arms } => self.match_expr(scrutinee, arms, follow, WIDEST_MATCH),
-            ExprKind::Let { .. } | ExprKind::LetRec { .. } => self.let_expr(expr, follow),
+            ExprKind::Let { .. } | ExprKind::LetRec { .. } => self.lets(expr, follow, false),
             ExprKind::Tuple(elements) => self.tuple(elements),
             ExprKind::Array(elements) => self.array(elements),
             ExprKind::Record(fields) => self.record(None, fields),
@@ -258,7 +162,7 @@ impl Printer<'_> {
     /// of its own.
     pub(super) fn body(&mut self, body: &Expr, follow: Follow) {
         let place = Place { least: LOWEST, follow };
-        if matches!(body.kind, ExprKind::Let { .. } | ExprKind::LetRec { .. }) && !needs_parens(body, place) {
+        if is_let(body) && !needs_parens(body, place) {
             self.indented(STEP, |printer| {
                 printer.push(Op::Hardline);
                 printer.lets(body, follow, true);
@@ -272,9 +176,7 @@ impl Printer<'_> {
     /// own hangs on the line where it begins.
     fn short_body(&mut self, body: &Expr, place: Place) {
         let start = self.ops.len();
-        let may_hang =
-            matches!(body.kind, ExprKind::Array(_) | ExprKind::Record(_) | ExprKind::Update { .. })
-                && !self.after_comment();
+        let may_hang = is_listing(body) && !self.after_comment();
         self.group(ANY, |printer| {
             printer.indented(STEP, |printer| {
                 printer.line();
@@ -409,55 +311,32 @@ impl Printer<'_> {
         self.indented(STEP, |printer| printer.pattern(&arm.pattern));
         self.space();
         self.token(TokenKind::Arrow);
-        match &arm.body.kind {
+        if let ExprKind::Match { scrutinee, arms } = &arm.body.kind
+            && !needs_parens(&arm.body, Place { least: LOWEST, follow })
+        {
             // On one line its arms could be mistaken for arms of the outer match.
-            ExprKind::Match { scrutinee, arms }
-                if !needs_parens(&arm.body, Place { least: LOWEST, follow }) =>
-            {
-                self.indented(STEP, |printer| {
-                    printer.push(Op::Hardline);
-                    printer.match_expr(scrutinee, arms, follow, 0);
-                });
-            }
-            _ => self.body(&arm.body, follow),
+            self.indented(STEP, |printer| {
+                printer.push(Op::Hardline);
+                printer.match_expr(scrutinee, arms, follow, 0);
+            });
+        } else {
+            self.body(&arm.body, follow);
         }
     }
 
-    /// A chain of `let`s, one on a line; a single short one may stand on one line.
-    fn let_expr(&mut self, expr: &Expr, follow: Follow) {
-        self.lets(expr, follow, false);
-    }
-
+    /// A chain of `let`s, one on a line; a single short one may stand on one line unless it must be `broken`.
     fn lets(&mut self, expr: &Expr, follow: Follow, broken: bool) {
-        let is_chain = matches!(
-            &expr.kind,
-            ExprKind::Let { body, .. } | ExprKind::LetRec { body, .. }
-                if matches!(body.kind, ExprKind::Let { .. } | ExprKind::LetRec { .. })
-        );
-        let group_of_several = matches!(&expr.kind, ExprKind::LetRec { bindings, .. } if bindings.len() > 1);
-        let broken = broken || is_chain || group_of_several;
+        let several = matches!(&expr.kind, ExprKind::LetRec { bindings, .. } if bindings.len() > 1)
+            || right_part(expr).is_some_and(is_let);
         self.group(WIDEST_LET, |printer| {
-            let mut current = expr;
-            loop {
-                let body = match &current.kind {
-                    ExprKind::Let { binding, body } => {
-                        printer.token(TokenKind::Let);
-                        printer.space();
-                        printer.binding(binding);
-                        body
-                    }
-                    ExprKind::LetRec { bindings, body } => {
-                        printer.let_rec(bindings);
-                        body
-                    }
-                    _ => return,
-                };
-                if matches!(body.kind, ExprKind::Let { .. } | ExprKind::LetRec { .. }) {
+            let mut rest = expr;
+            while let Some(body) = printer.let_head(rest) {
+                if is_let(body) {
                     printer.hard_line();
-                    current = body;
+                    rest = body;
                     continue;
                 }
-                if broken {
+                if broken || several {
                     printer.hard_line();
                 } else {
                     printer.line();
@@ -467,6 +346,19 @@ impl Printer<'_> {
                 return;
             }
         });
+    }
+
+    /// `let` with its bindings; gives the body. None for anything else.
+    fn let_head<'e>(&mut self, expr: &'e Expr) -> Option<&'e Expr> {
+        if let ExprKind::LetRec { bindings, body } = &expr.kind {
+            self.let_rec(bindings);
+            return Some(body);
+        }
+        let ExprKind::Let { binding, body } = &expr.kind else { return None };
+        self.token(TokenKind::Let);
+        self.space();
+        self.binding(binding);
+        Some(body)
     }
 
     fn let_rec(&mut self, bindings: &[Binding]) {
@@ -629,10 +521,9 @@ fn flatten(expr: &Expr, level: u8, side: Side) -> (&Expr, Vec<(BinOp, &Expr)>) {
 
 /// Whether many of these may stand on one line of an array.
 fn is_simple(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Var(_) | ExprKind::Ctor(_) => true,
-        ExprKind::Lit(literal) => !matches!(literal, Literal::String(_)),
-        ExprKind::Neg(inner) => is_simple(inner),
-        _ => false,
+    if let ExprKind::Neg(inner) = &expr.kind {
+        return is_simple(inner);
     }
+    let is_string = matches!(expr.kind, ExprKind::Lit(Literal::String(_)));
+    matches!(expr.kind, ExprKind::Var(_) | ExprKind::Ctor(_) | ExprKind::Lit(_)) && !is_string
 }

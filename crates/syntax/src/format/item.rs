@@ -78,7 +78,7 @@ impl Printer<'_> {
         self.result_type(def.result.as_ref());
         self.space();
         self.token(TokenKind::Equals);
-        self.body(&def.body, super::expr::Follow::Nothing);
+        self.body(&def.body, super::parens::Follow::Nothing);
     }
 
     /// Parameters with spaces before them.
@@ -280,11 +280,8 @@ impl Printer<'_> {
     /// A pattern; as an atom, an application and an `as` need parentheses.
     fn pattern_at(&mut self, pattern: &Pattern, atom: bool, no_as: bool) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            let weak = match &pattern.kind {
-                PatternKind::Ctor { args, .. } => atom && !args.is_empty(),
-                PatternKind::As { .. } => no_as,
-                _ => false,
-            };
+            let is_applied = matches!(&pattern.kind, PatternKind::Ctor { args, .. } if !args.is_empty());
+            let weak = (atom && is_applied) || (no_as && matches!(pattern.kind, PatternKind::As { .. }));
             let parens = weak && self.cursor.is_none();
             self.opening_if(parens);
             self.bare_pattern(pattern);

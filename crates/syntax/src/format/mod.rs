@@ -11,6 +11,7 @@ mod doc;
 mod erase;
 mod expr;
 mod item;
+mod parens;
 mod printer;
 
 pub use erase::{same_expr, same_module};

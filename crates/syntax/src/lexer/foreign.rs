@@ -95,6 +95,7 @@ impl Lexer<'_> {
             || (spelling.ends_with('=') && spelling.len() == 2 && after.starts_with(['=', '>']))
             || (spelling.len() == 2
                 && spelling.ends_with('.')
+                && *spelling != ".."
                 && after.starts_with(|c: char| c.is_ascii_digit()));
         if part_of_ours {
             return false;

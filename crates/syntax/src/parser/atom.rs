@@ -11,7 +11,7 @@ use super::{Open, Parser, hole};
 use crate::ast::{Expr, ExprKind, Ident, Path};
 use crate::errors;
 use crate::token::TokenKind;
-use wengert_base::Span;
+use wengert_base::{Name, Span};
 
 impl Parser<'_> {
     /// An atom with its selections.
@@ -223,6 +223,13 @@ impl Parser<'_> {
 
     /// `x = e`
     fn field(&mut self) -> (Ident, Expr) {
+        if let TokenKind::Text(_) = self.kind() {
+            let span = self.here();
+            self.report(errors::quoted_field(span));
+            self.bump();
+            let _ = self.eat(TokenKind::Colon) || self.eat(TokenKind::Equals);
+            return (Ident { name: Name::new("_"), span }, self.expr());
+        }
         let name = self.expect_lower("a field");
         if self.at(TokenKind::Colon) {
             self.report(errors::colon_in_record(self.here()));

@@ -105,7 +105,9 @@ impl Parser<'_> {
         let start = self.here();
         let func = self.postfix();
         let mut args = Vec::new();
-        while self.begins_argument() {
+        let is_literal = matches!(func.kind, ExprKind::Lit(_));
+        // A literal takes no arguments; on the next line something else begins, whose beginning was forgotten.
+        while self.begins_argument() && !(is_literal && self.token(0).newline_before) {
             if self.kind().begins_open_form() {
                 self.report(errors::argument_needs_parentheses(self.here(), self.kind().text()));
                 args.push(self.operand());
@@ -292,6 +294,15 @@ impl Parser<'_> {
             return self.expr();
         }
         let (here, found) = (self.error_span(), self.found());
+        if let TokenKind::Lower(name) = self.kind()
+            && self.binding_ahead(0)
+        {
+            self.report(errors::missing_let(here, name.as_str()));
+            let start = self.here();
+            let binding = Box::new(self.binding());
+            let body = Box::new(self.deeper(|parser| parser.let_body(let_span), hole));
+            return Expr { kind: ExprKind::Let { binding, body }, span: self.span_from(start) };
+        }
         let continues = self.begins_operand() && !self.ends_expression();
         self.report(errors::let_without_body(here, &found, let_span, continues));
         if continues { self.expr() } else { hole(here) }

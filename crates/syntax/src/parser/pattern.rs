@@ -34,11 +34,14 @@ impl Parser<'_> {
         let start = self.here();
         let mut head = self.atom_pattern();
         if let PatternKind::Ctor { args, .. } = &mut head.kind {
-            while self.begins_pattern_atom() {
+            while self.begins_pattern_atom() && !self.at_guard() {
                 args.push(self.atom_pattern());
             }
             head.span = self.span_from(start);
-        } else if matches!(head.kind, PatternKind::Var(_)) && self.begins_pattern_atom() {
+        } else if matches!(head.kind, PatternKind::Var(_))
+            && self.begins_pattern_atom()
+            && !self.at_word(&["when"])
+        {
             let name = self.source_text(head.span);
             self.report(errors::small_constructor(head.span, name));
             while self.begins_pattern_atom() {
@@ -91,14 +94,22 @@ impl Parser<'_> {
             }
             _ => match self.literal() {
                 Some(lit) => PatternKind::Lit { lit, negative: false },
-                None => {
-                    let (here, found) = (self.error_span(), self.found());
-                    self.report(errors::expected_pattern(here, &found));
-                    return pattern_hole(here);
-                }
+                None => return self.missing_pattern(),
             },
         };
         Pattern { kind, span: self.span_from(start) }
+    }
+
+    /// A hole where a pattern should begin.
+    fn missing_pattern(&mut self) -> Pattern {
+        let (here, found) = (self.error_span(), self.found());
+        if self.kind().is_word() && self.kind_at(1) == TokenKind::Equals {
+            self.report(errors::expected_name(here, "what is bound", &found, true));
+            self.bump();
+        } else {
+            self.report(errors::expected_pattern(here, &found));
+        }
+        pattern_hole(here)
     }
 
     /// `-1`. Precondition: at a minus.
@@ -112,6 +123,9 @@ impl Parser<'_> {
             _ => {
                 let (here, found) = (self.error_span(), self.found());
                 self.report(errors::minus_in_pattern(here, &found));
+                if matches!(self.kind(), TokenKind::Lower(_)) {
+                    self.bump();
+                }
                 PatternKind::Error
             }
         }

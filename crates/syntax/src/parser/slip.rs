@@ -262,6 +262,15 @@ impl Parser<'_> {
         false
     }
 
+    /// Whether `when` and a condition, not a variable called so, stand before the arrow of an arm.
+    pub(super) fn at_guard(&self) -> bool {
+        self.at_word(&["when"])
+            && (1..LOOKAHEAD)
+                .map(|ahead| self.kind_at(ahead))
+                .take_while(|kind| !matches!(kind, TokenKind::Arrow | TokenKind::FatArrow | TokenKind::End))
+                .any(|kind| matches!(kind, TokenKind::Op(op) if op != BinOp::Sub))
+    }
+
     fn foreign_lambda(&mut self) -> Expr {
         let start = self.here();
         let python = self.at_word(&["lambda"]);
@@ -330,7 +339,9 @@ impl Parser<'_> {
     /// Numbers and strings are no functions: a comma or an operator is missing.
     pub(super) fn check_callee(&mut self, func: &Expr, args: &[Expr]) {
         let ExprKind::Lit(literal) = &func.kind else { return };
-        if matches!(self.kind(), TokenKind::Arrow | TokenKind::FatArrow) && self.in_arms {
+        let arm_without_bar = matches!(self.kind(), TokenKind::Arrow | TokenKind::FatArrow) && self.in_arms;
+        if arm_without_bar || self.at(TokenKind::Equals) {
+            // What is really wrong is said there.
             return;
         }
         let Some(first) = args.first() else { return };

@@ -40,10 +40,9 @@ fn literal(u: &mut Unstructured<'_>) -> Result<Literal> {
 }
 
 fn finite_literal(u: &mut Unstructured<'_>) -> Result<Literal> {
-    Ok(match literal(u)? {
-        Literal::Real(x) if !x.is_finite() => Literal::Real(0.5),
-        other => other,
-    })
+    let literal = literal(u)?;
+    let infinite = matches!(literal, Literal::Real(x) if !x.is_finite());
+    Ok(if infinite { Literal::Real(0.5) } else { literal })
 }
 
 /// A whole module.

@@ -153,14 +153,21 @@ pub(crate) fn ty(t: &Type) -> String {
     }
 }
 
+/// The text with characters that cannot be seen written as escapes.
+fn visible(text: &str) -> String {
+    let hidden = |c: char| c.is_control() || "\u{a0}\u{200b}".contains(c);
+    text.chars().map(|c| if hidden(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
+}
+
 /// Diagnostics, each with the marked source text.
 pub(crate) fn diagnostics(text: &str, diagnostics: &[Diagnostic]) -> String {
     diagnostics.iter().map(|d| diagnostic(text, d)).collect()
 }
 
 fn diagnostic(text: &str, d: &Diagnostic) -> String {
-    let slice =
-        |span: wengert_base::Span| text.get(span.start as usize..span.end as usize).unwrap_or("<bad span>");
+    let slice = |span: wengert_base::Span| {
+        visible(text.get(span.start as usize..span.end as usize).unwrap_or("<bad span>"))
+    };
     let mut out = format!("{} `{}`: {}\n", d.code, slice(d.primary.span), d.message);
     if !d.primary.message.is_empty() {
         out += &format!("  here: {}\n", d.primary.message);
