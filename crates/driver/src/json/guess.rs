@@ -106,24 +106,25 @@ enum Guess {
 }
 
 fn type_of(document: &Document, nodes: &[usize], preds: &[Pred], real: bool) -> Result<Type, Conflict> {
+    let wants_number = preds.contains(&Pred::Num);
     let mut guess = Guess::Nothing;
     for node in nodes {
         let seen = look(document, *node, 0)?;
+        // What is no number where one is needed is reported when it is read, with its place.
+        if wants_number && !matches!(seen, Guess::Int | Guess::Real | Guess::Special) {
+            continue;
+        }
         guess = join(guess, seen).map_err(|why| Conflict { span: document.span(*node), why })?;
     }
-    let wants_number = preds.contains(&Pred::Num);
-    let fits = match &guess {
-        Guess::Nothing | Guess::Int | Guess::Real | Guess::Special => true,
-        Guess::String => !wants_number,
-        Guess::Bool | Guess::Array(_) | Guess::Record(_) => !wants_number && !preds.contains(&Pred::Ord),
-    };
-    if !fits {
+    let ordered = !matches!(guess, Guess::Bool | Guess::Array(_) | Guess::Record(_));
+    if preds.contains(&Pred::Ord) && !ordered {
         let node = nodes.first().copied().unwrap_or(0);
         let found = document.kind(node).describe();
-        return Err(Conflict {
-            span: document.span(node),
-            why: format!("a number is expected, and this is {found}"),
-        });
+        let why = format!("a number or a string is expected, and this is {found}");
+        return Err(Conflict { span: document.span(node), why });
+    }
+    if guess == Guess::Nothing && wants_number && !nodes.is_empty() {
+        return Ok(Type::Real);
     }
     if guess == Guess::Nothing {
         return Ok(default_type(preds, real));

