@@ -7,5 +7,6 @@
 pub mod book;
 pub mod command;
 pub mod expected;
+pub mod fuzz;
 pub mod parallel;
 pub mod project;

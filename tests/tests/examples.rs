@@ -1,7 +1,7 @@
 //! The example programs and the standard library: each checks without a warning, is in the one layout, and, where it
 //! has a `main`, prints what its lines `-- > …` say.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use wengert_tests::command::wengert;
 use wengert_tests::expected::{blessing, difference};
 use wengert_tests::{parallel, project};
@@ -21,7 +21,9 @@ fn every_example_checks_is_formatted_and_prints_what_it_says() {
 
 #[test]
 fn every_library_module_checks_and_is_formatted() {
-    parallel::check_all("library modules", &project::files("lib", "wg"), checks_and_is_formatted);
+    parallel::check_all("library modules", &project::files("lib", "wg"), |path| {
+        checks_and_is_formatted(path)
+    });
 }
 
 #[test]
@@ -32,7 +34,7 @@ fn every_example_and_library_module_opens_with_a_comment() {
     });
 }
 
-fn checks_and_is_formatted(path: &PathBuf) -> Result<(), String> {
+fn checks_and_is_formatted(path: &Path) -> Result<(), String> {
     let name = project::relative(path);
     let checked = wengert(&["check", &name]);
     if checked.status != 0 || !checked.stderr.is_empty() {
@@ -45,7 +47,7 @@ fn checks_and_is_formatted(path: &PathBuf) -> Result<(), String> {
     Ok(())
 }
 
-fn prints_what_it_says(path: &PathBuf) -> Result<(), String> {
+fn prints_what_it_says(path: &Path) -> Result<(), String> {
     let name = project::relative(path);
     let text = project::read(path);
     let said: String = text

@@ -8,7 +8,7 @@
 //! - `-- mode: run ENTRY JSON` for `wengert run` the program `--entry ENTRY --input 'JSON'`;
 //! - `-- mode: shell LINE` for any line of shell, in which `FILE` stands for the program.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use wengert_tests::command::{Ran, shell_in, wengert_in};
 use wengert_tests::expected::compare_file;
 use wengert_tests::{parallel, project};
@@ -18,7 +18,7 @@ const KINDS: usize = 60;
 
 #[test]
 fn every_wrong_program_shows_its_text() {
-    parallel::check_all("wrong programs", &project::files("tests/errors", "wg"), check);
+    parallel::check_all("wrong programs", &project::files("tests/errors", "wg"), |path| check(path));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn every_expected_text_belongs_to_a_program() {
     });
 }
 
-fn check(path: &PathBuf) -> Result<(), String> {
+fn check(path: &Path) -> Result<(), String> {
     let name = project::relative(path);
     let ran = try_program(path).ok_or_else(|| format!("{name} does not open with a line `-- mode: …`"))?;
     let code: String = stem(path).chars().take_while(|c| *c != '-').collect();

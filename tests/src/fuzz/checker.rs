@@ -39,7 +39,11 @@ pub fn check(text: &str) -> Result<(), String> {
         return Ok(());
     }
     let second = check_in(&mut Session::new(), text)?;
-    if first == second { Ok(()) } else { Err(format!("checking again differs:\n{first}\n--- again\n{second}")) }
+    if first == second {
+        Ok(())
+    } else {
+        Err(format!("checking again differs:\n{first}\n--- again\n{second}"))
+    }
 }
 
 /// Checks a program; gives everything that is said about it.
@@ -50,7 +54,8 @@ fn check_in(session: &mut Session, text: &str) -> Result<String, String> {
         verify(&report)?;
     }
     let types = report.signatures().iter().map(|s| format!("{} : {}\n", s.name, s.ty)).collect::<String>();
-    Ok(wengert_driver::render::text::render(session.sources(), &report.diagnostics, Default::default()) + &types)
+    Ok(wengert_driver::render::text::render(session.sources(), &report.diagnostics, Default::default())
+        + &types)
 }
 
 fn verify(report: &Report) -> Result<(), String> {
@@ -59,5 +64,6 @@ fn verify(report: &Report) -> Result<(), String> {
         program.types.extend(module.program.types.iter().map(|(name, data)| (*name, data.clone())));
         program.defs.extend(module.program.defs.iter().map(|(name, def)| (*name, def.clone())));
     }
-    wengert_core::verify(&program).map_err(|error| format!("the verifier refuses an accepted program: {error}"))
+    wengert_core::verify(&program)
+        .map_err(|errors| format!("the verifier refuses an accepted program: {errors:?}"))
 }

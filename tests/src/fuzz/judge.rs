@@ -5,7 +5,7 @@ use wengert_base::{Diagnostic, SourceMap, Span};
 use wengert_driver::render::{Style, json, text};
 
 /// Holds diagnostics against that.
-pub fn diagnostics(sources: &SourceMap, diagnostics: &[Diagnostic]) -> Result<(), String> {
+pub(super) fn diagnostics(sources: &SourceMap, diagnostics: &[Diagnostic]) -> Result<(), String> {
     for diagnostic in diagnostics {
         let wrong = |what: &str| Err(format!("a message {what}: {diagnostic:?}"));
         if diagnostic.message.trim().is_empty() {

@@ -4,7 +4,7 @@
 const ATTEMPTS: usize = 3000;
 
 /// The smallest text found for which `fails` still holds. `fails(text)` is known to hold.
-pub fn minimize(text: &str, fails: &mut dyn FnMut(&str) -> bool) -> String {
+pub(super) fn minimize(text: &str, fails: &mut dyn FnMut(&str) -> bool) -> String {
     let mut left = ATTEMPTS;
     let mut best = text.to_string();
     loop {
@@ -26,7 +26,8 @@ fn shrink(mut pieces: Vec<String>, fails: &mut dyn FnMut(&str) -> bool, left: &m
         let mut start = 0;
         while start < pieces.len() && *left > 0 {
             *left -= 1;
-            let shorter: Vec<String> = pieces.iter().take(start).chain(pieces.iter().skip(start + size)).cloned().collect();
+            let shorter: Vec<String> =
+                pieces.iter().take(start).chain(pieces.iter().skip(start + size)).cloned().collect();
             if fails(&shorter.concat()) {
                 pieces = shorter;
             } else {

@@ -11,9 +11,9 @@ pub mod checker;
 pub mod interp;
 mod judge;
 mod minimize;
+pub mod parser;
 mod random;
 mod source;
-pub mod parser;
 
 pub use random::Random;
 pub use source::Corpus;

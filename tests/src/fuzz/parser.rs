@@ -21,7 +21,7 @@ pub fn check(text: &str) -> Result<(), String> {
     if parsed.diagnostics.iter().any(Diagnostic::is_error) {
         return Ok(());
     }
-    let formatted = wengert_syntax::format(&parsed, text);
+    let formatted = format(text)?;
     let (_, again) = read(&formatted);
     if let Some(error) = again.diagnostics.iter().find(|diagnostic| diagnostic.is_error()) {
         return Err(format!("the formatted text does not parse: {}\n{formatted}", error.message));
@@ -32,11 +32,18 @@ pub fn check(text: &str) -> Result<(), String> {
     if comments(&again, &formatted) != comments(&parsed, text) {
         return Err(format!("the formatter changes comments:\n{formatted}"));
     }
-    let twice = wengert_syntax::format(&again, &formatted);
+    let twice = format(&formatted)?;
     if twice != formatted {
         return Err(format!("formatting again changes something:\n{formatted}\n--- again\n{twice}"));
     }
     Ok(())
+}
+
+fn format(text: &str) -> Result<String, String> {
+    wengert_syntax::format(text, SourceId(0)).map_err(|diagnostics| {
+        let messages: Vec<String> = diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect();
+        format!("the formatter refuses what parses: {}", messages.join("; "))
+    })
 }
 
 fn read(text: &str) -> (SourceMap, Parse) {

@@ -12,14 +12,136 @@ pub struct Corpus {
 
 /// What may stand in a program, and a little of what may not.
 const TOKENS: &[&str] = &[
-    "def", "type", "alias", "import", "as", "let", "rec", "and", "in", "if", "then", "else", "match", "with", "true", "false",
-    "(", ")", "[", "]", "{", "}", ",", ".", ":", "=", "|", "->", "\\", "λ", "→", "×", "_", "+", "-", "*", "/", "%", "^", "**",
-    "++", "==", "!=", "<", "<=", ">", ">=", "≤", "≥", "≠", "∧", "∨", "¬", "&&", "||", "|>", ">>", "0", "1", "2", "3.5", "1e5",
-    "9223372036854775808", "1_000", "1e999", "\"text\"", "\"\\u{3bb}\\n\"", "\"", "x", "y", "f", "xs", "n", "a", "main", "Real",
-    "Int", "Bool", "String", "Dual", "List", "Nil", "Cons", "Some", "sin", "exp", "grad", "jvp", "vjp", "pullback", "linearize",
-    "custom_jvp", "custom_vjp", "stop_gradient", "checkpoint", "taylor", "hessian", "map", "fold", "build", "iota", "iterate",
-    "while_loop", "zip", "sum", "length", "apply_dual", "to_dual", "∇", "∂", "Ω", "π", "⊕", "xs[0]", "r.x", "-- comment\n",
-    "\n", "\t", "\r\n", "é", "\u{0}", "\u{feff}", "😀", "'", "`", "#", "@", "$", "~", ";",
+    "def",
+    "type",
+    "alias",
+    "import",
+    "as",
+    "let",
+    "rec",
+    "and",
+    "in",
+    "if",
+    "then",
+    "else",
+    "match",
+    "with",
+    "true",
+    "false",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ".",
+    ":",
+    "=",
+    "|",
+    "->",
+    "\\",
+    "λ",
+    "→",
+    "×",
+    "_",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "^",
+    "**",
+    "++",
+    "==",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "≤",
+    "≥",
+    "≠",
+    "∧",
+    "∨",
+    "¬",
+    "&&",
+    "||",
+    "|>",
+    ">>",
+    "0",
+    "1",
+    "2",
+    "3.5",
+    "1e5",
+    "9223372036854775808",
+    "1_000",
+    "1e999",
+    "\"text\"",
+    "\"\\u{3bb}\\n\"",
+    "\"",
+    "x",
+    "y",
+    "f",
+    "xs",
+    "n",
+    "a",
+    "main",
+    "Real",
+    "Int",
+    "Bool",
+    "String",
+    "Dual",
+    "List",
+    "Nil",
+    "Cons",
+    "Some",
+    "sin",
+    "exp",
+    "grad",
+    "jvp",
+    "vjp",
+    "pullback",
+    "linearize",
+    "custom_jvp",
+    "custom_vjp",
+    "stop_gradient",
+    "checkpoint",
+    "taylor",
+    "hessian",
+    "map",
+    "fold",
+    "build",
+    "iota",
+    "iterate",
+    "while_loop",
+    "zip",
+    "sum",
+    "length",
+    "apply_dual",
+    "to_dual",
+    "∇",
+    "∂",
+    "Ω",
+    "π",
+    "⊕",
+    "xs[0]",
+    "r.x",
+    "-- comment\n",
+    "\n",
+    "\t",
+    "\r\n",
+    "é",
+    "\u{0}",
+    "\u{feff}",
+    "😀",
+    "'",
+    "`",
+    "#",
+    "@",
+    "$",
+    "~",
+    ";",
 ];
 
 /// Small whole programs that reach far, as seeds for changes.
@@ -79,20 +201,23 @@ impl Corpus {
             }
             6 => swap_words(text, random),
             7 => replace_word(text, token, random),
-            _ => format!("{before}{}{after}", middle.repeat(2 + random.below(200)).chars().take(20_000).collect::<String>()),
+            _ => format!(
+                "{before}{}{after}",
+                middle.repeat(2 + random.below(200)).chars().take(20_000).collect::<String>()
+            ),
         }
     }
 
     /// Any text: a soup, a changed program, or a monster.
     pub fn wild(&self, random: &mut Random) -> String {
-        match random.below(8) {
-            0 => {
+        match random.below(24) {
+            0 | 1 => {
                 let length = random.below(120);
                 String::from_utf8_lossy(&random.bytes(length)).into_owned()
             }
-            1 => characters(random),
-            2 | 3 => tokens(random),
-            4 => monster(random),
+            2 | 3 => characters(random),
+            4..8 => tokens(random),
+            8 => monster(random),
             _ => self.changed(random),
         }
     }
@@ -138,7 +263,7 @@ fn replace_word(text: &str, token: &str, random: &mut Random) -> String {
 fn characters(random: &mut Random) -> String {
     (0..random.below(80))
         .filter_map(|_| {
-            let limit = [128, 1024, 0x11_0000][random.below(3) % 3];
+            let limit = random.pick(&[128, 1024, 0x11_0000]).copied().unwrap_or(128);
             char::from_u32(random.below(limit) as u32)
         })
         .collect()
@@ -184,6 +309,10 @@ fn monster(random: &mut Random) -> String {
         ("-- ", "", "\n"),
     ];
     let Some((open, middle, close)) = random.pick(DEEP) else { return String::new() };
-    let depth = [3, 40, 700, 1990, 2010, 30_000][random.below(6) % 6];
-    format!("def main = {}{middle}{}\n", open.repeat(depth), close.repeat(if random.one_in(5) { 0 } else { depth }))
+    let depth = random.pick(&[3, 40, 700, 1990, 2010, 30_000]).copied().unwrap_or(3);
+    format!(
+        "def main = {}{middle}{}\n",
+        open.repeat(depth),
+        close.repeat(if random.one_in(5) { 0 } else { depth })
+    )
 }

@@ -1,7 +1,7 @@
 //! The command: what each subcommand does, exit statuses, JSON in and out.
 
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use wengert_tests::command::{Ran, wengert_in};
 use wengert_tests::project;
 
@@ -43,7 +43,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-fn go(folder: &PathBuf, arguments: &[&str]) -> Ran {
+fn go(folder: &Path, arguments: &[&str]) -> Ran {
     wengert_in(folder, arguments, "")
 }
 

@@ -1,0 +1,381 @@
+//! Properties of generated programs: whatever the generators make is accepted, elaborates to a core that verifies and
+//! reads back, runs the same way every time, and has derivatives that agree with each other, with finite differences,
+//! and with the cost promise.
+//!
+//! Each property runs over `WENGERT_PROPERTY_CASES` programs (a few hundred if it is not set), the same ones every time;
+//! `WENGERT_PROPERTY_SEED` chooses others. A program that fails is made smaller before it is shown.
+
+use arbitrary::Unstructured;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use wengert_core::{parse, print, strip_spans, verify};
+use wengert_driver::scope::Scope;
+use wengert_driver::{Input, Options, Session, show};
+use wengert_gen::{Config, GenType, GenValue, Program, gen_program, gen_program_of, gen_value, minimize};
+use wengert_tests::parallel;
+
+/// Programs for each property, where nothing else is asked for.
+const DEFAULT_CASES: u64 = 250;
+
+/// A program and a place to try it.
+struct Case {
+    seed: u64,
+    program: Program,
+    /// An argument of the entry.
+    point: GenValue,
+    /// A tangent at `point`.
+    tangent: GenValue,
+}
+
+/// What a check says that did not fail.
+#[derive(PartialEq)]
+enum Verdict {
+    /// The property was put to the test.
+    Tested,
+    /// It could not be: a number was infinite, or a limit was reached.
+    Skipped,
+}
+
+/// A number from the environment.
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Bytes that look random, the same for each seed.
+fn bytes(seed: u64) -> Vec<u8> {
+    let mut state = (seed ^ setting("WENGERT_PROPERTY_SEED", 0).rotate_left(32))
+        .wrapping_add(1)
+        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    (0..256 + (seed as usize * 613) % 6000).map(|_| next()).collect()
+}
+
+/// The case with that seed; the entry's type is left to chance unless it is given.
+fn case(seed: u64, config: &Config, entry: Option<(GenType, GenType)>) -> Case {
+    let bytes = bytes(seed);
+    // Inputs have bytes of their own: programs use up all they get.
+    let (for_input, for_program) = bytes.split_at(128);
+    let mut u = Unstructured::new(for_program);
+    let program = match entry {
+        Some((arg, result)) => gen_program_of(&mut u, config, arg, result),
+        None => gen_program(&mut u, config),
+    };
+    let program = program.expect("generators do not run out of bytes");
+    let mut u = Unstructured::new(for_input);
+    let point = gen_value(&mut u, &program.arg_type, program.decls());
+    let point = point.expect("generators do not run out of bytes").expect("entries take first-order values");
+    let mut step = 0.0;
+    let tangent = point.map_reals(&mut |_| {
+        step += 1.0;
+        f64::sin(step * 1.7) + 0.25
+    });
+    Case { seed, program, point, tangent }
+}
+
+/// Runs a property over many programs, and fails with the smallest failing one that it can find.
+fn property(
+    config: &Config,
+    entry: Option<(GenType, GenType)>,
+    share: u64,
+    check: impl Fn(&Case) -> Result<Verdict, String> + Sync,
+) {
+    let safely = |case: &Case| {
+        catch_unwind(AssertUnwindSafe(|| check(case))).unwrap_or_else(|_| Err("a panic".to_string()))
+    };
+    let tested = AtomicUsize::new(0);
+    let seeds: Vec<u64> = (0..setting("WENGERT_PROPERTY_CASES", DEFAULT_CASES).div_ceil(share)).collect();
+    let failures = parallel::map(&seeds, |seed| {
+        let case = case(*seed, config, entry.clone());
+        match safely(&case) {
+            Ok(Verdict::Tested) => {
+                tested.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+            Ok(Verdict::Skipped) => None,
+            Err(_) => Some(*seed),
+        }
+    });
+    let failed: Vec<u64> = failures.into_iter().flatten().collect();
+    if let Some(seed) = failed.first() {
+        let Case { program, point, tangent, .. } = case(*seed, config, entry);
+        let at =
+            |program: Program| Case { seed: *seed, program, point: point.clone(), tangent: tangent.clone() };
+        let smallest = at(minimize(program, |smaller| safely(&at(smaller.clone())).is_err()));
+        let why = safely(&smallest).err().unwrap_or_default();
+        panic!(
+            "{why}\nat {}\nalong {}\nin\n{}\n{} of {} programs fail, with the seeds {failed:?}",
+            smallest.point.text(),
+            smallest.tangent.text(),
+            smallest.program.text(),
+            failed.len(),
+            seeds.len(),
+        );
+    }
+    let tested = tested.into_inner();
+    assert!(tested * 2 >= seeds.len(), "only {tested} of {} programs were put to the test", seeds.len());
+}
+
+/// A program that has been checked.
+struct Loaded {
+    session: Session,
+    scope: Scope,
+}
+
+/// Limits far above what any generated program should need.
+fn limits() -> Options {
+    Options {
+        max_steps: Some(20_000_000),
+        max_memory: Some(1 << 30),
+        timeout: Some(Duration::from_secs(20)),
+        ..Options::default()
+    }
+}
+
+/// Checks a program, with a few definitions added.
+fn load(case: &Case, more: &str) -> Result<Loaded, String> {
+    let mut session = Session::new();
+    let text = format!("{}\n{more}", case.program.text());
+    let report = session.check_text("generated.wg", &text, Path::new("."));
+    if report.has_errors() {
+        return Err(complaints(&report.diagnostics));
+    }
+    let scope = Scope::of_file(&report.modules);
+    Ok(Loaded { session, scope })
+}
+
+/// Diagnostics in one line each.
+fn complaints(diagnostics: &[wengert_base::Diagnostic]) -> String {
+    let lines = diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
+    lines.map(|diagnostic| format!("{}: {}\n", diagnostic.code, diagnostic.message)).collect()
+}
+
+impl Loaded {
+    /// The value of an expression, as printed; nothing if a limit was reached.
+    fn eval(&mut self, text: &str) -> Result<Option<String>, String> {
+        match self.session.eval_in(&self.scope, "property.wg", text, &limits()) {
+            Ok(evaluated) => Ok(Some(show(&evaluated.value))),
+            Err(diagnostics) => {
+                let limit = |code: &str| matches!(code, "E0715" | "E0716" | "E0717");
+                if diagnostics.iter().any(|diagnostic| limit(diagnostic.code)) {
+                    return Ok(None);
+                }
+                Err(format!("{text}\n{}", complaints(&diagnostics)))
+            }
+        }
+    }
+
+    /// The numbers in a tuple of arrays of `Real`s; nothing if one of them is not finite or beyond `bound`.
+    fn numbers(&mut self, text: &str, bound: f64) -> Result<Option<Vec<Vec<f64>>>, String> {
+        let Some(shown) = self.eval(text)? else { return Ok(None) };
+        let groups = shown.split('[').skip(1).map(|group| group.split(']').next().unwrap_or(""));
+        let number =
+            |text: &str| text.trim().parse::<f64>().map_err(|_| format!("`{shown}` is no tuple of arrays"));
+        let groups: Vec<Vec<f64>> = groups
+            .map(|group| group.split(',').filter(|item| !item.trim().is_empty()).map(number).collect())
+            .collect::<Result<_, _>>()?;
+        let fine = groups.iter().flatten().all(|x| x.is_finite() && x.abs() <= bound);
+        Ok(fine.then_some(groups))
+    }
+}
+
+/// Σ aᵢ·bᵢ, and Σ |aᵢ·bᵢ|, which is the scale of rounding errors in it.
+fn dot(a: &[f64], b: &[f64]) -> (f64, f64) {
+    assert_eq!(a.len(), b.len(), "a tangent has another size than its point");
+    let products = a.iter().zip(b).map(|(x, y)| x * y);
+    (products.clone().sum(), products.map(f64::abs).sum())
+}
+
+/// Whether two numbers agree up to `tolerance` relative to `scale` and to 1.
+fn close(a: f64, b: f64, scale: f64, tolerance: f64) -> bool {
+    (a - b).abs() <= tolerance * (1.0 + scale + a.abs().max(b.abs()))
+}
+
+/// Everything, smooth or not.
+fn all_configs() -> [Config; 2] {
+    [Config::default(), Config::smooth()]
+}
+
+#[test]
+fn the_checker_accepts_them_and_the_core_verifies_and_reads_back() {
+    for config in all_configs() {
+        property(&config, None, 1, |case| {
+            let mut session = Session::new();
+            let report = session.check_text("generated.wg", &case.program.text(), Path::new("."));
+            if report.has_errors() {
+                return Err(complaints(&report.diagnostics));
+            }
+            let mut linked = wengert_core::Program::default();
+            for module in &report.modules {
+                linked.types.extend(module.program.types.clone());
+                linked.defs.extend(module.program.defs.clone());
+            }
+            if let Err(errors) = verify(&linked) {
+                let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                return Err(errors.join("\n"));
+            }
+            let Some(module) = report.modules.last() else { return Err("no module".into()) };
+            let text = print(&module.program);
+            match parse(&text) {
+                Ok(back) if back == strip_spans(&module.program) => Ok(Verdict::Tested),
+                Ok(_) => Err(format!("the core reads back as another program:\n{text}")),
+                Err(error) => Err(format!("{error}\n{text}")),
+            }
+        });
+    }
+}
+
+#[test]
+fn they_run_without_errors_and_the_same_way_every_time() {
+    for config in all_configs() {
+        property(&config, None, 1, |case| {
+            let text = format!("entry {}", case.point.text());
+            let mut first = load(case, "")?;
+            let Some(value) = first.eval(&text)? else { return Ok(Verdict::Skipped) };
+            let again = load(case, "")?.eval(&text)?;
+            let once_more = first.eval(&text)?;
+            if again.as_deref() != Some(&value) || once_more.as_deref() != Some(&value) {
+                return Err(format!("{value}\nthen {again:?}\nthen {once_more:?}"));
+            }
+            Ok(Verdict::Tested)
+        });
+    }
+}
+
+/// `jvp`, `vjp`, `linearize` and `grad_fwd` of the entry at the point, as arrays of numbers.
+fn derivatives(case: &Case) -> String {
+    format!(
+        "let x = {}\n\
+         let t = {}\n\
+         let (y, y_dot) = jvp entry (x, t)\n\
+         let (_, back) = vjp entry x\n\
+         let (_, lin) = linearize entry x\n\
+         let ct = unravel y (build (length (ravel y)) (\\i -> cos (real i + 0.7)))\n\
+         in (ravel t, ravel y_dot, ravel (lin t), ravel ct, ravel (back ct),\n\
+             ravel (grad_fwd (\\x -> inner ct (entry x)) x))",
+        case.point.text(),
+        case.tangent.text()
+    )
+}
+
+#[test]
+fn forward_and_reverse_mode_are_transposes_of_each_other() {
+    for (config, tolerance) in [(Config::smooth(), 1e-9), (Config::default(), 1e-7)] {
+        property(&config, None, 2, |case| {
+            let Some(numbers) = load(case, "")?.numbers(&derivatives(case), 1e6)? else {
+                return Ok(Verdict::Skipped);
+            };
+            let [t, y_dot, linear, ct, x_bar, gradient] = numbers.as_slice() else {
+                return Err(format!("six arrays expected: {numbers:?}"));
+            };
+            let (forward, scale) = dot(ct, y_dot);
+            let (linearized, _) = dot(ct, linear);
+            let (reverse, reverse_scale) = dot(x_bar, t);
+            let scale = scale + reverse_scale;
+            if !close(forward, reverse, scale, tolerance) {
+                return Err(format!("⟨ct, jvp f x t⟩ is {forward}, ⟨vjp f x ct, t⟩ is {reverse}"));
+            }
+            if !close(forward, linearized, scale, tolerance) {
+                return Err(format!("with jvp {forward}, with linearize {linearized}"));
+            }
+            let same = |(a, b): (&f64, &f64)| close(*a, *b, scale, tolerance);
+            if !x_bar.iter().zip(gradient).all(same) {
+                return Err(format!("by reverse mode {x_bar:?}, by forward mode {gradient:?}"));
+            }
+            Ok(Verdict::Tested)
+        });
+    }
+}
+
+#[test]
+fn derivatives_agree_with_finite_differences() {
+    property(&Config::smooth(), None, 2, |case| {
+        let text = format!(
+            "let x = {}\n\
+             let t = {}\n\
+             let at h = ravel (entry (unravel x (add (ravel x) (scale h (ravel t)))))\n\
+             let slope h = scale (0.5 / h) (add (at h) (scale (-1.0) (at (-h))))\n\
+             in (ravel (snd (jvp entry (x, t))), slope 2e-3, slope 1e-3, slope 5e-4)",
+            case.point.text(),
+            case.tangent.text()
+        );
+        let Some(numbers) = load(case, "")?.numbers(&text, 1e4)? else { return Ok(Verdict::Skipped) };
+        let [exact, coarse, middle, fine] = numbers.as_slice() else {
+            return Err(format!("four arrays expected: {numbers:?}"));
+        };
+        for (((exact, coarse), middle), fine) in exact.iter().zip(coarse).zip(middle).zip(fine) {
+            // Halving the step divides the error by four; if it does not, the function is too wild here.
+            let better = (4.0 * fine - middle) / 3.0;
+            let good = (4.0 * middle - coarse) / 3.0;
+            if !close(good, better, 0.0, 1e-4) {
+                return Ok(Verdict::Skipped);
+            }
+            if !close(*exact, better, 0.0, 1e-3) {
+                return Err(format!("the derivative is {exact}, the difference quotient {better}"));
+            }
+        }
+        Ok(Verdict::Tested)
+    });
+}
+
+#[test]
+fn nested_modes_agree() {
+    let entry = Some((GenType::Real, GenType::Real));
+    let config = Config { max_derivatives: 1, ..Config::smooth() };
+    property(&config, entry, 2, |case| {
+        let modes = ["derivative", "grad"];
+        let mut all = Vec::new();
+        for outer in modes {
+            for inner in modes {
+                all.push(format!("{outer} ({inner} entry) x"));
+            }
+        }
+        all.push("(taylor 2 entry x)[2]".into());
+        let third = ["derivative (grad (derivative entry)) x", "grad (derivative (grad entry)) x"];
+        let text = format!(
+            "let x = {}\n in ([{}], [{}, (taylor 3 entry x)[3]])",
+            case.point.text(),
+            all.join(", "),
+            third.join(", ")
+        );
+        let Some(numbers) = load(case, "")?.numbers(&text, 1e8)? else { return Ok(Verdict::Skipped) };
+        let all_close =
+            |values: &[f64]| values.iter().all(|x| values.iter().all(|y| close(*x, *y, 0.0, 1e-8)));
+        match numbers.iter().find(|values| !all_close(values)) {
+            Some(values) => {
+                Err(format!("ff, fr, rf, rr and taylor (or frf, rfr and taylor) give {values:?}"))
+            }
+            None => Ok(Verdict::Tested),
+        }
+    });
+}
+
+#[test]
+fn derivatives_cost_what_is_promised() {
+    let folder = std::env::temp_dir().join(format!("wengert-generated-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
+    for config in all_configs() {
+        property(&config, None, 2, |case| {
+            let thread = std::thread::current().id();
+            let file = folder.join(format!("{}-{thread:?}.wg", case.seed));
+            std::fs::write(&file, case.program.text()).map_err(|error| error.to_string())?;
+            let input = Input::Text(format!("[{}]", case.point.json()));
+            let cost = match Session::new().cost(&file, "entry", &input, &limits()) {
+                Ok(cost) => cost,
+                Err(diagnostics) => return Err(complaints(&diagnostics)),
+            };
+            if cost.jvp > 4 * cost.primal || cost.vjp > 6 * cost.primal {
+                return Err(format!("{cost:?}"));
+            }
+            Ok(Verdict::Tested)
+        });
+    }
+    std::fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
+}
