@@ -14,8 +14,8 @@ use std::sync::LazyLock;
 /// Exponents up to this magnitude have their rule in the table.
 const TABULATED_POWERS: i64 = 32;
 
-/// Beyond this argument `1 / cosh²` is below the smallest normal number, and `cosh²` soon overflows.
-const TANH_SATURATION: f64 = 350.0;
+/// Beyond this argument the slope of `tanh` is below 1e-86 and counts as 0; further out `cosh²` would overflow.
+const TANH_SATURATION: f64 = 100.0;
 
 static PLAIN_RULES: LazyLock<Vec<Option<Rule>>> = LazyLock::new(|| {
     let mut table: Vec<Option<Rule>> = vec![None; RealOp::KINDS];
@@ -164,7 +164,7 @@ fn atan2_rule() -> Rule {
     )
 }
 
-/// `1 / cosh²`, which is accurate where `1 - z²` has only rounding errors; where it would overflow it is 0.
+/// `1 / cosh²`, which is accurate where `1 - z²` has only rounding errors.
 fn tanh_rule() -> Rule {
     case(
         Test::Lt(Box::new(number(TANH_SATURATION)), Box::new(unary(RealOp::Abs, x()))),

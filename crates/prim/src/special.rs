@@ -1,4 +1,4 @@
-//! Functions of real numbers that `libm` lacks.
+//! Functions of real numbers beyond the elementary ones.
 //!
 //! * `digamma ψ`: for `x > 0` the recurrence `ψ(x) = ψ(x+1) - 1/x` up to the range where the asymptotic series
 //!   `ψ(x) ~ log x - 1/2x - Σ B₂ₖ/(2k x²ᵏ)` is exact to rounding; near the positive root the same two formulas for the
@@ -98,16 +98,16 @@ pub fn relu(x: f64) -> f64 {
 /// `1 / (1 + exp (-x))` without overflow, accurate for large negative `x`.
 pub fn sigmoid(x: f64) -> f64 {
     if x >= 0.0 {
-        1.0 / (1.0 + libm::exp(-x))
+        1.0 / (1.0 + pxfm::f_exp(-x))
     } else {
-        let e = libm::exp(x);
+        let e = pxfm::f_exp(x);
         e / (1.0 + e)
     }
 }
 
 /// `log (1 + exp x)` without overflow, accurate for large negative `x`.
 pub fn softplus(x: f64) -> f64 {
-    if x > 0.0 { x + libm::log1p(libm::exp(-x)) } else { libm::log1p(libm::exp(x)) }
+    if x > 0.0 { x + pxfm::f_log1p(pxfm::f_exp(-x)) } else { pxfm::f_log1p(pxfm::f_exp(x)) }
 }
 
 /// `x ^ n`; `x ^ 0` is 1 for every `x`.
@@ -118,7 +118,7 @@ pub fn pow_int(x: f64, n: i64) -> f64 {
         return if n < 0 { 1.0 / power } else { power };
     }
     // A large exponent may lose its last bit in the conversion, but only that bit says whether it is odd.
-    let power = libm::pow(x.abs(), n as f64);
+    let power = pxfm::f_pow(x.abs(), n as f64);
     if x.is_sign_negative() && n % 2 != 0 { -power } else { power }
 }
 
@@ -148,11 +148,11 @@ pub fn digamma(x: f64) -> f64 {
             digamma_positive(x)
         };
     }
-    let offset = x - libm::round(x);
+    let offset = x - x.round();
     if offset == 0.0 {
         return f64::NAN;
     }
-    digamma(1.0 - x) - std::f64::consts::PI / libm::tan(std::f64::consts::PI * offset)
+    digamma(1.0 - x) - std::f64::consts::PI / pxfm::f_tan(std::f64::consts::PI * offset)
 }
 
 fn digamma_positive(x: f64) -> f64 {
@@ -171,7 +171,7 @@ fn digamma_positive(x: f64) -> f64 {
         power *= inverse_square;
         series += bernoulli / f64::from(2 * k) * power;
     }
-    libm::log(x) - 0.5 / x - series + shifted
+    pxfm::f_log(x) - 0.5 / x - series + shifted
 }
 
 /// `ψ(x) - ψ(x₀)` for the root `x₀`, term by term: each term is proportional to `x - x₀`, so nothing cancels.
@@ -192,7 +192,7 @@ fn digamma_near_root(x: f64) -> f64 {
         difference = u * difference + v_power * first_difference;
         v_power *= v;
     }
-    libm::log1p(delta / root) + 0.5 * delta / (x * root) - series + shifted
+    pxfm::f_log1p(delta / root) + 0.5 * delta / (x * root) - series + shifted
 }
 
 /// The `n`-th derivative of `digamma`. At its poles 0, -1, -2, … it is Infinity for odd `n` and NaN for even `n`.
@@ -208,7 +208,7 @@ pub fn polygamma(n: u32, x: f64) -> f64 {
     if x > 0.0 {
         return sign * scaled_zeta(n, x);
     }
-    let offset = x - libm::round(x);
+    let offset = x - x.round();
     if offset == 0.0 {
         return if odd { f64::INFINITY } else { f64::NAN };
     }
@@ -238,7 +238,7 @@ fn factorial_over_power(n: u32, x: f64) -> f64 {
         return (1..=n).fold(1.0 / x, |product, i| product * (f64::from(i) / x));
     }
     let s = f64::from(n) + 1.0;
-    libm::exp(libm::lgamma(s) - s * libm::log(x))
+    pxfm::f_exp(pxfm::f_lgamma(s) - s * pxfm::f_log(x))
 }
 
 /// `x^s ζ(s, x)` by Euler–Maclaurin summation, for `s ≥ 2` and `x > 0`.
@@ -248,7 +248,7 @@ fn zeta_ratio(s: f64, x: f64) -> f64 {
     let (mut sum, mut steps) = (0.0, 0.0);
     let mut start = x;
     while start < asymptotic {
-        let term = libm::pow(x / start, s);
+        let term = pxfm::f_pow(x / start, s);
         sum += term;
         if term < sum * f64::EPSILON * 0.01 && start > x {
             return sum;
@@ -269,7 +269,7 @@ fn zeta_ratio(s: f64, x: f64) -> f64 {
         let k2 = f64::from(2 * k);
         factor *= (s + k2 - 1.0) * (s + k2) / ((k2 + 1.0) * (k2 + 2.0)) * inverse_square;
     }
-    sum + libm::pow(x / start, s) * tail
+    sum + pxfm::f_pow(x / start, s) * tail
 }
 
 #[cfg(test)]
@@ -490,7 +490,7 @@ mod tests {
         assert_eq!(pow_int(-2.0, 1023), -(2.0_f64.powi(1023)));
         assert_eq!(pow_int(2.0, i64::MIN), 0.0);
         for n in -32..=32 {
-            let (ours, theirs) = (pow_int(1.1, n), libm::pow(1.1, n as f64));
+            let (ours, theirs) = (pow_int(1.1, n), pxfm::f_pow(1.1, n as f64));
             assert!((ours / theirs - 1.0).abs() < 1e-14, "{n}");
         }
     }

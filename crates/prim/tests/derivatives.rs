@@ -191,9 +191,9 @@ fn close(actual: f64, expected: f64) {
 
 #[test]
 fn closed_forms() {
-    close(partial(RealOp::Sin, &[0.7], 0), libm::cos(0.7));
-    close(partial(RealOp::Cos, &[0.7], 0), -libm::sin(0.7));
-    close(partial(RealOp::Exp, &[1.5], 0), libm::exp(1.5));
+    close(partial(RealOp::Sin, &[0.7], 0), pxfm::f_cos(0.7));
+    close(partial(RealOp::Cos, &[0.7], 0), -pxfm::f_sin(0.7));
+    close(partial(RealOp::Exp, &[1.5], 0), pxfm::f_exp(1.5));
     close(partial(RealOp::Log, &[4.0], 0), 0.25);
     close(partial(RealOp::Sqrt, &[4.0], 0), 0.25);
     close(partial(RealOp::Cbrt, &[-8.0], 0), 1.0 / 12.0);
@@ -212,18 +212,18 @@ fn closed_forms() {
 
 #[test]
 fn derivatives_stay_accurate_at_saturation() {
-    for x in [-800.0, -356.0, -200.0, 200.0, 349.0, 351.0, 800.0, f64::INFINITY] {
-        let slope = partial(RealOp::Tanh, &[x], 0);
-        assert!((0.0..1e-150).contains(&slope), "{x}: {slope}");
-        assert!(second(RealOp::Tanh, &[x], 0, 0).abs() < 1e-150, "{x}");
+    for x in [-800.0, -356.0, -200.0, 101.0, 200.0, 800.0, f64::INFINITY] {
+        assert_eq!(partial(RealOp::Tanh, &[x], 0), 0.0, "{x}");
+        assert_eq!(second(RealOp::Tanh, &[x], 0, 0), 0.0, "{x}");
     }
-    close(partial(RealOp::Tanh, &[18.0], 0), 1.0 / libm::cosh(18.0).powi(2));
-    close(partial(RealOp::Sigmoid, &[40.0], 0), libm::exp(-40.0));
-    close(partial(RealOp::Sigmoid, &[-40.0], 0), libm::exp(-40.0));
+    close(partial(RealOp::Tanh, &[99.0], 0), 1.0 / pxfm::f_cosh(99.0).powi(2));
+    close(partial(RealOp::Tanh, &[18.0], 0), 1.0 / pxfm::f_cosh(18.0).powi(2));
+    close(partial(RealOp::Sigmoid, &[40.0], 0), pxfm::f_exp(-40.0));
+    close(partial(RealOp::Sigmoid, &[-40.0], 0), pxfm::f_exp(-40.0));
     assert_eq!(partial(RealOp::Sigmoid, &[800.0], 0), 0.0);
     assert_eq!(partial(RealOp::Softplus, &[800.0], 0), 1.0);
-    close(partial(RealOp::Expm1, &[-40.0], 0), libm::exp(-40.0));
-    close(partial(RealOp::Asin, &[1.0 - 1e-12], 0), 1.0 / libm::sqrt((1.0 - (1.0 - 1e-12)) * (2.0 - 1e-12)));
+    close(partial(RealOp::Expm1, &[-40.0], 0), pxfm::f_exp(-40.0));
+    close(partial(RealOp::Asin, &[1.0 - 1e-12], 0), 1.0 / f64::sqrt((1.0 - (1.0 - 1e-12)) * (2.0 - 1e-12)));
     assert_eq!(partial(RealOp::Erf, &[1e200], 0), 0.0);
     assert_eq!(partial(RealOp::Atan, &[1e200], 0), 0.0);
     for scale in [1e-200, 1.0, 1e200] {
