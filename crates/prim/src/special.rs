@@ -42,6 +42,12 @@ const DIGAMMA_ROOT_RADIUS: f64 = 1.0;
 /// The largest `n` for which `n!` is finite.
 const MAX_FACTORIAL: u32 = 170;
 
+/// The square of a larger number may overflow.
+const LARGEST_ROOT_ARGUMENT: f64 = 1e150;
+
+/// From here on `lgamma x` is `x (log x - 1)` to rounding.
+const STIRLING_SUFFICES: f64 = 1e100;
+
 /// The largest exponent for which `x ^ n` is computed by repeated multiplication.
 const MAX_BINARY_POWER: u64 = 32;
 
@@ -118,7 +124,7 @@ pub fn pow_int(x: f64, n: i64) -> f64 {
         return if n < 0 { 1.0 / power } else { power };
     }
     // A large exponent may lose its last bit in the conversion, but only that bit says whether it is odd.
-    let power = pxfm::f_pow(x.abs(), n as f64);
+    let power = pow(x.abs(), n as f64);
     if x.is_sign_negative() && n % 2 != 0 { -power } else { power }
 }
 
@@ -134,6 +140,33 @@ fn binary_power(x: f64, n: u64) -> f64 {
         }
     }
     result
+}
+
+/// Hyperbolic sine; the sign of a zero is kept.
+pub fn sinh(x: f64) -> f64 {
+    if x == 0.0 { x } else { pxfm::f_sinh(x) }
+}
+
+/// The angle of the point `(x, y)`; a result too small for a number keeps the sign of `y`.
+pub fn atan2(y: f64, x: f64) -> f64 {
+    pxfm::f_atan2(y, x).copysign(y)
+}
+
+/// `x ** y`. `x ** 0` and `1 ** y` are 1 even for NaN.
+pub fn pow(x: f64, y: f64) -> f64 {
+    if y == 0.0 || x == 1.0 {
+        return 1.0;
+    }
+    if y == -0.5 && x > LARGEST_ROOT_ARGUMENT {
+        // The reciprocal root in `pxfm` squares its argument; scaling by an even power of two is exact.
+        return pxfm::f_pow(x * 2f64.powi(-512), y) * 2f64.powi(-256);
+    }
+    pxfm::f_pow(x, y)
+}
+
+/// The logarithm of `|Γ x|`. For huge arguments Stirling's formula needs only its first two terms.
+pub fn lgamma(x: f64) -> f64 {
+    if x > STIRLING_SUFFICES && x.is_finite() { x * (pxfm::f_log(x) - 1.0) } else { pxfm::f_lgamma(x) }
 }
 
 /// The derivative of `lgamma`; NaN at its poles 0, -1, -2, ….
@@ -238,7 +271,7 @@ fn factorial_over_power(n: u32, x: f64) -> f64 {
         return (1..=n).fold(1.0 / x, |product, i| product * (f64::from(i) / x));
     }
     let s = f64::from(n) + 1.0;
-    pxfm::f_exp(pxfm::f_lgamma(s) - s * pxfm::f_log(x))
+    pxfm::f_exp(lgamma(s) - s * pxfm::f_log(x))
 }
 
 /// `x^s ζ(s, x)` by Euler–Maclaurin summation, for `s ≥ 2` and `x > 0`.
@@ -248,7 +281,7 @@ fn zeta_ratio(s: f64, x: f64) -> f64 {
     let (mut sum, mut steps) = (0.0, 0.0);
     let mut start = x;
     while start < asymptotic {
-        let term = pxfm::f_pow(x / start, s);
+        let term = pow(x / start, s);
         sum += term;
         if term < sum * f64::EPSILON * 0.01 && start > x {
             return sum;
@@ -269,7 +302,7 @@ fn zeta_ratio(s: f64, x: f64) -> f64 {
         let k2 = f64::from(2 * k);
         factor *= (s + k2 - 1.0) * (s + k2) / ((k2 + 1.0) * (k2 + 2.0)) * inverse_square;
     }
-    sum + pxfm::f_pow(x / start, s) * tail
+    sum + pow(x / start, s) * tail
 }
 
 #[cfg(test)]
@@ -490,7 +523,7 @@ mod tests {
         assert_eq!(pow_int(-2.0, 1023), -(2.0_f64.powi(1023)));
         assert_eq!(pow_int(2.0, i64::MIN), 0.0);
         for n in -32..=32 {
-            let (ours, theirs) = (pow_int(1.1, n), pxfm::f_pow(1.1, n as f64));
+            let (ours, theirs) = (pow_int(1.1, n), pow(1.1, n as f64));
             assert!((ours / theirs - 1.0).abs() < 1e-14, "{n}");
         }
     }
@@ -507,5 +540,16 @@ mod tests {
         assert_eq!(mul_zero(0.0, f64::INFINITY), 0.0);
         assert!(mul_zero(f64::INFINITY, 0.0).is_nan());
         assert_eq!(div_zero(-0.0, 0.0).to_bits(), 0);
+    }
+
+    #[test]
+    fn edges_of_the_elementary_functions() {
+        assert_eq!(sinh(-0.0).to_bits(), (-0.0f64).to_bits());
+        assert_eq!(atan2(-5e-324, 2.0).to_bits(), (-0.0f64).to_bits());
+        assert_eq!((pow(f64::NAN, 0.0), pow(1.0, f64::NAN), pow(0.0, -1.0)), (1.0, 1.0, f64::INFINITY));
+        assert_eq!(pow(f64::MAX, -0.5), 1.0 / f64::MAX.sqrt());
+        assert_eq!(pow(f64::INFINITY, -0.5), 0.0);
+        assert_eq!(lgamma(1e300), 6.897755278982137e302);
+        assert_eq!(lgamma(f64::INFINITY), f64::INFINITY);
     }
 }
