@@ -85,6 +85,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed {
         newline_before: true,
         reported: false,
         unknown_end: usize::MAX,
+        absent_closings: Vec::new(),
     };
     if text.starts_with('\u{feff}') {
         lexer.position = '\u{feff}'.len_utf8();
@@ -107,6 +108,8 @@ struct Lexer<'t> {
     reported: bool,
     /// Where the last run of unknown characters ended; one message serves a run.
     unknown_end: usize,
+    /// Ends of foreign comments that do not occur in the rest of the text.
+    absent_closings: Vec<&'static str>,
 }
 
 impl<'t> Lexer<'t> {

@@ -888,7 +888,9 @@ def case of = of
 def fun lambda = lambda (or true) (return 1) (lambda of : Real)
 def where elif = if elif then elif elif elif else where elif
 def f data val = data
-  val
+data val
+def g use = f
+use use
 ";
     let parsed = parse(FILE, text);
     assert!(parsed.diagnostics.is_empty(), "{}", support::diagnostics(text, &parsed.diagnostics));

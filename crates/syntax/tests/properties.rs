@@ -351,3 +351,27 @@ fn format_again(text: &str) -> bool {
 fn budget_factor() -> u64 {
     std::env::var("WENGERT_TEST_BUDGET").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1)
 }
+
+#[test]
+fn time_grows_with_the_length_of_the_text() {
+    for piece in [
+        "{-",
+        "(* ",
+        "/*\n",
+        "'a ",
+        "// ) ",
+        "(",
+        "'",
+        "\"",
+        "\\",
+        "{x = ",
+        "a and b = ",
+        "\nwhere x",
+        "\nf x = ",
+        "case x ",
+    ] {
+        let start = std::time::Instant::now();
+        check_text(&piece.repeat(200_000 / piece.len()));
+        assert!(start.elapsed().as_secs() < 20, "{piece:?} takes {:?}", start.elapsed());
+    }
+}

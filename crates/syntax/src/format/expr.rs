@@ -5,7 +5,7 @@
 use super::doc::{Op, WIDTH, flat_width};
 use super::parens::{ANYWHERE, CLOSED, Follow, Place, needs_parens, right_part};
 use super::printer::Printer;
-use crate::ast::{Arm, BinOp, Binding, Expr, ExprKind, Ident, Literal, Target};
+use crate::ast::{Arm, BinOp, Binding, Expr, ExprKind, Ident, Literal, Pattern, Target};
 use crate::precedence::{LOWEST, POWER, Side, binding};
 use crate::token::TokenKind;
 
@@ -74,18 +74,7 @@ impl Printer<'_> {
                 self.token(TokenKind::Op(*op));
                 self.token(TokenKind::RightParen);
             }
-            ExprKind::Lambda { params, body } => {
-                self.token(TokenKind::Lambda);
-                for (index, param) in params.iter().enumerate() {
-                    if index > 0 {
-                        self.space();
-                    }
-                    self.atom_pattern(param);
-                }
-                self.space();
-                self.token(TokenKind::Arrow);
-                self.short_body(body, Place { least: LOWEST, follow });
-            }
+            ExprKind::Lambda { params, body } => self.lambda(params, body, follow),
             ExprKind::App { func, args } => self.application(func, args),
             ExprKind::Binary { .. } => self.chain(expr, follow),
             ExprKind::Neg(inner) => self.negation(inner, follow),
@@ -194,6 +183,19 @@ impl Printer<'_> {
             *line = Op::Text(" ".into());
             (*begin, *indent, *dedent, *end) = (nothing.clone(), nothing.clone(), nothing.clone(), nothing);
         }
+    }
+
+    fn lambda(&mut self, params: &[Pattern], body: &Expr, follow: Follow) {
+        self.token(TokenKind::Lambda);
+        for (index, param) in params.iter().enumerate() {
+            if index > 0 {
+                self.space();
+            }
+            self.atom_pattern(param);
+        }
+        self.space();
+        self.token(TokenKind::Arrow);
+        self.short_body(body, Place { least: LOWEST, follow });
     }
 
     fn negation(&mut self, inner: &Expr, follow: Follow) {

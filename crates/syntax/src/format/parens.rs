@@ -1,8 +1,8 @@
 //! Where a tree needs parentheses to be read back as it is.
 //!
-//! There are two reasons: an operator that binds too weakly for its place, and a form without a closing sign (`\x -> e`,
-//! `match`, …) that would take what follows for a part of itself. Parsed trees have their own parentheses; this is for
-//! trees made by programs.
+//! There are two reasons: an operator that binds too weakly for its place, and a form without a closing sign
+//! (`\x -> e`, `match`, …) that would take what follows for a part of itself. Parsed trees have their own
+//! parentheses; this is for trees made by programs.
 
 use crate::ast::{Expr, ExprKind};
 use crate::precedence::{APPLICATION, LOWEST, NEGATION, POSTFIX, POWER, binding};

@@ -140,7 +140,7 @@ impl Lexer<'_> {
         };
         let start = self.position;
         let after = self.rest().get(c.len_utf8()..).unwrap_or("");
-        let line = after.lines().next().unwrap_or("");
+        let line = line_start(after);
         let mut letters = line.chars();
         let type_variable = letters.next().is_some_and(|c| c.is_lowercase())
             && letters.next().is_none_or(|c| c != close && !continues_word(c));
@@ -163,23 +163,41 @@ impl Lexer<'_> {
         true
     }
 
+    /// The length of the block comment that begins here, if `close` occurs. That it does not occur is looked up once, so
+    /// that many openings do not each search the whole text.
+    fn block_length(&mut self, close: &'static str) -> Option<usize> {
+        if self.absent_closings.contains(&close) {
+            return None;
+        }
+        let found = self.rest().find(close);
+        if found.is_none() {
+            self.absent_closings.push(close);
+        }
+        found.map(|at| at + close.len())
+    }
+
     /// `# …`, `// …`, `/* … */`, `{- … -}`, `(* … *)`.
     fn foreign_comment(&mut self) -> bool {
         let rest = self.rest();
         let (spelling, length) = if rest.starts_with('#') {
             ("#", line_length(rest))
         } else if rest.starts_with("//") && !rest.starts_with("//=") {
-            if self.newline_before || !closes_more_than_it_opens(line_of(rest)) {
+            if self.newline_before || !closes_more_than_it_opens(line_start(rest)) {
                 ("//", line_length(rest))
             } else {
                 ("//", 2)
             }
         } else if rest.starts_with("/*") {
-            ("/*", block_length(rest, "*/"))
-        } else if rest.starts_with("{-") && !rest.starts_with("{--") && rest.contains("-}") {
-            ("{-", block_length(rest, "-}"))
-        } else if rest.starts_with("(* ") && rest.contains("*)") {
-            ("(*", block_length(rest, "*)"))
+            ("/*", self.block_length("*/").unwrap_or(line_length(rest)))
+        } else if rest.starts_with("{-")
+            && !rest.starts_with("{--")
+            && let Some(length) = self.block_length("-}")
+        {
+            ("{-", length)
+        } else if rest.starts_with("(* ")
+            && let Some(length) = self.block_length("*)")
+        {
+            ("(*", length)
         } else {
             return false;
         };
@@ -198,16 +216,18 @@ impl Lexer<'_> {
     }
 }
 
-fn line_of(rest: &str) -> &str {
-    rest.split('\n').next().unwrap_or("")
+/// How many bytes of a line are looked at to decide what a character in it means.
+const GLANCE: usize = 200;
+
+/// The beginning of the line that begins here.
+fn line_start(rest: &str) -> &str {
+    let end =
+        rest.char_indices().find(|(at, c)| *c == '\n' || *at >= GLANCE).map_or(rest.len(), |(at, _)| at);
+    rest.get(..end).unwrap_or("")
 }
 
 fn line_length(rest: &str) -> usize {
-    line_of(rest).len()
-}
-
-fn block_length(rest: &str, close: &str) -> usize {
-    rest.find(close).map_or(line_length(rest), |at| at + close.len())
+    rest.find('\n').unwrap_or(rest.len())
 }
 
 /// Then `//` was meant as an operator inside brackets, as in Python's `(a // b)`.

@@ -50,7 +50,9 @@ pub(super) fn defined_words(tokens: &[Token]) -> Vec<&'static str> {
     let mut in_head = false;
     for token in tokens {
         match token.kind {
-            TokenKind::Import => return SLIP_WORDS.to_vec(),
+            TokenKind::Import => {
+                return SLIP_WORDS.into_iter().chain(ITEM_WORDS.iter().map(|(word, _)| *word)).collect();
+            }
             TokenKind::Def
             | TokenKind::Let
             | TokenKind::Rec
@@ -59,7 +61,8 @@ pub(super) fn defined_words(tokens: &[Token]) -> Vec<&'static str> {
             | TokenKind::Bar => in_head = true,
             TokenKind::Equals | TokenKind::Arrow | TokenKind::In => in_head = false,
             TokenKind::Lower(name) if in_head => {
-                defined.extend(SLIP_WORDS.iter().find(|word| **word == name.as_str()));
+                let items = ITEM_WORDS.iter().map(|(word, _)| *word);
+                defined.extend(SLIP_WORDS.into_iter().chain(items).find(|word| *word == name.as_str()));
             }
             _ => {}
         }
@@ -98,11 +101,10 @@ impl Parser<'_> {
             "where" if self.token(0).newline_before && self.open.is_empty() => return self.binding_ahead(1),
             _ => {}
         }
-        self.is_module
-            && self.open.is_empty()
-            && self.token(0).newline_before
-            && self.at_margin()
-            && self.foreign_item().is_some()
+        if !self.is_module || !self.open.is_empty() || !self.token(0).newline_before || !self.at_margin() {
+            return false;
+        }
+        self.foreign_item().is_some_and(|(_, word_begins)| !word_begins || !self.is_defined())
     }
 
     /// The item that the next tokens are meant to begin, and whether a word of another language begins it (otherwise a
