@@ -7,6 +7,7 @@ use crate::errors::{names, sizes, types};
 use crate::interface::{AliasInfo, TypeInfo};
 use crate::scope::{Found, Globals};
 use crate::suggest;
+use crate::ty::MAX_DEPTH;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wengert_base::{Diagnostic, Name, Span};
@@ -49,13 +50,22 @@ pub(crate) struct Annotator<'g> {
     /// Whether a hole stands somewhere in the result.
     pub(crate) broken: bool,
     nodes: usize,
+    depth: u32,
     /// Aliases of the module that are not declared yet: meeting one means it is being expanded within itself.
     pub(crate) pending: &'g [Name],
 }
 
 impl<'g> Annotator<'g> {
     pub(crate) fn new(globals: &'g Globals) -> Annotator<'g> {
-        Annotator { globals, uses: Vec::new(), diagnostics: Vec::new(), broken: false, nodes: 0, pending: &[] }
+        Annotator {
+            globals,
+            uses: Vec::new(),
+            diagnostics: Vec::new(),
+            broken: false,
+            nodes: 0,
+            depth: 0,
+            pending: &[],
+        }
     }
 
     fn hole(&mut self) -> Type {
@@ -228,9 +238,16 @@ impl<'g> Annotator<'g> {
     /// `ty` with type variables replaced; stops descending when the result gets too large.
     fn replace(&mut self, ty: &Type, subst: &[(Name, Type)]) -> Type {
         self.nodes += 1;
-        if self.nodes > MAX_NODES {
-            return self.hole();
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            self.nodes = MAX_NODES + 1;
         }
+        let replaced = if self.nodes > MAX_NODES { self.hole() } else { self.replace_parts(ty, subst) };
+        self.depth -= 1;
+        replaced
+    }
+
+    fn replace_parts(&mut self, ty: &Type, subst: &[(Name, Type)]) -> Type {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match ty {
             Type::Real | Type::Int | Type::Bool | Type::String => ty.clone(),
             Type::Var(name) => match subst.iter().find(|(param, _)| param == name) {
@@ -256,9 +273,17 @@ impl<'g> Annotator<'g> {
 
     fn count(&mut self, ty: &Type) {
         self.nodes += 1;
-        if self.nodes > MAX_NODES {
-            return;
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            self.nodes = MAX_NODES + 1;
         }
+        if self.nodes <= MAX_NODES {
+            self.count_parts(ty);
+        }
+        self.depth -= 1;
+    }
+
+    fn count_parts(&mut self, ty: &Type) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match ty {
             Type::Real | Type::Int | Type::Bool | Type::String | Type::Var(_) => {}
             Type::Tuple(items) | Type::Data(_, items) => items.iter().for_each(|item| self.count(item)),

@@ -40,11 +40,12 @@ impl Infer<'_> {
 
     /// A type of the core.
     pub(crate) fn core_type(&mut self, ty: &Ty) -> Type {
-        if !self.store.step() {
+        if !self.store.descend() {
+            self.store.ascend();
             self.report_exhausted();
             return Type::unit();
         }
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match self.store.shallow(ty) {
+        let result = stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match self.store.shallow(ty) {
             Ty::Real => Type::Real,
             Ty::Int => Type::Int,
             Ty::Bool => Type::Bool,
@@ -57,7 +58,9 @@ impl Infer<'_> {
             Ty::Dual(inner) => Type::Dual(Arc::new(self.core_type(&inner))),
             Ty::Rigid(id) => Type::Var(self.rigid_name(id)),
             Ty::Meta(_) | Ty::Error => Type::unit(),
-        })
+        });
+        self.store.ascend();
+        result
     }
 
     fn core_row(&mut self, row: &RowTy) -> Row {

@@ -221,6 +221,9 @@ pub(crate) struct Deferred {
     pub(crate) origin: OriginId,
 }
 
+/// How deeply types may be nested: they are cloned, compared and dropped by recursion.
+pub(crate) const MAX_DEPTH: u32 = 1000;
+
 /// How many elementary steps the types of one group of definitions may take.
 const FUEL: u64 = 20_000_000;
 
@@ -238,6 +241,8 @@ pub(crate) struct Store<'a> {
     pub(crate) assumed_size: bool,
     pub(crate) size_mode: SizeMode,
     pub(crate) fuel: u64,
+    /// How deep the type is that is being built.
+    depth: u32,
 }
 
 impl<'a> Store<'a> {
@@ -254,6 +259,7 @@ impl<'a> Store<'a> {
             assumed_size: false,
             size_mode: SizeMode::Join,
             fuel: FUEL,
+            depth: 0,
         }
     }
 
@@ -419,6 +425,21 @@ impl<'a> Store<'a> {
     pub(crate) fn step(&mut self) -> bool {
         self.fuel = self.fuel.saturating_sub(1);
         self.fuel > 0
+    }
+
+    /// Takes a step into a part of a type that is being built, if that gets neither too deep nor too expensive; to be
+    /// followed by [`Store::ascend`] in any case.
+    pub(crate) fn descend(&mut self) -> bool {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            self.fuel = 0;
+        }
+        self.step()
+    }
+
+    /// Goes back to the surrounding type.
+    pub(crate) fn ascend(&mut self) {
+        self.depth -= 1;
     }
 }
 

@@ -401,10 +401,11 @@ impl Store<'_> {
 
     /// The replacement of rigid parameters by arguments.
     pub(crate) fn substitute(&mut self, ty: &Ty, params: &[RigidId], args: &[Arg]) -> Ty {
-        if !self.step() {
+        if !self.descend() {
+            self.ascend();
             return Ty::Error;
         }
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let result = stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
             let ty = self.shallow(ty);
             match &ty {
                 Ty::Real | Ty::Int | Ty::Bool | Ty::String | Ty::Error | Ty::Meta(_) => ty,
@@ -449,7 +450,9 @@ impl Store<'_> {
                     Ty::Record(Rc::new(RowTy { fields, rest }))
                 }
             }
-        })
+        });
+        self.ascend();
+        result
     }
 }
 

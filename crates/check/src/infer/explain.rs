@@ -81,11 +81,8 @@ impl Infer<'_> {
         match clash {
             Clash::Shape | Clash::Field => None,
             Clash::Exhausted => {
-                self.failed = true;
-                if std::mem::replace(&mut self.exhausted, true) {
-                    return None;
-                }
-                Some(types::inference_too_large(span))
+                self.report_exhausted();
+                None
             }
             Clash::Infinite => None,
             Clash::Size(a, b) => Some(sizes::contradiction(span, *a, *b)),

@@ -12,8 +12,8 @@ use super::Infer;
 use crate::errors::types;
 use crate::show::Shower;
 use crate::ty::{
-    Arg, Len, MetaId, MetaState, Preds, Rest, Rigid, RigidId, RigidKind, RowId, RowState, RowTy, SizeId,
-    SizeState, Store, Ty, UserVar,
+    Arg, Len, MAX_DEPTH, MetaId, MetaState, Preds, Rest, Rigid, RigidId, RigidKind, RowId, RowState, RowTy,
+    SizeId, SizeState, Store, Ty, UserVar,
 };
 use crate::typed::GroupId;
 use rustc_hash::FxHashSet;
@@ -33,6 +33,7 @@ struct Open {
     /// Sizes that an argument measures.
     measured: FxHashSet<SizeId>,
     nodes: usize,
+    depth: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -106,10 +107,9 @@ impl Infer<'_> {
     /// Says, once, that types have become too large.
     pub(crate) fn report_exhausted(&mut self) {
         self.failed = true;
-        if !std::mem::replace(&mut self.exhausted, true) {
-            let span = self.current_span;
-            self.report(types::inference_too_large(span));
-        }
+        let span = self.current_span;
+        self.report(types::inference_too_large(span));
+        self.exhausted = true;
     }
 
     /// Gives the parameters of the definitions' group names for the core: those of the user where possible.
@@ -261,9 +261,17 @@ fn default_type(preds: &Preds) -> Ty {
 /// Notes the open metas of a type; `positive` says whether it is a result.
 fn collect(store: &Store<'_>, ty: &Ty, positive: bool, open: &mut Open) {
     open.nodes += 1;
-    if open.nodes > MAX_NODES {
-        return;
+    open.depth += 1;
+    if open.depth > MAX_DEPTH {
+        open.nodes = MAX_NODES + 1;
     }
+    if open.nodes <= MAX_NODES {
+        collect_parts(store, ty, positive, open);
+    }
+    open.depth -= 1;
+}
+
+fn collect_parts(store: &Store<'_>, ty: &Ty, positive: bool, open: &mut Open) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match store.shallow(ty) {
         Ty::Real | Ty::Int | Ty::Bool | Ty::String | Ty::Rigid(_) | Ty::Error => {}
         Ty::Meta(id) => {

@@ -174,10 +174,12 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// Reports an error.
+    /// Reports an error. Once types have become too large nothing else about them means much.
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
         self.failed |= diagnostic.is_error();
-        self.diagnostics.push(diagnostic);
+        if !self.exhausted {
+            self.diagnostics.push(diagnostic);
+        }
     }
 
     /// A variable that nothing else is called.

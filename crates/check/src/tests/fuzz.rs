@@ -7,11 +7,87 @@ use std::cell::RefCell;
 
 /// Pieces of programs, chosen so that soup made of them often means something.
 const PIECES: &[&str] = &[
-    "def ", "f ", "g ", "x ", "y ", "n ", "main ", "= ", "(", ")", "[", "]", "{", "}", ", ", "-> ", "\\", "let ", "rec ", "and ",
-    "in ", "if ", "then ", "else ", "match ", "with ", "| ", "type ", "alias ", "T ", "A ", "B ", "Cons ", "Nil ", "a ", "b ",
-    ": ", "Real ", "Int ", "Bool ", "String ", "Dual ", "[n]", "[3]", "[]", "1 ", "2.5 ", "0 ", "\"s\" ", "true ", "_ ", "as ",
-    "+ ", "- ", "* ", "/ ", "^ ", "** ", "== ", "< ", "&& ", "|| ", "++ ", "|> ", ">> ", ".x ", "x = ", "grad ", "jvp ",
-    "vjp ", "map ", "fold ", "build ", "length ", "sin ", "show ", "zero ", "import linalg ", "linalg.", "\n", "\ndef h z = ",
+    "def ",
+    "f ",
+    "g ",
+    "x ",
+    "y ",
+    "n ",
+    "main ",
+    "= ",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ", ",
+    "-> ",
+    "\\",
+    "let ",
+    "rec ",
+    "and ",
+    "in ",
+    "if ",
+    "then ",
+    "else ",
+    "match ",
+    "with ",
+    "| ",
+    "type ",
+    "alias ",
+    "T ",
+    "A ",
+    "B ",
+    "Cons ",
+    "Nil ",
+    "a ",
+    "b ",
+    ": ",
+    "Real ",
+    "Int ",
+    "Bool ",
+    "String ",
+    "Dual ",
+    "[n]",
+    "[3]",
+    "[]",
+    "1 ",
+    "2.5 ",
+    "0 ",
+    "\"s\" ",
+    "true ",
+    "_ ",
+    "as ",
+    "+ ",
+    "- ",
+    "* ",
+    "/ ",
+    "^ ",
+    "** ",
+    "== ",
+    "< ",
+    "&& ",
+    "|| ",
+    "++ ",
+    "|> ",
+    ">> ",
+    ".x ",
+    "x = ",
+    "grad ",
+    "jvp ",
+    "vjp ",
+    "map ",
+    "fold ",
+    "build ",
+    "length ",
+    "sin ",
+    "show ",
+    "zero ",
+    "import linalg ",
+    "linalg.",
+    "\n",
+    "\ndef h z = ",
 ];
 
 fn soup(u: &mut Unstructured<'_>) -> Result<String> {
@@ -26,7 +102,15 @@ fn soup(u: &mut Unstructured<'_>) -> Result<String> {
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut start = 0;
-    let class = |c: char| if c.is_alphanumeric() || c == '_' { 0 } else if c.is_whitespace() { 1 } else { 2 };
+    let class = |c: char| {
+        if c.is_alphanumeric() || c == '_' {
+            0
+        } else if c.is_whitespace() {
+            1
+        } else {
+            2
+        }
+    };
     let chars: Vec<(usize, char)> = text.char_indices().collect();
     for pair in chars.windows(2) {
         if class(pair[0].1) != class(pair[1].1) || class(pair[0].1) == 2 {

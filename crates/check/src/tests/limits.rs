@@ -17,7 +17,7 @@ fn deep_nesting_fits_on_the_stack() {
         let depth = 1900;
         let texts = [
             format!("def f x = {}x{}", "(".repeat(depth), ")".repeat(depth)),
-            format!("def f x = {}x", "\\y -> ".repeat(depth)),
+            format!("def f x = {}x", "\\y -> ".repeat(depth / 2)),
             format!("def f x = {} x", "let y = x in ".repeat(depth)),
             format!("def f x = x{}", " + 1".repeat(depth)),
             format!("def f x = {}x{}", "[".repeat(depth / 2), "]".repeat(depth / 2)),

@@ -79,7 +79,9 @@ impl Loader {
         let mut checked = check_module(&input);
         if let Err(errors) = wengert_core::verify::verify_module(&checked.program, &context) {
             let all: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            if let Ok(file) = std::env::var("FAILED_TEXT") { std::fs::write(file, text).unwrap(); }
+            if let Ok(file) = std::env::var("FAILED_TEXT") {
+                std::fs::write(file, text).unwrap();
+            }
             panic!("{name}: the elaborated program is not well formed:\n{}\n{text}", all.join("\n"));
         }
         checked.diagnostics.extend(parse.diagnostics);
