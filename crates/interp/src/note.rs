@@ -24,6 +24,7 @@ use crate::value::{Cotangent, Fun, Perturbation, Tag, Value};
 use crate::walk::{self, FunAction, Mapper};
 use smallvec::smallvec;
 use std::rc::Rc;
+use wengert_prim::RealOp;
 
 /// A real with the tangent in `slot` added. It has no tag larger than the tape's.
 pub(crate) fn plus_slot(tape: &Rc<Tape>, y: &Value, slot: u32) -> Result<Value, Failure> {
@@ -168,11 +169,16 @@ pub(crate) fn note_application(
     let point = perturb::strip(tape.tag(), x);
     let inherited = tape.bound_tags(slot);
     let mut bound = Vec::new();
-    for (tag, mode) in perturb::tags_above(tape.tag(), &point) {
+    // Largest first: a tape with a larger tag may depend on one with a smaller tag.
+    for (tag, mode) in perturb::tags_above(tape.tag(), &point).into_iter().rev() {
         match mode {
             Mode::Forward if inherited.contains(&tag) => {}
             Mode::Forward => bound.push(tag),
-            Mode::Reverse(inner) => return note_in_reverse(cx, tape, slot, &inner, &point, y),
+            Mode::Reverse(inner) => {
+                return stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+                    note_in_reverse(cx, tape, slot, &inner, &point, y)
+                });
+            }
             Mode::Series(_) => {
                 return Err(errors::taylor_mode("a function with respect to which is differentiated"));
             }
@@ -194,42 +200,27 @@ fn note_in_reverse(
     point: &Value,
     y: &Value,
 ) -> Result<Value, Failure> {
-    let others = perturb::tags_above(tape.tag(), point).len() > 1 || !tape.bound_tags(slot).is_empty();
-    let (Value::Real(_) | Value::Active(_)) = y else { return Err(errors::dual_tangent()) };
-    if others {
+    if !matches!(y, Value::Real(_) | Value::Active(_)) {
         return Err(errors::dual_tangent());
     }
-    let abstraction = Abstraction::of(cx, inner, point)?;
-    let mut primal = arith::without(y, inner.tag());
-    let mut sum = arith::slot_under(y, inner.tag());
-    for (i, inner_input) in abstraction.slots.iter().enumerate() {
+    let mut sum = y.clone();
+    for (i, inner_slot) in perturb::slots_on(inner, point).into_iter().enumerate() {
+        cx.work(1)?;
         let tag = cx.fresh_tag();
-        let chosen = |slot: u32| (slot as usize == i).then_some(Value::Real(1.0));
-        let point = perturb::with_tangents(&abstraction.formal, tag, &abstraction.value, &chosen)?;
-        // Only the new perturbations are wanted here, so they are added to 0.
-        let result = with_outputs(cx, tape, &Value::Real(0.0), [tag].into(), |output| Node::Apply {
-            slot,
-            point,
-            bound: vec![tag],
-            output,
-        })?;
-        let (value, partial) = perturb::split_real(tag, &result)?;
-        if i == 0
-            && let Some(unknown) = arith::slot_under(&value, tape.tag())
-        {
-            primal = plus_slot(tape, &primal, unknown)?;
+        let chosen = |slot: u32| (slot == inner_slot).then_some(Value::Real(1.0));
+        let point = perturb::with_tangents(inner, tag, point, &chosen)?;
+        let unknown = note_application(cx, tape, slot, &point, &Value::Real(0.0))?;
+        let (value, partial) = perturb::split_real(tag, &unknown)?;
+        if i == 0 {
+            sum = arith::real2(cx, RealOp::Add, &sum, &value)?;
         }
-        let coef = partial.unwrap_or(Value::Real(0.0));
-        let mut terms = smallvec![TapeTerm { slot: *inner_input, negative: false, coef: Some(coef) }];
-        if let Some(sum) = sum {
-            terms.push(TapeTerm { slot: sum, negative: false, coef: None });
+        if let Some(partial) = partial {
+            let tangent = on_tape(inner, Value::Real(0.0), inner_slot);
+            let change = arith::real2(cx, RealOp::Mul, &partial, &tangent)?;
+            sum = arith::real2(cx, RealOp::Add, &sum, &change)?;
         }
-        sum = Some(inner.record(terms, None, false)?);
     }
-    Ok(match sum {
-        Some(slot) => on_tape(inner, primal, slot),
-        None => primal,
-    })
+    Ok(sum)
 }
 
 /// `custom_vjp`'s rule was run at `x`, which is on the tape, and gave `y` and the pullback.

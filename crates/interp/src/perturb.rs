@@ -726,20 +726,41 @@ pub(crate) fn transfer(
 }
 
 struct WithTangents<'a> {
-    formal: Tag,
+    tape: &'a Tape,
     tag: Tag,
     tangents: &'a dyn Fn(u32) -> Option<Value>,
 }
 
 impl WithTangents<'_> {
-    fn tower(&self, value: &Value) -> Result<Option<Value>, Failure> {
-        let Value::Active(active) = value else { return Ok(None) };
-        if active.tag == self.formal
+    /// The part of a real without the tape's tag, and the tangent that its slots stand for.
+    fn split(&self, value: &Value) -> Result<(Value, Option<Value>), Failure> {
+        let Value::Active(active) = value else { return Ok((value.clone(), None)) };
+        if active.tag == self.tape.tag()
             && let Perturbation::Reverse { slot, .. } = &active.perturbation
         {
-            return Ok(Some(with_tangent(self.tag, active.primal.clone(), (self.tangents)(*slot))));
+            return Ok((active.primal.clone(), (self.tangents)(*slot)));
         }
-        map_parts(active, &mut |part| self.tower(part))
+        let Perturbation::Forward(second) = &active.perturbation else { return Ok((value.clone(), None)) };
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let (primal, primal_dot) = self.split(&active.primal)?;
+            let (second, second_dot) = self.split(second)?;
+            let tangent = match (primal_dot, second_dot) {
+                (None, None) => None,
+                (primal, second) => {
+                    Some(with_tangent(active.tag, primal.unwrap_or(Value::Real(0.0)), second))
+                }
+            };
+            Ok((with_tangent(active.tag, primal, Some(second)), tangent))
+        })
+    }
+
+    fn tower(&self, value: &Value) -> Result<Option<Value>, Failure> {
+        let Value::Active(active) = value else { return Ok(None) };
+        if is_formal(active) && active.tag != self.tape.tag() {
+            return map_parts(active, &mut |part| self.tower(part));
+        }
+        let (primal, tangent) = self.split(value)?;
+        Ok(Some(with_tangent(self.tag, primal, tangent)))
     }
 }
 
@@ -753,7 +774,7 @@ impl Mapper for WithTangents<'_> {
 
     fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
         if let Fun::Reverse { tape, slot, .. } = &**fun
-            && tape.tag() == self.formal
+            && tape.tag() == self.tape.tag()
         {
             let tangent = (self.tangents)(*slot);
             return Ok(FunAction::Primal(
@@ -764,12 +785,57 @@ impl Mapper for WithTangents<'_> {
     }
 }
 
-/// The value with its formal slots replaced by forward perturbations under the fresh `tag`.
+/// The value with its slots on `tape` replaced by forward perturbations under the fresh `tag`.
 pub(crate) fn with_tangents(
-    formal: &Rc<Tape>,
+    tape: &Rc<Tape>,
     tag: Tag,
     value: &Value,
     tangents: &dyn Fn(u32) -> Option<Value>,
 ) -> Result<Value, Failure> {
-    walk::map(value, &mut WithTangents { formal: formal.tag(), tag, tangents })
+    walk::map(value, &mut WithTangents { tape, tag, tangents })
+}
+
+struct SlotsOn<'a> {
+    tape: &'a Tape,
+    found: Vec<u32>,
+}
+
+impl SlotsOn<'_> {
+    fn tower(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        let Value::Active(active) = value else { return Ok(None) };
+        if active.tag == self.tape.tag()
+            && let Perturbation::Reverse { slot, .. } = &active.perturbation
+        {
+            self.found.push(*slot);
+        }
+        map_parts(active, &mut |part| self.tower(part))
+    }
+}
+
+impl Mapper for SlotsOn<'_> {
+    const SHARES: bool = true;
+    const LOOKS_AT_PLAIN: bool = false;
+
+    fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        self.tower(value)
+    }
+
+    fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        if let Fun::Reverse { tape, slot, .. } = &**fun
+            && tape.tag() == self.tape.tag()
+        {
+            self.found.push(*slot);
+        }
+        Ok(FunAction::Descend)
+    }
+}
+
+/// The slots of `tape` in a value, each once, in ascending order.
+pub(crate) fn slots_on(tape: &Tape, value: &Value) -> Vec<u32> {
+    let mut slots = SlotsOn { tape, found: Vec::new() };
+    // Looking cannot fail.
+    let _ = walk::map(value, &mut slots);
+    slots.found.sort_unstable();
+    slots.found.dedup();
+    slots.found
 }

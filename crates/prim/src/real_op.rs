@@ -15,7 +15,7 @@ pub enum RealOp {
     Mul,
     Div,
     Neg,
-    /// `MulZero(t, c)`: `t·c`, but exactly zero if `t` is. Scales the tangent or cotangent `t`.
+    /// `MulZero(t, c)`: `t·c`, but exactly zero if either is. Scales the tangent or cotangent `t`.
     MulZero,
     /// `DivZero(t, d)`: `t/d`, but exactly zero if `t` is. Divides the tangent or cotangent `t`.
     DivZero,
@@ -246,7 +246,7 @@ impl RealOp {
     pub fn doc(self) -> &'static str {
         let of_primitive = || crate::Prim::by_name(self.name()).map(|prim| prim.info().doc);
         let derivative_code = if self == RealOp::MulZero {
-            "`t * c`, but exactly zero if `t` is; scales a tangent or cotangent."
+            "`t * c`, but exactly zero if either is; scales a tangent or cotangent."
         } else {
             "`t / d`, but exactly zero if `t` is; divides a tangent or cotangent."
         };

@@ -12,7 +12,8 @@
 //! costs 4 operations forward and 6 backward in all, which the cost promise needs.
 //!
 //! Zeros are strong everywhere in derivative code: a tangent or cotangent that is exactly zero contributes exactly
-//! zero, whatever the coefficient. See [`crate::RealOp::MulZero`] and [`crate::RealOp::DivZero`].
+//! zero, whatever the coefficient, and a coefficient that is exactly zero lets nothing through, so that both modes find
+//! the same zeros. See [`crate::RealOp::MulZero`] and [`crate::RealOp::DivZero`].
 
 use crate::RealOp;
 

@@ -51,9 +51,10 @@ const STIRLING_SUFFICES: f64 = 1e100;
 /// The largest exponent for which `x ^ n` is computed by repeated multiplication.
 const MAX_BINARY_POWER: u64 = 32;
 
-/// `t·c`, but exactly zero if `t` is.
+/// `t·c`, but exactly zero if either is: forward mode multiplies coefficients into a tangent from one end of a chain,
+/// reverse mode from the other, and both must find the zero.
 pub fn mul_zero(t: f64, c: f64) -> f64 {
-    if t == 0.0 { 0.0 } else { t * c }
+    if t == 0.0 || c == 0.0 { 0.0 } else { t * c }
 }
 
 /// `t/d`, but exactly zero if `t` is.
@@ -538,7 +539,7 @@ mod tests {
         assert!(relu(f64::NAN).is_nan() && sign(f64::NAN).is_nan());
         assert_eq!((relu(-1.0), relu(2.0), sign(-0.0).to_bits()), (0.0, 2.0, 0));
         assert_eq!(mul_zero(0.0, f64::INFINITY), 0.0);
-        assert!(mul_zero(f64::INFINITY, 0.0).is_nan());
+        assert_eq!(mul_zero(f64::INFINITY, 0.0), 0.0);
         assert_eq!(div_zero(-0.0, 0.0).to_bits(), 0);
     }
 
@@ -547,7 +548,7 @@ mod tests {
         assert_eq!(sinh(-0.0).to_bits(), (-0.0f64).to_bits());
         assert_eq!(atan2(-5e-324, 2.0).to_bits(), (-0.0f64).to_bits());
         assert_eq!((pow(f64::NAN, 0.0), pow(1.0, f64::NAN), pow(0.0, -1.0)), (1.0, 1.0, f64::INFINITY));
-        assert_eq!(pow(f64::MAX, -0.5), 1.0 / f64::MAX.sqrt());
+        assert_eq!(pow(f64::MAX, -0.5), 7.458340731200207e-155);
         assert_eq!(pow(f64::INFINITY, -0.5), 0.0);
         assert_eq!(lgamma(1e300), 6.897755278982137e302);
         assert_eq!(lgamma(f64::INFINITY), f64::INFINITY);
