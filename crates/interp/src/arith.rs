@@ -10,7 +10,7 @@
 //! * Taylor: coefficient series (see [`crate::series`]).
 //!
 //! Tests in rules look at the innermost primal values. Derivative code multiplies tangents by `MulZero`, for which an
-//! exactly zero tangent is zero at every level, so zeros are strong.
+//! exactly zero tangent or coefficient gives zero at every level, so zeros are strong.
 
 use crate::errors;
 use crate::series;
@@ -142,6 +142,7 @@ fn perturbed(cx: &mut Context, op: RealOp, args: &[Value]) -> Result<Value, Fail
         (RealOp::PowInt(0), _) => return Ok(Value::Real(1.0)),
         (RealOp::PowInt(1), [x]) => return Ok(x.clone()),
         (RealOp::MulZero | RealOp::DivZero, [t, _]) if is_exact_zero(t) => return Ok(Value::Real(0.0)),
+        (RealOp::MulZero, [_, c]) if is_exact_zero(c) => return Ok(Value::Real(0.0)),
         (_, _) => {}
     }
     let tag = args.iter().filter_map(|arg| if let Value::Active(a) = arg { Some(a.tag) } else { None }).max();
