@@ -73,25 +73,25 @@ fn strings() {
     check(
         &["\"abc", "\"a\\q b\"", "\"\\u{110000}\"", "f 'abc'", "“abc”", "f 'a"],
         expect![[r###"
-        ## \"abc
-        E0103 `"abc`: this string has no closing quote on its line
-          help: end it with `"`; a line break inside a string is written `\n`
-        ## \"a\\q b\"
-        E0104 `\q`: `\q` is not an escape
-          help: the escapes are `\n`, `\t`, `\\`, `\"` and `\u{…}`; a backslash itself is written `\\`
-        ## \"\\u{110000}\"
-        E0104 `\u{110000}`: this is not the number of a character
-          help: write up to six hexadecimal digits in braces, as in `\u{3bb}` for `λ`
-        ## f \'abc\'
-        E0109 `'abc'`: a string has double quotes
-          help: write `"text"`
-        ## “abc”
-        E0109 `“abc”`: a string has double quotes
-          help: write `"text"`
-        ## f \'a
-        E0109 `'`: a quote cannot stand here
-          help: strings are written `"text"`, and type variables without a quote: `a`
-    "###]],
+            ## \"abc
+            E0103 `"abc`: this string has no closing quote on its line
+              help: end it with `"`; a line break inside a string is written `\n`
+            ## \"a\\q b\"
+            E0104 `\q`: `\q` is not an escape
+              help: the escapes are `\n`, `\t`, `\\`, `\"` and `\u{…}`; a backslash itself is written `\\`
+            ## \"\\u{110000}\"
+            E0104 `\u{110000}`: this is not the number of a character
+              help: write up to six hexadecimal digits in braces, as in `\u{3bb}` for `λ`
+            ## f \'abc\'
+            E0109 `'abc'`: a string has double quotes
+              help: write `"text"`
+            ## “abc”
+            E0102 `“abc”`: `“` (U+201C) looks like `"` but is another character
+              help: write `"`
+            ## f \'a
+            E0109 `'`: a quote cannot stand here
+              help: strings are written `"text"`, and type variables without a quote: `a`
+        "###]],
     );
 }
 
@@ -505,7 +505,7 @@ fn lets() {
             ## let a = 1; let b = 2 in a
             E0127 `;`: `;` has no meaning here
               note: there are no statements: bindings are joined by `let x = e in …`
-              help: remove it
+              help: remove it; after the binding of a `let`, write `in` in its place
             ## let a = 1\n    b = 2\nin a + b
             E0119 ``: the binding of `b` does not begin with `let`
               help: each binding has a `let` of its own; `in` stands before the body
@@ -530,10 +530,15 @@ fn functions_of_others() {
             "f if a then b else c",
             "a < b < c",
             "[1 2 3]",
+            "[x | x <- xs]",
+            "[2 * x for x in xs]",
+            "[f x for x in xs]",
             "2 (x)",
             "\"a\" x",
             "[1; 2]",
             "f; g",
+            "let y = 1; y + x",
+            "c ? a : b",
         ],
         expect![[r###"
             ## fun x -> x
@@ -568,6 +573,15 @@ fn functions_of_others() {
               here: this stands where a function would
               `2`: and this where its argument would
               help: separate elements by commas: `1, 2, 3`
+            ## [x | x <- xs]
+            E0133 `|`: expected `,` or `]` between the elements, found `|`
+              help: an array is made from another by `map (\x -> …) xs`, or by `build n (\i -> …)`
+            ## [2 * x for x in xs]
+            E0133 `in`: expected `,` or `]` between the elements, found the keyword `in`
+              help: an array is made from another by `map (\x -> …) xs`, or by `build n (\i -> …)`
+            ## [f x for x in xs]
+            E0133 `in`: expected `,` or `]` between the elements, found the keyword `in`
+              help: an array is made from another by `map (\x -> …) xs`, or by `build n (\i -> …)`
             ## 2 (x)
             E0126 `2`: a number is not a function
               here: this stands where a function would
@@ -584,7 +598,14 @@ fn functions_of_others() {
             ## f; g
             E0127 `;`: `;` has no meaning here
               note: there are no statements: bindings are joined by `let x = e in …`
-              help: remove it
+              help: remove it; after the binding of a `let`, write `in` in its place
+            ## let y = 1; y + x
+            E0127 `;`: `;` has no meaning here
+              note: there are no statements: bindings are joined by `let x = e in …`
+              help: remove it; after the binding of a `let`, write `in` in its place
+            ## c ? a : b
+            E0101 `?`: the character `?` has no meaning here
+              help: a choice is written `if c then a else b`
         "###]],
     );
 }
@@ -692,6 +713,7 @@ fn files() {
             "import",
             "def f x = y\n  where y = x\ndef g = 1",
             "def f x = return x",
+            "def f x = y where y = x",
             "def f x = a or b",
             "def f (x : [Real]) = x",
             "def f (x : [n+1]Real) = x",
@@ -802,6 +824,9 @@ fn files() {
             E0127 `return`: there is no `return`
               note: the value of a function is the value of its body
               help: remove the word
+            ## def f x = y where y = x (1 items)
+            E0127 `where`: there is no `where`
+              help: bind names before they are used: `let y = … in body`
             ## def f x = a or b (1 items)
             E0135 `or`: `or` is not an operator
               help: logical or is written `||` (or `∨`)
@@ -826,10 +851,10 @@ fn files() {
             ## def f x = x;\ndef g = 1; (2 items)
             E0127 `;`: `;` has no meaning here
               note: there are no statements: bindings are joined by `let x = e in …`
-              help: remove it
+              help: remove it; after the binding of a `let`, write `in` in its place
             E0127 `;`: `;` has no meaning here
               note: there are no statements: bindings are joined by `let x = e in …`
-              help: remove it
+              help: remove it; after the binding of a `let`, write `in` in its place
             ## x + 1\ndef g = 1 (1 items)
             E0116 `x`: expected a definition, found the name `x`
               help: a file consists of `def`, `type`, `alias` and `import`; to compute something, write `def main = …`

@@ -133,16 +133,20 @@ pub(crate) fn capital_field(span: Span, name: &str) -> Diagnostic {
         .help("`m.Ctor` names a constructor of the module `m`")
 }
 
+const NO_COMPREHENSION: &str =
+    "an array is made from another by `map (\\x -> …) xs`, or by `build n (\\i -> …)`";
+
 pub(crate) fn expected_comma(span: Span, closing: &str, what: &str, found: &str) -> Diagnostic {
     let diagnostic = Diagnostic::error(
         SEPARATOR,
         span,
         format!("expected `,` or `{closing}` between {what}, found {found}"),
     );
-    if found == "`:`" {
-        return diagnostic.help("a type annotation has parentheses of its own: `(e : t)`");
+    match (closing, found) {
+        (_, "`:`") => diagnostic.help("a type annotation has parentheses of its own: `(e : t)`"),
+        ("]", "`|`" | "the keyword `in`") => diagnostic.help(NO_COMPREHENSION),
+        _ => diagnostic,
     }
-    diagnostic
 }
 
 pub(crate) fn unclosed(span: Span, closing: &str, found: &str, opening: Span, bracket: &str) -> Diagnostic {
@@ -278,6 +282,9 @@ pub(crate) fn literal_applied(
     let diagnostic = Diagnostic::error(LITERAL_APPLIED, span, format!("{what} is not a function"))
         .label("this stands where a function would")
         .also(argument, "and this where its argument would");
+    if in_array && elements.contains(&"for") {
+        return diagnostic.help(NO_COMPREHENSION);
+    }
     if in_array {
         return diagnostic.help(format!("separate elements by commas: `{}`", elements.join(", ")));
     }

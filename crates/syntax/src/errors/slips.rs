@@ -58,7 +58,7 @@ pub(crate) fn comma_between_params(span: Span) -> Diagnostic {
 pub(crate) fn semicolon(span: Span) -> Diagnostic {
     Diagnostic::error(STATEMENT, span, "`;` has no meaning here")
         .note("there are no statements: bindings are joined by `let x = e in …`")
-        .help("remove it")
+        .help("remove it; after the binding of a `let`, write `in` in its place")
 }
 
 pub(crate) fn semicolon_in_list(span: Span) -> Diagnostic {

@@ -355,7 +355,7 @@ fn type_level(ty: &Type) -> Level {
     match &ty.kind {
         TypeKind::Fun(..) => Level::Function,
         TypeKind::Named { args, .. } if !args.is_empty() => Level::Applied,
-        TypeKind::Array { .. } => Level::Applied,
+        TypeKind::Array { elem, .. } => type_level(elem).max(Level::Applied),
         TypeKind::Var(_)
         | TypeKind::Named { .. }
         | TypeKind::Tuple(_)

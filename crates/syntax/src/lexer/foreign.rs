@@ -155,7 +155,13 @@ impl Lexer<'_> {
         let span = self.span(start);
         let terminated = self.out.tokens.get(index).is_some_and(|token| !token.reported);
         if terminated {
-            self.out.diagnostics.push(errors::wrong_quotes(span));
+            let straight = c == '\'';
+            let diagnostic = if straight {
+                errors::wrong_quotes(span)
+            } else {
+                errors::confusable_character(span, c, "\"")
+            };
+            self.out.diagnostics.push(diagnostic);
             if let Some(token) = self.out.tokens.get_mut(index) {
                 token.reported = true;
             }

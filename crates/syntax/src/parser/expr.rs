@@ -286,11 +286,13 @@ impl Parser<'_> {
     }
 
     fn let_body(&mut self, let_span: Span) -> Expr {
-        if self.at(TokenKind::Semicolon) {
+        let semicolon = self.at(TokenKind::Semicolon);
+        if semicolon {
             self.report(errors::semicolon(self.here()));
             self.bump();
         }
-        if self.eat(TokenKind::In) || self.at(TokenKind::Let) {
+        let body_of_semicolon = semicolon && self.begins_operand() && !self.binding_ahead(0);
+        if self.eat(TokenKind::In) || self.at(TokenKind::Let) || body_of_semicolon {
             return self.expr();
         }
         let (here, found) = (self.error_span(), self.found());

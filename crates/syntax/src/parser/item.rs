@@ -123,6 +123,9 @@ impl Parser<'_> {
     /// Reports a token that continues nothing.
     pub(super) fn unexpected(&mut self, after_expr: bool) {
         let (here, found, kind) = (self.here(), self.found(), self.kind());
+        if after_expr && self.lexer_complained() {
+            return;
+        }
         let diagnostic = match kind {
             _ if kind.closes() => errors::unmatched_closing(here, &found),
             TokenKind::Lower(name) if name.as_str() == "where" && after_expr => errors::where_clause(here),
@@ -131,6 +134,12 @@ impl Parser<'_> {
             _ => errors::expected_item(here, &found),
         };
         self.report(diagnostic);
+    }
+
+    /// Whether the lexer found a mistake since the last item began: then what follows may only be its consequence.
+    fn lexer_complained(&self) -> bool {
+        let before = self.lexed.tokens.get(..self.position).unwrap_or(&[]);
+        before.iter().rev().take_while(|token| !token.kind.begins_item()).any(|token| token.reported)
     }
 
     fn def(&mut self) -> Item {

@@ -98,7 +98,7 @@ impl Parser<'_> {
         match name.as_str() {
             "elif" | "elsif" | "elseif" if self.in_then && !self.is_defined() => return true,
             "of" if self.in_case && !self.is_defined() => return true,
-            "where" if self.token(0).newline_before && self.open.is_empty() => return self.binding_ahead(1),
+            "where" if self.open.is_empty() => return self.binding_ahead(1),
             _ => {}
         }
         if !self.is_module || !self.open.is_empty() || !self.token(0).newline_before || !self.at_margin() {
