@@ -88,8 +88,9 @@ fn class_01_perturbation_confusion() {
     prints("D1 (\\x -> x * D2 (\\y -> x + y) 1.0) 1.0", "1.0");
     prints("D1 (\\x -> x * D2 (\\y -> x * y) 2.0) 1.0", "2.0");
     prints("D1 (\\x -> x * D2 (\\y -> x) 2.0) 1.0", "0.0");
-    prints("D1 (\\x -> x * D2 (\\y -> x * D3 (\\z -> x * y * z) 1.0) 3.0) 2.0", "24.0");
-    prints("D1 (\\x -> D2 (\\y -> D3 (\\z -> x * y * z) x) y) 2.0".replace(") y)", ") x)").as_str(), "4.0");
+    prints("D1 (\\x -> x * D2 (\\y -> x * D3 (\\z -> x * y * z) 1.0) 3.0) 2.0", "12.0");
+    // The innermost derivative is x y, the middle one x, taken at x.
+    prints("D1 (\\x -> x * D2 (\\y -> D3 (\\z -> x * y * z) x) x) 2.0", "4.0");
 }
 
 #[test]
@@ -187,6 +188,7 @@ fn class_10_ties_and_kinks() {
 #[test]
 fn class_11_saturation_and_cancellation() {
     prints("D tanh 200.0", "0.0");
+    nearly("D tanh 10.0", 10f64.cosh().powi(-2));
     prints("D sigmoid (-800.0)", "0.0");
     prints("D (\\x -> lse [x, x]) 1e50", "1.0");
 }
@@ -235,7 +237,7 @@ fn class_13_the_tenth_derivative() {
 fn class_14_deeply_nested_conditionals() {
     let mut body = "x".to_string();
     for i in 0..25 {
-        body = format!("if x > {i}.5 then x * ({body}) else x + ({body})");
+        body = format!("if x > {i}.5 then x * 2 else x + ({body})");
     }
     // At 0.1 all conditions are false: 26 x.
     nearly(&format!("D (\\x -> {body}) 0.1"), 26.0);
@@ -250,8 +252,8 @@ fn class_15_while_under_reverse() {
 
 #[test]
 fn class_16_states_of_a_loop_are_kept() {
-    let forward = eval("derivative (iterate 5 tanh) 0.7");
-    prints("grad (iterate 5 tanh) 0.7", &forward);
+    let forward: f64 = eval("derivative (iterate 5 tanh) 0.7").parse().unwrap();
+    nearly("grad (iterate 5 tanh) 0.7", forward);
 }
 
 #[test]
@@ -308,11 +310,10 @@ fn class_24_forward_and_reverse_agree() {
         "\\v -> matvec [[v[0], 1.0, v[1]], [v[2], v[2], 0.0]] (sort v)",
         "\\v -> map (\\x -> if x > 1.2 then tanh x else log x) (concat v (reverse v))",
     ] {
-        assert_eq!(
-            eval(&format!("jacfwd ({f}) [1.5, 0.5, 2.5]")),
-            eval(&format!("jacrev ({f}) [1.5, 0.5, 2.5]")),
-            "{f}"
+        let difference = format!(
+            "let (a, b) = (jacfwd ({f}) [1.5, 0.5, 2.5], jacrev ({f}) [1.5, 0.5, 2.5]) in norm (add a (scale (-1.0) b))"
         );
+        nearly(&difference, 0.0);
         let program = format!(
             "let f = {f} in let x = [1.5, 0.5, 2.5] in let t = [0.3, -1.0, 2.0] in
              let (y, dy) = jvp f (x, t) in let (_, back) = vjp f x in
