@@ -4,6 +4,7 @@
 use crate::args::{EngineArg, LimitArgs, When};
 use crate::commands::run::options;
 use crate::output::{AT_FAULT, FINE, USAGE, error_style, print_text, report};
+use crate::progress::Progress;
 use rustyline::completion::{Completer, Pair};
 use rustyline::config::CompletionType;
 use rustyline::error::ReadlineError;
@@ -17,11 +18,10 @@ use std::cell::RefCell;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use wengert_base::SourceMap;
 use wengert_driver::render::Style;
-use wengert_driver::{Engine, Repl, Reply, is_incomplete};
+use wengert_driver::{Engine, Options, Repl, Reply, is_incomplete};
 
 const PROMPT: &str = "wengert> ";
 
@@ -38,17 +38,16 @@ pub(crate) fn repl(
         return Ok(USAGE);
     }
     let options = options(&limits);
-    let interrupt = options.interrupt.clone();
-    let mut conversation = Repl::new(options, error_style(color));
+    let mut conversation = Repl::new(options.clone(), error_style(color));
     let mut failed = false;
     if let Some(file) = file {
         failed = say(&conversation.answer(&format!(":load {}", file.display())))?;
     }
     if io::stdin().is_terminal() {
-        in_terminal(conversation, &interrupt)?;
+        in_terminal(conversation, &options)?;
         return Ok(FINE);
     }
-    failed |= from_pipe(&mut conversation, &interrupt)?;
+    failed |= from_pipe(&mut conversation, &options)?;
     Ok(if failed { AT_FAULT } else { FINE })
 }
 
@@ -60,7 +59,7 @@ fn say(reply: &Reply) -> io::Result<bool> {
 }
 
 /// Inputs are lines, joined as long as they are incomplete; an empty line ends an input in any case.
-fn from_pipe(conversation: &mut Repl, interrupt: &Arc<AtomicBool>) -> io::Result<bool> {
+fn from_pipe(conversation: &mut Repl, options: &Options) -> io::Result<bool> {
     let mut failed = false;
     let mut pending = String::new();
     let mut lines = io::stdin().lock();
@@ -72,8 +71,7 @@ fn from_pipe(conversation: &mut Repl, interrupt: &Arc<AtomicBool>) -> io::Result
         if !ended && !line.trim().is_empty() && waits_for_more(&pending) {
             continue;
         }
-        let reply = conversation.answer(&pending);
-        interrupt.store(false, Ordering::SeqCst);
+        let reply = answer(conversation, &pending, options);
         failed |= say(&reply)?;
         pending.clear();
         if ended || reply.quit {
@@ -82,11 +80,20 @@ fn from_pipe(conversation: &mut Repl, interrupt: &Arc<AtomicBool>) -> io::Result
     }
 }
 
+/// Answers an input, with a sign of life if that takes long. Ctrl-C ends the evaluation and nothing else.
+fn answer(conversation: &mut Repl, text: &str, options: &Options) -> Reply {
+    let progress = Progress::start(options);
+    let reply = conversation.answer(text);
+    progress.finish();
+    options.interrupt.store(false, Ordering::SeqCst);
+    reply
+}
+
 fn waits_for_more(text: &str) -> bool {
     !text.trim_start().starts_with(':') && is_incomplete(text)
 }
 
-fn in_terminal(conversation: Repl, interrupt: &Arc<AtomicBool>) -> io::Result<()> {
+fn in_terminal(conversation: Repl, options: &Options) -> io::Result<()> {
     let config = Config::builder().completion_type(CompletionType::List).max_history_size(10_000);
     let config = config.map_err(io::Error::other)?.auto_add_history(true).build();
     let mut editor: Editor<Prompting, FileHistory> = Editor::with_config(config).map_err(io::Error::other)?;
@@ -101,8 +108,7 @@ fn in_terminal(conversation: Repl, interrupt: &Arc<AtomicBool>) -> io::Result<()
     loop {
         match editor.readline(PROMPT) {
             Ok(line) => {
-                let reply = conversation.borrow_mut().answer(&line);
-                interrupt.store(false, Ordering::SeqCst);
+                let reply = answer(&mut conversation.borrow_mut(), &line, options);
                 say(&reply)?;
                 if reply.quit {
                     break;

@@ -33,8 +33,12 @@ pub fn render_one(sources: &SourceMap, diagnostic: &Diagnostic, style: Style) ->
     };
     let mut group = Group::with_title(level.primary_title(&diagnostic.message).id(diagnostic.code));
     let mut columns = Vec::new();
-    for piece in pieces(sources, diagnostic) {
-        group = add_piece(group, &piece, &mut columns);
+    let pieces = pieces(sources, diagnostic);
+    if pieces.is_empty() {
+        return without_source(group, diagnostic, style);
+    }
+    for piece in &pieces {
+        group = add_piece(group, piece, &mut columns);
     }
     for note in &diagnostic.notes {
         group = group.element(Level::NOTE.message(normalize_untrusted_str(note)));
@@ -42,13 +46,27 @@ pub fn render_one(sources: &SourceMap, diagnostic: &Diagnostic, style: Style) ->
     if let Some(help) = &diagnostic.help {
         group = group.element(Level::HELP.message(normalize_untrusted_str(help)));
     }
-    let renderer = match style {
-        Style::Plain => Renderer::plain(),
-        Style::Colored => Renderer::styled().hyperlink(false),
-    };
-    let mut text = renderer.render(&[group]);
+    let mut text = renderer(style).render(&[group]);
     for (shown, meant) in columns {
         text = text.replacen(&shown, &meant, 1);
+    }
+    text
+}
+
+fn renderer(style: Style) -> Renderer {
+    match style {
+        Style::Plain => Renderer::plain(),
+        Style::Colored => Renderer::styled().hyperlink(false),
+    }
+}
+
+/// A diagnostic that stands nowhere: the remarks follow the title, without a margin for source lines.
+fn without_source(title: Group<'_>, diagnostic: &Diagnostic, style: Style) -> String {
+    let mut text = renderer(style).render(&[title]);
+    let notes = diagnostic.notes.iter().map(|note| ("note", note));
+    for (kind, remark) in notes.chain(diagnostic.help.iter().map(|help| ("help", help))) {
+        let remark = normalize_untrusted_str(remark).replace('\n', "\n         ");
+        let _ = write!(text, "\n = {kind}: {remark}");
     }
     text
 }
@@ -174,7 +192,6 @@ mod tests {
                   | ^ here
 
                 error[E0801]: nowhere
-                 |
                  = help: do this
 
             "#]],

@@ -260,7 +260,6 @@ fn commands() {
             grad : (Data a, Smooth a) => (a -> Real) -> a -> a
             > :type
             error[E0824]: `:type` needs an argument
-             |
              = help: write `:type EXPR`
 
             > :cost exp 1.0
@@ -282,12 +281,10 @@ fn commands() {
 
             > :load
             error[E0824]: `:load` needs an argument
-             |
              = help: write `:load FILE`
 
             > :reload
             error[E0824]: no file has been loaded yet
-             |
              = help: write `:load FILE` first
 
             > :load nowhere.wg
@@ -297,7 +294,6 @@ fn commands() {
             1 : Num a => a
             > :tpye 1
             error[E0823]: there is no command `:tpye`
-             |
              = help: did you mean `:type`?
 
             > :help relu
@@ -306,7 +302,6 @@ fn commands() {
                 (built in)
             > :help nonsense
             error[E0820]: the library has nothing called `nonsense`
-             |
              = help: `wengert doc` lists everything
 
             > :quit
