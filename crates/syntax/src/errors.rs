@@ -1,7 +1,7 @@
 //! Diagnostics about text and grammar: one function for each kind of mistake, all wording here.
 //!
-//! This file has the list of codes and the mistakes in single tokens; [`grammar`] has what is missing or misplaced in
-//! the grammar, [`slips`] what users of other languages write.
+//! This file has the list of codes and the mistakes in single tokens; `grammar` has what is missing or misplaced in
+//! the grammar, `slips` what users of other languages write.
 
 mod grammar;
 mod slips;

@@ -1,7 +1,7 @@
 //! The formatter: one layout for every program.
 //!
-//! The tree decides where lines may break, [`doc`] where they do, and the tokens of the text how everything is spelled
-//! and where the comments stand (see [`printer`]). Between items there is an empty line if there was one, or if one of
+//! The tree decides where lines may break, `doc` where they do, and the tokens of the text how everything is spelled
+//! and where the comments stand (see `printer`). Between items there is an empty line if there was one, or if one of
 //! the two takes more than a line.
 //!
 //! The result is parsed again and compared with the original; should it differ in more than layout, the caller gets an

@@ -5,7 +5,7 @@
 //! the lexer has. Inside brackets the parser resumes at the next comma or closing bracket, elsewhere at the next
 //! item.
 //!
-//! *Depth.* `MAX_DEPTH` bounds the recursion here, and [`depth`] then bounds the finished trees, so that every later
+//! *Depth.* `MAX_DEPTH` bounds the recursion here, and `depth` then bounds the finished trees, so that every later
 //! recursion over a tree (its destructor included) is bounded.
 //!
 //! Names: `expect_x` reports if there is no `x`; `eat` moves on if it can; other functions parse what they say.
