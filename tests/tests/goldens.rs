@@ -13,6 +13,9 @@ use wengert_tests::command::{Ran, shell_in, wengert_in};
 use wengert_tests::expected::compare_file;
 use wengert_tests::{parallel, project};
 
+/// Kinds that no program can show: they guard against mistakes of our own, and the fuzzers look out for them.
+const GUARDS: [&str; 2] = ["E0713", "E0799"];
+
 /// The least number of kinds the project promises.
 const KINDS: usize = 60;
 
@@ -28,7 +31,7 @@ fn every_kind_of_diagnostic_has_a_wrong_program() {
     let codes = wengert_driver::all_codes();
     let missing: Vec<String> = codes
         .iter()
-        .filter(|code| !names.iter().any(|name| name.starts_with(code.code)))
+        .filter(|code| !GUARDS.contains(&code.code) && !names.iter().any(|name| name.starts_with(code.code)))
         .map(|code| format!("{} {}", code.code, code.title))
         .collect();
     assert!(missing.is_empty(), "these kinds have no wrong program in tests/errors:\n{}", missing.join("\n"));
