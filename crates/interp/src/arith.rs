@@ -376,3 +376,6 @@ fn select<'r>(cx: &mut Context, rule: &'r Rule, env: &Env<'_>) -> (&'r [Term], O
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -839,3 +839,6 @@ pub(crate) fn slots_on(tape: &Tape, value: &Value) -> Vec<u32> {
     slots.found.dedup();
     slots.found
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,7 +33,6 @@ use smallvec::smallvec;
 use std::rc::Rc;
 use wengert_prim::RealOp;
 
-
 /// Tangents or cotangents of slots; `None` is zero.
 #[derive(Default)]
 struct Slots(Vec<Option<Value>>);

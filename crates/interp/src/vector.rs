@@ -264,3 +264,6 @@ pub(crate) fn open_pair(cx: &mut Context, point: &Value, weight: &Value) -> Resu
     }
     Ok(open)
 }
+
+#[cfg(test)]
+mod tests;
