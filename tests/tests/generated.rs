@@ -17,7 +17,7 @@ use wengert_gen::{Config, GenType, GenValue, Program, gen_program, gen_program_o
 use wengert_tests::parallel;
 
 /// Programs for each property, where nothing else is asked for.
-const DEFAULT_CASES: u64 = 250;
+const DEFAULT_CASES: u64 = 500;
 
 /// A program and a place to try it.
 struct Case {
@@ -55,7 +55,7 @@ fn bytes(seed: u64) -> Vec<u8> {
         state ^= state << 17;
         (state >> 32) as u8
     };
-    (0..256 + (seed as usize * 613) % 6000).map(|_| next()).collect()
+    (0..256 + (seed as usize * 2617) % 30_000).map(|_| next()).collect()
 }
 
 /// The case with that seed; the entry's type is left to chance unless it is given.

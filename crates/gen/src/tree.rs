@@ -298,6 +298,34 @@ impl Node {
         }
     }
 
+    /// Whether a `Real` in the value may depend on one of `names`, other than by control flow. What a name is bound to in
+    /// one child is taken to depend on them if another child does.
+    pub(crate) fn depends_on(&self, names: &BTreeSet<Name>) -> bool {
+        if !self.ty.any(&|part| matches!(part, GenType::Real | GenType::Data(..) | GenType::Fun(..))) {
+            return false;
+        }
+        if let Form::Var(name) = self.form {
+            return names.contains(&name);
+        }
+        let (binding, plain): (Vec<&Child>, Vec<&Child>) =
+            self.children.iter().partition(|child| !child.binders.is_empty());
+        let mut depends = plain.iter().any(|child| child.node.depends_on(names));
+        let mut reached = depends && binding.is_empty();
+        for child in binding {
+            let mut inner = names.clone();
+            for bound in &child.binders {
+                if depends {
+                    inner.insert(bound.name);
+                } else {
+                    inner.remove(&bound.name);
+                }
+            }
+            reached = child.node.depends_on(&inner);
+            depends |= reached;
+        }
+        reached
+    }
+
     /// Definitions that are called.
     pub(crate) fn calls(&self, called: &mut BTreeSet<Name>) {
         if let Form::Call(name) | Form::FuelCall(name, _) | Form::SelfCall { func: name, .. } = self.form {

@@ -210,18 +210,18 @@ impl<'g, 'u> Gen<'g, 'u> {
 
     /// A variable or the simplest expression.
     pub(crate) fn leaf(&mut self, ty: &GenType) -> Result<Node> {
-        if !self.u.ratio(1, 5)?
+        if self.u.ratio(5, 6)?
             && let Some(variable) = self.variable(ty)?
         {
             return Ok(variable);
         }
-        if !self.u.ratio(1, 5)?
+        if self.u.ratio(5, 6)?
             && let Some(component) = self.component(ty)?
         {
             return Ok(component);
         }
         match ty {
-            GenType::Real if self.u.ratio(1, 6)? => {
+            GenType::Real if !self.u.ratio(5, 6)? => {
                 Ok(Node::new(ty.clone(), Form::Whole(self.u.int_in_range(0..=3)?), vec![]))
             }
             GenType::Real => Ok(literal(ty, GenValue::Real(gen_real(self.u)?))),

@@ -8,7 +8,14 @@ use crate::tree::{Bound, Child, Form, GenPat, Node};
 use crate::ty::{DataDecl, GenType, standard_decls};
 use crate::{Config, Program};
 use arbitrary::{Result, Unstructured};
+use std::collections::BTreeSet;
 use wengert_base::Name;
+
+/// How often an entry is generated anew because it is small or does not seem to depend on its argument.
+const MAX_TRIES: u32 = 6;
+
+/// What counts as small.
+const MIN_WEIGHT: u64 = 80;
 
 /// A generated definition.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +64,20 @@ pub(crate) fn program(
     let entry = Name::new("entry");
     let x = Name::new("x0");
     let annotated = generator.u.arbitrary()?;
-    let body = generator.inside(vec![Bound::value(x, arg_type.clone())], 1, |g| g.expr(&result_type))?.node;
+    let mut body = None;
+    for _ in 0..MAX_TRIES {
+        let bound = vec![Bound::value(x, arg_type.clone())];
+        let tried = generator.inside(bound, 1, |g| g.expr(&result_type))?.node;
+        let good = tried.depends_on(&BTreeSet::from([x])) && tried.weight() >= MIN_WEIGHT;
+        body = Some(tried);
+        if good || generator.u.is_empty() {
+            break;
+        }
+    }
+    let body = match body {
+        Some(body) => body,
+        None => generator.leaf(&result_type)?,
+    };
     defs.push(GenDef { name: entry, params: vec![(x, arg_type.clone(), true)], annotated, body });
     Ok(Program::new(generator.decls, defs, entry, arg_type, result_type))
 }
