@@ -7,7 +7,7 @@ use crate::cost::{self, Cost};
 use crate::engine::{Evaluated, Evaluator, Options};
 use crate::errors;
 use crate::files::{MAX_INPUT_BYTES, read_text};
-use crate::json::decode::{Arguments, arguments};
+use crate::json::arguments::{Arguments, arguments};
 use crate::json::guess::{Numbers, default_arg};
 use crate::json::parse::Document;
 use crate::library;

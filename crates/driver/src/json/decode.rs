@@ -1,8 +1,5 @@
 //! JSON to values, directed by types.
 //!
-//! [`arguments`] reads the arguments of an entry: it takes the parameter types off the entry's type, settles what its type
-//! variables stand for by looking at the JSON ([`super::guess`]), and reads each argument.
-//!
 //! [`Decoder`] walks document and type together with an explicit stack of [`Frame`]s, one for each open container, so that depth
 //! costs memory but no Rust recursion. Types of constructor fields are not instantiated by substitution, which would copy
 //! them at every level (and for a type like `type Nest a = Flat a | Deep (Nest (a, a))` double them): a type is read in an
@@ -11,7 +8,7 @@
 //! The stack is also the path to the current place, which every message begins with:
 //! `argument 1, field "x", element 3: expected a number, found a string`.
 
-use super::guess::{self, Numbers, Open};
+use super::guess::{self, Open};
 use super::parse::{Document, NodeKind};
 use crate::errors;
 use crate::similar::nearest;
@@ -20,100 +17,11 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use wengert_base::{Diagnostic, Name};
-use wengert_core::{DataType, Kind, Row, Scheme, Size, Type, TypeArg};
+use wengert_core::{DataType, Row, Scheme, Size, Type, TypeArg};
 use wengert_interp::value::{Array, Buffer, CtorInfo, Data, Fields, Record, Text, Value};
 
 /// Declared data types by qualified name.
 pub type DataTypes = IndexMap<Name, Arc<DataType>>;
-
-/// The arguments of an entry, and what they make of its type.
-pub struct Arguments {
-    /// What the entry's type parameters stand for.
-    pub type_args: Vec<TypeArg>,
-    /// The arguments.
-    pub values: Vec<Value>,
-    /// Their types.
-    pub types: Vec<Type>,
-    /// The type of the entry applied to them.
-    pub result: Type,
-}
-
-/// Reads the arguments of `entry : scheme` from a document that is an array of them. Fewer arguments than the entry takes
-/// are fine: the result is a function.
-pub fn arguments(
-    document: &Document,
-    entry: &str,
-    scheme: &Scheme,
-    data_types: &DataTypes,
-    numbers: Numbers,
-) -> Result<Arguments, Diagnostic> {
-    let root = document.root();
-    if !matches!(document.kind(root), NodeKind::Array { .. }) {
-        let found = document.kind(root).describe();
-        return Err(errors::input_not_array(document.span(root), found, entry));
-    }
-    let nodes: Vec<usize> = document.children(root).collect();
-    let mut parameters = Vec::new();
-    let mut rest = &scheme.ty;
-    while let (Type::Fun(from, to), true) = (rest, parameters.len() < nodes.len()) {
-        parameters.push(from.as_ref());
-        rest = to;
-    }
-    if let Some(extra) = nodes.get(parameters.len()) {
-        let span = document.span(*extra);
-        return Err(errors::argument_count(span, entry, &scheme.to_string(), parameters.len(), nodes.len()));
-    }
-    let pairs: Vec<(usize, &Type)> = nodes.into_iter().zip(parameters).collect();
-    let type_args = settle(document, entry, scheme, data_types, &pairs, numbers)?;
-    let mut decoder = Decoder::new(document, data_types, scheme, &type_args);
-    let mut values = Vec::new();
-    for (i, (node, ty)) in pairs.iter().enumerate() {
-        values.push(decoder.argument(i, *node, ty)?);
-    }
-    let type_args = decoder.with_sizes(scheme, &type_args);
-    let mut types = Vec::new();
-    let mut result = scheme.instantiate(&type_args);
-    for _ in &values {
-        if let Type::Fun(from, to) = result {
-            types.push(Type::clone(&from));
-            result = Type::clone(&to);
-        }
-    }
-    Ok(Arguments { type_args, values, types, result })
-}
-
-/// What the type and row parameters of the entry stand for, as far as the JSON tells.
-fn settle(
-    document: &Document,
-    entry: &str,
-    scheme: &Scheme,
-    data_types: &DataTypes,
-    pairs: &[(usize, &Type)],
-    numbers: Numbers,
-) -> Result<Vec<TypeArg>, Diagnostic> {
-    let unsettled = scheme.params.iter().any(|param| param.kind != Kind::Size);
-    let mut open = Open::default();
-    if unsettled {
-        let mut decoder = Decoder::new(document, data_types, scheme, &[]);
-        for (i, (node, ty)) in pairs.iter().enumerate() {
-            // An error here comes again, with better types in its message, when the argument is read in earnest.
-            if decoder.argument(i, *node, ty).is_err() {
-                break;
-            }
-        }
-        open = decoder.open;
-    }
-    scheme
-        .params
-        .iter()
-        .map(|param| {
-            guess::type_arg(document, param, &open, numbers).map_err(|conflict| {
-                let ty = scheme.to_string();
-                errors::ambiguous_json(conflict.span, param.name.as_str(), entry, &ty, &conflict.why)
-            })
-        })
-        .collect()
-}
 
 /// A type and the environment in which it is read.
 type Bound<'a> = (&'a Type, usize);
@@ -121,7 +29,8 @@ type Bound<'a> = (&'a Type, usize);
 /// The environment of the entry's own type parameters.
 const ENTRY: usize = 0;
 
-struct Decoder<'a> {
+/// Reads the arguments of one call.
+pub(super) struct Decoder<'a> {
     document: &'a Document,
     data_types: &'a DataTypes,
     /// What type variables stand for; the types are never variables of an environment other than [`ENTRY`].
@@ -133,7 +42,7 @@ struct Decoder<'a> {
     frames: Vec<Frame<'a>>,
     argument: usize,
     /// What stood where the type was an unsettled variable.
-    open: Open,
+    pub(super) open: Open,
 }
 
 /// A container whose children are being read.
@@ -159,7 +68,9 @@ enum Started<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    fn new(
+    /// A decoder for the arguments of an entry of that type, instantiated like this; without type arguments its variables
+    /// are unsettled.
+    pub(super) fn new(
         document: &'a Document,
         data_types: &'a DataTypes,
         scheme: &Scheme,
@@ -190,7 +101,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reads argument number `index` (from 0).
-    fn argument(&mut self, index: usize, node: usize, ty: &'a Type) -> Result<Value, Diagnostic> {
+    pub(super) fn argument(&mut self, index: usize, node: usize, ty: &'a Type) -> Result<Value, Diagnostic> {
         self.argument = index;
         self.frames.clear();
         let mut started = self.start(node, (ty, ENTRY))?;
@@ -218,7 +129,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// The type parameters with the sizes that the arguments turned out to have.
-    fn with_sizes(&self, scheme: &Scheme, type_args: &[TypeArg]) -> Vec<TypeArg> {
+    pub(super) fn with_sizes(&self, scheme: &Scheme, type_args: &[TypeArg]) -> Vec<TypeArg> {
         scheme
             .params
             .iter()

@@ -1,6 +1,7 @@
 //! JSON to values and back, and what is said about JSON that does not fit.
 
-use super::decode::{Arguments, DataTypes, arguments};
+use super::arguments::{Arguments, arguments};
+use super::decode::DataTypes;
 use super::encode;
 use super::guess::Numbers;
 use super::parse::Document;
@@ -408,4 +409,68 @@ fn results_of_every_kind_are_written() {
     assert_eq!(encode::to_string(&Value::Real(f64::NAN)), "\"NaN\"");
     assert_eq!(encode::to_string(&Value::Real(1e-9)), "1e-9");
     assert_eq!(encode::to_string(&Value::Int(i64::MIN)), "-9223372036854775808");
+}
+
+#[test]
+fn any_json_at_any_type_is_read_or_refused() {
+    const TYPES: &[&str] = &[
+        "Real -> Int -> Bool -> String -> Real",
+        "(Real, ()) -> {x : Real, y : [2]Int} -> Real",
+        "forall a [n]. Num a => [n]a -> [n][3]a -> a",
+        "forall a {r}. {x : a | r} -> a -> a",
+        "m.List Real -> m.Nest Int -> m.Shape -> Real",
+        "forall a b. (Data a, Smooth a) => a -> m.List a -> b -> a",
+        "(Real -> Real) -> [](Dual Real) -> Real",
+    ];
+    const PIECES: &[&str] = &[
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        ":",
+        "\"x\": ",
+        "\"y\": ",
+        "1",
+        "2.5",
+        "-3",
+        "true",
+        "\"a\"",
+        "\"NaN\"",
+        "null",
+        "[1, 2]",
+        "{\"x\": 1}",
+        "{\"tag\": \"Nil\"}",
+        "{\"tag\": \"Cons\", \"fields\": [",
+        "{\"tag\": \"Circle\", \"fields\": [1]}",
+    ];
+    arbtest::arbtest(|u| {
+        let mut text = String::from("[");
+        while !u.is_empty() && text.len() < 300 {
+            text.push_str(u.choose(PIECES)?);
+        }
+        // Close what is open, so that most texts are JSON.
+        let mut open = Vec::new();
+        for c in text.chars() {
+            match c {
+                '[' => open.push(']'),
+                '{' => open.push('}'),
+                ']' | '}' if open.last() == Some(&c) => drop(open.pop()),
+                _ => {}
+            }
+        }
+        text.extend(open.into_iter().rev());
+        let ty = *u.choose(TYPES)?;
+        let (sources, result) = read(ty, &text, *u.choose(&[Numbers::Int, Numbers::Real])?);
+        match result {
+            Ok(arguments) => {
+                let written: Vec<String> = arguments.values.iter().map(encode::to_string).collect();
+                let again = round(ty, &format!("[{}]", written.join(", ")));
+                assert_eq!(again, format!("[{}]", written.join(", ")), "{ty} from {text}");
+            }
+            Err(error) => assert!(render_one(&sources, &error, Style::Plain).contains("error[E08")),
+        }
+        Ok(())
+    })
+    .budget_ms(1_500);
 }

@@ -106,6 +106,11 @@ fn pieces<'a>(sources: &'a SourceMap, diagnostic: &'a Diagnostic) -> Vec<Piece<'
     pieces
 }
 
+/// The text without line ends and escape sequences: of the user's files even the names can hold anything.
+fn in_one_line(text: &str) -> String {
+    normalize_untrusted_str(text).replace(['\n', '\r'], " ")
+}
+
 /// Adds the lines with their labels. Where a line was cut, the renderer would count the column from the cut: `columns`
 /// gets the place as it will be shown and as it is meant.
 fn add_piece<'a>(group: Group<'a>, piece: &Piece<'a>, columns: &mut Vec<(String, String)>) -> Group<'a> {
@@ -117,10 +122,10 @@ fn add_piece<'a>(group: Group<'a>, piece: &Piece<'a>, columns: &mut Vec<(String,
         .map(|(label, kind, range)| {
             let annotation = kind.span(excerpt.offset(range.start)..excerpt.offset(range.end));
             let message = (!label.message.is_empty()).then_some(label.message.as_str());
-            annotation.label(message.map(normalize_untrusted_str))
+            annotation.label(message.map(in_one_line))
         })
         .collect();
-    let name = piece.file.name.as_str();
+    let name = in_one_line(&piece.file.name);
     let start = ranges.first().map_or(0, |range| range.start);
     if excerpt.cut {
         let (line, column) = piece.file.line_col(start as u32);
