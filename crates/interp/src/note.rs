@@ -93,13 +93,14 @@ impl Mapper for AddOutputs<'_> {
 }
 
 /// The shape of a result: placeholders where [`AddOutputs`] gives slots, in the same order.
-struct Shape {
+struct Shape<'a> {
+    cx: &'a mut Context,
     formal: Rc<Tape>,
     larger: Rc<[Tag]>,
     count: u32,
 }
 
-impl Shape {
+impl Shape<'_> {
     fn slot(&mut self) -> u32 {
         self.count += 1;
         self.count - 1
@@ -116,7 +117,7 @@ impl Shape {
     }
 }
 
-impl Mapper for Shape {
+impl Mapper for Shape<'_> {
     const SHARES: bool = false;
     const LOOKS_AT_PLAIN: bool = true;
 
@@ -134,6 +135,10 @@ impl Mapper for Shape {
     fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
         Err(errors::dual_tangent())
     }
+
+    fn enter(&mut self, children: usize) -> Result<(), Failure> {
+        self.cx.work(children as u64)
+    }
 }
 
 /// Adds a node with the outputs that the result `y` needs, and gives `y` with these.
@@ -144,15 +149,17 @@ fn with_outputs(
     larger: Rc<[Tag]>,
     node: impl FnOnce(Abstraction) -> Node,
 ) -> Result<Value, Failure> {
-    let mut shape = Shape { formal: Tape::formal(cx.fresh_tag()), larger: Rc::clone(&larger), count: 0 };
+    let formal = Tape::formal(cx.fresh_tag());
+    let mut shape = Shape { cx, formal: Rc::clone(&formal), larger: Rc::clone(&larger), count: 0 };
     let value = walk::map(y, &mut shape)?;
-    if shape.count == 0 {
+    let count = shape.count;
+    if count == 0 {
         return Ok(y.clone());
     }
     let first = tape.len() as u32 + 1;
-    let slots: Rc<[u32]> = (first..first + shape.count).collect();
-    tape.push_node(node(Abstraction { formal: shape.formal, value, slots }))?;
-    for _ in 0..shape.count {
+    let slots: Rc<[u32]> = (first..first + count).collect();
+    tape.push_node(node(Abstraction { formal, value, slots }))?;
+    for _ in 0..count {
         tape.add_leaf()?;
     }
     walk::map(y, &mut AddOutputs { cx, tape, larger, next: first })

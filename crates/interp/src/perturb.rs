@@ -517,6 +517,7 @@ pub(crate) fn rename(from: Tag, to: Tag, value: &Value) -> Result<Value, Failure
 // Reverse mode.
 
 struct ToTape<'a> {
+    cx: &'a mut Context,
     tape: &'a Rc<Tape>,
     linear: bool,
 }
@@ -545,16 +546,21 @@ impl Mapper for ToTape<'_> {
     fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
         Err(errors::dual_tangent())
     }
+
+    // What is shared has a slot for each occurrence, so this walk may be much longer than the value is large.
+    fn enter(&mut self, children: usize) -> Result<(), Failure> {
+        self.cx.work(children as u64)
+    }
 }
 
 /// The point with each real, and each function, in a slot of the tape, from left to right.
-pub(crate) fn reverse_input(tape: &Rc<Tape>, x: &Value) -> Result<Value, Failure> {
-    walk::map(x, &mut ToTape { tape, linear: false })
+pub(crate) fn reverse_input(cx: &mut Context, tape: &Rc<Tape>, x: &Value) -> Result<Value, Failure> {
+    walk::map(x, &mut ToTape { cx, tape, linear: false })
 }
 
 /// Unknown cotangents of the shape of `x` on an empty tape, marked linear.
-pub(crate) fn linear_input(tape: &Rc<Tape>, x: &Value) -> Result<Value, Failure> {
-    walk::map(x, &mut ToTape { tape, linear: true })
+pub(crate) fn linear_input(cx: &mut Context, tape: &Rc<Tape>, x: &Value) -> Result<Value, Failure> {
+    walk::map(x, &mut ToTape { cx, tape, linear: true })
 }
 
 struct LinearTangent<'a> {

@@ -258,7 +258,7 @@ fn transpose(
 ) -> Result<Next, Failure> {
     let tape = Tape::new(cx.fresh_tag());
     tape.set_rule_name("custom_vjp");
-    let unknown = perturb::linear_input(&tape, y)?;
+    let unknown = perturb::linear_input(cx, &tape, y)?;
     Ok(Next::Call(pullback.clone(), unknown, Awaited::Transpose { tape, tangent, then }))
 }
 

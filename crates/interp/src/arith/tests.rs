@@ -40,7 +40,7 @@ fn forward_partial(cx: &mut Context, f: Function, xs: &[Value], i: usize) -> Val
 fn reverse_gradient(cx: &mut Context, f: Function, xs: &[Value]) -> Vec<Value> {
     let tape = Tape::new(cx.fresh_tag());
     let point = tuple(xs);
-    let args = walk::children(&perturb::reverse_input(&tape, &point).unwrap());
+    let args = walk::children(&perturb::reverse_input(cx, &tape, &point).unwrap());
     let y = f(cx, &args);
     let map = sweep::linearization(cx, &tape, &point, &y).unwrap();
     walk::children(&done(sweep::apply_linear(cx, &map, true, &Value::Real(1.0)).unwrap())).to_vec()
@@ -50,7 +50,7 @@ fn reverse_gradient(cx: &mut Context, f: Function, xs: &[Value]) -> Vec<Value> {
 fn linearized_partial(cx: &mut Context, f: Function, xs: &[Value], i: usize) -> Value {
     let tape = Tape::new(cx.fresh_tag());
     let point = tuple(xs);
-    let args = walk::children(&perturb::reverse_input(&tape, &point).unwrap());
+    let args = walk::children(&perturb::reverse_input(cx, &tape, &point).unwrap());
     let y = f(cx, &args);
     let map = sweep::linearization(cx, &tape, &point, &y).unwrap();
     let direction: Vec<f64> = (0..xs.len()).map(|j| if i == j { 1.0 } else { 0.0 }).collect();
@@ -249,7 +249,7 @@ fn constants_cost_nothing_and_stay_plain() {
         assert!(matches!(result, Value::Real(y) if y == expected), "{op:?}");
     }
     let tape = Tape::new(cx.fresh_tag());
-    let x = perturb::reverse_input(&tape, &Value::Real(2.0)).unwrap();
+    let x = perturb::reverse_input(&mut cx, &tape, &Value::Real(2.0)).unwrap();
     let before = tape.len();
     real2(&mut cx, RealOp::Add, &x, &Value::Real(1.0)).unwrap();
     real2(&mut cx, RealOp::Max, &x, &Value::Real(1.0)).unwrap();
@@ -260,7 +260,7 @@ fn constants_cost_nothing_and_stay_plain() {
 fn tangents_of_custom_rules_may_only_be_used_linearly() {
     let mut cx = Context::new();
     let tape = Tape::new(cx.fresh_tag());
-    let x = perturb::reverse_input(&tape, &Value::Real(2.0)).unwrap();
+    let x = perturb::reverse_input(&mut cx, &tape, &Value::Real(2.0)).unwrap();
     let t = perturb::linear_tangent(&mut cx, &tape, &x).unwrap();
     let three = Value::Real(3.0);
     for (op, args) in [
@@ -300,7 +300,7 @@ fn a_tape_is_compact_and_is_given_back() {
     {
         let mut cx = Context::new();
         let tape = Tape::new(cx.fresh_tag());
-        let mut x = perturb::reverse_input(&tape, &Value::Real(1.0)).unwrap();
+        let mut x = perturb::reverse_input(&mut cx, &tape, &Value::Real(1.0)).unwrap();
         let steps = 1 << 16;
         let empty = live_bytes();
         for _ in 0..steps {
@@ -331,7 +331,7 @@ fn inputs_of_arrays_stay_arrays() {
     let mut cx = Context::new();
     let tape = Tape::new(cx.fresh_tag());
     let xs = walk::array(numbers(&[1.0, 2.0]));
-    let lifted = perturb::reverse_input(&tape, &xs).unwrap();
+    let lifted = perturb::reverse_input(&mut cx, &tape, &xs).unwrap();
     assert_eq!(tape.len(), 2);
     let Value::Array(back) = perturb::strip(tape.tag(), &lifted) else { panic!("an array") };
     assert!(matches!(&*back, Array::Reals(reals) if reals.as_slice() == [1.0, 2.0]));

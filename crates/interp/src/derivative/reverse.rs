@@ -44,7 +44,7 @@ pub(crate) fn pullback(cx: &mut Context, func: Value, form: Value, x: Value) -> 
 
 fn record(cx: &mut Context, func: Value, x: Value, purpose: Purpose) -> Result<Step, Failure> {
     let tape = Tape::new(cx.fresh_tag());
-    let arg = perturb::reverse_input(&tape, &x)?;
+    let arg = perturb::reverse_input(cx, &tape, &x)?;
     call1_then(func, arg, Recorded { tape, x, purpose })
 }
 

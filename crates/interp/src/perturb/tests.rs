@@ -110,7 +110,7 @@ fn slots_move_between_tapes_with_their_order() {
     let mut cx = Context::new();
     let tape = Tape::new(cx.fresh_tag());
     let point = tuple([real(1.0), walk::array([real(2.0), real(3.0)]), capturing(real(0.0))]);
-    let lifted = reverse_input(&tape, &point).unwrap();
+    let lifted = reverse_input(&mut cx, &tape, &point).unwrap();
     assert_eq!(tape.len(), 4);
     let [x, ys, function] = <[Value; 3]>::try_from(walk::children(&lifted).to_vec()).ok().unwrap();
     let Value::Array(ys) = &ys else { panic!("an array") };
