@@ -152,9 +152,9 @@ fn code_of(line: &str) -> &str {
     line.find("//").map_or(line, |start| &line[..start])
 }
 
-/// Whether a file holds only tests.
+/// Whether a file holds only tests, or a program for those who work on the crate.
 fn is_test_file(name: &str) -> bool {
-    name.contains("/tests/") || name.ends_with("/tests.rs")
+    name.contains("/tests/") || name.contains("/examples/") || name.ends_with("/tests.rs")
 }
 
 #[test]

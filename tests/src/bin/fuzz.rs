@@ -4,7 +4,7 @@
 
 use std::process::ExitCode;
 use std::time::Duration;
-use wengert_tests::fuzz::{Target, fuzz};
+use wengert_tests::fuzz::{Target, fuzz, try_one};
 
 const USAGE: &str = "usage: fuzz parser|checker|interp [--seconds N] [--seed N] [--input FILE]";
 
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let outcome = match option("--input") {
         Some(file) => std::fs::read_to_string(&file)
             .map_err(|error| format!("cannot read {file}: {error}"))
-            .and_then(|text| target.check(&text).map(|()| 1)),
+            .and_then(|text| try_one(target, text).map(|()| 1)),
         None => fuzz(target, Duration::from_secs(seconds), seed),
     };
     match outcome {

@@ -99,6 +99,13 @@ pub fn fuzz(target: Target, time: Duration, seed: u64) -> Result<u64, String> {
     worker.join().unwrap_or_else(|_| Err("the fuzzer itself panicked".into()))
 }
 
+/// Tries one input, on a stack of the same size.
+pub fn try_one(target: Target, input: String) -> Result<(), String> {
+    let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || target.check(&input));
+    let worker = worker.map_err(|error| format!("cannot start a thread: {error}"))?;
+    worker.join().unwrap_or_else(|_| Err("it panicked".into()))
+}
+
 fn fuzz_here(target: Target, time: Duration, seed: u64) -> Result<u64, String> {
     let corpus = Corpus::of_the_project();
     let panics = record_panics();
