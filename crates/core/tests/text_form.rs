@@ -260,6 +260,16 @@ fn errors_say_where_and_what_was_expected() {
 }
 
 #[test]
+fn deep_programs_are_printed_compared_and_dropped_safely() {
+    let depth = wengert_core::parse::MAX_DEPTH as usize / 4;
+    for (open, close) in [("#sin (", ")"), ("(1, ", ")"), ("\\(x%1 : Real) -> (", ")"), ("[: Real] (", ")")] {
+        let text = format!("def f : Real = {}1.0{}", open.repeat(depth), close.repeat(depth));
+        let program = parse(&text).unwrap_or_else(|error| panic!("{open}: {error}"));
+        assert_eq!(parse(&print(&program)).unwrap(), program);
+    }
+}
+
+#[test]
 fn any_text_parses_or_is_an_error_and_deep_text_is_no_overflow() {
     arbtest::arbtest(|u| {
         let pieces =

@@ -58,7 +58,7 @@ fn expressions_read_back() {
 #[test]
 fn programs_use_the_whole_language() {
     let mut all = String::new();
-    for seed in 1..150 {
+    for seed in 1..300 {
         let bytes = bytes(seed, 4096);
         let program = gen_program(&mut Unstructured::new(&bytes), &Config::default()).unwrap();
         all.push_str(&print_module(&program.module));

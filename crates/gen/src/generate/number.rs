@@ -106,7 +106,7 @@ impl Gen<'_, '_> {
     /// A `Real` made of `Real`s.
     pub(super) fn real(&mut self) -> Result<Node> {
         let real = GenType::Real;
-        Ok(match self.u.int_in_range(0..=15)? {
+        Ok(match self.u.int_in_range(0..=17)? {
             0 | 1 => binary(real.clone(), BinOp::Add, self.expr(&real)?, self.expr(&real)?),
             2 => binary(real.clone(), BinOp::Sub, self.expr(&real)?, self.expr(&real)?),
             3..=5 => binary(real, BinOp::Mul, self.factor()?, self.factor()?),
