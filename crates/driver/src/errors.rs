@@ -28,62 +28,6 @@ pub const CODES: &[Code] = &[
     Code { code: "E0824", title: "a command lacks its argument" },
 ];
 
-/// The kinds of all diagnostics, in the order of their codes.
-pub fn all_codes() -> Vec<Code> {
-    let lists =
-        [wengert_syntax::errors::CODES, wengert_check::errors::CODES, wengert_interp::errors::CODES, CODES];
-    let mut codes: Vec<Code> = lists.into_iter().flatten().copied().collect();
-    codes.sort_by_key(|code| code.code);
-    codes
-}
-
-/// The kind with that code; `e301`, `301` and `E0301` are one.
-pub fn find_code(text: &str) -> Option<Code> {
-    let digits = text.trim_start_matches(['E', 'e']);
-    all_codes().into_iter().find(|code| {
-        code.code.trim_start_matches(['E']).trim_start_matches('0') == digits.trim_start_matches('0')
-    })
-}
-
-/// What a code means: its title, and what its family has in common.
-pub fn explain(code: Code) -> String {
-    let family = match code.code.get(..3) {
-        Some("E01") => {
-            "The text is not Wengert: a token or a piece of grammar is missing, left over or misspelt. The parser goes on \
-             after it, so several such messages may come at once; mend the first one first."
-        }
-        Some("E02") => {
-            "A name means nothing here, or too many things: it is misspelt, not imported, defined twice, or two imports \
-             bring it."
-        }
-        Some("E03") => {
-            "The types do not fit. Every expression has one type, found without annotations; the message shows the two \
-             that met and where each comes from. There is no conversion behind your back: `real n` makes a Real of an Int."
-        }
-        Some("E04") => {
-            "A pattern is wrong, or a match does not cover every case. A match must have an arm for every value its \
-             type allows, and no arm that can never be reached."
-        }
-        Some("E05") => {
-            "Array sizes contradict each other. Sizes are part of array types; two different known sizes are an error \
-             before the program runs, the rest is checked while it runs."
-        }
-        Some("E06") => {
-            "A derivative is asked for where there is none: of something that holds no Real, or in reverse mode of something \
-             that holds a function."
-        }
-        Some("E07") => {
-            "The program was accepted and stopped while it ran: an index or a size was wrong, a number had no result, a \
-             limit was reached, or the program itself called `fail`."
-        }
-        Some("E08") => {
-            "Something around the program is wrong: a file, an import, the JSON given as input, or the use of the command."
-        }
-        _ => "",
-    };
-    format!("{}: {}\n\n{family}\n", code.code, code.title)
-}
-
 /// A file that cannot be opened or read.
 pub fn unreadable(span: Span, path: &str, error: &std::io::Error) -> Diagnostic {
     use std::io::ErrorKind;

@@ -20,6 +20,7 @@ pub mod cost;
 pub mod docs;
 pub mod engine;
 pub mod errors;
+pub mod explain;
 pub mod files;
 pub mod json;
 pub mod library;
@@ -32,7 +33,7 @@ mod similar;
 
 pub use cost::Cost;
 pub use engine::{Engine, Evaluated, Options};
-pub use errors::{all_codes, find_code};
+pub use explain::{all_codes, explain, find_code};
 pub use repl::{Repl, Reply};
 pub use session::{Input, Report, Session, Signature};
 pub use wengert_interp::Value;

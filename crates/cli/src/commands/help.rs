@@ -33,7 +33,7 @@ pub(crate) fn explain(code: Option<&str>, style: Style) -> io::Result<u8> {
     };
     match find_code(asked) {
         Some(code) => {
-            print_text(&errors::explain(code))?;
+            print_text(&wengert_driver::explain(code))?;
             Ok(FINE)
         }
         None => {
