@@ -147,6 +147,7 @@ fn with_outputs(
     tape: &Rc<Tape>,
     y: &Value,
     larger: Rc<[Tag]>,
+    linear: bool,
     node: impl FnOnce(Abstraction) -> Node,
 ) -> Result<Value, Failure> {
     let formal = Tape::formal(cx.fresh_tag());
@@ -160,7 +161,7 @@ fn with_outputs(
     let slots: Rc<[u32]> = (first..first + count).collect();
     tape.push_node(node(Abstraction { formal, value, slots }))?;
     for _ in 0..count {
-        tape.add_leaf()?;
+        if linear { tape.add_linear_leaf()? } else { tape.add_leaf()? };
     }
     walk::map(y, &mut AddOutputs { cx, tape, larger, next: first })
 }
@@ -193,7 +194,8 @@ pub(crate) fn note_application(
     }
     let mut larger: Vec<Tag> = inherited.iter().chain(&bound).copied().collect();
     larger.sort_unstable();
-    with_outputs(cx, tape, y, larger.into(), |output| Node::Apply { slot, point, bound, output })
+    let linear = tape.is_linear(slot);
+    with_outputs(cx, tape, y, larger.into(), linear, |output| Node::Apply { slot, point, bound, output })
 }
 
 /// As [`note_application`], where the point has slots on another tape with a larger tag, `inner`: a `grad` that runs
@@ -230,7 +232,8 @@ fn note_in_reverse(
     Ok(sum)
 }
 
-/// `custom_vjp`'s rule was run at `x`, which is on the tape, and gave `y` and the pullback.
+/// `custom_vjp`'s rule was run at `x`, which is on the tape, and gave `y` and the pullback, which must not be perturbed
+/// under tags larger than the tape's.
 pub(crate) fn note_custom(
     cx: &mut Context,
     tape: &Rc<Tape>,
@@ -238,13 +241,10 @@ pub(crate) fn note_custom(
     pullback: &Value,
     y: &Value,
 ) -> Result<Value, Failure> {
-    if !perturb::tags_above(tape.tag(), pullback).is_empty() {
-        let why = "it has captured a variable of a derivative that is taken inside another";
-        return Err(errors::nonlinear_rule("custom_vjp", why));
-    }
     let input = Abstraction::of(cx, tape, x)?;
+    refuse_tangents(tape, &input)?;
     let pullback = perturb::strip(tape.tag(), pullback);
-    with_outputs(cx, tape, y, Rc::default(), |output| Node::Custom { pullback, input, output })
+    with_outputs(cx, tape, y, Rc::default(), false, |output| Node::Custom { pullback, input, output })
 }
 
 /// `checkpoint f x` was run without the tape's perturbations, and gave `y`. `call` is the pair `(f, x)`.
@@ -254,5 +254,15 @@ pub(crate) fn note_checkpoint(
     call: Abstraction,
     y: &Value,
 ) -> Result<Value, Failure> {
-    with_outputs(cx, tape, y, Rc::default(), |output| Node::Checkpoint { call, output })
+    refuse_tangents(tape, &call)?;
+    with_outputs(cx, tape, y, Rc::default(), false, |output| Node::Checkpoint { call, output })
+}
+
+/// What a node does with a tangent that a custom rule got cannot be seen to be linear.
+fn refuse_tangents(tape: &Tape, input: &Abstraction) -> Result<(), Failure> {
+    if input.slots.iter().any(|slot| tape.is_linear(*slot)) {
+        let why = "it gives a tangent to `checkpoint` or to a function with another rule";
+        return Err(errors::nonlinear_rule(tape.rule_name(), why));
+    }
+    Ok(())
 }

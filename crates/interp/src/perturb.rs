@@ -11,8 +11,9 @@
 //! * *transferring* moves slots from one tape to another, which is how checkpoints and linear maps remember values
 //!   without referring to the tape they are on.
 //!
-//! Tags decide how reals are nested: the largest is outermost. A tag on top of a *formal* slot is the exception: it is
-//! bound (by a tape's node or a linear map), stays outermost, and is replaced when the binder is used.
+//! Tags decide how reals are nested: the largest is outermost. Bound tags are the exception: those of *formal* slots (bound
+//! by a tape's node or a linear map) and, after a transfer, those bound by a [`Fun::TangentOf`] stay outermost; they are
+//! replaced by fresh ones when the binder is used, and only then is arithmetic done.
 
 use crate::arith::{self, is_exact_zero, with_tangent};
 use crate::errors;
@@ -99,9 +100,6 @@ impl Strip {
         let Value::Active(active) = value else { return Ok(None) };
         if active.tag == self.tag {
             return Ok(Some(active.primal.clone()));
-        }
-        if active.tag < self.tag && !is_formal(active) {
-            return Ok(None);
         }
         map_parts(active, &mut |part| self.tower(part))
     }
@@ -277,7 +275,7 @@ pub(crate) fn tags_above(than: Tag, value: &Value) -> Vec<(Tag, Mode)> {
 /// The parts of a real without `tag` and of order one in it. Tapes with a larger tag must not depend on it.
 pub(crate) fn split_real(tag: Tag, value: &Value) -> Result<(Value, Option<Value>), Failure> {
     let Value::Active(active) = value else { return Ok((value.clone(), None)) };
-    if active.tag < tag {
+    if active.tag < tag && matches!(active.perturbation, Perturbation::Reverse { .. }) {
         return Ok((value.clone(), None));
     }
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
@@ -577,6 +575,9 @@ impl Mapper for LinearTangent<'_> {
             && let Perturbation::Reverse { slot, .. } = &active.perturbation
             && active.tag == self.tape.tag()
         {
+            if self.tape.is_linear(*slot) {
+                return Err(errors::nonlinear_rule("custom_jvp", "it gives a tangent to a function with another rule"));
+            }
             let slot = self.tape.mark_linear(*slot)?;
             return Ok(Some(on_tape(self.tape, Value::Real(0.0), slot)));
         }
@@ -614,7 +615,45 @@ impl Mapper for LinearTangent<'_> {
 
 /// The tangent of `x`, which is on the tape, for a custom rule: its slots again, marked linear, around zeros.
 pub(crate) fn linear_tangent(cx: &mut Context, tape: &Rc<Tape>, x: &Value) -> Result<Value, Failure> {
+    tape.begin_linear();
     walk::map(x, &mut LinearTangent { cx, tape })
+}
+
+struct CheckLinear<'a> {
+    tape: &'a Rc<Tape>,
+}
+
+impl CheckLinear<'_> {
+    /// Whether a tangent is linear in the slots of the tape. Under larger tags, which the rule has captured, each part is.
+    fn tower(&self, value: &Value) -> bool {
+        let Value::Active(active) = value else { return is_exact_zero(value) };
+        if active.tag == self.tape.tag() {
+            return arith::slot_under(value, active.tag).is_some_and(|slot| self.tape.is_linear(slot));
+        }
+        let second = match &active.perturbation {
+            Perturbation::Forward(tangent) => self.tower(tangent),
+            Perturbation::Reverse { .. } | Perturbation::Series(_) => true,
+        };
+        active.tag > self.tape.tag() && second && self.tower(&active.primal)
+    }
+}
+
+impl Mapper for CheckLinear<'_> {
+    const SHARES: bool = true;
+    const LOOKS_AT_PLAIN: bool = true;
+
+    fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
+        if self.tower(value) {
+            return Ok(None);
+        }
+        let why = "its tangent does not vanish with the tangent it is given";
+        Err(errors::nonlinear_rule(self.tape.rule_name(), why))
+    }
+
+    fn function(&mut self, _fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        let why = "its tangent holds a function, which reverse mode does not support";
+        Err(errors::nonlinear_rule(self.tape.rule_name(), why))
+    }
 }
 
 struct AddLinear<'a> {
@@ -627,25 +666,19 @@ impl Zipper for AddLinear<'_> {
         if is_exact_zero(dy) {
             return Ok(y.clone());
         }
-        let not_linear = || {
-            errors::nonlinear_rule("custom_jvp", "its tangent does not vanish with the tangent it is given")
-        };
-        let Value::Active(change) = dy else { return Err(not_linear()) };
-        let Perturbation::Reverse { tape, slot } = &change.perturbation else { return Err(not_linear()) };
-        if !Rc::ptr_eq(tape, self.tape) || !tape.is_linear(*slot) {
-            return Err(not_linear());
+        let is_below = !matches!(y, Value::Active(active) if active.tag > self.tape.tag());
+        match arith::slot_under(dy, self.tape.tag()) {
+            Some(slot) if is_below => plus_slot(self.tape, y, slot),
+            Some(_) | None => arith::real2(self.cx, RealOp::Add, y, dy),
         }
-        // The mark is for the rule only.
-        plus_slot(self.tape, y, self.tape.unmark_linear(*slot)?)
     }
 
-    fn functions(&mut self, _y: &Value, dy: &Value) -> Result<Value, Failure> {
-        let what = format!("its tangent is {}, which reverse mode does not support", walk::describe(dy));
-        Err(errors::nonlinear_rule("custom_jvp", &what))
+    fn functions(&mut self, _y: &Value, _dy: &Value) -> Result<Value, Failure> {
+        Err(errors::internal("a linear tangent that holds a function"))
     }
 
     fn mismatch(&self, y: &Value, dy: &Value) -> Failure {
-        errors::rule_result("custom_jvp", &walk::describe(y), &walk::describe(dy))
+        errors::rule_result(self.tape.rule_name(), &walk::describe(y), &walk::describe(dy))
     }
 
     fn work(&mut self, steps: usize) -> Result<(), Failure> {
@@ -653,8 +686,11 @@ impl Zipper for AddLinear<'_> {
     }
 }
 
-/// The value `y` of a custom rule with its tangent `dy`, which must be linear on the tape.
+/// The value `y` of a custom rule with its tangent `dy`, which must be linear on the tape. The slots that were marked for
+/// the rule lose their mark.
 pub(crate) fn add_linear(cx: &mut Context, tape: &Rc<Tape>, y: &Value, dy: &Value) -> Result<Value, Failure> {
+    walk::map(dy, &mut CheckLinear { tape })?;
+    tape.end_linear();
     walk::zip(y, dy, &mut AddLinear { cx, tape })
 }
 
@@ -689,7 +725,9 @@ impl Transfer<'_> {
             return Ok(Some(on_tape(self.to, active.primal.clone(), slot)));
         }
         let mapped = map_parts(active, &mut |part| self.tower(part))?;
-        if mapped.is_some() && !is_formal(active) {
+        // The tape's tag is the largest that is free in the value, so a larger one is bound.
+        let is_bound = is_formal(active) || matches!(active.perturbation, Perturbation::Forward(_));
+        if mapped.is_some() && !is_bound {
             return Err(errors::internal("a slot below a larger tag is moved to another tape"));
         }
         Ok(mapped)

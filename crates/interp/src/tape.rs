@@ -40,6 +40,8 @@ struct Recording {
     nodes: Vec<Rc<Node>>,
     /// Tags that function slots depend on although they are larger than the tape's: see [`crate::note`].
     bound: FxHashMap<u32, Rc<[Tag]>>,
+    /// Where the custom rules begin that are running.
+    rules: Vec<usize>,
     /// Bytes reported to the memory meter.
     metered: i64,
 }
@@ -210,9 +212,20 @@ impl Tape {
         self.push(Entry { a: slot, b: 0, flags: TERM_A | LINEAR }, [])
     }
 
-    /// Another slot with the tangent of `slot`, without the mark.
-    pub(crate) fn unmark_linear(&self, slot: u32) -> Result<u32, Failure> {
-        self.push(Entry { a: slot, b: 0, flags: TERM_A }, [])
+    /// A custom rule is about to run: what is marked linear from here on is its.
+    pub(crate) fn begin_linear(&self) {
+        let mut inner = self.inner.borrow_mut();
+        let start = inner.entries.len();
+        inner.rules.push(start);
+    }
+
+    /// The custom rule has run: removes its marks.
+    pub(crate) fn end_linear(&self) {
+        let mut inner = self.inner.borrow_mut();
+        let start = inner.rules.pop().unwrap_or(0);
+        for entry in inner.entries.iter_mut().skip(start) {
+            entry.flags &= !LINEAR;
+        }
     }
 
     /// A slot for an input that is marked linear.
@@ -338,7 +351,8 @@ impl Tape {
         let coefs: Vec<Value> = values.by_ref().take(inner.coefs.len()).collect();
         let nodes = inner.nodes.iter().map(|node| Rc::new(node.with_values(&mut values))).collect();
         let bound = inner.bound.clone();
-        let recording = Recording { entries: inner.entries.clone(), coefs, nodes, bound, metered: 0 };
+        let entries = inner.entries.clone();
+        let recording = Recording { entries, coefs, nodes, bound, rules: Vec::new(), metered: 0 };
         let tape = Tape::with(self.tag, self.formal, recording);
         tape.remat.set(self.remat.get());
         Rc::new(tape)

@@ -124,6 +124,12 @@ impl Resume for AfterPullback {
         let AfterPullback { tag, mode, x, subject } = *self;
         let (y, pullback) = pair(&value)?;
         let direction = match &mode {
+            // A pullback that has captured something under a larger tag cannot wait for the tape to run: by then that
+            // tag is gone.
+            Mode::Reverse(tape) if !perturb::tags_above(tag, &pullback).is_empty() => {
+                tape.set_rule_name("custom_vjp");
+                perturb::linear_tangent(cx, tape, &x)?
+            }
             Mode::Reverse(tape) => {
                 let then = NotePullback { tape: Rc::clone(tape), x, pullback };
                 return subject.value(cx, &y, Box::new(then));
