@@ -213,3 +213,20 @@ fn ctrl_c_stops_an_evaluation_with_a_message() {
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert!(stderr.contains("interrupted"), "{stderr}");
 }
+
+#[test]
+fn eval_sees_names_exactly_as_the_file_does() {
+    let folder = Folder::with(&[
+        ("a.wg", "def x = 1\ndef y = 10\n"),
+        ("b.wg", "def x = 2\ndef z = 20\n"),
+        ("both.wg", "import \"a.wg\"\nimport \"b.wg\"\ndef sin x = x\n"),
+        ("named.wg", "import \"a.wg\" as first\nimport \"b.wg\" (z)\ndef x = 3\n"),
+    ]);
+    assert_eq!(
+        folder.run(&["eval", "(y, z, a.x, b.x, sin 4)", "-f", "both.wg"]).value(),
+        "(10, 20, 1, 2, 4)"
+    );
+    folder.run(&["eval", "x", "-f", "both.wg"]).fails(1, &["error[E02", "<expression>:1:1"]);
+    assert_eq!(folder.run(&["eval", "(x, first.x, z)", "-f", "named.wg"]).value(), "(3, 1, 20)");
+    folder.run(&["eval", "y", "-f", "named.wg"]).fails(1, &["error[E02"]);
+}

@@ -1,5 +1,4 @@
-//! What an expression outside of any file can refer to: the definitions of a file for `eval --file`, everything defined so
-//! far for the interactive mode.
+//! What an expression outside of any file can refer to: the prelude, and in the interactive mode everything defined so far.
 //!
 //! A [`Scope`] keeps the unqualified names in one merged interface, where later entries replace earlier ones, and the
 //! module aliases beside it. To the checker it looks like a list of imports: one of the merged interface, and `import m

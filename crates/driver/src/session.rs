@@ -17,7 +17,7 @@ use crate::similar::nearest;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wengert_base::{Diagnostic, Name, SourceMap, Span};
-use wengert_check::{Interface, ModuleInput, check_module};
+use wengert_check::{Checked, Interface, ModuleInput, check_module};
 use wengert_core::{Def, Program, Scheme, TypeArg};
 use wengert_syntax::ast::{self, Ident, Item};
 
@@ -85,6 +85,19 @@ pub(crate) struct Expression {
 }
 
 impl Expression {
+    /// The expression among the definitions of a checked module, of which it is the last.
+    fn new(checked: Option<Checked>, mut warnings: Vec<Diagnostic>) -> Result<Expression, Vec<Diagnostic>> {
+        let Some(checked) = checked else { return Err(warnings) };
+        warnings.extend(checked.diagnostics);
+        if warnings.iter().any(Diagnostic::is_error) {
+            return Err(warnings);
+        }
+        match checked.program.defs.values().last().cloned() {
+            Some(def) => Ok(Expression { def, program: checked.program, warnings }),
+            None => Err(vec![errors::internal(Span::NOWHERE, "the expression was not elaborated")]),
+        }
+    }
+
     /// Its value, in an evaluator that has the definitions it uses. Types that nothing decides get their defaults.
     pub(crate) fn evaluate(self, evaluator: &mut Evaluator) -> Result<Evaluated, Vec<Diagnostic>> {
         let scheme = &self.def.scheme;
@@ -126,36 +139,35 @@ impl Session {
         report(self.modules.load_text(name, text, folder))
     }
 
-    /// The scope of an expression: of a file, or the prelude alone.
-    pub fn scope(&mut self, file: Option<&Path>) -> Result<(Scope, Vec<Diagnostic>), Vec<Diagnostic>> {
-        match file {
-            Some(file) => {
-                let report = self.check_file(file).accept()?;
-                Ok((Scope::of_file(&report.modules), report.diagnostics))
-            }
-            None => {
-                let prelude = self.modules.load_library(library::PRELUDE);
-                if let Some(prelude) = &prelude
-                    && prelude.has_errors()
-                {
-                    return Err(prelude.diagnostics.clone());
-                }
-                Ok((Scope::new(prelude.as_deref()), Vec::new()))
-            }
+    /// The scope with nothing but the prelude.
+    pub fn prelude_scope(&mut self) -> Result<Scope, Vec<Diagnostic>> {
+        let prelude = self.modules.load_library(library::PRELUDE);
+        match &prelude {
+            Some(prelude) if prelude.has_errors() => Err(prelude.diagnostics.clone()),
+            _ => Ok(Scope::new(prelude.as_deref())),
         }
     }
 
-    /// The value of an expression, with the definitions of `file` in scope.
+    /// The value of an expression, with the definitions and imports of `file` in scope.
     pub fn eval(
         &mut self,
         text: &str,
         file: Option<&Path>,
         options: &Options,
     ) -> Result<Evaluated, Vec<Diagnostic>> {
-        let (scope, warnings) = self.scope(file)?;
-        let mut evaluated = self.eval_in(&scope, "<expression>", text, options)?;
-        evaluated.warnings.splice(0..0, warnings);
-        Ok(evaluated)
+        let Some(file) = file else {
+            let scope = self.prelude_scope()?;
+            return self.eval_in(&scope, EXPRESSION, text, options);
+        };
+        let report = self.check_file(file).accept()?;
+        let (def, warnings) = self.parse_expression(EXPRESSION, text)?;
+        let checked = report.modules.last().map(|module| with_definition(module, def));
+        let mut expression = Expression::new(checked, warnings)?;
+        let (said, new) = (report.diagnostics, std::mem::take(&mut expression.warnings));
+        expression.warnings.extend(said.iter().cloned());
+        expression.warnings.extend(new.into_iter().filter(|warning| !said.contains(warning)));
+        let mut evaluator = Evaluator::new(&link(&report.modules), self.modules.library_sources(), options);
+        expression.evaluate(&mut evaluator)
     }
 
     /// The value of an expression in a scope; `source` is the name of its text in messages.
@@ -171,7 +183,7 @@ impl Session {
         expression.evaluate(&mut evaluator)
     }
 
-    /// The type of an expression in a scope.
+    /// The type of an expression in a scope; `source` is the name of its text in messages.
     pub fn type_in(&mut self, scope: &Scope, source: &str, text: &str) -> Result<Scheme, Vec<Diagnostic>> {
         self.expression(scope, source, text).map(|expression| expression.def.scheme.clone())
     }
@@ -183,6 +195,17 @@ impl Session {
         source: &str,
         text: &str,
     ) -> Result<Expression, Vec<Diagnostic>> {
+        let (def, warnings) = self.parse_expression(source, text)?;
+        let span = def.span;
+        Expression::new(Some(self.check_items(scope, vec![Item::Def(def)], span)), warnings)
+    }
+
+    /// An expression as a definition, and warnings.
+    fn parse_expression(
+        &mut self,
+        source: &str,
+        text: &str,
+    ) -> Result<(ast::Def, Vec<Diagnostic>), Vec<Diagnostic>> {
         let source = self.modules.add_source(source, text);
         let parsed = wengert_syntax::parse_expr(source, text);
         if parsed.diagnostics.iter().any(Diagnostic::is_error) {
@@ -191,25 +214,11 @@ impl Session {
         let span = parsed.expr.span;
         let name = Ident { name: Name::new(EXPRESSION), span: Span { end: span.start, ..span } };
         let def = ast::Def { name, params: Vec::new(), result: None, body: parsed.expr, span };
-        let checked = self.check_items(scope, vec![Item::Def(def)], span);
-        let mut warnings = parsed.diagnostics;
-        warnings.extend(checked.diagnostics);
-        if warnings.iter().any(Diagnostic::is_error) {
-            return Err(warnings);
-        }
-        let Some(def) = checked.program.defs.values().last().cloned() else {
-            return Err(vec![errors::internal(span, "the expression was not elaborated")]);
-        };
-        Ok(Expression { def, program: checked.program, warnings })
+        Ok((def, parsed.diagnostics))
     }
 
     /// Checks declarations in a scope, as a module of their own.
-    pub(crate) fn check_items(
-        &mut self,
-        scope: &Scope,
-        items: Vec<Item>,
-        span: Span,
-    ) -> wengert_check::Checked {
+    pub(crate) fn check_items(&mut self, scope: &Scope, items: Vec<Item>, span: Span) -> Checked {
         let (mut all, imports) = scope.as_imports();
         all.extend(items);
         self.snippets += 1;
@@ -314,6 +323,18 @@ impl Session {
 
 /// The name of the definition that an expression becomes; no user can write it.
 pub(crate) const EXPRESSION: &str = "<expression>";
+
+/// Checks a module again with one more definition at its end, which sees exactly what the module sees.
+fn with_definition(module: &CheckedModule, def: ast::Def) -> Checked {
+    let mut tree = ast::Module::clone(&module.tree);
+    tree.items.push(Item::Def(def));
+    check_module(&ModuleInput {
+        name: module.name,
+        module: &tree,
+        imports: module.imports.iter().map(|m| m.as_ref().map(|m| m.interface.clone())).collect(),
+        prelude: module.prelude.as_ref().map(|prelude| prelude.interface.clone()),
+    })
+}
 
 pub(crate) fn report(modules: Vec<Arc<CheckedModule>>) -> Report {
     let mut diagnostics: Vec<Diagnostic> =

@@ -59,7 +59,7 @@ impl Repl {
     /// A fresh conversation; errors are rendered in `style`.
     pub fn new(options: Options, style: Style) -> Repl {
         let mut session = Session::new();
-        let scope = session.scope(None).map_or_else(|_| Scope::new(None), |(scope, _)| scope);
+        let scope = session.prelude_scope().unwrap_or_else(|_| Scope::new(None));
         let evaluator = Evaluator::new(scope.program(), session.modules.library_sources(), &options);
         Repl { session, scope, evaluator, options, style, loaded: None, folder: PathBuf::new(), inputs: 0 }
     }
