@@ -1,6 +1,6 @@
 //! Modules: from a file to everything it needs, checked.
 //!
-//! 1. *Load.* From the root, read and parse every module that is imported, directly or not ([`Graph`]). A module is known
+//! 1. *Load.* From the root, read and parse every module that is imported, directly or not (`Graph`). A module is known
 //!    by its place: a library name, or the canonical path of its file.
 //! 2. *Order.* A depth-first walk, on an explicit stack, puts importers after what they import. An import that
 //!    would close a circle is reported, with the circle, and dropped.

@@ -98,6 +98,14 @@ impl Scope {
         visible.known_types.extend(interface.known_types.iter().map(|(name, info)| (*name, info.clone())));
     }
 
+    /// Makes the definitions of a module available to run; says whether they were not so already.
+    pub fn add_module(&mut self, module: &CheckedModule) -> bool {
+        let known = |(name, def)| self.program.defs.get(name).is_some_and(|there| Arc::ptr_eq(there, def));
+        let new = !module.program.defs.iter().all(known);
+        self.add_program(&module.program);
+        new
+    }
+
     /// Makes definitions available to run.
     pub fn add_program(&mut self, program: &Program) {
         self.program.types.extend(program.types.iter().map(|(name, data)| (*name, data.clone())));

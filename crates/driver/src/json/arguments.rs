@@ -1,5 +1,5 @@
 //! The arguments of an entry: takes the parameter types off the entry's type, settles what its type variables stand for
-//! by looking at the JSON ([`super::guess`]), and reads each argument ([`super::decode`]).
+//! by looking at the JSON ([`super::guess`]), and reads each argument (`decode`).
 
 use super::decode::{DataTypes, Decoder};
 use super::guess::{self, Numbers, Open};

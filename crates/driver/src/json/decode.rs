@@ -21,7 +21,7 @@ use wengert_core::{DataType, Row, Scheme, Size, Type, TypeArg};
 use wengert_interp::value::{Array, Buffer, CtorInfo, Data, Fields, Record, Text, Value};
 
 /// Declared data types by qualified name.
-pub type DataTypes = IndexMap<Name, Arc<DataType>>;
+pub(crate) type DataTypes = IndexMap<Name, Arc<DataType>>;
 
 /// A type and the environment in which it is read.
 type Bound<'a> = (&'a Type, usize);

@@ -1,7 +1,7 @@
 //! Which types JSON itself suggests, for the parameters of polymorphic functions: `def f x = x ^ 2` applied to `[3.0]`.
 //!
 //! The decoder walks the arguments once with the type variables unsettled and notes which nodes stood where a variable was
-//! ([`Open`]). All nodes of a variable together give its type: a number without a point is an `Int`, as in the language,
+//! (`Open`). All nodes of a variable together give its type: a number without a point is an `Int`, as in the language,
 //! unless another one has a point or the variable must hold a `Real`.
 
 use super::parse::{Document, NodeKind};

@@ -2,7 +2,7 @@
 //!
 //! * [`parse`]: text to a flat [`parse::Document`], without recursion.
 //! * [`arguments`]: the arguments of an entry, all of them.
-//! * [`decode`]: a document to the values of given types, with errors that name the place in the JSON.
+//! * `decode`: a document to the values of given types, with errors that name the place in the JSON.
 //! * [`guess`]: which types the JSON itself suggests, for arguments of polymorphic functions.
 //! * [`encode`]: a value to text, without recursion.
 //!
@@ -10,7 +10,7 @@
 //! unit is `[]`, a record is an object, and a constructor is `{"tag": "Cons", "fields": […]}`.
 
 pub mod arguments;
-pub mod decode;
+pub(crate) mod decode;
 pub mod encode;
 pub mod guess;
 pub mod parse;

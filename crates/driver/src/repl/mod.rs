@@ -132,7 +132,7 @@ impl Repl {
         ] {
             names.iter().for_each(|name| output.push_str(&format!("{keyword} {name}\n")));
         }
-        self.evaluator.add(scope.program());
+        self.evaluator.add(&checked.program);
         for def in checked.program.defs.values().filter(|def| !matches!(def.scheme.ty, Type::Fun(..))) {
             let type_args: Vec<TypeArg> = def.scheme.params.iter().map(default_arg).collect();
             self.evaluator.call(def.name, &type_args, Vec::new()).map_err(|error| vec![error])?;
@@ -164,7 +164,10 @@ impl Repl {
             }
         }
         for needed in &report.modules {
-            scope.add_program(&needed.program);
+            // What is there already stays: it may have values that took long to compute.
+            if scope.add_module(needed) {
+                self.evaluator.add(&needed.program);
+            }
         }
         scope.add_import(import, &module.interface);
         Ok(format!("imported {}\n", module.name))
