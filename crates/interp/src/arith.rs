@@ -12,6 +12,8 @@
 //! Tests in rules look at the innermost primal values. Derivative code multiplies tangents by `MulZero`, for which an
 //! exactly zero tangent or coefficient gives zero at every level, so zeros are strong.
 
+mod flat;
+
 use crate::errors;
 use crate::series;
 use crate::step::{Context, Failure};
@@ -44,7 +46,7 @@ pub(crate) fn real2(cx: &mut Context, op: RealOp, x: &Value, y: &Value) -> Resul
         cx.flops += op.cost();
         return Ok(Value::Real(op.eval2(*x, *y)));
     }
-    perturbed(cx, op, &[x.clone(), y.clone()])
+    flat::real2(cx, op, x, y).unwrap_or_else(|| perturbed(cx, op, &[x.clone(), y.clone()]))
 }
 
 /// An operation on reals.
@@ -249,15 +251,20 @@ fn reverse(
     }
     let divisor = divisor.map(|divisor| env.eval(cx, divisor)).transpose()?;
     let slot = tape.record(recorded, divisor, linear)?;
-    Ok(Value::Active(Rc::new(Active::new(
-        tape.tag(),
-        out,
-        Perturbation::Reverse { tape: Rc::clone(tape), slot },
-    ))))
+    Ok(active_real(tape, out, slot))
+}
+
+/// A real on a tape.
+fn active_real(tape: &Rc<Tape>, primal: Value, slot: u32) -> Value {
+    let perturbation = Perturbation::Reverse { tape: Rc::clone(tape), slot };
+    Value::Active(Rc::new(Active::new(tape.tag(), primal, perturbation)))
 }
 
 /// Whether the result is linear in tangents that a custom rule got; a failure if it depends on them in another way.
 fn linearity(op: RealOp, primals: &[Value], slots: &[Option<u32>], tape: &Tape) -> Result<bool, Failure> {
+    if !tape.has_linear() {
+        return Ok(false);
+    }
     let is_linear = |i: usize| slots.get(i).copied().flatten().is_some_and(|slot| tape.is_linear(slot));
     if !is_linear(0) && !is_linear(1) {
         return Ok(false);

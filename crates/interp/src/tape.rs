@@ -28,6 +28,8 @@ pub struct Tape {
     formal: bool,
     /// Loops on this tape are split into segments that are run again (set while a checkpoint is run again).
     pub remat: Cell<bool>,
+    /// Whether a custom rule is running on slots of this tape.
+    has_linear: Cell<bool>,
     /// Which primitive's rule the linear slots come from, for messages.
     rule_name: Cell<&'static str>,
     inner: RefCell<Recording>,
@@ -161,6 +163,7 @@ impl Tape {
             tag,
             formal,
             remat: Cell::new(false),
+            has_linear: Cell::new(false),
             rule_name: Cell::new("custom_jvp"),
             inner: RefCell::new(recording),
         };
@@ -192,9 +195,15 @@ impl Tape {
         self.inner.borrow().entries.len()
     }
 
+    /// Whether there are slots that hold tangents of a custom rule.
+    pub(crate) fn has_linear(&self) -> bool {
+        self.has_linear.get()
+    }
+
     /// Whether the slot holds a tangent of a custom rule.
     pub(crate) fn is_linear(&self, slot: u32) -> bool {
-        self.inner.borrow().entries.get(slot as usize).is_some_and(|entry| entry.flags & LINEAR != 0)
+        self.has_linear.get()
+            && self.inner.borrow().entries.get(slot as usize).is_some_and(|entry| entry.flags & LINEAR != 0)
     }
 
     /// A fresh tape for placeholders.
@@ -209,6 +218,7 @@ impl Tape {
 
     /// Another slot with the tangent of `slot`, but marked linear.
     pub(crate) fn mark_linear(&self, slot: u32) -> Result<u32, Failure> {
+        self.has_linear.set(true);
         self.push(Entry { a: slot, b: 0, flags: TERM_A | LINEAR }, [])
     }
 
@@ -226,10 +236,12 @@ impl Tape {
         for entry in inner.entries.iter_mut().skip(start) {
             entry.flags &= !LINEAR;
         }
+        self.has_linear.set(!inner.rules.is_empty());
     }
 
     /// A slot for an input that is marked linear.
     pub(crate) fn add_linear_leaf(&self) -> Result<u32, Failure> {
+        self.has_linear.set(true);
         self.push(Entry { a: 0, b: 0, flags: LINEAR }, [])
     }
 

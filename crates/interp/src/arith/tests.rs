@@ -4,6 +4,7 @@ use super::*;
 use crate::perturb;
 use crate::step::Step;
 use crate::sweep;
+use crate::tape::EntryView;
 use crate::value::{Array, live_bytes};
 use crate::walk;
 use wengert_prim::cost::{JVP_FACTOR, VJP_FACTOR};
@@ -337,4 +338,55 @@ fn inputs_of_arrays_stay_arrays() {
     assert_eq!(tape.len(), 2);
     let Value::Array(back) = perturb::strip(tape.tag(), &lifted) else { panic!("an array") };
     assert!(matches!(&*back, Array::Reals(reals) if reals.as_slice() == [1.0, 2.0]));
+}
+
+#[test]
+fn the_fast_case_is_the_general_one() {
+    let mut random = 7_u64;
+    let mut next = || {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (random >> 40) as f64 / 1e6 - 8.0
+    };
+    for op in [RealOp::Add, RealOp::Sub, RealOp::Mul, RealOp::Div] {
+        for case in 0..60 {
+            let mut cx = Context::new();
+            let tag = cx.fresh_tag();
+            let (x, y) =
+                (Value::Real(next()), if case % 10 == 9 { Value::Real(0.0) } else { Value::Real(next()) });
+            let tangent = |wanted: bool, value: f64| wanted.then_some(Value::Real(value));
+            let args = [
+                with_tangent(tag, x.clone(), tangent(case % 3 != 1, next())),
+                with_tangent(tag, y.clone(), tangent(case % 3 != 2, next())),
+            ];
+            cx.flops = 0;
+            let fast = real2(&mut cx, op, &args[0], &args[1]).unwrap();
+            let fast_flops = std::mem::take(&mut cx.flops);
+            let general = perturbed(&mut cx, op, &args).unwrap();
+            assert_eq!((primal(&fast), fast_flops), (primal(&general), cx.flops), "{op:?}");
+            let dot = |value: &Value| tangent_under(value, tag).map(|tangent| primal(&tangent).to_bits());
+            assert_eq!(dot(&fast), dot(&general), "{op:?}");
+            // In reverse mode, both record the same entry.
+            let tape = Tape::new(cx.fresh_tag());
+            let lift = |cx: &mut Context, wanted: bool, x: &Value| {
+                if wanted { perturb::reverse_input(cx, &tape, x).unwrap() } else { x.clone() }
+            };
+            let args = [lift(&mut cx, case % 3 != 1, &x), lift(&mut cx, case % 3 != 2, &y)];
+            let fast = real2(&mut cx, op, &args[0], &args[1]).unwrap();
+            let general = perturbed(&mut cx, op, &args).unwrap();
+            let entry = |value: &Value| {
+                let slot = slot_under(value, tape.tag()).unwrap() as usize;
+                let mut coefs = tape.values().len();
+                let end = (slot..tape.len()).rev();
+                let mut view = None;
+                for slot in end {
+                    view = Some(tape.entry_before(slot, &mut coefs));
+                }
+                let Some(EntryView::Linear(entry)) = view else { return None };
+                let number = |value: &Option<Value>| value.as_ref().map(|value| primal(value).to_bits());
+                let terms = entry.terms.iter().map(|term| (term.slot, term.negative, number(&term.coef)));
+                Some((terms.collect::<Vec<_>>(), number(&entry.divisor)))
+            };
+            assert_eq!(entry(&fast), entry(&general), "{op:?}");
+        }
+    }
 }
