@@ -17,6 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("syntax", &["base"]),
     ("core", &["base", "prim"]),
     ("check", &["base", "prim", "syntax", "core"]),
+    ("calculi", &["base", "prim", "core"]),
     ("interp", &["base", "prim", "core"]),
     ("gen", &["base", "prim", "syntax"]),
     ("driver", &["base", "prim", "syntax", "core", "check", "interp"]),

@@ -1,0 +1,7 @@
+//! What the calculi share: traces, results, the bridge from the core, and what they offer to the command. Terms, types,
+//! rules and reducers are each calculus's own.
+
+pub mod ground;
+pub mod simple;
+pub mod system;
+pub mod trace;

@@ -1,0 +1,134 @@
+//! The bridge from the typed core: a closed, simply typed program, from which each calculus translates its fragment.
+//!
+//! `bridge` makes it from core: definitions are instantiated at the types at which they are used, predicates are gone,
+//! library definitions of derivative operators are recognized as [`Derive`], recursion is explicit. Nothing is lost:
+//! what a calculus cannot take, it refuses with [`super::fragment`]'s message.
+
+use std::rc::Rc;
+use wengert_base::{Name, Span};
+use wengert_prim::Prim;
+
+/// A type without variables.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Ty {
+    /// Real numbers.
+    Real,
+    /// Integers.
+    Int,
+    /// Truth values.
+    Bool,
+    /// Text.
+    String,
+    /// A tuple (a record is the tuple of its fields in the order of their names); unit is the empty one.
+    Tuple(Vec<Ty>),
+    /// An array.
+    Array(Rc<Ty>),
+    /// A function.
+    Fun(Rc<Ty>, Rc<Ty>),
+    /// A declared type at these arguments, see [`Program::data`].
+    Data(Name, Vec<Ty>),
+    /// Linear functionals.
+    Dual(Rc<Ty>),
+}
+
+/// A variable, unique in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Var {
+    /// The user's name.
+    pub name: Name,
+    /// Makes it unique.
+    pub id: u32,
+}
+
+/// A term with the place it came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term {
+    /// What it is.
+    pub kind: TermKind,
+    /// Its type.
+    pub ty: Ty,
+    /// The user's text.
+    pub span: Span,
+}
+
+/// What a term is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TermKind {
+    /// A variable.
+    Var(Var),
+    /// A real literal.
+    Real(f64),
+    /// An integer literal.
+    Int(i64),
+    /// A truth value.
+    Bool(bool),
+    /// A text.
+    String(Rc<str>),
+    /// `\x : ty -> body`
+    Lam(Var, Ty, Rc<Term>),
+    /// Application.
+    App(Rc<Term>, Rc<Term>),
+    /// `let x : ty = value in body`
+    Let(Var, Ty, Rc<Term>, Rc<Term>),
+    /// Functions that call each other, each a [`TermKind::Lam`], and the scope.
+    LetRec(Vec<(Var, Ty, Term)>, Rc<Term>),
+    /// `if`
+    If(Rc<Term>, Rc<Term>, Rc<Term>),
+    /// A tuple.
+    Tuple(Vec<Term>),
+    /// Component `.1` of a tuple of `.2` components.
+    Proj(Rc<Term>, usize, usize),
+    /// A saturated primitive; arithmetic carries the type it works at in its arguments.
+    Prim(Prim, Vec<Term>),
+    /// A derivative operator with its arguments, as many as [`Derive::arity`].
+    Derive(Derive, Vec<Term>),
+    /// A saturated constructor: the data type is the term's type.
+    Ctor(u32, Vec<Term>),
+    /// Case analysis on a data type, with an arm for each constructor in order: the variables of its fields and the body.
+    Case(Rc<Term>, Vec<(Vec<(Var, Ty)>, Term)>),
+    /// An array literal.
+    Array(Vec<Term>),
+}
+
+/// Derivative operators that traces start from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Derive {
+    /// `grad f x`
+    Grad,
+    /// `value_and_grad f x`
+    ValueAndGrad,
+    /// `derivative f x`
+    Derivative,
+    /// `jvp f (x, t)`: two arguments, function and pair.
+    Jvp,
+    /// `vjp f x`
+    Vjp,
+    /// `pullback f w x`
+    Pullback,
+}
+
+impl Derive {
+    /// How many arguments it takes.
+    pub fn arity(self) -> usize {
+        match self {
+            Derive::Grad | Derive::ValueAndGrad | Derive::Derivative | Derive::Jvp | Derive::Vjp => 2,
+            Derive::Pullback => 3,
+        }
+    }
+}
+
+/// A data type at its arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Data {
+    /// Constructors in order: name and types of the fields.
+    pub ctors: Vec<(Name, Vec<Ty>)>,
+}
+
+/// A closed program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The term.
+    pub term: Term,
+    /// Data types that occur in it, by type.
+    pub data: indexmap::IndexMap<Ty, Data>,
+}
