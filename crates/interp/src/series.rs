@@ -46,11 +46,17 @@ pub(crate) fn coefficients(
     order: usize,
 ) -> Result<Vec<Value>, Failure> {
     let mut series = series_of(y, tag, order);
-    let mut factorial = 1.0;
+    // The factorial, in factors that are finite: a large one times a small coefficient need not overflow.
+    let mut factors = vec![1.0_f64];
     for (k, coef) in series.iter_mut().enumerate().skip(1) {
-        factorial *= k as f64;
+        match factors.last_mut() {
+            Some(last) if (*last * k as f64).is_finite() => *last *= k as f64,
+            Some(_) | None => factors.push(k as f64),
+        }
         if k > 1 && !is_exact_zero(coef) {
-            *coef = arith::real2(cx, RealOp::Mul, coef, &Value::Real(factorial))?;
+            for factor in &factors {
+                *coef = arith::real2(cx, RealOp::Mul, coef, &Value::Real(*factor))?;
+            }
         }
     }
     Ok(series)
