@@ -22,9 +22,10 @@ fn check_reports_every_fault_once_and_in_order() {
     let folder = Folder::with(&[
         ("bad.wg", "def x = 1 + true\ndef y = nope\n"),
         ("b.wg", "import \"bad.wg\"\ndef z = x\n"),
-        ("c.wg", "import \"bad.wg\"\ndef z = y\n"),
+        ("c.wg", "import \"./sub/../bad.wg\"\ndef z = y\n"),
+        ("sub/d.wg", "import \"../bad.wg\"\n"),
     ]);
-    let ran = folder.run(&["check", "b.wg", "c.wg"]);
+    let ran = folder.run(&["check", "b.wg", "c.wg", "sub/d.wg"]);
     ran.fails(1, &["bad.wg:1:", "bad.wg:2:9", "E02"]);
     assert_eq!(ran.stderr.matches("error[").count(), 2, "{}", ran.stderr);
     assert_eq!(ran.stdout, "");

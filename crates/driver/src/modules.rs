@@ -6,7 +6,7 @@
 //!    would close a circle is reported, with the circle, and dropped.
 //! 3. *Check.* In that order each module is checked against the interfaces of what it imports.
 //!
-//! Checking is a pure function of a module's text, its name and the modules it imports, so [`Modules`] keeps the results by exactly
+//! Checking is a pure function of a module's text and the modules it imports, so [`Modules`] keeps the results by exactly
 //! these and checks nothing twice.
 
 use crate::errors;
@@ -15,7 +15,7 @@ use crate::library::{self, LibraryModule};
 use crate::session::{link, verify};
 use crate::similar::nearest;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use wengert_base::{Diagnostic, Name, SourceId, SourceMap, Span};
 use wengert_check::{Interface, ModuleInput, check_module};
@@ -77,8 +77,8 @@ enum Place {
     Text(SourceId),
 }
 
-/// What determines the result of checking: name, text, and serial numbers of what is imported.
-type CacheKey = (Name, SourceId, Vec<Option<u32>>);
+/// What determines the result of checking: place, text, and serial numbers of what is imported.
+type CacheKey = (Place, SourceId, Vec<Option<u32>>);
 
 /// All modules of a session.
 #[derive(Default)]
@@ -87,11 +87,13 @@ pub struct Modules {
     pub sources: SourceMap,
     by_text: FxHashMap<(String, String), SourceId>,
     parsed: FxHashMap<SourceId, Arc<Parse>>,
-    /// By name, source, and the serial numbers of what is imported.
     checked: FxHashMap<CacheKey, Arc<CheckedModule>>,
     next_serial: u32,
-    names: FxHashMap<Place, Name>,
-    taken: FxHashSet<Name>,
+    /// Names of files in messages.
+    shown: FxHashMap<PathBuf, String>,
+    /// Names given to modules, and the last number appended to a stem.
+    taken: FxHashSet<String>,
+    numbers: FxHashMap<String, u32>,
     library: Vec<SourceId>,
 }
 
@@ -133,10 +135,18 @@ impl Modules {
 
     /// The checked module at `path`, with everything it imports, in order: what is imported comes first.
     pub fn load_file(&mut self, path: &Path) -> Result<Vec<Arc<CheckedModule>>, Diagnostic> {
-        let text = read_text(path, Span::NOWHERE, MAX_PROGRAM_BYTES)?;
-        let source = self.add_source(&path.display().to_string(), &text);
+        let (place, source, folder) = self.read(path, Span::NOWHERE)?;
+        Ok(self.load(place, source, folder))
+    }
+
+    /// The place, text and folder of a file. A file keeps the name by which it was first called.
+    fn read(&mut self, path: &Path, import: Span) -> Result<(Place, SourceId, PathBuf), Diagnostic> {
+        let text = read_text(path, import, MAX_PROGRAM_BYTES)?;
+        let place = canonical(path);
+        let name = self.shown.entry(place.clone()).or_insert_with(|| path.display().to_string()).clone();
+        let source = self.add_source(&name, &text);
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(self.load(Place::File(canonical(path)), source, folder))
+        Ok((Place::File(place), source, folder))
     }
 
     /// A text as a module; its imports of files are relative to `folder`.
@@ -233,11 +243,9 @@ impl Modules {
                 Ok((Place::Library(module.name), source, PathBuf::new()))
             }
             ImportSource::File { path, span } => {
-                let path = folder.join(path);
-                let text = read_text(&path, *span, MAX_PROGRAM_BYTES)?;
-                let source = self.add_source(&path.display().to_string(), &text);
-                let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-                Ok((Place::File(canonical(&path)), source, folder))
+                let path: PathBuf =
+                    folder.join(path).components().filter(|part| *part != Component::CurDir).collect();
+                self.read(&path, *span)
             }
         }
     }
@@ -270,16 +278,16 @@ impl Modules {
         imports: Vec<Option<Arc<CheckedModule>>>,
         prelude: Option<Arc<CheckedModule>>,
     ) -> Arc<CheckedModule> {
-        let name = self.module_name(&node.place);
-        let serial = self.next_serial;
-        self.next_serial += 1;
         let complete = circles.is_empty() && node.imports.iter().all(Option::is_some);
         let mut serials: Vec<Option<u32>> = imports.iter().map(|m| m.as_ref().map(|m| m.serial)).collect();
         serials.push(prelude.as_ref().map(|prelude| prelude.serial));
-        let key = (name, node.source, serials);
+        let key = (node.place.clone(), node.source, serials);
         if let Some(module) = self.checked.get(&key) {
             return module.clone();
         }
+        let name = self.module_name(&node.place);
+        let serial = self.next_serial;
+        self.next_serial += 1;
         let mut diagnostics = node.diagnostics.clone();
         diagnostics.extend(circles.iter().cloned());
         let tree = Arc::new(node.parse.module.clone());
@@ -297,11 +305,9 @@ impl Modules {
         module
     }
 
-    /// The name of the module at a place: a library name, or the stem of the file, made different from all others.
+    /// A name for a module at a place: a library name, or the stem of the file, made different from all others. A
+    /// module that has changed gets another name, so that what was checked against the old one keeps meaning that.
     fn module_name(&mut self, place: &Place) -> Name {
-        if let Some(name) = self.names.get(place) {
-            return *name;
-        }
         let stem = match place {
             Place::Library(name) => return Name::new(name),
             Place::File(path) => {
@@ -309,15 +315,14 @@ impl Modules {
             }
             Place::Text(_) => "main".into(),
         };
-        let free = |candidate: &String| {
-            library::find(candidate).is_none() && !self.taken.contains(&Name::new(candidate))
-        };
-        let numbered = (2..).map(|n| format!("{stem}_{n}"));
-        let chosen = std::iter::once(stem.clone()).chain(numbered).find(free).unwrap_or(stem);
-        let name = Name::new(&chosen);
-        self.taken.insert(name);
-        self.names.insert(place.clone(), name);
-        name
+        let mut name = stem.clone();
+        while library::find(&name).is_some() || self.taken.contains(&name) {
+            let number = self.numbers.entry(stem.clone()).or_insert(1);
+            *number += 1;
+            name = format!("{stem}_{number}");
+        }
+        self.taken.insert(name.clone());
+        Name::new(&name)
     }
 }
 

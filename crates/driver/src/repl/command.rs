@@ -6,7 +6,7 @@ use crate::errors;
 use crate::similar::nearest;
 use std::fmt::Write;
 use std::path::PathBuf;
-use wengert_base::Diagnostic;
+use wengert_base::{Diagnostic, Name};
 use wengert_syntax::ast::ExprKind;
 
 /// A command, its argument, and what it does.
@@ -47,7 +47,7 @@ impl Repl {
             ":browse" => self.browse(argument),
             ":help" => match argument {
                 "" => Ok(Reply::output(help())),
-                name => self.session.doc(Some(name)).map(Reply::output).map_err(|error| vec![error]),
+                name => self.describe(name),
             },
             _ => Ok(Reply { quit: true, ..Reply::default() }),
         }
@@ -111,6 +111,21 @@ impl Repl {
         let jvp = flops("jvp cost_f (cost_p, cost_ones cost_p)")?;
         let vjp = flops("(let (y, back) = vjp cost_f cost_p in back (cost_ones y))")?;
         Some((primal.saturating_sub(base), jvp.saturating_sub(base), vjp.saturating_sub(base)))
+    }
+
+    /// What is known about a name: one in scope, or of the library.
+    fn describe(&mut self, name: &str) -> Result<Reply, Vec<Diagnostic>> {
+        let visible = self.scope.visible().values.get(&Name::new(name));
+        match visible.and_then(|info| Some((info.span, info.scheme.as_ref()?))) {
+            Some((span, scheme)) => {
+                let mut output = format!("{name} : {scheme}\n");
+                for line in self.session.comment_above(span) {
+                    let _ = writeln!(output, "    {line}");
+                }
+                Ok(Reply::output(output))
+            }
+            None => self.session.doc(Some(name)).map(Reply::output).map_err(|error| vec![error]),
+        }
     }
 
     fn browse(&mut self, module: &str) -> Result<Reply, Vec<Diagnostic>> {

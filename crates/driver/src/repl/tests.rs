@@ -250,6 +250,8 @@ fn commands() {
             ":typ 1",
             ":tpye 1",
             ":help relu",
+            "-- Twice as much.\ndef double x = 2 * x",
+            ":help double",
             ":help nonsense",
             ":quit",
         ],
@@ -300,6 +302,12 @@ fn commands() {
             relu : Real -> Real
                 `max x 0`, with derivative 0 at 0.
                 (built in)
+            > -- Twice as much.
+            def double x = 2 * x
+            double : Num a => a -> a
+            > :help double
+            double : Num a => a -> a
+                Twice as much.
             > :help nonsense
             error[E0820]: the library has nothing called `nonsense`
              = help: `wengert doc` lists everything
@@ -349,4 +357,29 @@ fn completion_knows_what_is_in_scope() {
     assert_eq!(names("import ", "lin"), ["linalg"]);
     assert_eq!(names(":", "re"), ["reload"]);
     assert_eq!(repl.complete("", "sinful"), [("sinful".to_string(), "Real -> Real".to_string())]);
+}
+
+#[test]
+fn files_are_loaded_again_and_imported_again() {
+    let folder = std::env::temp_dir().join(format!("wengert-repl-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("a.wg");
+    let path = file.display().to_string();
+    let mut repl = Repl::new(Options::default(), Style::Plain);
+    std::fs::write(&file, "type T = A | B\ndef f x = match x with | A -> 1 | B -> 2\n").unwrap();
+    assert_eq!(repl.answer(&format!("import \"{path}\"")).output, "imported a\n");
+    repl.answer("def old x = f x");
+    repl.answer("let a = A");
+    std::fs::write(&file, "type T = A | B | C\ndef f x = match x with | A -> 10.0 | B -> 20.0 | C -> 30.0\n")
+        .unwrap();
+    repl.answer(&format!("import \"{path}\""));
+    assert_eq!(repl.answer("(old a, f C)").output, "(1, 30.0) : (Int, Real)\n");
+    assert!(repl.answer("f a").failed, "`a` is of the old type");
+    assert_eq!(repl.answer(&format!(":load {path}")).output, format!("loaded {path} (1 definition)\n"));
+    std::fs::write(&file, "def g x = x\ndef h x = x\n").unwrap();
+    assert_eq!(repl.answer(":reload").output, format!("loaded {path} (2 definitions)\n"));
+    std::fs::write(&file, "def g x = nope\n").unwrap();
+    assert!(repl.answer(":reload").failed);
+    assert_eq!(repl.answer("h 1").output, "1 : Int\n");
+    std::fs::remove_dir_all(&folder).unwrap();
 }
