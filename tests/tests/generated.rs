@@ -13,7 +13,9 @@ use std::time::Duration;
 use wengert_core::{parse, print, strip_spans, verify};
 use wengert_driver::scope::Scope;
 use wengert_driver::{Input, Options, Session, show};
-use wengert_gen::{Config, GenType, GenValue, Program, gen_program, gen_program_of, gen_value, minimize};
+use wengert_gen::{
+    Config, GenType, GenValue, Law, Program, gen_program, gen_program_of, gen_value, minimize, rewritten,
+};
 use wengert_tests::parallel;
 
 /// Programs for each property, where nothing else is asked for.
@@ -323,6 +325,41 @@ fn derivatives_agree_with_finite_differences() {
         }
         Ok(Verdict::Tested)
     });
+}
+
+/// That the programs and what the law makes of them have the same values and derivatives.
+fn assert_law(law: Law, config: &Config, tolerance: f64) {
+    property(config, None, 1, |case| {
+        // A program without anything to change fulfills the law.
+        let Some(other) = rewritten(&case.program, law) else { return Ok(Verdict::Tested) };
+        let text = format!(
+            "let (y, y_dot) = jvp entry ({}, {}) in (ravel y, ravel y_dot)",
+            case.point.text(),
+            case.tangent.text()
+        );
+        let other =
+            Case { program: other, point: case.point.clone(), tangent: case.tangent.clone(), ..*case };
+        let Some(before) = load(case, "")?.numbers(&text, 1e6)? else { return Ok(Verdict::Skipped) };
+        let Some(after) = load(&other, "")?.numbers(&text, f64::INFINITY)? else {
+            return Err(format!("{before:?} becomes infinite by {law:?}"));
+        };
+        let (before, after) = (before.concat(), after.concat());
+        let agree = before.len() == after.len()
+            && before.iter().zip(&after).all(|(a, b)| close(*a, *b, 0.0, tolerance));
+        if agree { Ok(Verdict::Tested) } else { Err(format!("{before:?} becomes {after:?} by {law:?}")) }
+    });
+}
+
+#[test]
+fn derivatives_inside_programs_agree_in_other_modes() {
+    assert_law(Law::OtherModes, &Config::smooth(), 1e-8);
+    assert_law(Law::OtherModes, &Config { max_derivatives: 3, ..Config::smooth() }, 1e-7);
+}
+
+#[test]
+fn tangents_of_functions_are_taken_pointwise() {
+    assert_law(Law::Pointwise, &Config::smooth(), 1e-8);
+    assert_law(Law::Pointwise, &Config { max_derivatives: 3, ..Config::smooth() }, 1e-7);
 }
 
 #[test]

@@ -18,6 +18,7 @@
 
 mod generate;
 mod lower;
+mod rewrite;
 mod shrink;
 mod tree;
 mod ty;
@@ -29,6 +30,7 @@ use generate::program::GenDef;
 use wengert_base::{Name, Span};
 use wengert_syntax::ast::{Def, Expr, Item, Module};
 
+pub use rewrite::{Law, rewritten};
 pub use shrink::{minimize, shrink};
 pub use ty::{DataDecl, GenType, standard_decls};
 pub use value::{GenValue, gen_value};

@@ -4,7 +4,8 @@
 use arbitrary::Unstructured;
 use wengert_base::SourceId;
 use wengert_gen::{
-    Config, GenType, Program, gen_expr, gen_program, gen_program_of, minimize, shrink, standard_decls,
+    Config, GenType, Law, Program, gen_expr, gen_program, gen_program_of, minimize, rewritten, shrink,
+    standard_decls,
 };
 use wengert_syntax::{parse, parse_expr, print_expr, print_module, same_expr, same_module};
 
@@ -152,6 +153,26 @@ fn every_shrunk_program_is_shorter_and_reads_back() {
             assert_eq!(smaller.arg_type, program.arg_type);
         }
     }
+}
+
+#[test]
+fn laws_change_derivatives_and_nothing_else() {
+    let (mut modes, mut pointwise) = (0, 0);
+    for seed in 1..200 {
+        let bytes = bytes(seed, 8192);
+        let program = gen_program(&mut Unstructured::new(&bytes), &Config::smooth()).unwrap();
+        if let Some(other) = rewritten(&program, Law::OtherModes) {
+            assert_reads_back(&other);
+            assert_ne!(other.module, program.module);
+            modes += 1;
+        }
+        if let Some(other) = rewritten(&program, Law::Pointwise) {
+            assert_reads_back(&other);
+            assert!(other.text().contains("\\(z1 : "), "{}", other.text());
+            pointwise += 1;
+        }
+    }
+    assert!(modes > 50 && pointwise > 20, "{modes} and {pointwise} programs were changed");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::{Gen, Made};
 use crate::tree::{Bound, Child, Form, GenPat, Node, Operator};
 use crate::ty::GenType;
 use arbitrary::Result;
+use wengert_syntax::ast::BinOp;
 
 /// How many times more often the body of a differentiated function is taken to run.
 const DERIVATIVE_COST: u64 = 4;
@@ -37,7 +38,7 @@ impl Gen<'_, '_> {
             // No type asks for a matrix by itself.
             return self.sum_of_matrix(ty);
         }
-        match self.u.int_in_range(0..=12)? {
+        match self.u.int_in_range(0..=15)? {
             0 | 1 => self.derive(Operator::Derivative, &GenType::Real, ty, ty, &[]).map(Some),
             2 | 3 if smooth => self.derive(Operator::Grad, ty, &GenType::Real, ty, &[]).map(Some),
             4 if smooth => self.derive(Operator::GradForward, ty, &GenType::Real, ty, &[]).map(Some),
@@ -78,8 +79,53 @@ impl Gen<'_, '_> {
             12 if *ty == GenType::Real && self.config.taylor => {
                 self.derive(Operator::Taylor, &GenType::Real, ty, ty, &[]).map(Some)
             }
+            13..=15 if *ty == GenType::Real && self.config.functions => self.nested_function().map(Some),
             _ => self.derive(Operator::Derivative, &GenType::Real, ty, ty, &[]).map(Some),
         }
+    }
+
+    /// `let d = derivative (\x -> \g -> \a -> … g (a + x) …) e in d (d f) e'`: the tangent of a curried function is a
+    /// function, and here it meets itself. An implementation that does not keep the two uses apart gives a wrong value.
+    fn nested_function(&mut self) -> Result<Node> {
+        let real = GenType::Real;
+        let function = GenType::fun(real.clone(), real.clone());
+        let operator = GenType::fun(function.clone(), function.clone());
+        let [x, g, a, d] = ["x", "g", "a", "d"].map(|prefix| self.unique(prefix));
+        let var = |name, ty: &GenType| Node::new(ty.clone(), Form::Var(name), vec![]);
+        let apply = |ty: &GenType, func, arg| Node::new(ty.clone(), Form::Apply, vec![func, arg]);
+
+        let x_pattern = variable(x, &real);
+        let derived = self.inside(x_pattern.binders(), DERIVATIVE_COST, |generator| {
+            let outer = variable(g, &function);
+            let inner = generator.inside(outer.binders(), 1, |generator| {
+                let param = variable(a, &real);
+                let body = generator.inside(param.binders(), 1, |generator| {
+                    let shifted =
+                        Node::new(real.clone(), Form::Binary(BinOp::Add), vec![var(a, &real), var(x, &real)]);
+                    let arg = if generator.u.ratio(2, 3)? { shifted } else { generator.bounded_real()? };
+                    let applied = apply(&real, var(g, &function), arg);
+                    if generator.u.ratio(1, 2)? {
+                        return Ok(applied);
+                    }
+                    let other = generator.bounded_real()?;
+                    Ok(Node::new(real.clone(), Form::Binary(BinOp::Mul), vec![applied, other]))
+                })?;
+                Ok(Node::binding(function.clone(), Form::Lambda(param, true), vec![body]))
+            })?;
+            Ok(Node::binding(operator.clone(), Form::Lambda(outer, true), vec![inner]))
+        })?;
+        let point = Child::plain(self.expr(&real)?);
+        let form = Form::Derive(Operator::Derivative, x_pattern, real.clone());
+        let tangent = Node::binding(operator.clone(), form, vec![derived, point]);
+
+        let target = variable(d, &operator);
+        let body = self.inside(target.binders(), 2, |generator| {
+            let once = apply(&function, var(d, &operator), generator.expr(&function)?);
+            let twice = apply(&function, var(d, &operator), once);
+            let arg = generator.bounded_real()?;
+            Ok(apply(&real, twice, arg))
+        })?;
+        Ok(Node::binding(real.clone(), Form::Let(target), vec![Child::plain(tangent), body]))
     }
 
     /// A `ty` beside a Jacobian matrix, whose product with a vector is bound for it.
