@@ -272,48 +272,14 @@ fn linearity(op: RealOp, primals: &[Value], slots: &[Option<u32>], tape: &Tape) 
     // An operand that is not a tangent may be added only if it is zero.
     let is_zero =
         |i: usize| slots.get(i).copied().flatten().is_none() && primals.get(i).is_some_and(is_exact_zero);
-    let fine = match op {
-        RealOp::Add | RealOp::Sub => (is_linear(0) || is_zero(0)) && (is_linear(1) || is_zero(1)),
-        RealOp::Mul | RealOp::MulZero => is_linear(0) != is_linear(1),
-        RealOp::Div | RealOp::DivZero => is_linear(0) && !is_linear(1),
-        RealOp::Neg => true,
-        RealOp::Exp
-        | RealOp::Expm1
-        | RealOp::Log
-        | RealOp::Log1p
-        | RealOp::Log2
-        | RealOp::Log10
-        | RealOp::Sqrt
-        | RealOp::Cbrt
-        | RealOp::Sin
-        | RealOp::Cos
-        | RealOp::Tan
-        | RealOp::Asin
-        | RealOp::Acos
-        | RealOp::Atan
-        | RealOp::Atan2
-        | RealOp::Sinh
-        | RealOp::Cosh
-        | RealOp::Tanh
-        | RealOp::Asinh
-        | RealOp::Acosh
-        | RealOp::Atanh
-        | RealOp::Abs
-        | RealOp::Sign
-        | RealOp::Min
-        | RealOp::Max
-        | RealOp::PowInt(_)
-        | RealOp::Pow
-        | RealOp::Hypot
-        | RealOp::Gamma
-        | RealOp::Lgamma
-        | RealOp::Digamma
-        | RealOp::Polygamma(_)
-        | RealOp::Erf
-        | RealOp::Erfc
-        | RealOp::Relu
-        | RealOp::Sigmoid
-        | RealOp::Softplus => false,
+    let fine = if matches!(op, RealOp::Add | RealOp::Sub) {
+        (is_linear(0) || is_zero(0)) && (is_linear(1) || is_zero(1))
+    } else if matches!(op, RealOp::Mul | RealOp::MulZero) {
+        is_linear(0) != is_linear(1)
+    } else if matches!(op, RealOp::Div | RealOp::DivZero) {
+        is_linear(0) && !is_linear(1)
+    } else {
+        op == RealOp::Neg
     };
     if fine {
         return Ok(true);

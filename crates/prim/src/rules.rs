@@ -91,11 +91,7 @@ pub fn rule(op: RealOp) -> Rule {
         }
         RealOp::Erf => linear(vec![plus_times(0, gaussian())]),
         RealOp::Erfc => linear(vec![minus_times(0, gaussian())]),
-        RealOp::Relu => case(
-            less(number(0.0), x()),
-            linear(vec![plus(0)]),
-            case(at_most(x(), number(0.0)), linear(vec![]), not_a_number(1)),
-        ),
+        RealOp::Relu => relu_rule(),
         // Not `z (1 - z)`, which is 0 already where the sigmoid only rounds to 1.
         RealOp::Sigmoid => {
             linear(vec![plus_times(0, mul(z(), unary(RealOp::Sigmoid, unary(RealOp::Neg, x()))))])
@@ -189,6 +185,11 @@ fn abs_rule() -> Rule {
             case(equal(x(), number(0.0)), linear(vec![]), not_a_number(1)),
         ),
     )
+}
+
+fn relu_rule() -> Rule {
+    let not_positive = case(at_most(x(), number(0.0)), linear(vec![]), not_a_number(1));
+    case(less(number(0.0), x()), linear(vec![plus(0)]), not_positive)
 }
 
 /// `min x y` with `low = x` and `high = y`, or `max x y` the other way round: the argument that is the result, and the
