@@ -58,7 +58,8 @@ fn say(reply: &Reply) -> io::Result<bool> {
     Ok(reply.failed)
 }
 
-/// Inputs are lines, joined as long as they are incomplete; an empty line ends an input in any case.
+/// Inputs are lines, joined as long as they are incomplete; an empty line ends an input in any case. After an arm of a
+/// `match` the next line decides: with another arm it belongs to the input.
 fn from_pipe(conversation: &mut Repl, options: &Options) -> io::Result<bool> {
     let mut failed = false;
     let mut pending = String::new();
@@ -67,17 +68,33 @@ fn from_pipe(conversation: &mut Repl, options: &Options) -> io::Result<bool> {
         let mut line = Vec::new();
         let ended = lines.read_until(b'\n', &mut line)? == 0;
         let line = String::from_utf8_lossy(&line);
-        pending.push_str(&line);
-        if !ended && !line.trim().is_empty() && waits_for_more(&pending) {
-            continue;
+        let mut quit = false;
+        if ends_with_arm(&pending) && !begins_arm(&line) {
+            let reply = answer(conversation, &std::mem::take(&mut pending), options);
+            quit = reply.quit;
+            failed |= say(&reply)?;
         }
-        let reply = answer(conversation, &pending, options);
-        failed |= say(&reply)?;
-        pending.clear();
-        if ended || reply.quit {
+        pending.push_str(&line);
+        let open = !ended && !line.trim().is_empty() && (waits_for_more(&pending) || ends_with_arm(&pending));
+        if !open && !quit {
+            let reply = answer(conversation, &std::mem::take(&mut pending), options);
+            quit = reply.quit;
+            failed |= say(&reply)?;
+        }
+        if ended || quit {
             return Ok(failed);
         }
     }
+}
+
+fn begins_arm(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with('|') && !line.starts_with("|>") && !line.starts_with("||")
+}
+
+/// Whether the last of several lines begins with an arm of a `match`, so that another arm may follow.
+fn ends_with_arm(text: &str) -> bool {
+    text.trim_end().rsplit_once('\n').is_some_and(|(_, last)| begins_arm(last))
 }
 
 /// Answers an input, with a sign of life if that takes long. Ctrl-C ends the evaluation and nothing else.
@@ -169,7 +186,7 @@ impl Validator for Prompting {
         let text = context.input();
         // An empty line ends the input even if something is missing, so that the message about it can be seen.
         let insists = text.ends_with('\n');
-        Ok(if !insists && waits_for_more(text) {
+        Ok(if !insists && (waits_for_more(text) || ends_with_arm(text)) {
             ValidationResult::Incomplete
         } else {
             ValidationResult::Valid(None)

@@ -71,6 +71,14 @@ fn the_interactive_mode_reads_a_pipe() {
         ran.stdout,
         "3 : Int\nf : Num a => a -> a\nf : Num a => a -> a\n12.0 : Real\nloaded a.wg (1 definition)\n9 : Int\n"
     );
+    let ran = folder.run_with(
+        &["repl"],
+        b"type T = A | B\nmatch B with\n| A -> 1\n| B -> 2\ndef f t =\n  match t with\n  | A -> 10\n  | B -> 20\n\nf A\nmatch A with\n| _ -> 3",
+    );
+    assert_eq!(
+        (ran.stdout.as_str(), ran.stderr.as_str()),
+        ("type T\n2 : Int\nf : Num a => T -> a\n10 : Int\n3 : Int\n", "")
+    );
     let ran = folder.run_with(&["repl", "a.wg"], b"nope\nsquare_of 2");
     assert_eq!((ran.status, ran.stdout.as_str()), (1, "loaded a.wg (1 definition)\n4 : Int\n"));
     assert!(ran.stderr.contains("E02"), "{}", ran.stderr);

@@ -162,7 +162,7 @@ fn help() -> String {
         "An expression is evaluated:      grad (\\x -> x ^ 3) 2.0\n\
          Definitions stay in scope:       def f x = x ^ 2      let a = f 3.0\n\
          Types and imports do too:        type Shape = Circle Real | Square Real      import linalg\n\
-         Open brackets and operators continue on the next line.\n\n",
+         Open brackets and operators continue on the next line; an empty line ends an input.\n\n",
     );
     for (name, argument, what) in COMMANDS {
         let _ = writeln!(out, "{:<18} {what}", format!("{name} {argument}"));
