@@ -352,12 +352,14 @@ fn assert_law(law: Law, config: &Config, tolerance: f64) {
 
 #[test]
 fn derivatives_inside_programs_agree_in_other_modes() {
+    assert_law(Law::OtherModes, &Config::default(), 1e-6);
     assert_law(Law::OtherModes, &Config::smooth(), 1e-8);
     assert_law(Law::OtherModes, &Config { max_derivatives: 3, ..Config::smooth() }, 1e-7);
 }
 
 #[test]
 fn tangents_of_functions_are_taken_pointwise() {
+    assert_law(Law::Pointwise, &Config::default(), 1e-6);
     assert_law(Law::Pointwise, &Config::smooth(), 1e-8);
     assert_law(Law::Pointwise, &Config { max_derivatives: 3, ..Config::smooth() }, 1e-7);
 }
