@@ -59,23 +59,25 @@ pub(crate) fn check_match(
         report.missing = search.all_of(scrutinee).iter().map(Pat::text).collect();
         return report;
     }
-    let rows: Vec<Vec<&Pat>> = arms.iter().map(|arm| vec![arm]).collect();
-    for (i, row) in rows.iter().enumerate() {
-        match search.useful(rows.get(..i).unwrap_or(&[]), row) {
-            Ok(true) => {}
-            Ok(false) => report.redundant.push(i),
-            Err(Overrun) => {
-                report.gave_up = true;
-                return report;
-            }
-        }
-    }
     let mut examples: Vec<Pat> = Vec::new();
     while examples.len() < MAX_EXAMPLES {
         let all: Vec<Vec<&Pat>> = arms.iter().chain(&examples).map(|arm| vec![arm]).collect();
         match search.missing(&all, 1) {
             Ok(None) => break,
             Ok(Some(example)) => examples.extend(example),
+            Err(Overrun) => {
+                report.gave_up = true;
+                break;
+            }
+        }
+    }
+    // The second question has a budget of its own: the answer to the first one matters more.
+    search.budget = BUDGET;
+    let rows: Vec<Vec<&Pat>> = arms.iter().map(|arm| vec![arm]).collect();
+    for (i, row) in rows.iter().enumerate() {
+        match search.useful(rows.get(..i).unwrap_or(&[]), row) {
+            Ok(true) => {}
+            Ok(false) => report.redundant.push(i),
             Err(Overrun) => {
                 report.gave_up = true;
                 break;
@@ -563,6 +565,9 @@ mod tests {
         }
         let start = std::time::Instant::now();
         let _ = check_match(&arms, &Type::Bool, &types);
+        let numbers: Vec<Pattern> = (0..10_000).map(|n| Pattern::Lit(Lit::Int(n))).collect();
+        let report = check_match(&numbers, &Type::Int, &types);
+        assert_eq!((report.missing, report.gave_up), (vec!["_".to_string()], true));
         assert!(start.elapsed().as_secs() < 20);
         let mut deep = nil();
         for _ in 0..2000 {
