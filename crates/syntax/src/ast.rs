@@ -128,7 +128,7 @@ pub struct AliasDecl {
 }
 
 /// An expression.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Expr {
     /// What it is.
     pub kind: ExprKind,
@@ -368,7 +368,7 @@ pub struct Arm {
 }
 
 /// A pattern.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Pattern {
     /// What it is.
     pub kind: PatternKind,
@@ -422,7 +422,7 @@ pub enum PatternKind {
 }
 
 /// A type as written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Type {
     /// What it is.
     pub kind: TypeKind,
@@ -475,4 +475,27 @@ pub enum SizeExpr {
     Number(u64, Span),
     /// `[n]`
     Name(Ident),
+}
+
+/// Copies what may be nested as deeply as the parser allows, whatever the size of the stack.
+fn with_room<T>(copy: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, copy)
+}
+
+impl Clone for Expr {
+    fn clone(&self) -> Expr {
+        with_room(|| Expr { kind: self.kind.clone(), span: self.span })
+    }
+}
+
+impl Clone for Pattern {
+    fn clone(&self) -> Pattern {
+        with_room(|| Pattern { kind: self.kind.clone(), span: self.span })
+    }
+}
+
+impl Clone for Type {
+    fn clone(&self) -> Type {
+        with_room(|| Type { kind: self.kind.clone(), span: self.span })
+    }
 }
