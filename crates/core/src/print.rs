@@ -264,71 +264,28 @@ impl Printer {
     /// A term without parentheses.
     fn bare_term(&mut self, term: &Term) -> fmt::Result {
         match &term.kind {
-            TermKind::Var { var, args } => {
-                self.var(*var)?;
-                self.type_args(args)
-            }
+            TermKind::Var { var, args } => self.var(*var).and_then(|()| self.type_args(args)),
             TermKind::Global { name, args } => {
                 write_plain(self, *name, Style::Exact)?;
                 self.type_args(args)
             }
             TermKind::Lit(lit) => self.literal(lit),
-            TermKind::Lam { param, body } => {
-                self.write_char('\\')?;
-                self.binder(param)?;
-                self.write_str(" ->")?;
-                self.indented(|p| {
-                    p.line()?;
-                    p.term(body, Level::Open)
-                })
-            }
-            TermKind::App { func, arg } => {
-                let level = if matches!(func.kind, TermKind::App { .. }) {
-                    Level::Open
-                } else if matches!(func.kind, TermKind::Ctor { .. }) {
-                    // Its argument would be read as a field.
-                    Level::Base
-                } else {
-                    Level::Atom
-                };
-                self.term(func, level)?;
-                self.arguments(std::slice::from_ref(arg.as_ref()))
-            }
+            TermKind::Lam { param, body } => self.lambda(param, body),
+            TermKind::App { func, arg } => self.application(func, arg),
             TermKind::Let { var, scheme, value, body } => {
                 self.write_str("let ")?;
                 self.binding(*var, scheme, value)?;
-                self.write_str(" in")?;
-                self.line()?;
-                self.term(body, Level::Open)
+                self.scope(body)
             }
             TermKind::LetRec { bindings, body } => self.let_rec(bindings, body),
-            TermKind::If { cond, then, otherwise } => {
-                for (word, part) in [("if ", cond), ("then ", then), ("else ", otherwise)] {
-                    if word != "if " {
-                        self.line()?;
-                    }
-                    self.write_str(word)?;
-                    self.indented(|p| p.term(part, Level::Open))?;
-                }
-                Ok(())
-            }
+            TermKind::If { cond, then, otherwise } => self.if_term([cond, then, otherwise]),
             TermKind::Tuple(items) => self.enclosed("(", items, if items.len() == 1 { ",)" } else { ")" }),
             TermKind::Proj { tuple, index } => {
                 self.term(tuple, Level::Base)?;
                 write!(self, "!{index}")
             }
-            TermKind::Record(fields) => {
-                self.write_char('{')?;
-                self.fields(fields)
-            }
-            TermKind::Field { record, field } => {
-                self.term(record, Level::Base)?;
-                self.write_char('.')?;
-                if field.as_str().contains('.') {
-                    return write_quoted(self, field.as_str());
-                }
-                write_plain(self, *field, Style::Exact)
-            }
+            TermKind::Record(fields) => self.write_char('{').and_then(|()| self.fields(fields)),
+            TermKind::Field { record, field } => self.projection(record, *field),
             TermKind::Update { record, fields } => {
                 self.write_char('{')?;
                 self.indented(|p| p.term(record, Level::Open))?;
@@ -340,11 +297,7 @@ impl Printer {
                 self.arguments(fields)
             }
             TermKind::Match { scrutinee, arms } => self.match_term(scrutinee, arms),
-            TermKind::Array { elem, items } => {
-                self.enclosed("[", items, if items.is_empty() { ": " } else { " : " })?;
-                write_type(self, elem, Style::Exact, Place::Open)?;
-                self.write_char(']')
-            }
+            TermKind::Array { elem, items } => self.array(elem, items),
             TermKind::Prim { prim, type_args, args } => {
                 write!(self, "#{}", prim.info().name)?;
                 self.type_args(type_args)?;
@@ -353,14 +306,76 @@ impl Printer {
             TermKind::CheckSize { array, axis, expected, name } => {
                 self.write_str("check_size ")?;
                 write_quoted(self, name.as_str())?;
-                write!(self, " {axis} ")?;
+                write!(self, " {axis}")?;
                 self.indented(|p| {
+                    p.line()?;
                     p.term(expected, Level::Atom)?;
                     p.line()?;
                     p.term(array, Level::Atom)
                 })
             }
         }
+    }
+
+    /// `\(x%3 : type) -> body`
+    fn lambda(&mut self, param: &Binder, body: &Term) -> fmt::Result {
+        self.write_char('\\')?;
+        self.binder(param)?;
+        self.write_str(" ->")?;
+        self.indented(|p| {
+            p.line()?;
+            p.term(body, Level::Open)
+        })
+    }
+
+    /// `f a`
+    fn application(&mut self, func: &Term, arg: &Term) -> fmt::Result {
+        let level = if matches!(func.kind, TermKind::App { .. }) {
+            Level::Open
+        } else if matches!(func.kind, TermKind::Ctor { .. }) {
+            // Its argument would be read as a field.
+            Level::Base
+        } else {
+            Level::Atom
+        };
+        self.term(func, level)?;
+        self.arguments(std::slice::from_ref(arg))
+    }
+
+    /// `if c then a else b`
+    fn if_term(&mut self, [cond, then, otherwise]: [&Term; 3]) -> fmt::Result {
+        self.write_str("if ")?;
+        self.indented(|p| p.term(cond, Level::Open))?;
+        for (word, branch) in [("then ", then), ("else ", otherwise)] {
+            self.line()?;
+            self.write_str(word)?;
+            self.indented(|p| p.term(branch, Level::Open))?;
+        }
+        Ok(())
+    }
+
+    /// `r.x`
+    fn projection(&mut self, record: &Term, field: Name) -> fmt::Result {
+        self.term(record, Level::Base)?;
+        self.write_char('.')?;
+        if field.as_str().contains('.') {
+            return write_quoted(self, field.as_str());
+        }
+        write_plain(self, field, Style::Exact)
+    }
+
+    /// `[a, b : type]`
+    fn array(&mut self, elem: &Type, items: &[Term]) -> fmt::Result {
+        self.enclosed("[", items, if items.is_empty() { ": " } else { " : " })?;
+        write_type(self, elem, Style::Exact, Place::Open)?;
+        self.write_char(']')
+    }
+
+    /// ` in body`
+    fn scope(&mut self, body: &Term) -> fmt::Result {
+        self.write_str(" in")?;
+        self.line()?;
+        self.term(body, Level::Open)
     }
 
     /// `rec f = e and … in body`, after `let`.
@@ -374,9 +389,7 @@ impl Printer {
             self.write_char(' ')?;
             self.binding(*var, scheme, value)?;
         }
-        self.write_str(" in")?;
-        self.line()?;
-        self.term(body, Level::Open)
+        self.scope(body)
     }
 
     /// `x%3 : scheme = value`

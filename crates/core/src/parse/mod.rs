@@ -1,7 +1,7 @@
 //! The core's text form, read back. `print` of the crate shows and explains the form; this is its inverse:
 //! `parse(print(p)) == p` up to spans.
 //!
-//! A hand-written recursive descent over the tokens of [`lexer`]; [`types`] and [`terms`] are the grammar. The first
+//! A hand-written recursive descent over the tokens of `lexer`; `types` and `terms` are the grammar. The first
 //! error ends the parse: this text is written by the printer and by compiler engineers.
 
 mod lexer;

@@ -5,8 +5,8 @@
 use super::Verifier;
 use super::types::{meet, meet_sizes};
 use crate::sig::signature;
-use crate::term::{Arm, Lit, RecBinding, Term, TermKind, Var};
-use crate::types::{Param, Scheme, Size, Type, TypeArg};
+use crate::term::{Arm, CtorRef, Lit, RecBinding, Term, TermKind, Var};
+use crate::types::{Param, Row, Scheme, Size, Type, TypeArg};
 use wengert_base::{Name, Span};
 use wengert_prim::Prim;
 
@@ -31,27 +31,13 @@ impl Verifier<'_, '_> {
             TermKind::Lit(lit) => self.literal(lit, span),
             TermKind::Lam { param, body } => {
                 self.well_formed(&param.ty, span);
-                self.bind(param.var, Scheme::mono(param.ty.clone()), false, span);
-                let result = self.infer(body);
-                self.unbind(param.var);
-                Some(Type::fun(param.ty.clone(), result?))
+                let scheme = Scheme::mono(param.ty.clone());
+                Some(Type::fun(param.ty.clone(), self.in_scope_of(param.var, scheme, body, span)?))
             }
-            TermKind::App { func, arg } => {
-                let func_type = self.infer(func);
-                let arg_type = self.infer(arg);
-                let (func_type, arg_type) = (func_type?, arg_type?);
-                let Type::Fun(from, to) = &func_type else {
-                    return self.error(func.span, format!("`{func_type}` is not a function"));
-                };
-                self.agree(&arg_type, from, "the argument", arg.span)?;
-                Some(to.as_ref().clone())
-            }
+            TermKind::App { func, arg } => self.application(func, arg),
             TermKind::Let { var, scheme, value, body } => {
                 self.under_scheme(scheme, value);
-                self.bind(*var, scheme.clone(), false, span);
-                let result = self.infer(body);
-                self.unbind(*var);
-                result
+                self.in_scope_of(*var, scheme.clone(), body, span)
             }
             TermKind::LetRec { bindings, body } => self.let_rec(bindings, body, span),
             TermKind::If { cond, then, otherwise } => {
@@ -60,53 +46,15 @@ impl Verifier<'_, '_> {
                 let otherwise = self.infer(otherwise);
                 self.same(&then?, &otherwise?, "the branches", span)
             }
-            TermKind::Tuple(items) => {
-                if items.len() == 1 {
-                    return self.error(span, "a tuple has one component".into());
-                }
-                let types: Vec<Option<Type>> = items.iter().map(|item| self.infer(item)).collect();
-                Some(Type::Tuple(types.into_iter().collect::<Option<_>>()?))
-            }
-            TermKind::Proj { tuple, index } => {
-                let ty = self.infer(tuple)?;
-                let component = if let Type::Tuple(items) = &ty { items.get(*index as usize) } else { None };
-                match component {
-                    Some(component) => Some(component.clone()),
-                    None => self.error(span, format!("`{ty}` has no component {index}")),
-                }
-            }
-            TermKind::Record(fields) => {
-                self.distinct_fields(fields.iter().map(|(name, _)| *name), span);
-                let types: Vec<_> =
-                    fields.iter().map(|(name, field)| Some((*name, self.infer(field)?))).collect();
-                let fields = types.into_iter().collect::<Option<_>>()?;
-                Some(Type::Record(crate::types::Row { fields, rest: None }))
-            }
+            TermKind::Tuple(items) => self.tuple(items, span),
+            TermKind::Proj { tuple, index } => self.component(tuple, *index, span),
+            TermKind::Record(fields) => self.record(fields, span),
             TermKind::Field { record, field } => {
                 let ty = self.infer(record)?;
                 self.field(&ty, *field, span)
             }
-            TermKind::Update { record, fields } => {
-                self.distinct_fields(fields.iter().map(|(name, _)| *name), span);
-                let ty = self.infer(record)?;
-                for (name, value) in fields {
-                    if let Some(wanted) = self.field(&ty, *name, span) {
-                        self.expect(value, &wanted, "the new field");
-                    }
-                }
-                Some(ty)
-            }
-            TermKind::Ctor { ctor, args, fields } => {
-                let (whole, types) = self.ctor(*ctor, args, span)?;
-                if types.len() != fields.len() {
-                    let (wanted, given) = (types.len(), fields.len());
-                    return self.error(span, format!("`{}` has {wanted} fields, not {given}", ctor.name));
-                }
-                for (field, wanted) in fields.iter().zip(&types) {
-                    self.expect(field, wanted, "the field of a constructor");
-                }
-                Some(whole)
-            }
+            TermKind::Update { record, fields } => self.update(record, fields, span),
+            TermKind::Ctor { ctor, args, fields } => self.construct(*ctor, args, fields, span),
             TermKind::Match { scrutinee, arms } => {
                 let ty = self.infer(scrutinee)?;
                 self.arms(&ty, arms, span)
@@ -120,18 +68,95 @@ impl Verifier<'_, '_> {
             }
             TermKind::Prim { prim, type_args, args } => self.prim(*prim, type_args, args, span),
             TermKind::CheckSize { array, axis, expected, .. } => {
-                self.expect(expected, &Type::Int, "the size");
-                let ty = self.infer(array)?;
-                let size = if let TermKind::Lit(Lit::Int(n)) = expected.kind {
-                    u64::try_from(n).map_or(Size::Unknown, Size::Const)
-                } else {
-                    Size::Unknown
-                };
-                match resize(&ty, *axis, &size) {
-                    Some(ty) => Some(ty),
-                    None => self.error(span, format!("`{ty}` has no axis {axis}")),
-                }
+                self.check_size(array, *axis, expected, span)
             }
+        }
+    }
+
+    /// The type of `body`, with a variable in scope.
+    fn in_scope_of(&mut self, var: Var, scheme: Scheme, body: &Term, span: Span) -> Option<Type> {
+        self.bind(var, scheme, false, span);
+        let result = self.infer(body);
+        self.unbind(var);
+        result
+    }
+
+    /// `f a`
+    fn application(&mut self, func: &Term, arg: &Term) -> Option<Type> {
+        let func_type = self.infer(func);
+        let arg_type = self.infer(arg);
+        let (func_type, arg_type) = (func_type?, arg_type?);
+        let Type::Fun(from, to) = &func_type else {
+            return self.error(func.span, format!("`{func_type}` is not a function"));
+        };
+        self.agree(&arg_type, from, "the argument", arg.span)?;
+        Some(to.as_ref().clone())
+    }
+
+    /// `(a, b)`
+    fn tuple(&mut self, items: &[Term], span: Span) -> Option<Type> {
+        if items.len() == 1 {
+            return self.error(span, "a tuple has one component".into());
+        }
+        let types: Vec<Option<Type>> = items.iter().map(|item| self.infer(item)).collect();
+        Some(Type::Tuple(types.into_iter().collect::<Option<_>>()?))
+    }
+
+    /// `t!0`
+    fn component(&mut self, tuple: &Term, index: u32, span: Span) -> Option<Type> {
+        let ty = self.infer(tuple)?;
+        let component = if let Type::Tuple(items) = &ty { items.get(index as usize) } else { None };
+        match component {
+            Some(component) => Some(component.clone()),
+            None => self.error(span, format!("`{ty}` has no component {index}")),
+        }
+    }
+
+    /// `{x = a}`
+    fn record(&mut self, fields: &[(Name, Term)], span: Span) -> Option<Type> {
+        self.distinct_fields(fields.iter().map(|(name, _)| *name), span);
+        let types: Vec<_> = fields.iter().map(|(name, field)| Some((*name, self.infer(field)?))).collect();
+        let fields = types.into_iter().collect::<Option<_>>()?;
+        Some(Type::Record(Row { fields, rest: None }))
+    }
+
+    /// `{r with x = a}`
+    fn update(&mut self, record: &Term, fields: &[(Name, Term)], span: Span) -> Option<Type> {
+        self.distinct_fields(fields.iter().map(|(name, _)| *name), span);
+        let ty = self.infer(record)?;
+        for (name, value) in fields {
+            if let Some(wanted) = self.field(&ty, *name, span) {
+                self.expect(value, &wanted, "the new field");
+            }
+        }
+        Some(ty)
+    }
+
+    /// `Cons a b`
+    fn construct(&mut self, ctor: CtorRef, args: &[Type], fields: &[Term], span: Span) -> Option<Type> {
+        let (whole, types) = self.ctor(ctor, args, span)?;
+        if types.len() != fields.len() {
+            let (wanted, given) = (types.len(), fields.len());
+            return self.error(span, format!("`{}` has {wanted} fields, not {given}", ctor.name));
+        }
+        for (field, wanted) in fields.iter().zip(&types) {
+            self.expect(field, wanted, "the field of a constructor");
+        }
+        Some(whole)
+    }
+
+    /// An array of a size that is checked.
+    fn check_size(&mut self, array: &Term, axis: u32, expected: &Term, span: Span) -> Option<Type> {
+        self.expect(expected, &Type::Int, "the size");
+        let ty = self.infer(array)?;
+        let size = if let TermKind::Lit(Lit::Int(n)) = expected.kind {
+            u64::try_from(n).map_or(Size::Unknown, Size::Const)
+        } else {
+            Size::Unknown
+        };
+        match resize(&ty, axis, &size) {
+            Some(ty) => Some(ty),
+            None => self.error(span, format!("`{ty}` has no axis {axis}")),
         }
     }
 

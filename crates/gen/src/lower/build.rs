@@ -94,8 +94,24 @@ fn at_least(least: u8, e: Expr) -> Expr {
 }
 
 /// As the base of `.x` or `[i]`.
-pub(crate) fn postfix(e: Expr) -> Expr {
+fn postfix(e: Expr) -> Expr {
     if matches!(e.kind, ExprKind::Lit(_)) { paren(e) } else { at_least(POSTFIX, e) }
+}
+
+/// `{x = a, y = b}`
+pub(crate) fn record(names: &[Name], values: Vec<Expr>) -> Expr {
+    let fields = names.iter().map(|name| ident(*name)).zip(values);
+    expr(ExprKind::Record(fields.collect()))
+}
+
+/// `e.x`
+pub(crate) fn field(name: Name, [base]: [Expr; 1]) -> Expr {
+    expr(ExprKind::Field { base: Box::new(postfix(base)), field: ident(name) })
+}
+
+/// `{e with x = e'}`
+pub(crate) fn update(name: Name, [base, value]: [Expr; 2]) -> Expr {
+    expr(ExprKind::Update { base: Box::new(base), fields: vec![(ident(name), value)] })
 }
 
 /// A variable or a function of the library.

@@ -19,130 +19,121 @@ use wengert_syntax::ast::{
 
 /// A node as a surface expression.
 pub(crate) fn lower(node: &Node) -> Expr {
-    let mut children = node.children.iter().map(|child| lower(&child.node));
-    let mut next = || children.next().unwrap_or_else(|| tuple(Vec::new()));
+    let parts: Vec<Expr> = node.children.iter().map(|child| lower(&child.node)).collect();
     match &node.form {
         Form::Var(name) => var(*name),
         Form::Lit(value) => literal(value),
         Form::Whole(n) => int(u64::from(*n)),
-        Form::Tuple => tuple(children.collect()),
-        Form::Record(names) => {
-            build::expr(ExprKind::Record(names.iter().map(|name| (ident(*name), next())).collect()))
-        }
-        Form::Array => {
-            let items: Vec<Expr> = children.collect();
-            if items.is_empty() { annotated(array(items), ty_expr(&node.ty)) } else { array(items) }
-        }
-        Form::Ctor(name) => app(build::ctor(*name), children.collect()),
-        Form::Field(name) => {
-            build::expr(ExprKind::Field { base: Box::new(build::postfix(next())), field: ident(*name) })
-        }
-        Form::Update(name) => {
-            let base = Box::new(next());
-            build::expr(ExprKind::Update { base, fields: vec![(ident(*name), next())] })
-        }
-        Form::Index(i) => index(next(), int(*i)),
-        Form::Call(name) => app(var(*name), children.collect()),
-        Form::FuelCall(name, count) => {
-            app(var(*name), std::iter::once(int(u64::from(*count))).chain(children).collect())
-        }
-        Form::Apply => {
-            let func = next();
-            app(func, vec![next()])
-        }
-        Form::Pipe => {
-            let arg = next();
-            binary(BinOp::Pipe, arg, next())
-        }
-        Form::Compose => {
-            let first = next();
-            binary(BinOp::Compose, first, next())
-        }
-        Form::Binary(op) => {
-            let lhs = next();
-            binary(*op, lhs, next())
-        }
-        Form::Neg => build::negated(next()),
-        Form::Power(n) => binary(BinOp::Power, next(), int(u64::from(*n))),
-        Form::Annotated => annotated(next(), ty_expr(&node.ty)),
-        Form::Lambda(param, is_annotated) => {
-            let param = match (&node.ty, is_annotated) {
-                (GenType::Fun(from, _), true) => typed_param(param, from),
-                _ => pattern(param),
-            };
-            lambda(vec![param], next())
-        }
-        Form::Let(target) => {
-            let value = next();
-            let_in(Target::Pattern(pattern(target)), value, next())
-        }
-        Form::LetFun(name, param) => {
-            let value = next();
-            let_fun(*name, vec![pattern(param)], value, next())
-        }
-        Form::LetPoly(name, template) => template_binding(*name, *template, next()),
-        Form::PolyCall(name) => app(var(*name), children.collect()),
-        Form::If => {
-            let cond = next();
-            let then = next();
-            build::if_else(cond, then, next())
-        }
-        Form::Match(patterns) => {
-            let scrutinee = next();
-            match_on(scrutinee, patterns.iter().map(|pattern| (pattern, next())).collect())
-        }
-        Form::StructMatch(name, _, patterns) => {
-            match_on(var(*name), patterns.iter().map(|pattern| (pattern, next())).collect())
-        }
-        Form::FuelIf(fuel) => {
-            let stop = binary(BinOp::Le, var(*fuel), int(0));
-            let base = next();
-            build::if_else(stop, base, next())
-        }
-        Form::SelfCall { func, fuel, minus_one } => {
-            let smaller = if *minus_one { binary(BinOp::Sub, var(*fuel), int(1)) } else { var(*fuel) };
-            app(var(*func), std::iter::once(smaller).chain(children).collect())
-        }
-        Form::Build(n, i) => call_loop("build", Some(*n), vec![var_pattern(*i)], children.collect()),
-        Form::Map(param) => call_loop("map", None, vec![pattern(param)], children.collect()),
-        Form::Map2(x, y) => call_loop("map2", None, vec![pattern(x), pattern(y)], children.collect()),
-        Form::Fold(acc, x) => {
-            call_loop("fold", None, vec![var_pattern(*acc), var_pattern(*x)], children.collect())
-        }
-        Form::Scan(acc, x) => {
-            call_loop("scan", None, vec![var_pattern(*acc), var_pattern(*x)], children.collect())
-        }
-        Form::Iterate(n, param) => {
-            call_loop("iterate", Some(u64::from(*n)), vec![pattern(param)], children.collect())
-        }
-        Form::While(count, k, param) => {
-            let body = next();
-            lower_while(*count, *k, param, body, next())
-        }
+        Form::Tuple => tuple(parts),
+        Form::Record(names) => build::record(names, parts),
+        Form::Array if parts.is_empty() => annotated(array(parts), ty_expr(&node.ty)),
+        Form::Array => array(parts),
+        Form::Ctor(name) => app(build::ctor(*name), parts),
+        Form::Field(name) => build::field(*name, take(parts)),
+        Form::Update(name) => build::update(*name, take(parts)),
+        Form::Index(i) => index(only(parts), int(*i)),
+        Form::Call(name) | Form::PolyCall(name) => app(var(*name), parts),
+        Form::FuelCall(name, count) => app(var(*name), with_first(int(u64::from(*count)), parts)),
+        Form::Apply => apply(take(parts)),
+        Form::Pipe => operator(BinOp::Pipe, take(parts)),
+        Form::Compose => operator(BinOp::Compose, take(parts)),
+        Form::Binary(op) => operator(*op, take(parts)),
+        Form::Neg => build::negated(only(parts)),
+        Form::Power(n) => binary(BinOp::Power, only(parts), int(u64::from(*n))),
+        Form::Annotated => annotated(only(parts), ty_expr(&node.ty)),
+        Form::Lambda(param, is_annotated) => lower_lambda(param, *is_annotated, &node.ty, only(parts)),
+        Form::Let(target) => let_pattern(target, take(parts)),
+        Form::LetFun(name, param) => let_function(*name, param, take(parts)),
+        Form::LetPoly(name, template) => template_binding(*name, *template, only(parts)),
+        Form::If => conditional(take(parts)),
+        Form::Match(patterns) => match_first(patterns, parts),
+        Form::StructMatch(name, _, patterns) => match_on(var(*name), patterns, parts),
+        Form::FuelIf(fuel) => fuel_if(*fuel, take(parts)),
+        Form::SelfCall { func, fuel, minus_one } => self_call(*func, *fuel, *minus_one, parts),
+        Form::Build(n, i) => call_loop("build", Some(*n), vec![var_pattern(*i)], parts),
+        Form::Map(param) => call_loop("map", None, vec![pattern(param)], parts),
+        Form::Map2(x, y) => call_loop("map2", None, vec![pattern(x), pattern(y)], parts),
+        Form::Fold(acc, x) => call_loop("fold", None, vec![var_pattern(*acc), var_pattern(*x)], parts),
+        Form::Scan(acc, x) => call_loop("scan", None, vec![var_pattern(*acc), var_pattern(*x)], parts),
+        Form::Iterate(n, param) => call_loop("iterate", Some(u64::from(*n)), vec![pattern(param)], parts),
+        Form::While(count, k, param) => lower_while(*count, *k, param, take(parts)),
         Form::Loop { count, go, fuel, state } => {
-            let body = next();
-            let state_param = if node.ty.needs_annotation() {
-                typed_param(&GenPat::Var(*state, node.ty.clone()), &node.ty)
-            } else {
-                var_pattern(*state)
-            };
-            let params = vec![var_pattern(*fuel), state_param];
-            local_loop(*count, *go, (*fuel, *state), params, body, next())
+            local_loop(*count, *go, (*fuel, *state), &node.ty, take(parts))
         }
-        Form::Derive(operator, param, ty) => {
-            let body = next();
-            let function = lambda(vec![typed_param(param, ty)], body);
-            lower_derivative(*operator, function, children.collect())
-        }
-        Form::DeriveFun { g, x } => {
-            let real = GenType::fun(GenType::Real, GenType::Real);
-            let function = lambda(vec![typed_param(&GenPat::Var(*g, real.clone()), &real)], next());
-            let point = lambda(vec![var_pattern(*x)], next());
-            let tangent = lambda(vec![var_pattern(*x)], next());
-            second(call("jvp", vec![function, tuple(vec![point, tangent])]))
-        }
-        Form::CustomRule { vjp } => custom_rule(*vjp, next()),
+        Form::Derive(operator, param, ty) => lower_derivative(*operator, typed_param(param, ty), parts),
+        Form::DeriveFun { g, x } => derive_function(*g, *x, take(parts)),
+        Form::CustomRule { vjp } => custom_rule(*vjp, only(parts)),
     }
+}
+
+/// The first `N` parts; generated nodes have as many as their form needs.
+fn take<const N: usize>(parts: Vec<Expr>) -> [Expr; N] {
+    let mut parts = parts.into_iter();
+    std::array::from_fn(|_| parts.next().unwrap_or_else(|| tuple(Vec::new())))
+}
+
+/// The only part.
+fn only(parts: Vec<Expr>) -> Expr {
+    let [part] = take(parts);
+    part
+}
+
+/// The arguments after a first one.
+fn with_first(first: Expr, parts: Vec<Expr>) -> Vec<Expr> {
+    std::iter::once(first).chain(parts).collect()
+}
+
+/// `f e`
+fn apply([func, arg]: [Expr; 2]) -> Expr {
+    app(func, vec![arg])
+}
+
+/// `a op b`
+fn operator(op: BinOp, [lhs, rhs]: [Expr; 2]) -> Expr {
+    binary(op, lhs, rhs)
+}
+
+/// `\p -> e`
+fn lower_lambda(param: &GenPat, is_annotated: bool, ty: &GenType, body: Expr) -> Expr {
+    let param = match (ty, is_annotated) {
+        (GenType::Fun(from, _), true) => typed_param(param, from),
+        _ => pattern(param),
+    };
+    lambda(vec![param], body)
+}
+
+/// `let p = e in body`
+fn let_pattern(target: &GenPat, [value, body]: [Expr; 2]) -> Expr {
+    let_in(Target::Pattern(pattern(target)), value, body)
+}
+
+/// `let f p = e in body`
+fn let_function(name: Name, param: &GenPat, [value, body]: [Expr; 2]) -> Expr {
+    let_fun(name, vec![pattern(param)], value, body)
+}
+
+/// `if c then a else b`
+fn conditional([cond, then, otherwise]: [Expr; 3]) -> Expr {
+    build::if_else(cond, then, otherwise)
+}
+
+/// `if n <= 0 then a else b`
+fn fuel_if(fuel: Name, [base, step]: [Expr; 2]) -> Expr {
+    build::if_else(binary(BinOp::Le, var(fuel), int(0)), base, step)
+}
+
+/// `f (n - 1) …` or `f rest …`
+fn self_call(func: Name, fuel: Name, minus_one: bool, parts: Vec<Expr>) -> Expr {
+    let smaller = if minus_one { binary(BinOp::Sub, var(fuel), int(1)) } else { var(fuel) };
+    app(var(func), with_first(smaller, parts))
+}
+
+/// `snd (jvp (\g -> e) (\x -> a, \x -> b))`
+fn derive_function(g: Name, x: Name, [body, point, tangent]: [Expr; 3]) -> Expr {
+    let real = GenType::fun(GenType::Real, GenType::Real);
+    let function = lambda(vec![typed_param(&GenPat::Var(g, real.clone()), &real)], body);
+    let [point, tangent] = [point, tangent].map(|value| lambda(vec![var_pattern(x)], value));
+    second(call("jvp", vec![function, tuple(vec![point, tangent])]))
 }
 
 /// A parameter with its type.
@@ -156,10 +147,18 @@ fn second(pair: Expr) -> Expr {
     call("snd", vec![pair])
 }
 
+/// `match e with …`, the scrutinee being the first part.
+fn match_first(patterns: &[GenPat], parts: Vec<Expr>) -> Expr {
+    let mut parts = parts.into_iter();
+    let scrutinee = parts.next().unwrap_or_else(|| tuple(Vec::new()));
+    match_on(scrutinee, patterns, parts.collect())
+}
+
 /// `match scrutinee with …`
-fn match_on(scrutinee: Expr, arms: Vec<(&GenPat, Expr)>) -> Expr {
-    let arms = arms
-        .into_iter()
+fn match_on(scrutinee: Expr, patterns: &[GenPat], bodies: Vec<Expr>) -> Expr {
+    let arms = patterns
+        .iter()
+        .zip(bodies)
         .map(|(head, body)| Arm { pattern: pattern(head), body: group_arm(body), span: Span::NOWHERE })
         .collect();
     build::expr(ExprKind::Match { scrutinee: Box::new(scrutinee), arms })
@@ -177,10 +176,13 @@ fn local_loop(
     count: u32,
     go: Name,
     (fuel, state): (Name, Name),
-    params: Vec<Pattern>,
-    body: Expr,
-    start: Expr,
+    ty: &GenType,
+    [body, start]: [Expr; 2],
 ) -> Expr {
+    let state_pattern = GenPat::Var(state, ty.clone());
+    let state_param =
+        if ty.needs_annotation() { typed_param(&state_pattern, ty) } else { pattern(&state_pattern) };
+    let params = vec![var_pattern(fuel), state_param];
     let next = binary(BinOp::Sub, var(fuel), int(1));
     let again = app(var(go), vec![next, body]);
     let stop = binary(BinOp::Le, var(fuel), int(0));
@@ -192,7 +194,7 @@ fn local_loop(
 }
 
 /// `snd (while_loop (\(k, _) -> k < 3) (\(k, p) -> (k + 1, body)) (0, start))`
-fn lower_while(count: u32, k: Name, param: &GenPat, body: Expr, start: Expr) -> Expr {
+fn lower_while(count: u32, k: Name, param: &GenPat, [body, start]: [Expr; 2]) -> Expr {
     let wildcard = build::pattern_of(PatternKind::Wildcard);
     let more = binary(BinOp::Lt, var(k), int(u64::from(count)));
     let cond = lambda(vec![tuple_pattern(vec![var_pattern(k), wildcard])], more);
@@ -203,9 +205,10 @@ fn lower_while(count: u32, k: Name, param: &GenPat, body: Expr, start: Expr) -> 
 }
 
 /// An operator applied to the function and the other children.
-fn lower_derivative(operator: Operator, function: Expr, children: Vec<Expr>) -> Expr {
-    let mut children = children.into_iter();
-    let mut next = || children.next().unwrap_or_else(|| tuple(Vec::new()));
+fn lower_derivative(operator: Operator, param: Pattern, parts: Vec<Expr>) -> Expr {
+    let mut parts = parts.into_iter();
+    let mut next = || parts.next().unwrap_or_else(|| tuple(Vec::new()));
+    let function = lambda(vec![param], next());
     let point = next();
     let simple = |name: &str, point: Expr| call(name, vec![function.clone(), point]);
     match operator {
