@@ -198,7 +198,7 @@ impl Parser<'_> {
 
     /// Whether the next token is `or` between two operands in a file that does not define `or`.
     pub(super) fn at_or(&self) -> bool {
-        if !self.at_word(&["or"]) || self.token(0).newline_before {
+        if !self.at_word(&["or"]) {
             return false;
         }
         let operand_follows = self.kind_at(1).begins_atom() || self.kind_at(1).begins_open_form();
@@ -228,7 +228,7 @@ impl Parser<'_> {
         if self.at_word(&["case", "switch"]) && self.case_continues() {
             return Some(self.foreign_case());
         }
-        let argument_follows = self.kind_at(1).begins_atom() && !self.token(1).newline_before;
+        let argument_follows = self.kind_at(1).begins_atom();
         if self.at_word(&["return"]) && argument_follows && self.is_module {
             self.report(errors::return_statement(self.here()));
             self.bump();
