@@ -4,3 +4,13 @@
 //! and a translation from the core look like, so that they can be compared.
 
 pub mod kit;
+
+/// The calculi that the program offers, in the order of the papers. Each adds itself here.
+pub fn systems() -> &'static [&'static dyn kit::system::System] {
+    &[]
+}
+
+/// The calculus of that name.
+pub fn system(name: &str) -> Option<&'static dyn kit::system::System> {
+    systems().iter().copied().find(|system| system.name() == name)
+}
