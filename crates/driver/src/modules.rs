@@ -342,7 +342,9 @@ fn check_tree(
         imports: interfaces,
         prelude: prelude.as_ref().map(|prelude| prelude.interface.clone()),
     });
-    diagnostics.extend(checked.diagnostics);
+    let broken = broken_items(&tree, &diagnostics);
+    let is_consequence = |found: &Diagnostic| broken.iter().any(|item| touches(*item, found.primary.span));
+    diagnostics.extend(checked.diagnostics.into_iter().filter(|found| !is_consequence(found)));
     CheckedModule {
         serial,
         name,
@@ -353,6 +355,26 @@ fn check_tree(
         imports,
         prelude,
     }
+}
+
+/// The items that hold a syntax error. What the checker finds in them may be a consequence of how the parser recovered, so it is
+/// not shown before the syntax is right.
+fn broken_items(tree: &Module, diagnostics: &[Diagnostic]) -> Vec<Span> {
+    let syntax =
+        |found: &&Diagnostic| wengert_syntax::errors::CODES.iter().any(|code| code.code == found.code);
+    let errors: Vec<Span> = diagnostics.iter().filter(syntax).map(|found| found.primary.span).collect();
+    let spans = tree.items.iter().map(|item| match item {
+        Item::Import(import) => import.span,
+        Item::Def(def) => def.span,
+        Item::Type(declaration) => declaration.span,
+        Item::Alias(declaration) => declaration.span,
+    });
+    spans.filter(|item| errors.iter().any(|error| touches(*item, *error))).collect()
+}
+
+/// Whether `inner` begins in `outer` or directly behind it.
+fn touches(outer: Span, inner: Span) -> bool {
+    outer.source == inner.source && (outer.start..=outer.end).contains(&inner.start)
 }
 
 /// The path by which a file is recognized: links resolved where possible.
