@@ -13,9 +13,9 @@ const VALUES: &[(&str, &str)] = &[
     ("foldr", "`fold`, which goes from left to right"),
     ("scanl", "`scan`"),
     ("cumsum", "`scan (+) 0`"),
-    ("println", "nothing: a program is its value, and `run` prints the value of `main`"),
-    ("print", "nothing: a program is its value, and `run` prints the value of `main`"),
-    ("putStrLn", "nothing: a program is its value, and `run` prints the value of `main`"),
+    ("println", "there is none: a program is its value, and `wengert run` prints the value of `main`"),
+    ("print", "there is none: a program is its value, and `wengert run` prints the value of `main`"),
+    ("putStrLn", "there is none: a program is its value, and `wengert run` prints the value of `main`"),
     ("ln", "`log`"),
     ("pow", "`x ** y` (a `Real` power) or `x ^ n` (an `Int` power)"),
     ("power", "`x ** y` (a `Real` power) or `x ^ n` (an `Int` power)"),
@@ -68,7 +68,7 @@ const VALUES: &[(&str, &str)] = &[
     ("True", "`true`"),
     ("False", "`false`"),
     ("otherwise", "`_`"),
-    ("null", "nothing: a missing value is `None` of a type `Option`"),
+    ("null", "there is none: a missing value is `None` of the type `Option`, after `import option`"),
     ("nil", "the constructor `Nil` of a list, or `[]` for an array"),
 ];
 
@@ -142,8 +142,8 @@ pub(crate) fn constructor(name: Name, known_names: impl Iterator<Item = Name>) -
 pub(crate) fn similar(name: Name, known_names: impl Iterator<Item = Name>) -> Option<Name> {
     let wanted: Vec<char> = name.as_str().chars().collect();
     let limit = match wanted.len() {
-        0..=2 => 1,
-        3..=5 => 2,
+        0..=3 => 1,
+        4..=5 => 2,
         _ => 3,
     };
     let scored = known_names.filter(|other| *other != name).filter_map(|other| {

@@ -105,6 +105,14 @@ pub(crate) fn not_a_function(operator: Name, operator_span: Span, span: Span, sh
         .help(format!("write `{operator} (\\x -> …)`, or swap the arguments"))
 }
 
+pub(crate) fn arguments_in_a_tuple(operator: Name, operator_span: Span, span: Span) -> Diagnostic {
+    let message = format!("`{operator}` takes its arguments one after the other, not as a tuple");
+    Diagnostic::error(E0609, span, message)
+        .label("a tuple")
+        .also(operator_span, "takes a function first, then the point")
+        .help(format!("write `{operator} f x`, without parentheses and comma"))
+}
+
 pub(crate) fn rule_of_wrong_type(
     operator: Name,
     operator_span: Span,

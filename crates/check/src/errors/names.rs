@@ -23,6 +23,7 @@ fn similar_name(diagnostic: Diagnostic, similar: Option<Name>) -> Diagnostic {
 pub(crate) fn unknown_name(name: Name, span: Span, hint: Option<String>) -> Diagnostic {
     let diagnostic = Diagnostic::error(E0201, span, format!("`{name}` is not defined")).label("not found");
     match hint {
+        Some(hint) if hint.starts_with("there is none") => diagnostic.help(hint),
         Some(hint) => diagnostic.help(format!("perhaps {hint} is meant")),
         None => diagnostic.help("define it with `def` or `let`, or import the module that defines it"),
     }

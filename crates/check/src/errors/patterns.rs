@@ -4,6 +4,9 @@ use super::{E0401, E0402, E0403, E0404, E0405, E0406, E0407};
 use wengert_base::{Diagnostic, Name, Span};
 
 fn list(missing: &[String]) -> String {
+    if missing.iter().any(|case| case == "_") {
+        return "all other values".to_owned();
+    }
     missing.iter().map(|case| format!("`{case}`")).collect::<Vec<_>>().join(", ")
 }
 
@@ -14,7 +17,9 @@ pub(crate) fn not_exhaustive(scrutinee: Span, missing: &[String]) -> Diagnostic 
         }
         Some(_) | None => "add an arm `| _ -> …` for everything else".to_owned(),
     };
-    Diagnostic::error(E0401, scrutinee, format!("this `match` does not cover {}", list(missing)))
+    let all = missing.iter().any(|case| case == "_");
+    let what = if all { "every value".to_owned() } else { list(missing) };
+    Diagnostic::error(E0401, scrutinee, format!("this `match` does not cover {what}"))
         .label("may be a value that no arm matches")
         .help(help)
 }

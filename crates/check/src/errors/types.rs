@@ -253,12 +253,14 @@ pub(crate) fn int_power(span: Span) -> Diagnostic {
 }
 
 pub(crate) fn number_where_other(literal: Span, span: Span, shown: &str) -> Diagnostic {
-    let diagnostic = Diagnostic::error(E0326, span, format!("a number stands where {shown} is needed"));
+    let message = format!("a number stands where {shown} is needed");
     if literal == span {
-        diagnostic.label(format!("should be {shown}"))
-    } else {
-        diagnostic.label(format!("this is {shown}")).also(literal, "this is a number")
+        return Diagnostic::error(E0326, span, message).label(format!("should be {shown}"));
     }
+    let around = span.source == literal.source && span.start <= literal.start && literal.end <= span.end;
+    let other =
+        if around { format!("{shown} is needed in here") } else { format!("{shown} comes from here") };
+    Diagnostic::error(E0326, literal, message).label("this is a number").also(span, other)
 }
 
 pub(crate) fn type_arguments(

@@ -8,8 +8,10 @@ use crate::errors::{derivatives, types};
 use crate::scope::Value;
 use crate::ty::{Arg, Len, Source, Ty};
 use crate::typed::{Node, NodeKind};
+use crate::unify::Clash;
 use std::rc::Rc;
 use wengert_base::{Name, Span};
+use wengert_core::Pred;
 use wengert_core::sig::signature;
 use wengert_prim::Prim;
 use wengert_syntax::ast::{BinOp, Expr, ExprKind, Literal, Path};
@@ -188,17 +190,27 @@ impl Infer<'_> {
         let (from, to) = (self.store.fresh(), self.store.fresh());
         let function = Ty::fun(from.clone(), to.clone());
         let Err(clash) = self.store.unify(&known, &function) else { return Some((from, to)) };
-        let explained =
-            if matches!(known, Ty::Meta(_)) { self.explain_common(&clash, callee.span) } else { None };
+        let unknown = matches!(known, Ty::Meta(_));
+        let explained = if unknown && taken == 0 { self.explain_common(&clash, callee.span) } else { None };
         match explained {
             Some(diagnostic) => self.report(diagnostic),
-            None => self.report_not_a_function(&known, taken, given, arg, callee),
+            None => {
+                let is_number = unknown && matches!(clash, Clash::Pred { pred: Pred::Num, .. });
+                let shown = if is_number { "a number".to_owned() } else { self.show(&known) };
+                self.report_not_a_function(shown, taken, given, arg, callee);
+            }
         }
         None
     }
 
-    fn report_not_a_function(&mut self, ty: &Ty, taken: usize, given: usize, extra: Span, callee: Callee) {
-        let shown = self.show(ty);
+    fn report_not_a_function(
+        &mut self,
+        shown: String,
+        taken: usize,
+        given: usize,
+        extra: Span,
+        callee: Callee,
+    ) {
         if taken == 0 {
             self.report(types::not_a_function(callee.name, callee.span, &shown));
         } else {
@@ -258,7 +270,10 @@ impl Infer<'_> {
             nodes.push((self.argument(arg, &from, index, callee), (*from).clone()));
             ty = (*to).clone();
         }
+        let partial = nodes.len() < arity;
         let (node, ty) = self.saturate(nodes, arity, ty, span, |args| NodeKind::Prim { prim, inst, args });
+        // After a wrong argument nobody knows whether more were meant to follow.
+        let ty = if partial && self.diagnostics.len() > before { Ty::Error } else { ty };
         self.apply_rest(node, ty, rest, arity, callee)
     }
 

@@ -6,7 +6,7 @@ use super::{Infer, Why};
 use crate::errors::{Mismatch, derivatives, sizes, types};
 use crate::scope::ascii_name;
 use crate::show::Shower;
-use crate::ty::{Source, Ty};
+use crate::ty::{Rest, RowTy, Source, Ty};
 use crate::unify::Clash;
 use wengert_base::{Diagnostic, Name, Span};
 use wengert_core::Pred;
@@ -32,10 +32,35 @@ impl Infer<'_> {
         if let Some(diagnostic) = self.derivative_trouble(expr, want, got, why) {
             return self.report(diagnostic);
         }
-        let literal = match &clash {
+        if let Some(literal) = self.literal_behind(&clash) {
+            // A literal against something else: that it is a number says more than its predicate.
+            if literal == expr.span {
+                let diagnostic = self.mismatch(expr, want, &Ty::Error, why, false);
+                return self.report(diagnostic);
+            }
+            if !within(expr.span, literal) && self.is_all_of(&clash, got) {
+                let diagnostic = self.mismatch(expr, &Ty::Error, got, why, false);
+                return self.report(diagnostic);
+            }
+        }
+        if let Some(diagnostic) = self.explain_common(&clash, expr.span) {
+            let diagnostic = self.with_reason(diagnostic, why);
+            let diagnostic = match self.number_missing_arguments(&clash, expr, got, why) {
+                Some(advice) => diagnostic.help(advice),
+                None => diagnostic,
+            };
+            return self.report(diagnostic);
+        }
+        let diagnostic = self.mismatch(expr, want, got, why, matches!(clash, Clash::Infinite));
+        self.report(diagnostic);
+    }
+
+    /// The place of the literal that demanded a number, if that demand is what failed.
+    fn literal_behind(&self, clash: &Clash) -> Option<Span> {
+        match clash {
             Clash::Pred { pred: Pred::Num, origin, .. } => {
                 let origin = self.store.origin_of(*origin);
-                origin.source == Source::Literal && origin.span == expr.span
+                (origin.source == Source::Literal).then_some(origin.span)
             }
             Clash::Pred { .. }
             | Clash::Shape
@@ -44,18 +69,38 @@ impl Infer<'_> {
             | Clash::TooGeneral { .. }
             | Clash::SameVars(..)
             | Clash::Field
-            | Clash::Exhausted => false,
-        };
-        if literal {
-            let diagnostic = self.mismatch(expr, want, &Ty::Error, why, false);
-            return self.report(diagnostic);
+            | Clash::Exhausted => None,
         }
-        if let Some(diagnostic) = self.explain_common(&clash, expr.span) {
-            let diagnostic = self.with_reason(diagnostic, why);
-            return self.report(diagnostic);
+    }
+
+    /// Whether the type that fails a predicate is all of `got`, not a part of it.
+    fn is_all_of(&self, clash: &Clash, got: &Ty) -> bool {
+        let mut shower = Shower::new(&self.store);
+        matches!(clash, Clash::Pred { ty, .. } if shower.show(ty) == shower.show(got))
+    }
+
+    /// Advice where a number is needed and something stands that gives one only after more arguments, or where arguments
+    /// stand in a tuple.
+    fn number_missing_arguments(&self, clash: &Clash, expr: &Expr, got: &Ty, why: &Why) -> Option<String> {
+        if !matches!(clash, Clash::Pred { pred: Pred::Num, .. }) {
+            return None;
         }
-        let diagnostic = self.mismatch(expr, want, got, why, matches!(clash, Clash::Infinite));
-        self.report(diagnostic);
+        let got = self.store.shallow(got);
+        match got {
+            Ty::Fun(..) => self.missing_arguments(expr, &Ty::Real, &got),
+            Ty::Tuple(_) => one_after_the_other(expr, why),
+            Ty::Real
+            | Ty::Int
+            | Ty::Bool
+            | Ty::String
+            | Ty::Record(_)
+            | Ty::Array(..)
+            | Ty::Data(..)
+            | Ty::Dual(_)
+            | Ty::Meta(_)
+            | Ty::Rigid(_)
+            | Ty::Error => None,
+        }
     }
 
     /// Reports a demand that failed only when a definition was generalized.
@@ -181,6 +226,11 @@ impl Infer<'_> {
                 let (want, got) = self.show_pair(&want, &got);
                 Some(derivatives::rule_of_wrong_type(callee, callee_span, expr.span, &want, &got))
             }
+            (name, 0, Ty::Fun(..), Ty::Tuple(parts))
+                if is_derivative(Name::new(name)) && self.starts_with_function(parts) =>
+            {
+                Some(derivatives::arguments_in_a_tuple(callee, callee_span, expr.span))
+            }
             (name, 0, Ty::Fun(..), _)
                 if is_derivative(Name::new(name))
                     && !matches!(got, Ty::Fun(..) | Ty::Meta(_) | Ty::Error) =>
@@ -190,6 +240,10 @@ impl Infer<'_> {
             }
             _ => None,
         }
+    }
+
+    fn starts_with_function(&self, parts: &[Ty]) -> bool {
+        parts.first().is_some_and(|first| matches!(self.store.shallow(first), Ty::Fun(..)))
     }
 
     /// As [`Infer::derivative_trouble`], for a function from `from` to `to` that an operator is to differentiate.
@@ -226,9 +280,12 @@ impl Infer<'_> {
 
     /// Two types that are built differently.
     fn mismatch(&mut self, expr: &Expr, want: &Ty, got: &Ty, why: &Why, infinite: bool) -> Diagnostic {
-        let (want_text, mut got_text) = self.show_pair(want, got);
+        let (mut want_text, mut got_text) = self.show_pair(want, got);
         if matches!(got, Ty::Error) {
             got_text = "a number".to_owned();
+        }
+        if matches!(want, Ty::Error) {
+            want_text = "a number".to_owned();
         }
         let (want, got) = (self.store.shallow(want), self.store.shallow(got));
         let advice = self.advice(expr, &want, &got, why);
@@ -271,12 +328,19 @@ impl Infer<'_> {
                 Some(name) => format!("convert it: `real {name}`"),
                 None => "convert it with `real (…)`".into(),
             }),
+            (Ty::Int, Ty::Real) if matches!(why, Why::Operand { other: Some(_), .. }) => Some(
+                "convert one of them: `real (…)` makes a `Real` of an `Int`, `floor (…)` and `round (…)` an `Int` of a `Real`".into(),
+            ),
             (Ty::Int, Ty::Real) => Some(match &subject {
                 Some(name) => {
                     format!("convert it: `floor {name}` rounds down, `round {name}` to the nearest")
                 }
                 None => "convert it: `floor (…)` rounds down, `round (…)` to the nearest".into(),
             }),
+            (Ty::String, Ty::Array(..)) if matches!(why, Why::Operand { op: BinOp::Append, .. }) => {
+                Some("`++` joins texts; `concat xs ys` joins arrays".into())
+            }
+            (Ty::Record(want), Ty::Record(got)) => self.field_advice(want, got),
             (Ty::String, Ty::Real | Ty::Int | Ty::Bool) => Some("`show` turns a value into text".into()),
             (_, Ty::Fun(..)) if !matches!(want, Ty::Fun(..)) => self.missing_arguments(expr, want, got),
             (Ty::Tuple(parts), _) if parts.len() > 1 && matches!(why, Why::Argument { .. }) => Some(format!(
@@ -284,6 +348,7 @@ impl Infer<'_> {
                 parts.len(),
                 vec!["…"; parts.len()].join(", ")
             )),
+            (_, Ty::Tuple(_)) if !matches!(want, Ty::Tuple(_)) => one_after_the_other(expr, why),
             (Ty::Array(..), Ty::Real | Ty::Int) => Some("an array of one element is written `[x]`".into()),
             (Ty::Data(name, _), _)
                 if crate::show::base_name(*name) == "List" && matches!(got, Ty::Array(..)) =>
@@ -296,7 +361,39 @@ impl Infer<'_> {
         }
     }
 
+    /// Which fields are missing in a record, or are too many.
+    fn field_advice(&self, want: &RowTy, got: &RowTy) -> Option<String> {
+        let (want, got) = (self.store.flat_row(want), self.store.flat_row(got));
+        let beyond = |a: &RowTy, b: &RowTy| -> Vec<String> {
+            a.fields
+                .keys()
+                .filter(|name| !b.fields.contains_key(*name))
+                .map(|name| format!("`{name}`"))
+                .collect()
+        };
+        let missing = beyond(&want, &got);
+        let extra = if matches!(want.rest, Rest::Closed) { beyond(&got, &want) } else { Vec::new() };
+        let fields = |names: &[String]| match names {
+            [one] => format!("the field {one}"),
+            many => format!("the fields {}", many.join(", ")),
+        };
+        match (missing.as_slice(), extra.as_slice()) {
+            ([], []) => None,
+            (missing, []) => Some(format!("add {}", fields(missing))),
+            ([], extra) => Some(format!(
+                "leave out {}: a record with fields that are not asked for is of another type",
+                fields(extra)
+            )),
+            (missing, extra) => {
+                Some(format!("it lacks {} and has {} instead", fields(missing), fields(extra)))
+            }
+        }
+    }
+
     fn missing_arguments(&self, expr: &Expr, want: &Ty, got: &Ty) -> Option<String> {
+        if is_lambda(expr) {
+            return None;
+        }
         let mut count = 0;
         let mut rest = got.clone();
         while let Ty::Fun(_, to) = rest {
@@ -320,9 +417,37 @@ pub(crate) fn is_derivative(name: Name) -> bool {
         )
 }
 
+/// Whether `inner` lies in `outer`.
+fn within(outer: Span, inner: Span) -> bool {
+    outer.source == inner.source && outer.start <= inner.start && inner.end <= outer.end
+}
+
 /// Whether a place is already pointed at.
 fn mentions(diagnostic: &Diagnostic, span: Span) -> bool {
     diagnostic.primary.span == span || diagnostic.secondary.iter().any(|label| label.span == span)
+}
+
+/// Whether a function is written out.
+fn is_lambda(expr: &Expr) -> bool {
+    let mut expr = expr;
+    while let ExprKind::Paren(inner) = &expr.kind {
+        expr = inner;
+    }
+    matches!(expr.kind, ExprKind::Lambda { .. })
+}
+
+/// Advice for `f (a, b)` where `f` takes no tuple.
+fn one_after_the_other(expr: &Expr, why: &Why) -> Option<String> {
+    let Why::Argument { callee: Some(callee), .. } = why else { return None };
+    let ExprKind::Tuple(parts) = &expr.kind else { return None };
+    let names: Vec<String> = ["x", "y", "z"].iter().take(parts.len()).map(ToString::to_string).collect();
+    let is_short = names.len() == parts.len() && parts.len() > 1;
+    is_short.then(|| {
+        format!(
+            "if `{callee}` takes these one after the other, write `{callee} {}`, without a tuple",
+            names.join(" ")
+        )
+    })
 }
 
 /// The function of an application.

@@ -5,6 +5,7 @@ use super::apply::{Operand, Primitive, spine_with};
 use super::{Infer, Why};
 use crate::ty::{Source, Ty};
 use crate::typed::{Node, NodeKind};
+use std::rc::Rc;
 use wengert_base::{Name, Span};
 use wengert_core::Lit;
 use wengert_core::sig::signature;
@@ -50,7 +51,10 @@ impl Infer<'_> {
         let (ty, inst) = self.instantiate(&signature(prim).scheme, source, op_span, None);
         let Ty::Fun(left, rest) = ty else { return (Node::error(span), Ty::Error) };
         let Ty::Fun(right, result) = (*rest).clone() else { return (Node::error(span), Ty::Error) };
+        let before = self.diagnostics.len();
         let lhs_node = self.check(lhs, &left, &Why::Operand { op, other: None });
+        // One wrong operand may make the other look wrong.
+        let right = if self.diagnostics.len() > before { Rc::new(Ty::Error) } else { right };
         let rhs_node = self.check(rhs, &right, &Why::Operand { op, other: Some(lhs.span) });
         (Node::new(NodeKind::Prim { prim, inst, args: vec![lhs_node, rhs_node] }, span), (*result).clone())
     }

@@ -257,7 +257,7 @@ def upd r = {r with x = 1.5} |> \\s -> s.x ++ \"a\"
             E0304 the right side of `+` should be `Int`, but this is `Real`
               at 6:25 `1.5` this is `Real`
               and 6:21 `n` the left side is `Int`
-              help: convert it: `floor (…)` rounds down, `round (…)` to the nearest
+              help: convert one of them: `real (…)` makes a `Real` of an `Int`, `floor (…)` and `round (…)` an `Int` of a `Real`
             E0304 the right side of `+` should be `Real`, but this is `String`
               at 7:18 `"a"` this is `String`
               and 7:12 `1.5` the left side is `Real`
@@ -283,7 +283,7 @@ def upd r = {r with x = 1.5} |> \\s -> s.x ++ \"a\"
             E0313 `+` works on `Int` and `Real`, not on `Real -> Real`
               at 15:17 `half` `Real -> Real` is not a number
               and 15:15 `+` needs a number
-              help: a function stands where a number is needed: give it its arguments
+              help: `half` needs 1 more argument
             E0302 `few2` should give `Real`, but this is `Real -> Real`
               at 16:19 `atan2 1` this is `Real -> Real`
               and 16:12 `Real` the result is annotated here
@@ -365,6 +365,7 @@ def i = [[1.5]][0, 0, 0]
             E0303 argument 1 of `e` should be `{q : a, x : Real | r}`, but this is `{why : Real, x : Real}`
               at 7:11 `p` this is `{why : Real, x : Real}`
               and 7:9 `e` `e` wants `{q : a, x : Real | r}` here
+              help: add the field `q`
             E0407 the record has no field `q`
               at 8:28 `q` not found
               and 8:15 `p` this is `{why : Real, x : Real}`
@@ -465,12 +466,12 @@ def j x = match x with | 1.5 -> 1 | _ -> \"a\"
             E0406 this pattern has 3 parts, but the tuple has 2
               at 9:41 `(a, b, c)` 3 parts
               and 9:17 `(t : (Int, Int))` this is `(Int, Int)`
-            E0401 this `match` does not cover `_`
+            E0401 this `match` does not cover every value
               at 10:25 `n` may be a value that no arm matches
               help: add an arm `| _ -> …` for everything else
-            E0326 a number stands where `String` is needed
+            E0306 the arms of this `match` have different types
               at 11:42 `"a"` this is `String`
-              and 11:33 `1` this is a number
+              and 11:33 `1` the first arm is a number
         "#]],
     );
 }
