@@ -387,6 +387,11 @@ fn class_29_zero_tangents_are_no_special_case() {
         "grad (\\(x, y) -> custom_jvp (\\(a, b) -> a * b) (\\((a, b), (da, db)) -> (a * b, da * b + a * db)) (x, 2.0)) (3.0, 1.0)",
         "(2.0, 0.0)",
     );
+    // The zero tangent of the constant meets a number that is perturbed by the outer derivative.
+    prints(
+        "D1 (D2 (\\x -> custom_jvp (\\(a, b) -> a * b) (\\((a, b), (da, db)) -> (a * b, da * b + a * db)) (x * x, 3.0))) 2.0",
+        "6.0",
+    );
 }
 
 #[test]

@@ -283,7 +283,7 @@ fn tangents_of_custom_rules_may_only_be_used_linearly() {
     let mut cx = Context::new();
     let tape = Tape::new(cx.fresh_tag());
     let x = perturb::reverse_input(&mut cx, &tape, &Value::Real(2.0)).unwrap();
-    let t = perturb::linear_tangent(&mut cx, &tape, &x).unwrap();
+    let t = perturb::linear_tangent(&mut cx, &tape, &x, false).unwrap();
     let three = Value::Real(3.0);
     for (op, args) in [
         (RealOp::Mul, [t.clone(), three.clone()]),

@@ -44,7 +44,8 @@ pub(crate) fn custom_jvp(cx: &mut Context, func: Value, rule: Value, x: Value) -
         Mode::Forward => (point.clone(), perturb::split_forward(cx, tag, &x)?.1),
         Mode::Reverse(tape) => {
             tape.set_rule_name("custom_jvp");
-            (point.clone(), perturb::linear_tangent(cx, tape, &x)?)
+            let nested = perturb::largest_tag(&point).is_some() || perturb::largest_tag(&rule).is_some();
+            (point.clone(), perturb::linear_tangent(cx, tape, &x, nested)?)
         }
         Mode::Series(_) => {
             refuse_captured(tag, &func)?;
@@ -128,7 +129,7 @@ impl Resume for AfterPullback {
             // tag is gone.
             Mode::Reverse(tape) if !perturb::tags_above(tag, &pullback).is_empty() => {
                 tape.set_rule_name("custom_vjp");
-                perturb::linear_tangent(cx, tape, &x)?
+                perturb::linear_tangent(cx, tape, &x, true)?
             }
             Mode::Reverse(tape) => {
                 let then = NotePullback { tape: Rc::clone(tape), x, pullback };

@@ -62,6 +62,7 @@ pub(crate) fn linear_input(cx: &mut Context, tape: &Rc<Tape>, x: &Value) -> Resu
 struct LinearTangent<'a> {
     cx: &'a mut Context,
     tape: &'a Rc<Tape>,
+    nested: bool,
 }
 
 impl Mapper for LinearTangent<'_> {
@@ -81,6 +82,9 @@ impl Mapper for LinearTangent<'_> {
             }
             let slot = self.tape.mark_linear(*slot)?;
             return Ok(Some(on_tape(self.tape, Value::Real(0.0), slot)));
+        }
+        if self.nested {
+            return Ok(Some(on_tape(self.tape, Value::Real(0.0), self.tape.add_linear_leaf()?)));
         }
         Ok(Some(Value::Real(0.0)))
     }
@@ -115,9 +119,18 @@ impl Mapper for LinearTangent<'_> {
 }
 
 /// The tangent of `x`, which is on the tape, for a custom rule: its slots again, marked linear, around zeros.
-pub(crate) fn linear_tangent(cx: &mut Context, tape: &Rc<Tape>, x: &Value) -> Result<Value, Failure> {
+///
+/// Where `x` does not depend on the tape, the tangent is a plain zero, unless there are other perturbations about
+/// (`nested`): a plain zero times a perturbed number is a perturbed zero, which no longer shows that it is a tangent. So
+/// there it is a slot to which nothing leads.
+pub(crate) fn linear_tangent(
+    cx: &mut Context,
+    tape: &Rc<Tape>,
+    x: &Value,
+    nested: bool,
+) -> Result<Value, Failure> {
     tape.begin_linear();
-    walk::map(x, &mut LinearTangent { cx, tape })
+    walk::map(x, &mut LinearTangent { cx, tape, nested })
 }
 
 struct CheckLinear<'a> {
