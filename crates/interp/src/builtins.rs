@@ -1,6 +1,11 @@
 //! The built-in functions, by chapter. Each takes its arguments by value, so that it can update in place what nobody
 //! else has, and gives a [`Step`]: those that call functions of the program are state machines.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "each module names its own primitives, and the types that the checker lets through"
+)]
+
 use crate::compile::instr::NumType;
 use crate::derivative;
 use crate::errors;

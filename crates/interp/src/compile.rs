@@ -23,4 +23,4 @@ pub(crate) mod library;
 pub(crate) mod lower;
 pub(crate) mod pattern;
 
-pub use instr::Code;
+pub(crate) use instr::Code;

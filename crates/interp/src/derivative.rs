@@ -1,12 +1,17 @@
 //! The derivative operators, as built-in functions: each lifts its argument under a fresh tag ([`crate::perturb`]), calls
 //! the function, and takes the result apart. What has to call the program on the way is a state machine.
 //!
-//! * [`forward`]: `jvp`, perturbed functions, tangents of functions.
-//! * [`reverse`]: `vjp`, `linearize`, `pullback`, and the linear maps that they give.
-//! * [`dual`]: functionals.
-//! * [`custom`]: functions with rules of their own.
-//! * [`checkpoint`], [`segments`]: running again instead of remembering.
-//! * [`closures`]: built-in functions as values.
+//! * [`forward`] has `jvp`, perturbed functions, tangents of functions.
+//! * [`reverse`] has `vjp`, `linearize`, `pullback`, and the linear maps that they give.
+//! * [`dual`] has functionals.
+//! * [`custom`] has functions with rules of their own.
+//! * [`checkpoint`] and [`segments`] are about running again instead of remembering.
+//! * [`closures`] has built-in functions as values.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "each function names its own primitives, and the types that the checker lets through"
+)]
 
 use crate::builtins::{misplaced, mistyped};
 use crate::step::{Context, Failure, Resume, Step};

@@ -69,7 +69,8 @@ fn elements(n: usize) -> String {
 
 /// `xs[i]` with a wrong `i`.
 pub(crate) fn index(index: i64, size: usize) -> Failure {
-    let failure = Failure::new(INDEX, format!("index {index} is out of range: the array has {}", elements(size)));
+    let failure =
+        Failure::new(INDEX, format!("index {index} is out of range: the array has {}", elements(size)));
     match size {
         0 => failure.help("check `length xs > 0` first"),
         _ if index < 0 => failure.help("indices count from 0; the last element is `xs[length xs - 1]`"),
@@ -87,7 +88,11 @@ pub(crate) fn division_by_zero(operation: &str, dividend: i64) -> Failure {
 pub(crate) fn sizes(function: &str, first: usize, second: usize) -> Failure {
     Failure::new(
         SIZES,
-        format!("`{function}` needs arrays of the same size, but one has {} and the other {}", elements(first), elements(second)),
+        format!(
+            "`{function}` needs arrays of the same size, but one has {} and the other {}",
+            elements(first),
+            elements(second)
+        ),
     )
     .help("use `slice` to cut the longer one, or `concat` to extend the shorter one")
 }
@@ -96,21 +101,33 @@ pub(crate) fn sizes(function: &str, first: usize, second: usize) -> Failure {
 pub(crate) fn product_sizes(function: &str, columns: usize, rows: usize) -> Failure {
     Failure::new(
         SIZES,
-        format!("`{function}`: the rows of the first argument have {}, but the second has {rows}", elements(columns)),
+        format!(
+            "`{function}`: the rows of the first argument have {}, but the second has {rows}",
+            elements(columns)
+        ),
     )
-    .help("the number of columns of the first must be the size of the second; perhaps a `transpose` is missing")
+    .help(
+        "the number of columns of the first must be the size of the second; perhaps a `transpose` is missing",
+    )
 }
 
 /// Rows of different sizes.
 pub(crate) fn ragged(row: usize, expected: &str, found: &str) -> Failure {
-    Failure::new(RAGGED, format!("the rows of an array of arrays must agree: row 0 has size {expected}, row {row} has size {found}"))
-        .help("for rows of different lengths use a list, or an array of a data type that holds an array")
+    Failure::new(
+        RAGGED,
+        format!(
+            "the rows of an array of arrays must agree: row 0 has size {expected}, row {row} has size {found}"
+        ),
+    )
+    .help("for rows of different lengths use a list, or an array of a data type that holds an array")
 }
 
 /// `maximum []`
 pub(crate) fn empty(function: &str) -> Failure {
-    Failure::new(EMPTY, format!("`{function}` of an empty array"))
-        .help(format!("check `length xs > 0` first: an empty array has no {}", if function.ends_with("imum") { function } else { "such element" }))
+    Failure::new(EMPTY, format!("`{function}` of an empty array")).help(format!(
+        "check `length xs > 0` first: an empty array has no {}",
+        if function.ends_with("imum") { function } else { "such element" }
+    ))
 }
 
 /// A slice that is not inside its array.
@@ -140,8 +157,11 @@ pub(crate) fn not_an_int(function: &str, x: f64) -> Failure {
 
 /// `build (-1) f`
 pub(crate) fn negative_count(function: &str, count: i64) -> Failure {
-    Failure::new(SIZE_ARGUMENT, format!("`{function}` cannot be given a negative count, and this one is {count}"))
-        .help("a count of 0 gives the empty case; `max 0 n` is never negative")
+    Failure::new(
+        SIZE_ARGUMENT,
+        format!("`{function}` cannot be given a negative count, and this one is {count}"),
+    )
+    .help("a count of 0 gives the empty case; `max 0 n` is never negative")
 }
 
 /// `iota` of something huge.
@@ -157,7 +177,8 @@ pub(crate) fn named_size(name: Name, expected: i64, found: usize, axis: u32) -> 
         1 => "the rows of this array".to_owned(),
         n => format!("this array along axis {n}"),
     };
-    let said = if name.as_str() == expected.to_string() { name.to_string() } else { format!("{name} = {expected}") };
+    let said =
+        if name.as_str() == expected.to_string() { name.to_string() } else { format!("{name} = {expected}") };
     Failure::new(NAMED_SIZE, format!("{which} should have size {said}, but has {found}"))
         .help("the size comes from a type annotation; leave it out as `[]` if any size will do")
 }
@@ -169,7 +190,8 @@ pub(crate) fn failed(message: &str) -> Failure {
 
 /// Nothing matched: only a program that was not checked gets here, or one that compares `NaN`.
 pub(crate) fn no_match(value: &str) -> Failure {
-    Failure::new(NO_MATCH, format!("no pattern matches {value}")).help("add an arm `| _ -> …` for all other cases")
+    Failure::new(NO_MATCH, format!("no pattern matches {value}"))
+        .help("add an arm `| _ -> …` for all other cases")
 }
 
 /// `def x = x`
@@ -180,7 +202,8 @@ pub(crate) fn cyclic(name: Name) -> Failure {
 
 /// `--max-steps`
 pub(crate) fn step_limit(limit: u64) -> Failure {
-    Failure::new(STEPS, format!("stopped after {limit} steps")).help("raise the limit with `--max-steps`, or look for a loop without end")
+    Failure::new(STEPS, format!("stopped after {limit} steps"))
+        .help("raise the limit with `--max-steps`, or look for a loop without end")
 }
 
 fn bytes_text(bytes: u64) -> String {
@@ -198,7 +221,9 @@ fn bytes_text(bytes: u64) -> String {
 /// `--max-memory`
 pub(crate) fn memory_limit(limit: u64, wanted: Option<u64>) -> Failure {
     let message = match wanted {
-        Some(bytes) => format!("{} more would go beyond the memory limit of {}", bytes_text(bytes), bytes_text(limit)),
+        Some(bytes) => {
+            format!("{} more would go beyond the memory limit of {}", bytes_text(bytes), bytes_text(limit))
+        }
         None => format!("the program uses more than the memory limit of {}", bytes_text(limit)),
     };
     Failure::new(MEMORY, message)
@@ -207,7 +232,8 @@ pub(crate) fn memory_limit(limit: u64, wanted: Option<u64>) -> Failure {
 
 /// `--timeout`
 pub(crate) fn timeout(limit: Duration) -> Failure {
-    Failure::new(TIME, format!("stopped after {} s", limit.as_secs_f64())).help("raise the limit with `--timeout`")
+    Failure::new(TIME, format!("stopped after {} s", limit.as_secs_f64()))
+        .help("raise the limit with `--timeout`")
 }
 
 /// Control-C.
@@ -253,7 +279,10 @@ pub(crate) fn taylor_mode(what: &str) -> Failure {
 
 /// `polygamma (-1) x`
 pub(crate) fn polygamma(order: i64) -> Failure {
-    Failure::new(POLYGAMMA, format!("`polygamma {order}`: the order must be 0 or more, and at most {}", u32::MAX))
+    Failure::new(
+        POLYGAMMA,
+        format!("`polygamma {order}`: the order must be 0 or more, and at most {}", u32::MAX),
+    )
 }
 
 /// A value that the types exclude: only a core program that was not verified gets here.

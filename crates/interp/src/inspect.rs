@@ -75,9 +75,9 @@ impl Value {
             Value::Bool(truth) => View::Bool(*truth),
             Value::String(text) => View::String(text.as_str().to_owned()),
             Value::Tuple(items) => View::Tuple(items.as_slice().to_vec()),
-            Value::Record(record) => {
-                View::Record(record.names.iter().copied().zip(record.fields.as_slice().iter().cloned()).collect())
-            }
+            Value::Record(record) => View::Record(
+                record.names.iter().copied().zip(record.fields.as_slice().iter().cloned()).collect(),
+            ),
             Value::Data(data) => View::Data(data.ctor.name, data.fields.as_slice().to_vec()),
             Value::Array(array) => View::Array(array.items().collect()),
             Value::Fun(_) | Value::Cotangent(_) => View::Function,
@@ -90,12 +90,10 @@ impl Value {
 
     /// The elements, if it is an array of plain numbers.
     pub fn as_reals(&self) -> Option<&[f64]> {
-        match self {
-            Value::Array(array) => match &**array {
-                Array::Reals(items) => Some(items.as_slice()),
-                Array::Ints(_) | Array::Values(_) => None,
-            },
-            _ => None,
+        let Value::Array(array) = self else { return None };
+        match &**array {
+            Array::Reals(items) => Some(items.as_slice()),
+            Array::Ints(_) | Array::Values(_) => None,
         }
     }
 }

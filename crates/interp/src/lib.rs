@@ -73,7 +73,12 @@ impl Interp {
     }
 
     /// The value of a definition (by qualified name) at an instantiation of its scheme, applied to arguments.
-    pub fn eval_global(&mut self, name: Name, types: &[TypeArg], args: Vec<Value>) -> Result<Value, Diagnostic> {
+    pub fn eval_global(
+        &mut self,
+        name: Name,
+        types: &[TypeArg],
+        args: Vec<Value>,
+    ) -> Result<Value, Diagnostic> {
         let Some((id, _)) = self.library.instance(name, types, &NumScope::default()) else {
             let failure = errors::internal(&format!("there is no definition `{name}`"));
             return Err(Diagnostic::error(failure.0.code, Span::NOWHERE, failure.0.message));
@@ -104,7 +109,10 @@ impl Interp {
         self.cx.steps
     }
 
-    fn run(&mut self, go: impl FnOnce(&mut Machine<'_>) -> Result<Value, Failure>) -> Result<Value, Diagnostic> {
+    fn run(
+        &mut self,
+        go: impl FnOnce(&mut Machine<'_>) -> Result<Value, Failure>,
+    ) -> Result<Value, Diagnostic> {
         self.cx.start();
         let mut machine = Machine::new(&mut self.library, &mut self.cx);
         let result = go(&mut machine).map_err(|failure| machine.diagnose(failure, &self.library_sources));

@@ -6,7 +6,7 @@
 //! 16 for each register.
 
 use crate::builtins;
-use crate::compile::instr::{Code, CodeId, Instr, InstanceId, Operand, Range};
+use crate::compile::instr::{Code, CodeId, InstanceId, Instr, Operand, Range};
 use crate::compile::library::{InstanceState, Library};
 use crate::errors;
 use crate::step::{Context, Failure, Resume, Step};
@@ -73,7 +73,14 @@ const NOTHING: Value = Value::Bool(false);
 impl<'a> Machine<'a> {
     /// A machine with empty stacks.
     pub(crate) fn new(library: &'a mut Library, cx: &'a mut Context) -> Machine<'a> {
-        Machine { library, cx, stack: Vec::new(), frames: Vec::new(), no_captures: Rc::new(Fields::default()), builtin_bytes: 0 }
+        Machine {
+            library,
+            cx,
+            stack: Vec::new(),
+            frames: Vec::new(),
+            no_captures: Rc::new(Fields::default()),
+            builtin_bytes: 0,
+        }
     }
 
     /// Applies a function.
@@ -186,7 +193,9 @@ impl<'a> Machine<'a> {
     /// The value of a definition, or the code that computes it.
     fn instance(&mut self, id: InstanceId) -> Result<Control, Failure> {
         match self.library.state(id) {
-            InstanceState::Known(value) | InstanceState::Function(_, value) => Ok(Control::Return(value.clone())),
+            InstanceState::Known(value) | InstanceState::Function(_, value) => {
+                Ok(Control::Return(value.clone()))
+            }
             InstanceState::Constant(code) => {
                 let code = code.clone();
                 self.library.set_state(id, InstanceState::Running(code.clone()));

@@ -161,7 +161,11 @@ fn with_outputs(
     let slots: Rc<[u32]> = (first..first + count).collect();
     tape.push_node(node(Abstraction { formal, value, slots }))?;
     for _ in 0..count {
-        if linear { tape.add_linear_leaf()? } else { tape.add_leaf()? };
+        if linear {
+            tape.add_linear_leaf()?
+        } else {
+            tape.add_leaf()?
+        };
     }
     walk::map(y, &mut AddOutputs { cx, tape, larger, next: first })
 }

@@ -78,8 +78,9 @@ fn show_value(out: &mut String, todo: &mut Vec<Part>, value: &Value, argument: b
         }
         Value::Record(record) => {
             let fields = record.names.iter().zip(record.fields.as_slice());
-            let fields =
-                fields.map(|(name, value)| vec![Part::Name(name.as_str()), Part::Text(" = "), plain(value.clone())]);
+            let fields = fields.map(|(name, value)| {
+                vec![Part::Name(name.as_str()), Part::Text(" = "), plain(value.clone())]
+            });
             sequence(todo, "{", fields, "}");
         }
         Value::Data(data) => {

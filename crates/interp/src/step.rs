@@ -71,7 +71,13 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { max_steps: None, max_memory: Limits::DEFAULT_MEMORY, timeout: None, interrupt: None, progress: None }
+        Limits {
+            max_steps: None,
+            max_memory: Limits::DEFAULT_MEMORY,
+            timeout: None,
+            interrupt: None,
+            progress: None,
+        }
     }
 }
 

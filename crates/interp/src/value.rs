@@ -362,14 +362,6 @@ impl<T> Buffer<T> {
         meter(-((items.capacity() * size_of::<T>()) as i64));
         items
     }
-
-    /// Adds items (the holder is unique).
-    pub(crate) fn update<R>(&mut self, change: impl FnOnce(&mut Vec<T>) -> R) -> R {
-        let before = self.0.capacity();
-        let result = change(&mut self.0);
-        meter((self.0.capacity() as i64 - before as i64) * size_of::<T>() as i64);
-        result
-    }
 }
 
 impl Text {

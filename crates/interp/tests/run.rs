@@ -22,7 +22,10 @@ const LIST: &str = "type main.List a = Nil | Cons a (main.List a)\n";
 
 #[test]
 fn arithmetic_and_lets() {
-    check("def main.main : Real = let x%0 : Real = #* @Real 3.0 2.0 in #+ @Real x%0 (#exp 0.0)", expect![["7.0"]]);
+    check(
+        "def main.main : Real = let x%0 : Real = #* @Real 3.0 2.0 in #+ @Real x%0 (#exp 0.0)",
+        expect![["7.0"]],
+    );
     check("def main.main : (Int, Int) = (#+ @Int 2 3, #mod (#negate @Int 7) 3)", expect![["(5, 2)"]]);
 }
 

@@ -309,7 +309,11 @@ fn set(xs: Value, index: i64, value: Value) -> Result<Value, Failure> {
             items.as_mut_slice().get_mut(i).into_iter().for_each(|place| *place = n);
         }
         (Some(Array::Values(items)), value) => {
-            items.update(|items| if let Some(place) = items.get_mut(i) { *place = value; });
+            items.update(|items| {
+                if let Some(place) = items.get_mut(i) {
+                    *place = value;
+                }
+            });
         }
         _ => return Err(errors::internal("an array that cannot be updated")),
     }

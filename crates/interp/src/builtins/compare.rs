@@ -1,8 +1,8 @@
 //! Comparison, which looks at numbers without their perturbations, and structural equality.
 
 use super::mistyped;
-use crate::compile::instr::Compare;
 use crate::arith::observe;
+use crate::compile::instr::Compare;
 use crate::step::{Context, Failure};
 use crate::value::{Array, Value};
 use std::rc::Rc;
@@ -45,9 +45,13 @@ pub(crate) fn equal(cx: &mut Context, a: &Value, b: &Value) -> Result<bool, Fail
             (Value::Int(x), Value::Int(y)) => x == y,
             (Value::Bool(x), Value::Bool(y)) => x == y,
             (Value::String(x), Value::String(y)) => x.as_str() == y.as_str(),
-            (Value::Real(_) | Value::Active(_), Value::Real(_) | Value::Active(_)) => observe(&a)? == observe(&b)?,
+            (Value::Real(_) | Value::Active(_), Value::Real(_) | Value::Active(_)) => {
+                observe(&a)? == observe(&b)?
+            }
             (Value::Tuple(x), Value::Tuple(y)) => push_all(&mut todo, x.as_slice(), y.as_slice()),
-            (Value::Record(x), Value::Record(y)) => push_all(&mut todo, x.fields.as_slice(), y.fields.as_slice()),
+            (Value::Record(x), Value::Record(y)) => {
+                push_all(&mut todo, x.fields.as_slice(), y.fields.as_slice())
+            }
             (Value::Data(x), Value::Data(y)) => {
                 x.ctor.index == y.ctor.index && push_all(&mut todo, x.fields.as_slice(), y.fields.as_slice())
             }
@@ -68,7 +72,12 @@ fn push_all(todo: &mut Vec<(Value, Value)>, a: &[Value], b: &[Value]) -> bool {
     a.len() == b.len()
 }
 
-fn arrays(cx: &mut Context, todo: &mut Vec<(Value, Value)>, a: &Rc<Array>, b: &Rc<Array>) -> Result<bool, Failure> {
+fn arrays(
+    cx: &mut Context,
+    todo: &mut Vec<(Value, Value)>,
+    a: &Rc<Array>,
+    b: &Rc<Array>,
+) -> Result<bool, Failure> {
     cx.work(a.len() as u64)?;
     match (&**a, &**b) {
         (Array::Reals(x), Array::Reals(y)) => Ok(x.as_slice() == y.as_slice()),

@@ -4,8 +4,8 @@
 //! are written out in elementary operations, whose derivatives are known.
 
 use super::array::{self, Builder, array};
-use super::reduce::combine;
 use super::misplaced;
+use super::reduce::combine;
 use crate::compile::instr::NumType;
 use crate::errors;
 use crate::step::{Context, Failure};
@@ -14,7 +14,12 @@ use std::rc::Rc;
 use wengert_prim::{Prim, RealOp};
 
 /// Calls a primitive of this module.
-pub(crate) fn call(cx: &mut Context, prim: Prim, num: NumType, [a, b, _]: [Value; 3]) -> Result<Value, Failure> {
+pub(crate) fn call(
+    cx: &mut Context,
+    prim: Prim,
+    num: NumType,
+    [a, b, _]: [Value; 3],
+) -> Result<Value, Failure> {
     let (xs, ys) = (array(&a)?, array(&b)?);
     match prim {
         Prim::Dot => {

@@ -89,7 +89,8 @@ fn binary(
 fn power(cx: &mut Context, base: &Value, exponent: i64) -> Result<Value, Failure> {
     match base {
         Value::Int(base) => {
-            let mut exponent = u64::try_from(exponent).map_err(|_| errors::negative_power(*base, exponent))?;
+            let mut exponent =
+                u64::try_from(exponent).map_err(|_| errors::negative_power(*base, exponent))?;
             let (mut square, mut result) = (*base, 1_i64);
             while exponent > 0 {
                 if exponent & 1 == 1 {

@@ -3,16 +3,21 @@
 use super::array::{self, array};
 use super::{misplaced, rearrange};
 use crate::arith;
+use crate::arith::observe;
 use crate::compile::instr::NumType;
 use crate::errors;
-use crate::arith::observe;
 use crate::step::{Context, Failure};
 use crate::value::{Array, Fields, Value};
 use std::rc::Rc;
 use wengert_prim::{Prim, RealOp};
 
 /// Calls a primitive of this module.
-pub(crate) fn call(cx: &mut Context, prim: Prim, num: NumType, [a, b, c]: [Value; 3]) -> Result<Value, Failure> {
+pub(crate) fn call(
+    cx: &mut Context,
+    prim: Prim,
+    num: NumType,
+    [a, b, c]: [Value; 3],
+) -> Result<Value, Failure> {
     match prim {
         Prim::Sum => total(cx, array(&a)?, num, RealOp::Add),
         Prim::Product => total(cx, array(&a)?, num, RealOp::Mul),

@@ -37,7 +37,12 @@ impl Live {
 }
 
 /// Marks last uses.
-pub(crate) fn mark_last_uses(instrs: &mut [Instr], operands: &mut [Operand], members: &mut [Member], registers: u32) {
+pub(crate) fn mark_last_uses(
+    instrs: &mut [Instr],
+    operands: &mut [Operand],
+    members: &mut [Member],
+    registers: u32,
+) {
     let mut jumps_to: FxHashMap<usize, u32> = FxHashMap::default();
     for (at, instr) in instrs.iter().enumerate() {
         if let Some(skip) = instr.skip() {
@@ -109,9 +114,11 @@ pub(crate) fn assign_slots(
         });
         instr.visit_results(members, |dst| mention(*dst));
     }
-    let ends_at = |register: u32, at: usize| last_mention.get(register as usize).is_none_or(|last| *last <= at + 1);
+    let ends_at =
+        |register: u32, at: usize| last_mention.get(register as usize).is_none_or(|last| *last <= at + 1);
     let mut slots: FxHashMap<u32, u32> = (0..params).map(|param| (param, param)).collect();
-    let mut free: Vec<u32> = (0..params).rev().filter(|p| last_mention.get(*p as usize) == Some(&0)).collect();
+    let mut free: Vec<u32> =
+        (0..params).rev().filter(|p| last_mention.get(*p as usize) == Some(&0)).collect();
     let mut size = params;
     for (at, instr) in instrs.iter_mut().enumerate() {
         // Operands are read before results are written, so a slot that ends here may be written here; but not if the

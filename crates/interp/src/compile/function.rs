@@ -166,8 +166,7 @@ impl Function {
     pub(crate) fn finish(mut self, name: Name, arity: u32) -> (Code, Captures) {
         let Block { mut instrs, spans } = self.block;
         mark_last_uses(&mut instrs, &mut self.operands, &mut self.members, self.registers);
-        let slots =
-            assign_slots(&mut instrs, &mut self.operands, &mut self.members, arity, self.registers);
+        let slots = assign_slots(&mut instrs, &mut self.operands, &mut self.members, arity, self.registers);
         let code = Code {
             name,
             arity,

@@ -61,9 +61,8 @@ impl Library {
                 continue;
             }
             let ctors = data.ctors.iter().enumerate();
-            let ctors = ctors.map(|(index, ctor)| {
-                Rc::new(CtorInfo { data: *name, index: index as u32, name: ctor.name })
-            });
+            let ctors = ctors
+                .map(|(index, ctor)| Rc::new(CtorInfo { data: *name, index: index as u32, name: ctor.name }));
             self.types.insert(*name, ctors.collect());
         }
         let mut replaced = false;
@@ -79,9 +78,9 @@ impl Library {
     /// The constructor at run time.
     pub(crate) fn ctor(&mut self, ctor: CtorRef) -> Rc<CtorInfo> {
         let known = self.types.get(&ctor.data).and_then(|ctors| ctors.get(ctor.index as usize));
-        known.cloned().unwrap_or_else(|| {
-            Rc::new(CtorInfo { data: ctor.data, index: ctor.index, name: ctor.name })
-        })
+        known
+            .cloned()
+            .unwrap_or_else(|| Rc::new(CtorInfo { data: ctor.data, index: ctor.index, name: ctor.name }))
     }
 
     /// The constructors of a data type.
@@ -118,7 +117,8 @@ impl Library {
     /// How far the instance is, after compiling it if need be.
     pub(crate) fn state(&mut self, id: InstanceId) -> &InstanceState {
         const NONE: &InstanceState = &InstanceState::Fresh;
-        let fresh = self.instances.get(id.0 as usize).is_some_and(|i| matches!(i.state, InstanceState::Fresh));
+        let fresh =
+            self.instances.get(id.0 as usize).is_some_and(|i| matches!(i.state, InstanceState::Fresh));
         if fresh {
             self.compile(id);
         }

@@ -3,8 +3,13 @@
 //! A term is compiled either to an operand, which needs no instruction for variables and constants, or to a target: a
 //! register, or the result of the function, where calls become tail calls.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "each function names the terms and primitives that it treats in a way of its own"
+)]
+
 use super::function::{Captures, Function, Nums, PendingJump, Place, VarKey};
-use super::instr::{Arith, Code, CodeId, Compare, Instr, InstanceId, NumType, Operand, Range};
+use super::instr::{Arith, Code, CodeId, Compare, InstanceId, Instr, NumType, Operand, Range};
 use super::library::{Library, NumScope, num_of};
 use crate::value::{Text, Value};
 use std::rc::Rc;
@@ -230,7 +235,9 @@ impl<'a> Lowering<'a> {
                 jumps.extend(self.condition(then));
                 jumps
             }
-            TermKind::Prim { prim, args, .. } if let (Some(op), [a, b]) = (comparison(*prim), args.as_slice()) => {
+            TermKind::Prim { prim, args, .. }
+                if let (Some(op), [a, b]) = (comparison(*prim), args.as_slice()) =>
+            {
                 let (a, b) = (self.operand(a), self.operand(b));
                 vec![self.current().emit_jump(cond.span, Instr::JumpUnlessCompare { op, a, b, skip: 0 })]
             }
@@ -316,7 +323,9 @@ impl<'a> Lowering<'a> {
             TermKind::Global { name, args } => {
                 self.library.instance(*name, args, &self.nums).map(|(id, arity)| (Known::Global(id), arity))
             }
-            TermKind::Var { var, .. } => self.sibling(var.id).map(|(code, arity)| (Known::Sibling(code), arity)),
+            TermKind::Var { var, .. } => {
+                self.sibling(var.id).map(|(code, arity)| (Known::Sibling(code), arity))
+            }
             _ => None,
         };
         let known = known.filter(|(_, arity)| *arity > 0 && *arity as usize <= spine.len());

@@ -32,10 +32,18 @@ impl Lowering<'_> {
 
     /// Tests `subject` against a pattern and binds its variables; jumps that say no are added to `failed`.
     fn pattern(&mut self, pattern: &Pattern, subject: Operand, span: Span, failed: &mut Vec<PendingJump>) {
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.pattern_inner(pattern, subject, span, failed));
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            self.pattern_inner(pattern, subject, span, failed)
+        });
     }
 
-    fn pattern_inner(&mut self, pattern: &Pattern, subject: Operand, span: Span, failed: &mut Vec<PendingJump>) {
+    fn pattern_inner(
+        &mut self,
+        pattern: &Pattern,
+        subject: Operand,
+        span: Span,
+        failed: &mut Vec<PendingJump>,
+    ) {
         match pattern {
             Pattern::Wildcard => {}
             Pattern::Bind(binder) => {

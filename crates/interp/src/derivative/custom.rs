@@ -58,7 +58,9 @@ pub(crate) fn custom_jvp(cx: &mut Context, func: Value, rule: Value, x: Value) -
 
 fn refuse_captured(tag: Tag, func: &Value) -> Result<(), Failure> {
     if perturb::mentions(tag, func) {
-        return Err(errors::taylor_mode("a function with a custom rule that has captured the expanded variable"));
+        return Err(errors::taylor_mode(
+            "a function with a custom rule that has captured the expanded variable",
+        ));
     }
     Ok(())
 }

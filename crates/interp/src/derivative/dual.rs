@@ -1,6 +1,5 @@
 //! Functionals: `apply_dual`, `to_dual`, `from_dual`.
 
-use super::call1_then;
 use crate::arith;
 use crate::builtins::mistyped;
 use crate::errors;
@@ -8,6 +7,7 @@ use crate::step::{Context, Failure, Resume, Step};
 use crate::value::{Tag, Value};
 use crate::vector::open_pair;
 use crate::{perturb, walk};
+use smallvec::smallvec;
 use std::rc::Rc;
 use wengert_prim::RealOp;
 
@@ -56,7 +56,7 @@ impl Pairing {
                     let open = open_pair(cx, &point, &weight)?;
                     let tags = tags.iter().chain(&open.tags).copied().collect();
                     self.waiting = Some((open.weight, tags));
-                    return call1_then(func, open.point, *self);
+                    return Ok(Step::Call { func, args: smallvec![open.point], then: Some(self) });
                 }
             }
         }
@@ -98,7 +98,8 @@ impl Pairing {
                     return Err(errors::shapes("apply_dual", &point, &found));
                 }
                 cx.work(ws.len() as u64)?;
-                self.todo.extend(ws.into_iter().zip(vs).rev().map(|(w, v)| Task::Pair(w, v, Rc::clone(tags))));
+                self.todo
+                    .extend(ws.into_iter().zip(vs).rev().map(|(w, v)| Task::Pair(w, v, Rc::clone(tags))));
             }
         }
         Ok(())

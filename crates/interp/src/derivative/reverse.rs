@@ -112,12 +112,7 @@ pub(crate) fn apply_linear(
 }
 
 /// A function input on a tape, applied.
-pub(crate) fn noted_function(
-    tape: Rc<Tape>,
-    slot: u32,
-    primal: Value,
-    arg: Value,
-) -> Result<Step, Failure> {
+pub(crate) fn noted_function(tape: Rc<Tape>, slot: u32, primal: Value, arg: Value) -> Result<Step, Failure> {
     let noted = Noted { tape, slot, point: arg.clone() };
     Ok(Step::Call { func: primal, args: smallvec![arg], then: Some(Box::new(noted)) })
 }

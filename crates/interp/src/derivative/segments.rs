@@ -36,7 +36,8 @@ pub(crate) fn iterate(
     if times <= RECORDED_STEPS || !is_rematerialized(&[func, state]) {
         return Ok(None);
     }
-    let segments = Segments { work: Work::Iterate { func: func.clone(), left: times }, size: segment_size(times) };
+    let segments =
+        Segments { work: Work::Iterate { func: func.clone(), left: times }, size: segment_size(times) };
     Box::new(segments).next(cx, state.clone()).map(Some)
 }
 

@@ -1,5 +1,10 @@
 //! The inner loop: one instruction after the other, until a call or a return needs more than this loop does.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "an instruction names the values that the checker lets through"
+)]
+
 use super::*;
 use crate::arith;
 use crate::builtins::{array, compare};
@@ -7,7 +12,10 @@ use crate::compile::instr::{Arith, Compare};
 
 impl Machine<'_> {
     /// Runs from `activation` on. Calls of the program's functions stay in this loop.
-    #[expect(clippy::indexing_slicing, reason = "the compiler ends all code with a return and keeps jumps inside it")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the compiler ends all code with a return and keeps jumps inside it"
+    )]
     pub(super) fn execute(&mut self, activation: &mut Activation) -> Result<Control, Failure> {
         loop {
             self.cx.steps += 1;
@@ -157,7 +165,9 @@ impl Machine<'_> {
                 }
                 Instr::Global { dst, id } => {
                     activation.dst = dst;
-                    if let InstanceState::Known(value) | InstanceState::Function(_, value) = self.library.state(id) {
+                    if let InstanceState::Known(value) | InstanceState::Function(_, value) =
+                        self.library.state(id)
+                    {
                         let value = value.clone();
                         self.set(activation, dst, value);
                     } else {
@@ -192,10 +202,13 @@ impl Machine<'_> {
                 };
                 let place = record.names.iter().position(|other| *other == name);
                 let field = place.and_then(|i| record.fields.get(i));
-                let field = field.ok_or_else(|| errors::internal("a record without a field that its type has"))?;
+                let field =
+                    field.ok_or_else(|| errors::internal("a record without a field that its type has"))?;
                 (dst, field.clone())
             }
-            Instr::Tuple { dst, args } => (dst, Value::Tuple(Rc::new(Fields::new(self.collect(activation, args))))),
+            Instr::Tuple { dst, args } => {
+                (dst, Value::Tuple(Rc::new(Fields::new(self.collect(activation, args)))))
+            }
             Instr::Data { dst, ctor, args } => {
                 let ctor = activation.code.ctors[ctor as usize].clone();
                 let fields = Fields::new(self.collect(activation, args));
@@ -240,7 +253,8 @@ impl Machine<'_> {
                 (dst, value)
             }
             Instr::NoMatch { src } => {
-                let shown = crate::show::show_bounded(peek(&self.stack, activation, src), crate::show::IN_MESSAGES);
+                let shown =
+                    crate::show::show_bounded(peek(&self.stack, activation, src), crate::show::IN_MESSAGES);
                 return Err(errors::no_match(&shown));
             }
             other => return Err(errors::internal(&format!("{other:?} is not handled here"))),
@@ -250,7 +264,13 @@ impl Machine<'_> {
     }
 
     #[inline]
-    fn compare(&mut self, activation: &Activation, op: Compare, a: Operand, b: Operand) -> Result<bool, Failure> {
+    fn compare(
+        &mut self,
+        activation: &Activation,
+        op: Compare,
+        a: Operand,
+        b: Operand,
+    ) -> Result<bool, Failure> {
         let x = peek(&self.stack, activation, a);
         let y = peek(&self.stack, activation, b);
         match (x, y) {

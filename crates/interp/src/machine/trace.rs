@@ -31,7 +31,8 @@ impl Machine<'_> {
         for pair in calls.get(start..).unwrap_or_default().windows(2).take(CALLS_SHOWN) {
             let [callee, caller] = pair else { continue };
             if own(caller.span) {
-                diagnostic = diagnostic.also(caller.span, format!("in `{}`, called here", short(callee.name)));
+                diagnostic =
+                    diagnostic.also(caller.span, format!("in `{}`, called here", short(callee.name)));
             }
         }
         let more = calls.len().saturating_sub(start + 1 + CALLS_SHOWN);
