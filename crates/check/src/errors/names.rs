@@ -29,6 +29,13 @@ pub(crate) fn unknown_name(name: Name, span: Span, hint: Option<String>) -> Diag
     }
 }
 
+/// A name in the value that a plain `let` gives it.
+pub(crate) fn recursion_without_rec(name: Name, span: Span) -> Diagnostic {
+    Diagnostic::error(E0201, span, format!("`{name}` is not defined before its own `let` ends"))
+        .label("not defined yet")
+        .help(format!("a local function that calls itself needs `rec`: `let rec {name} … = …`"))
+}
+
 pub(crate) fn unknown_ctor(name: Name, span: Span, hint: Option<String>) -> Diagnostic {
     let message = format!("there is no constructor `{name}`");
     let diagnostic = Diagnostic::error(E0202, span, message).label("not found");

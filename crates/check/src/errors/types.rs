@@ -87,6 +87,21 @@ pub(crate) fn not_a_function(callee: Option<Name>, span: Span, shown: &str) -> D
         .help("a space between two expressions applies the first to the second; is an operator or a comma missing?")
 }
 
+/// `xs [0]`
+pub(crate) fn index_after_a_space(
+    callee: Option<Name>,
+    span: Span,
+    shown: &str,
+    argument: Span,
+) -> Diagnostic {
+    let what = callee.map_or_else(|| "this".to_owned(), |name| format!("`{name}`"));
+    let array = callee.map_or_else(|| "xs".to_owned(), |name| name.to_string());
+    Diagnostic::error(E0310, span, format!("{what} is an array, not a function"))
+        .label(format!("this is {shown}"))
+        .also(argument, "with the space, this is an array and an argument")
+        .help(format!("an element is written without the space: `{array}[0]`"))
+}
+
 pub(crate) fn too_many_arguments(
     callee: Option<Name>,
     takes: usize,

@@ -118,11 +118,34 @@ impl Infer<'_> {
     fn argument(&mut self, arg: Operand<'_>, want: &Ty, index: usize, callee: Callee) -> Node {
         let Callee { name, span, recursive, .. } = callee;
         let why = Why::Argument { callee: name, index, callee_span: span, recursive };
-        match arg {
+        let node = match arg {
             Operand::Expr(expr) => self.check(expr, want, &why),
             Operand::Ready(node, got, expr) => {
                 self.demand(expr, want, &got, &why);
                 node
+            }
+        };
+        if index == 0
+            && self.is_differentiated(&why)
+            && let Ty::Fun(_, result) = self.store.shallow(want)
+        {
+            self.differentiated.push((*result).clone());
+        }
+        node
+    }
+
+    /// What a differentiated function gives, and nothing decides but that it is a number, is a `Real`: the derivative of
+    /// `\x -> 20` is the real number zero, not the integer.
+    pub(crate) fn decide_differentiated(&mut self) {
+        for mut ty in std::mem::take(&mut self.differentiated) {
+            while let Ty::Fun(_, result) = self.store.shallow(&ty) {
+                ty = (*result).clone();
+            }
+            if let Ty::Meta(id) = self.store.shallow(&ty)
+                && self.store.preds_of(id).has(Pred::Num)
+            {
+                // A variable that is only known to be a number can be a `Real`.
+                drop(self.store.unify(&ty, &Ty::Real));
             }
         }
     }
@@ -158,7 +181,7 @@ impl Infer<'_> {
             if self.diagnostics.len() > before {
                 ty = Ty::Error;
             }
-            let Some((from, to)) = self.as_function(&ty, index, total, arg.expr().span, callee) else {
+            let Some((from, to)) = self.as_function(&ty, index, total, arg.expr(), callee) else {
                 self.argument(arg, &Ty::Error, index, callee);
                 args.for_each(|(offset, arg)| drop(self.argument(arg, &Ty::Error, done + offset, callee)));
                 return (Node::error(callee.span), Ty::Error);
@@ -177,7 +200,7 @@ impl Infer<'_> {
         ty: &Ty,
         taken: usize,
         given: usize,
-        arg: Span,
+        arg: &Expr,
         callee: Callee,
     ) -> Option<(Ty, Ty)> {
         let known = self.store.shallow(ty);
@@ -194,10 +217,14 @@ impl Infer<'_> {
         let explained = if unknown && taken == 0 { self.explain_common(&clash, callee.span) } else { None };
         match explained {
             Some(diagnostic) => self.report(diagnostic),
+            None if matches!((&known, &arg.kind), (Ty::Array(..), ExprKind::Array(_))) => {
+                let shown = self.show(&known);
+                self.report(types::index_after_a_space(callee.name, callee.span, &shown, arg.span));
+            }
             None => {
                 let is_number = unknown && matches!(clash, Clash::Pred { pred: Pred::Num, .. });
                 let shown = if is_number { "a number".to_owned() } else { self.show(&known) };
-                self.report_not_a_function(shown, taken, given, arg, callee);
+                self.report_not_a_function(shown, taken, given, arg.span, callee);
             }
         }
         None

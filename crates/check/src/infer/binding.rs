@@ -47,6 +47,7 @@ impl Infer<'_> {
             Target::Pattern(_) => &[],
         };
         self.push_frame();
+        self.being_bound.push(name);
         let (value, ty) = self.function(
             params,
             binding.result.as_ref(),
@@ -55,6 +56,7 @@ impl Infer<'_> {
             Some(name),
             binding.value.span,
         );
+        self.being_bound.pop();
         self.pop_frame();
         self.close_group(group, outer, std::slice::from_ref(&ty));
         let var = self.new_var(name);
@@ -196,6 +198,9 @@ impl Infer<'_> {
             self.demand(&def.body, ty, &got, &Why::Recursion(def.name.name));
             nodes.push(node);
         }
+        if defs.iter().all(|def| def.params.is_empty() && !is_lambda(&def.body)) {
+            self.decide_differentiated();
+        }
         self.close_group(group, outer, &types);
         nodes.into_iter().zip(types).collect()
     }
@@ -208,6 +213,7 @@ impl Infer<'_> {
         self.push_frame();
         let (node, ty) = self.infer(expr);
         self.pop_frame();
+        self.decide_differentiated();
         self.store.level -= 1;
         self.default_numbers();
         self.store.level += 1;

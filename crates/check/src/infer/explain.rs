@@ -85,8 +85,24 @@ impl Infer<'_> {
         if !matches!(clash, Clash::Pred { pred: Pred::Num, .. }) {
             return None;
         }
+        let subtracted = match clash {
+            Clash::Pred { origin, .. } => {
+                self.store.origin_of(*origin).source == Source::Function(Name::new("-"))
+            }
+            Clash::Shape
+            | Clash::Infinite
+            | Clash::Size(..)
+            | Clash::TooGeneral { .. }
+            | Clash::SameVars(..)
+            | Clash::Field
+            | Clash::Exhausted => false,
+        };
         let got = self.store.shallow(got);
         match got {
+            Ty::Fun(..) if subtracted => {
+                let advice = self.missing_arguments(expr, &Ty::Real, &got)?;
+                Some(format!("{advice}; a negative argument stands in parentheses, `f (-1)`"))
+            }
             Ty::Fun(..) => self.missing_arguments(expr, &Ty::Real, &got),
             Ty::Tuple(_) => one_after_the_other(expr, why),
             Ty::Real

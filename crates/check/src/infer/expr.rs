@@ -211,7 +211,10 @@ impl Infer<'_> {
                 } else {
                     let known: Vec<Name> = self.local_names().chain(self.globals.value_names()).collect();
                     let hint = suggest::value(name, known.into_iter());
-                    self.report(names::unknown_name(name, span, hint));
+                    self.report(match self.being_bound.contains(&name) {
+                        true => names::recursion_without_rec(name, span),
+                        false => names::unknown_name(name, span, hint),
+                    });
                 }
                 None
             }

@@ -148,6 +148,10 @@ pub(crate) struct Infer<'a> {
     pub(crate) exhausted: bool,
     /// The definition that is being inferred.
     pub(crate) current_span: Span,
+    /// The names whose values, in a plain `let`, are being inferred: there they are not defined yet.
+    pub(crate) being_bound: Vec<Name>,
+    /// What the functions give that are differentiated.
+    pub(crate) differentiated: Vec<Ty>,
 }
 
 impl<'a> Infer<'a> {
@@ -171,6 +175,8 @@ impl<'a> Infer<'a> {
             failed: false,
             exhausted: false,
             current_span: Span::NOWHERE,
+            being_bound: Vec::new(),
+            differentiated: Vec::new(),
         }
     }
 
