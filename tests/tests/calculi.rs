@@ -57,7 +57,7 @@ fn expressions_become_simple_terms() {
         match (1, 2.0, true) with | (0, x, _) -> x | (_, 1.0, true) -> 3.0 | (n, x, _) -> x + real n
           let it = (1, 2.0, true) in let arm = \n -> \x -> + x (real n) in if == it.0 0 then let x2 = it.1 in x2 else if == it.1 1.0 then if it.2 then 3.0 else arm it.0 it.1 else arm it.0 it.1
         let r = {a = 1.0, b = 2.0} in {r with a = 3.0}
-          let r = (1.0, 2.0) in let record = r in (3.0, record.1)
+          let r = (1.0, 2.0) in (3.0, r.1)
         pullback sin to_dual 1.0
           pullback (\x -> sin x) (\x2 -> to_dual x2) 1.0
         let xs = [1.0, 2.0] in mean xs + pi

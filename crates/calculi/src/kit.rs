@@ -1,7 +1,11 @@
 //! What the calculi share: traces, results, the bridge from the core, and what they offer to the command. Terms, types,
 //! rules and reducers are each calculus's own.
 
+pub mod bridge;
+pub mod errors;
 pub mod ground;
 pub mod simple;
+pub mod simple_check;
+pub mod simple_show;
 pub mod system;
 pub mod trace;

@@ -16,6 +16,7 @@
 //! From a text to a value: [`modules`] loads and checks, `session` links and calls, [`engine`] runs, [`json`] reads
 //! arguments and writes results.
 
+pub mod calculus;
 pub mod cost;
 pub mod docs;
 pub mod engine;
@@ -36,6 +37,7 @@ pub use engine::{Engine, Evaluated, Options};
 pub use explain::{all_codes, explain, find_code};
 pub use repl::{Repl, Reply};
 pub use session::{Input, Report, Session, Signature};
+pub use wengert_calculi as calculi;
 pub use wengert_interp::Value;
 pub use wengert_interp::show::show;
 pub use wengert_syntax::format::format;

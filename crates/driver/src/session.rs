@@ -79,9 +79,9 @@ pub(crate) struct Call {
 
 /// An expression as a definition.
 pub(crate) struct Expression {
-    def: Arc<Def>,
-    program: Program,
-    warnings: Vec<Diagnostic>,
+    pub(crate) def: Arc<Def>,
+    pub(crate) program: Program,
+    pub(crate) warnings: Vec<Diagnostic>,
 }
 
 impl Expression {
@@ -159,6 +159,22 @@ impl Session {
             let scope = self.prelude_scope()?;
             return self.eval_in(&scope, EXPRESSION, text, options);
         };
+        let (expression, program) = self.expression_in(text, Some(file))?;
+        let mut evaluator = Evaluator::new(&program, self.modules.library_sources(), options);
+        expression.evaluate(&mut evaluator)
+    }
+
+    /// An expression with the definitions and imports of `file` in scope, and the program of all of these.
+    pub(crate) fn expression_in(
+        &mut self,
+        text: &str,
+        file: Option<&Path>,
+    ) -> Result<(Expression, Program), Vec<Diagnostic>> {
+        let Some(file) = file else {
+            let scope = self.prelude_scope()?;
+            let expression = self.expression(&scope, EXPRESSION, text)?;
+            return Ok((expression, scope.program().clone()));
+        };
         let report = self.check_file(file).accept()?;
         let (def, warnings) = self.parse_expression(EXPRESSION, text)?;
         let checked = report.modules.last().map(|module| with_definition(module, def));
@@ -166,8 +182,7 @@ impl Session {
         let (said, new) = (report.diagnostics, std::mem::take(&mut expression.warnings));
         expression.warnings.extend(said.iter().cloned());
         expression.warnings.extend(new.into_iter().filter(|warning| !said.contains(warning)));
-        let mut evaluator = Evaluator::new(&link(&report.modules), self.modules.library_sources(), options);
-        expression.evaluate(&mut evaluator)
+        Ok((expression, link(&report.modules)))
     }
 
     /// The value of an expression in a scope; `source` is the name of its text in messages.

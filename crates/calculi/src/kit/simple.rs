@@ -51,6 +51,41 @@ pub struct Term {
     pub span: Span,
 }
 
+impl Term {
+    /// The terms directly inside, from left to right.
+    pub fn children(&self) -> impl Iterator<Item = &Term> {
+        let mut found: smallvec::SmallVec<[&Term; 4]> = smallvec::SmallVec::new();
+        match &self.kind {
+            TermKind::Var(_)
+            | TermKind::Real(_)
+            | TermKind::Int(_)
+            | TermKind::Bool(_)
+            | TermKind::String(_) => {}
+            TermKind::Lam(_, _, body) => found.push(body),
+            TermKind::App(func, arg) => found.extend([func.as_ref(), arg.as_ref()]),
+            TermKind::Let(_, _, value, body) => found.extend([value.as_ref(), body.as_ref()]),
+            TermKind::LetRec(bindings, body) => {
+                found.extend(bindings.iter().map(|(_, _, value)| value));
+                found.push(body);
+            }
+            TermKind::If(cond, then, otherwise) => {
+                found.extend([cond.as_ref(), then.as_ref(), otherwise.as_ref()]);
+            }
+            TermKind::Tuple(items)
+            | TermKind::Prim(_, items)
+            | TermKind::Derive(_, items)
+            | TermKind::Ctor(_, items)
+            | TermKind::Array(items) => found.extend(items),
+            TermKind::Proj(tuple, _, _) => found.push(tuple),
+            TermKind::Case(scrutinee, arms) => {
+                found.push(scrutinee);
+                found.extend(arms.iter().map(|(_, body)| body));
+            }
+        }
+        found.into_iter()
+    }
+}
+
 /// What a term is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TermKind {

@@ -20,7 +20,8 @@ pub trait System: Sync {
     fn reduce(&self, source: SourceId, text: &str, limits: &Limits) -> Result<Trace, Vec<Diagnostic>>;
 
     /// Applies the calculus's transformations to a term in its own notation: pairs of a title and the resulting term.
-    fn translate(&self, source: SourceId, text: &str) -> Result<Vec<(&'static str, String)>, Vec<Diagnostic>>;
+    fn translate(&self, source: SourceId, text: &str)
+    -> Result<Vec<(&'static str, String)>, Vec<Diagnostic>>;
 
     /// Translates a program of the core into the calculus and reduces it.
     fn trace(&self, program: &Program, limits: &Limits) -> Result<Trace, Vec<Diagnostic>>;

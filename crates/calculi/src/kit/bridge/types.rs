@@ -1,0 +1,149 @@
+//! Types: instantiated, without sizes; then erased to simple ones, with the data types that occur in them.
+
+use super::Bridge;
+use crate::kit::errors;
+use crate::kit::simple::{Data, Ty};
+use std::rc::Rc;
+use std::sync::Arc;
+use wengert_base::{Diagnostic, Name, Span};
+use wengert_core::{Row, Size, Subst, Type, TypeArg};
+
+/// Data types at different arguments at most: more are a sign that there is no end of them.
+const MAX_DATA: usize = 500;
+/// Nodes of one type at most.
+const MAX_TYPE: u64 = 20_000;
+
+/// The type with its variables replaced and all sizes unknown.
+pub(super) fn closed(subst: &Subst, ty: &Type) -> Type {
+    unsized_type(&subst.ty(ty))
+}
+
+/// The argument with its variables replaced and all sizes unknown.
+pub(super) fn closed_arg(subst: &Subst, arg: &TypeArg) -> TypeArg {
+    match arg {
+        TypeArg::Type(ty) => TypeArg::Type(closed(subst, ty)),
+        TypeArg::Row(row) => TypeArg::Row(unsized_row(&subst.row(row))),
+        TypeArg::Size(_) => TypeArg::Size(Size::Unknown),
+    }
+}
+
+/// The type with all sizes unknown.
+pub(super) fn unsized_type(ty: &Type) -> Type {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match ty {
+        Type::Real | Type::Int | Type::Bool | Type::String | Type::Var(_) => ty.clone(),
+        Type::Tuple(items) => Type::Tuple(items.iter().map(unsized_type).collect()),
+        Type::Record(row) => Type::Record(unsized_row(row)),
+        Type::Array(_, elem) => Type::array(Size::Unknown, unsized_type(elem)),
+        Type::Fun(from, to) => Type::fun(unsized_type(from), unsized_type(to)),
+        Type::Data(name, args) => Type::Data(*name, args.iter().map(unsized_type).collect()),
+        Type::Dual(of) => Type::Dual(Arc::new(unsized_type(of))),
+    })
+}
+
+fn unsized_row(row: &Row) -> Row {
+    Row { fields: row.fields.iter().map(|(name, ty)| (*name, unsized_type(ty))).collect(), rest: row.rest }
+}
+
+/// The result type of a function of `count` arguments.
+pub(super) fn result(mut ty: &Type, count: usize) -> Type {
+    for _ in 0..count {
+        if let Type::Fun(_, to) = ty {
+            ty = to;
+        }
+    }
+    ty.clone()
+}
+
+/// The types of the first arguments.
+pub(super) fn parameters(mut ty: &Type, count: usize) -> Vec<Type> {
+    let mut found = Vec::with_capacity(count);
+    while let (Type::Fun(from, to), true) = (ty, found.len() < count) {
+        found.push(from.as_ref().clone());
+        ty = to;
+    }
+    found
+}
+
+impl Bridge<'_> {
+    /// The simple type; notes the data types in it.
+    pub(super) fn erase(&mut self, ty: &Type, span: Span) -> Result<Ty, Diagnostic> {
+        let mut budget = MAX_TYPE;
+        let erased = self.erase_within(ty, span, &mut budget)?;
+        self.count(1 + (MAX_TYPE - budget), span)?;
+        Ok(erased)
+    }
+
+    fn erase_within(&mut self, ty: &Type, span: Span, budget: &mut u64) -> Result<Ty, Diagnostic> {
+        *budget = budget
+            .checked_sub(1)
+            .ok_or_else(|| errors::too_large(span, "one of its types has thousands of parts"))?;
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match ty {
+            Type::Real => Ok(Ty::Real),
+            Type::Int => Ok(Ty::Int),
+            Type::Bool => Ok(Ty::Bool),
+            Type::String => Ok(Ty::String),
+            Type::Tuple(items) => self.erase_all(items.iter(), span, budget).map(Ty::Tuple),
+            Type::Record(row) => {
+                let mut fields = self.erase_all(row.fields.values(), span, budget)?;
+                match (fields.pop(), fields.is_empty()) {
+                    (Some(only), true) => Ok(only),
+                    (last, _) => {
+                        fields.extend(last);
+                        Ok(Ty::Tuple(fields))
+                    }
+                }
+            }
+            Type::Array(_, elem) => Ok(Ty::Array(Rc::new(self.erase_within(elem, span, budget)?))),
+            Type::Fun(from, to) => {
+                let from = self.erase_within(from, span, budget)?;
+                Ok(Ty::Fun(Rc::new(from), Rc::new(self.erase_within(to, span, budget)?)))
+            }
+            Type::Data(name, args) => {
+                let erased = Ty::Data(*name, self.erase_all(args.iter(), span, budget)?);
+                self.note_data(*name, args, &erased, span)?;
+                Ok(erased)
+            }
+            Type::Dual(of) => Ok(Ty::Dual(Rc::new(self.erase_within(of, span, budget)?))),
+            // A variable that no use decides: nothing has its type, or nothing looks at what has it.
+            Type::Var(_) => Ok(Ty::Tuple(Vec::new())),
+        })
+    }
+
+    fn erase_all<'t>(
+        &mut self,
+        types: impl Iterator<Item = &'t Type>,
+        span: Span,
+        budget: &mut u64,
+    ) -> Result<Vec<Ty>, Diagnostic> {
+        types.map(|ty| self.erase_within(ty, span, budget)).collect()
+    }
+
+    /// Notes a data type at these arguments, with all that its fields hold.
+    fn note_data(&mut self, name: Name, args: &[Type], erased: &Ty, span: Span) -> Result<(), Diagnostic> {
+        if self.data.contains_key(erased) {
+            return Ok(());
+        }
+        if self.data.len() >= MAX_DATA {
+            return Err(errors::irregular_data(span, name));
+        }
+        // Entered before its fields are, which may be of this very type.
+        self.data.insert(erased.clone(), Data { ctors: Vec::new() });
+        let Some(data) = self.core.types.get(&name).cloned() else { return Ok(()) };
+        let subst = Subst::of_data(&data.params, args);
+        let mut ctors = Vec::with_capacity(data.ctors.len());
+        for ctor in &data.ctors {
+            let mut fields = Vec::with_capacity(ctor.fields.len());
+            for field in &ctor.fields {
+                let mut budget = MAX_TYPE;
+                let field = closed(&subst, field);
+                let field = self.erase_within(&field, span, &mut budget);
+                fields.push(field.map_err(|_| errors::irregular_data(span, name))?);
+            }
+            ctors.push((ctor.name, fields));
+        }
+        if let Some(entry) = self.data.get_mut(erased) {
+            entry.ctors = ctors;
+        }
+        Ok(())
+    }
+}
