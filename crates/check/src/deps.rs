@@ -146,67 +146,99 @@ fn bound_by(target: &Target) -> Vec<Name> {
 
 /// The strongly connected components of a graph, each after those it points to.
 fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    const UNSEEN: usize = usize::MAX;
-    let mut order = vec![UNSEEN; edges.len()];
-    let mut low = vec![UNSEEN; edges.len()];
-    let mut on_stack = vec![false; edges.len()];
-    let (mut stack, mut result, mut counter) = (Vec::new(), Vec::new(), 0);
-    let get = |list: &[usize], at: usize| list.get(at).copied().unwrap_or(UNSEEN);
-    let put = |list: &mut [usize], at: usize, value: usize| {
-        if let Some(slot) = list.get_mut(at) {
-            *slot = value;
-        }
-    };
-    let flag = |list: &mut [bool], at: usize, value: bool| {
-        if let Some(slot) = list.get_mut(at) {
-            *slot = value;
-        }
-    };
+    let mut search = Search { edges, nodes: vec![Node::default(); edges.len()], ..Search::default() };
     for root in 0..edges.len() {
-        if get(&order, root) != UNSEEN {
-            continue;
+        search.from(root);
+    }
+    search.result
+}
+
+/// What the search knows of a node.
+#[derive(Clone, Copy, Default)]
+struct Node {
+    /// When it was found; nothing before.
+    order: Option<usize>,
+    /// The earliest node on the stack that is reachable from it.
+    low: usize,
+    on_stack: bool,
+}
+
+/// A depth-first search.
+#[derive(Default)]
+struct Search<'e> {
+    edges: &'e [Vec<usize>],
+    nodes: Vec<Node>,
+    /// Nodes whose component is not complete.
+    stack: Vec<usize>,
+    found: usize,
+    result: Vec<Vec<usize>>,
+}
+
+impl Search<'_> {
+    fn node(&self, at: usize) -> Node {
+        self.nodes.get(at).copied().unwrap_or_default()
+    }
+
+    fn update(&mut self, at: usize, change: impl FnOnce(&mut Node)) {
+        if let Some(node) = self.nodes.get_mut(at) {
+            change(node);
         }
+    }
+
+    /// Visits what is reachable from `root` and was not visited. The work list holds nodes with their next edge.
+    fn from(&mut self, root: usize) {
+        if self.node(root).order.is_some() {
+            return;
+        }
+        self.enter(root);
         let mut work = vec![(root, 0)];
         while let Some((node, edge)) = work.pop() {
-            if edge == 0 {
-                put(&mut order, node, counter);
-                put(&mut low, node, counter);
-                counter += 1;
-                stack.push(node);
-                flag(&mut on_stack, node, true);
-            }
-            match edges.get(node).and_then(|targets| targets.get(edge)).copied() {
-                Some(target) => {
-                    work.push((node, edge + 1));
-                    if get(&order, target) == UNSEEN {
-                        work.push((target, 0));
-                    } else if on_stack.get(target).copied().unwrap_or(false) {
-                        let lowest = get(&low, node).min(get(&order, target));
-                        put(&mut low, node, lowest);
-                    }
+            let Some(target) = self.edges.get(node).and_then(|targets| targets.get(edge)).copied() else {
+                self.complete(node);
+                if let Some((parent, _)) = work.last() {
+                    let low = self.node(node).low;
+                    self.update(*parent, |parent| parent.low = parent.low.min(low));
                 }
-                None => {
-                    if get(&low, node) == get(&order, node) {
-                        let mut group = Vec::new();
-                        while let Some(member) = stack.pop() {
-                            flag(&mut on_stack, member, false);
-                            group.push(member);
-                            if member == node {
-                                break;
-                            }
-                        }
-                        group.sort_unstable();
-                        result.push(group);
-                    }
-                    if let Some((parent, _)) = work.last() {
-                        let lowest = get(&low, *parent).min(get(&low, node));
-                        put(&mut low, *parent, lowest);
-                    }
+                continue;
+            };
+            work.push((node, edge + 1));
+            match self.node(target) {
+                Node { order: None, .. } => {
+                    self.enter(target);
+                    work.push((target, 0));
                 }
+                Node { order: Some(order), on_stack: true, .. } => {
+                    self.update(node, |node| node.low = node.low.min(order));
+                }
+                Node { on_stack: false, .. } => {}
             }
         }
     }
-    result
+
+    fn enter(&mut self, node: usize) {
+        let order = self.found;
+        self.found += 1;
+        self.stack.push(node);
+        self.update(node, |node| *node = Node { order: Some(order), low: order, on_stack: true });
+    }
+
+    /// All edges of a node are seen: if it reaches nothing earlier, what is above it on the stack is its component.
+    fn complete(&mut self, node: usize) {
+        let Node { order, low, .. } = self.node(node);
+        if order != Some(low) {
+            return;
+        }
+        let mut group = Vec::new();
+        while let Some(member) = self.stack.pop() {
+            self.update(member, |member| member.on_stack = false);
+            group.push(member);
+            if member == node {
+                break;
+            }
+        }
+        group.sort_unstable();
+        self.result.push(group);
+    }
 }
 
 #[cfg(test)]
@@ -218,5 +250,8 @@ mod tests {
         // 0 -> 1 -> 2 -> 1, 3 -> 0
         let found = components(&[vec![1], vec![2], vec![1], vec![0]]);
         assert_eq!(found, vec![vec![1, 2], vec![0], vec![3]]);
+        // Two cycles joined by one edge, and a node that points to itself.
+        let found = components(&[vec![1], vec![2], vec![0, 3], vec![4], vec![3], vec![5]]);
+        assert_eq!(found, vec![vec![3, 4], vec![0, 1, 2], vec![5]]);
     }
 }
