@@ -134,7 +134,6 @@ fn kinks_and_zeros_have_the_documented_values() {
         ("derivative (\\x -> real (floor x)) 0.3", "0.0"),
         ("derivative (\\x -> 20.0) 45.0", "0.0"),
         ("derivative (\\x -> 20) 45", "0.0"),
-
         ("grad (\\x -> 20.0) 45.0", "0.0"),
         ("derivative tanh 200.0", "0.0"),
         ("grad sum []", "[]"),

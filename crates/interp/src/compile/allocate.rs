@@ -99,21 +99,7 @@ pub(crate) fn assign_slots(
     params: u32,
     registers: u32,
 ) -> u32 {
-    // Position of the last mention of each register, 0 if it has none.
-    let mut last_mention = vec![0_usize; registers as usize];
-    for (at, instr) in instrs.iter_mut().enumerate() {
-        let mut mention = |register: u32| {
-            if let Some(last) = last_mention.get_mut(register as usize) {
-                *last = at + 1;
-            }
-        };
-        instr.visit_operands(operands, |operand| {
-            if let Operand::Local(register) | Operand::Last(register) = operand {
-                mention(*register);
-            }
-        });
-        instr.visit_results(members, |dst| mention(*dst));
-    }
+    let last_mention = last_mentions(instrs, operands, members, registers);
     let ends_at =
         |register: u32, at: usize| last_mention.get(register as usize).is_none_or(|last| *last <= at + 1);
     let mut slots: FxHashMap<u32, u32> = (0..params).map(|param| (param, param)).collect();
@@ -154,4 +140,28 @@ pub(crate) fn assign_slots(
         free.extend(unused);
     }
     size
+}
+
+/// Position of the last mention of each register, counted from 1; 0 if it has none.
+fn last_mentions(
+    instrs: &mut [Instr],
+    operands: &mut [Operand],
+    members: &mut [Member],
+    registers: u32,
+) -> Vec<usize> {
+    let mut last_mention = vec![0_usize; registers as usize];
+    for (at, instr) in instrs.iter_mut().enumerate() {
+        let mut mention = |register: u32| {
+            if let Some(last) = last_mention.get_mut(register as usize) {
+                *last = at + 1;
+            }
+        };
+        instr.visit_operands(operands, |operand| {
+            if let Operand::Local(register) | Operand::Last(register) = operand {
+                mention(*register);
+            }
+        });
+        instr.visit_results(members, |dst| mention(*dst));
+    }
+    last_mention
 }
