@@ -1,5 +1,6 @@
 //! The checker on texts: types it infers, terms it builds (each is verified), and what it says about mistakes.
 
+mod elaborate;
 mod errors;
 mod fuzz;
 mod library;
