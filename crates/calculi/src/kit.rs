@@ -3,7 +3,10 @@
 
 pub mod bridge;
 pub mod errors;
+pub mod fragment;
 pub mod ground;
+pub mod json;
+pub mod show;
 pub mod simple;
 pub mod simple_check;
 pub mod simple_show;

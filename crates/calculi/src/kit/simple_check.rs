@@ -78,19 +78,7 @@ impl Checker<'_> {
                 self.scope.remove(var);
                 self.same(ty, &body.ty, "a let");
             }
-            TermKind::LetRec(bindings, body) => {
-                bindings.iter().for_each(|(var, bound, _)| self.bind(*var, bound));
-                for (_, bound, value) in bindings {
-                    if !matches!(value.kind, TermKind::Lam(..)) {
-                        self.error("a recursive binding is not a function".into());
-                    }
-                    self.term(value);
-                    self.same(&value.ty, bound, "what is bound");
-                }
-                self.term(body);
-                bindings.iter().for_each(|(var, _, _)| drop(self.scope.remove(var)));
-                self.same(ty, &body.ty, "a let rec");
-            }
+            TermKind::LetRec(bindings, body) => self.let_rec(bindings, body, ty),
             TermKind::If(cond, then, otherwise) => {
                 self.all([cond.as_ref(), then, otherwise]);
                 self.same(&cond.ty, &Ty::Bool, "a condition");
@@ -102,30 +90,10 @@ impl Checker<'_> {
                 let types = items.iter().map(|item| item.ty.clone()).collect();
                 self.same(ty, &Ty::Tuple(types), "a tuple");
             }
-            TermKind::Proj(tuple, index, count) => {
-                self.term(tuple);
-                let component = if let Ty::Tuple(items) = &tuple.ty
-                    && items.len() == *count
-                {
-                    items.get(*index)
-                } else {
-                    None
-                };
-                match component {
-                    Some(component) => self.same(ty, component, "a component"),
-                    None => self.error(format!("{:?} has no component {index} of {count}", tuple.ty)),
-                }
-            }
+            TermKind::Proj(tuple, index, count) => self.component(tuple, *index, *count, ty),
             TermKind::Prim(prim, args) => self.primitive(*prim, args, ty),
             TermKind::Derive(operator, args) => self.derive(*operator, args, ty),
-            TermKind::Ctor(index, fields) => {
-                self.all(fields);
-                let wanted = self.constructors(ty).and_then(|data| data.ctors.get(*index as usize).cloned());
-                let types: Vec<Ty> = fields.iter().map(|field| field.ty.clone()).collect();
-                if wanted.is_none_or(|(_, wanted)| wanted != types) {
-                    self.error(format!("constructor {index} of {ty:?} has fields {types:?}"));
-                }
-            }
+            TermKind::Ctor(index, fields) => self.constructor(*index, fields, ty),
             TermKind::Case(scrutinee, arms) => self.case(scrutinee, arms, ty),
             TermKind::Array(items) => {
                 self.all(items);
@@ -136,6 +104,44 @@ impl Checker<'_> {
                     self.error(format!("an array has type {ty:?}"));
                 }
             }
+        }
+    }
+
+    fn let_rec(&mut self, bindings: &[(Var, Ty, Term)], body: &Term, ty: &Ty) {
+        bindings.iter().for_each(|(var, bound, _)| self.bind(*var, bound));
+        for (_, bound, value) in bindings {
+            if !matches!(value.kind, TermKind::Lam(..)) {
+                self.error("a recursive binding is not a function".into());
+            }
+            self.term(value);
+            self.same(&value.ty, bound, "what is bound");
+        }
+        self.term(body);
+        bindings.iter().for_each(|(var, _, _)| drop(self.scope.remove(var)));
+        self.same(ty, &body.ty, "a let rec");
+    }
+
+    fn component(&mut self, tuple: &Term, index: usize, count: usize, ty: &Ty) {
+        self.term(tuple);
+        let component = if let Ty::Tuple(items) = &tuple.ty
+            && items.len() == count
+        {
+            items.get(index)
+        } else {
+            None
+        };
+        match component {
+            Some(component) => self.same(ty, component, "a component"),
+            None => self.error(format!("{:?} has no component {index} of {count}", tuple.ty)),
+        }
+    }
+
+    fn constructor(&mut self, index: u32, fields: &[Term], ty: &Ty) {
+        self.all(fields);
+        let wanted = self.constructors(ty).and_then(|data| data.ctors.get(index as usize).cloned());
+        let types: Vec<Ty> = fields.iter().map(|field| field.ty.clone()).collect();
+        if wanted.is_none_or(|(_, wanted)| wanted != types) {
+            self.error(format!("constructor {index} of {ty:?} has fields {types:?}"));
         }
     }
 

@@ -3,7 +3,7 @@
 //! `let x = 1.0 in (+ x (sin x))`: primitives stand before their arguments, variables that share a name are told apart
 //! by a number, `x` and `x2`.
 
-use super::simple::{Derive, Program, Term, TermKind, Var};
+use super::simple::{Derive, Program, Term, TermKind, Ty, Var};
 use rustc_hash::FxHashMap;
 use wengert_base::{Name, real};
 
@@ -106,16 +106,7 @@ impl Shower<'_> {
                 self.text(" in ");
                 self.term(body);
             }
-            TermKind::LetRec(bindings, body) => {
-                for (index, (var, _, value)) in bindings.iter().enumerate() {
-                    self.text(if index == 0 { "let rec " } else { " and " });
-                    self.bound(*var);
-                    self.text(" = ");
-                    self.term(value);
-                }
-                self.text(" in ");
-                self.term(body);
-            }
+            TermKind::LetRec(bindings, body) => self.let_rec(bindings, body),
             TermKind::If(cond, then, otherwise) => {
                 for (word, part) in [("if ", cond), (" then ", then), (" else ", otherwise)] {
                     self.text(word);
@@ -134,22 +125,35 @@ impl Shower<'_> {
                 let name = self.constructor(term, *index as usize);
                 self.call(&name, fields);
             }
-            TermKind::Case(scrutinee, arms) => {
-                self.text("case ");
-                self.term(scrutinee);
-                self.text(" of");
-                for (index, (vars, body)) in arms.iter().enumerate() {
-                    self.text(" | ");
-                    let name = self.constructor(scrutinee, index);
-                    self.text(&name);
-                    for (var, _) in vars {
-                        self.text(" ");
-                        self.bound(*var);
-                    }
-                    self.text(" -> ");
-                    if matches!(body.kind, TermKind::Case(..)) { self.atom(body) } else { self.term(body) }
-                }
+            TermKind::Case(scrutinee, arms) => self.case(scrutinee, arms),
+        }
+    }
+
+    fn let_rec(&mut self, bindings: &[(Var, Ty, Term)], body: &Term) {
+        for (index, (var, _, value)) in bindings.iter().enumerate() {
+            self.text(if index == 0 { "let rec " } else { " and " });
+            self.bound(*var);
+            self.text(" = ");
+            self.term(value);
+        }
+        self.text(" in ");
+        self.term(body);
+    }
+
+    fn case(&mut self, scrutinee: &Term, arms: &[(Vec<(Var, Ty)>, Term)]) {
+        self.text("case ");
+        self.term(scrutinee);
+        self.text(" of");
+        for (index, (vars, body)) in arms.iter().enumerate() {
+            self.text(" | ");
+            let name = self.constructor(scrutinee, index);
+            self.text(&name);
+            for (var, _) in vars {
+                self.text(" ");
+                self.bound(*var);
             }
+            self.text(" -> ");
+            if matches!(body.kind, TermKind::Case(..)) { self.atom(body) } else { self.term(body) }
         }
     }
 

@@ -1,0 +1,297 @@
+//! Traces for people: a line for each step, with the rule's name, and the term with the redex marked in it.
+//!
+//! ```text
+//!  start  (λx. x + x) ⟦(1 + 2)⟧
+//! 1 +     (λx. x + x) 3
+//! ```
+//!
+//! The names of rules stand in a column. The part of the term that the *next* rule rewrites is marked: by color, or else by
+//! the brackets `⟦ ⟧`. A term longer than the line is folded around its redex: what is left out is `…`, so the redex and
+//! what is next to it stay in view.
+
+use super::ground::Ground;
+use super::trace::{Stopped, Trace};
+use std::fmt::Write;
+use std::ops::Range;
+use wengert_base::real;
+
+/// How to show a trace.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Colors, or brackets.
+    pub colored: bool,
+    /// How many characters of a term fit in a line.
+    pub width: usize,
+    /// Show at most so many steps.
+    pub steps: Option<usize>,
+    /// Show only steps by these rules; all if there are none.
+    pub rules: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { colored: false, width: 100, steps: None, rules: Vec::new() }
+    }
+}
+
+impl Options {
+    /// Whether steps by this rule are shown.
+    pub fn keeps(&self, rule: &str) -> bool {
+        self.rules.is_empty() || self.rules.iter().any(|kept| kept == rule)
+    }
+}
+
+/// A whole trace: steps, result, counts.
+pub fn show(trace: &Trace, options: &Options) -> String {
+    let mut out = steps(trace, options);
+    out.push_str(&outcome(trace, options));
+    out
+}
+
+/// The steps, each on its line: a rule's name stands before the term that it made.
+pub fn steps(trace: &Trace, options: &Options) -> String {
+    let limit = options.steps.unwrap_or(usize::MAX);
+    let shown: Vec<_> =
+        trace.steps.iter().enumerate().filter(|(_, step)| options.keeps(step.rule)).take(limit).collect();
+    let names = shown.iter().map(|(_, step)| step.rule.chars().count()).max().unwrap_or(0).max("start".len());
+    let digits = shown.last().map_or(1, |(index, _)| (index + 1).to_string().len());
+    let filtered = !options.rules.is_empty();
+    let mut out = String::new();
+    if !filtered {
+        let redex = trace.steps.first().and_then(|step| step.redex.clone()).filter(|_| limit > 0);
+        let _ = writeln!(
+            out,
+            "{:digits$} {:names$}  {}",
+            "",
+            "start",
+            fold(&trace.start, redex.as_ref(), options)
+        );
+    }
+    for (index, step) in &shown {
+        if filtered {
+            let before = fold(&step.before, step.redex.as_ref(), options);
+            let _ = writeln!(out, "{:digits$} {:names$}  {before}", "", "");
+        }
+        // The redex of the next step is marked in what this step made; the term is the same text.
+        let next = trace.steps.get(index + 1).filter(|next| !filtered && next.before == step.after);
+        let term = fold(&step.after, next.and_then(|next| next.redex.as_ref()), options);
+        let _ = writeln!(out, "{:>digits$} {:names$}  {term}", index + 1, step.rule);
+    }
+    let more = trace.counts.steps.saturating_sub(shown.len() as u64);
+    if more > 0 && !filtered {
+        let _ = writeln!(out, "{:digits$} {:names$}  {more} more steps", "", "…");
+    }
+    out
+}
+
+/// The result, and how much work it was.
+pub fn outcome(trace: &Trace, options: &Options) -> String {
+    let mut out = String::new();
+    match (&trace.result, trace.stopped) {
+        (_, Some(Stopped::Steps | Stopped::Size)) => {
+            let _ = writeln!(out, "stopped at {}", fold(&trace.end, None, options));
+        }
+        (Some(result), None) => {
+            let _ = writeln!(out, "= {}", fold(&ground(result), None, options));
+        }
+        (None, None) => {
+            let _ = writeln!(out, "= {}", fold(&trace.end, None, options));
+        }
+    }
+    let counts = &trace.counts;
+    let _ = write!(out, "{} steps, at most {} nodes", counts.steps, counts.max_size);
+    for (name, count) in &counts.more {
+        let _ = write!(out, ", {name} {count}");
+    }
+    out.push('\n');
+    let rules: Vec<String> = counts.by_rule.iter().map(|(rule, count)| format!("{rule} × {count}")).collect();
+    if rules.len() > 1 {
+        let _ = writeln!(out, "rules: {}", rules.join(", "));
+    }
+    out
+}
+
+/// The longest redex that is shown whole, as a part of the width.
+const REDEX_SHARE: usize = 2;
+
+/// A term in one line, with its redex marked, and what is too long left out.
+pub fn fold(term: &str, redex: Option<&Range<usize>>, options: &Options) -> String {
+    let whole = redex.is_some_and(|redex| redex.start == 0 && redex.end == term.len());
+    let redex = redex.filter(|_| !whole);
+    let cut = |range: Range<usize>| term.get(range).unwrap_or_default();
+    let Some(redex) = redex.filter(|redex| !cut((*redex).clone()).is_empty()) else {
+        return middle(&one_line(term), options.width);
+    };
+    let (before, inside, after) =
+        (one_line(cut(0..redex.start)), one_line(cut(redex.clone())), one_line(cut(redex.end..term.len())));
+    let inside = middle(&inside, options.width / REDEX_SHARE);
+    let room = options.width.saturating_sub(inside.chars().count());
+    let (left, right) = (before.chars().count(), after.chars().count());
+    // A side that needs less than its half leaves the rest to the other.
+    let for_left = room.saturating_sub(right.min(room / 2)).min(left);
+    let for_right = room.saturating_sub(for_left).min(right);
+    let before = ending(&before, for_left);
+    let after = beginning(&after, for_right);
+    match options.colored {
+        true => format!("{before}\u{1b}[1;33m{inside}\u{1b}[0m{after}"),
+        false => format!("{before}⟦{inside}⟧{after}"),
+    }
+}
+
+/// Line breaks and control characters of a printed term are blanks in a line.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+fn middle(text: &str, width: usize) -> String {
+    let count = text.chars().count();
+    if count <= width {
+        return text.to_string();
+    }
+    let kept = width.saturating_sub(3);
+    format!("{} … {}", beginning_plain(text, kept - kept / 2), ending_plain(text, kept / 2))
+}
+
+fn beginning(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        text.to_string()
+    } else {
+        format!("{}…", beginning_plain(text, width.saturating_sub(1)))
+    }
+}
+
+fn ending(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        text.to_string()
+    } else {
+        format!("…{}", ending_plain(text, width.saturating_sub(1)))
+    }
+}
+
+fn beginning_plain(text: &str, count: usize) -> String {
+    text.chars().take(count).collect()
+}
+
+fn ending_plain(text: &str, count: usize) -> String {
+    let skipped = text.chars().count().saturating_sub(count);
+    text.chars().skip(skipped).collect()
+}
+
+/// A value as the program prints values.
+pub fn ground(value: &Ground) -> String {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match value {
+        Ground::Real(x) => real::show(*x),
+        Ground::Int(n) => n.to_string(),
+        Ground::Bool(b) => b.to_string(),
+        Ground::String(text) => format!("{text:?}"),
+        Ground::Tuple(items) => format!("({})", listed(items)),
+        Ground::Array(items) => format!("[{}]", listed(items)),
+        Ground::Ctor(name, fields) => {
+            let fields: String = fields.iter().map(|field| format!(" {}", argument(field))).collect();
+            format!("{name}{fields}")
+        }
+        Ground::Term(text) => text.clone(),
+    })
+}
+
+/// A field of a constructor: in parentheses if it has fields itself or is negative.
+fn argument(value: &Ground) -> String {
+    let text = ground(value);
+    let needs = match value {
+        Ground::Ctor(_, fields) => !fields.is_empty(),
+        Ground::Real(_) | Ground::Int(_) => text.starts_with('-'),
+        Ground::Term(text) => text.contains(' '),
+        Ground::Bool(_) | Ground::String(_) | Ground::Tuple(_) | Ground::Array(_) => false,
+    };
+    if needs { format!("({text})") } else { text }
+}
+
+fn listed(items: &[Ground]) -> String {
+    items.iter().map(ground).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::trace::{Counts, Step};
+
+    fn example() -> Trace {
+        let mut counts = Counts::default();
+        counts.step("numeric");
+        counts.step("β");
+        counts.step("numeric");
+        counts.size(7);
+        let step = |rule, before: &str, redex, after: &str| Step {
+            rule,
+            before: before.into(),
+            redex: Some(redex),
+            after: after.into(),
+        };
+        Trace {
+            start: "(λx. x + x) (1 + 2)".into(),
+            steps: vec![
+                step("numeric", "(λx. x + x) (1 + 2)", 13..20, "(λx. x + x) 3"),
+                step("β", "(λx. x + x) 3", 0..14, "3 + 3"),
+                step("numeric", "3 + 3", 0..5, "6"),
+            ],
+            end: "6".into(),
+            result: Some(Ground::Tuple(vec![
+                Ground::Real(6.0),
+                Ground::Ctor("Cons".into(), vec![Ground::Int(-1)]),
+            ])),
+            counts,
+            stopped: None,
+        }
+    }
+
+    #[test]
+    fn steps_are_aligned_and_redexes_marked() {
+        expect_test::expect![[r#"
+              start    (λx. x + x) ⟦(1 + 2)⟧
+            1 numeric  (λx. x + x) 3
+            2 β        3 + 3
+            3 numeric  6
+            = (6.0, Cons (-1))
+            3 steps, at most 7 nodes
+            rules: numeric × 2, β × 1
+        "#]]
+        .assert_eq(&show(&example(), &Options::default()));
+    }
+
+    #[test]
+    fn steps_can_be_filtered_and_limited() {
+        let options = Options { rules: vec!["β".into()], ..Options::default() };
+        expect_test::expect![[r#"
+                     (λx. x + x) 3
+            2 β      3 + 3
+        "#]]
+        .assert_eq(&steps(&example(), &options));
+        let options = Options { steps: Some(1), ..Options::default() };
+        expect_test::expect![[r#"
+              start    (λx. x + x) ⟦(1 + 2)⟧
+            1 numeric  (λx. x + x) 3
+              …        2 more steps
+        "#]]
+        .assert_eq(&steps(&example(), &options));
+    }
+
+    #[test]
+    fn long_terms_are_folded_around_the_redex() {
+        let term = format!("{} (λx. x) 1 {}", "a ".repeat(100), "b ".repeat(100));
+        let start = term.find('(').unwrap_or_default();
+        let redex = start..start + "(λx. x) 1".len();
+        let options = Options { width: 40, ..Options::default() };
+        expect_test::expect!["…a a a a a a a  ⟦(λx. x) 1⟧ b b b b b b b…"].assert_eq(&fold(&term, Some(&redex), &options));
+        let colored = Options { colored: true, ..options };
+        assert!(fold(&term, Some(&redex), &colored).contains("\u{1b}[1;33m(λx. x) 1\u{1b}[0m"));
+        assert_eq!(fold("short", Some(&(0..5)), &colored), "short");
+        // Ranges that do not fit the text are no reason to fail.
+        assert_eq!(fold("é", Some(&(1..9)), &colored), "é");
+        assert!(fold(&term, None, &colored).chars().count() <= 40);
+    }
+
+    #[test]
+    fn json_is_complete() {
+        expect_test::expect![[r#"{"calculus": "pullback", "start": "(λx. x + x) (1 + 2)", "steps": [{"rule": "numeric", "term": "(λx. x + x) 3"}, {"rule": "β", "term": "3 + 3"}, {"rule": "numeric", "term": "6"}], "end": "6", "result": [6.0, {"tag": "Cons", "fields": [-1]}], "counts": {"steps": 3, "max_size": 7, "rules": {"numeric": 2, "β": 1}}, "stopped": null}"#]].assert_eq(&crate::kit::json::trace("pullback", &example(), &|_| true));
+    }
+}
