@@ -1,5 +1,6 @@
 //! How values are printed: the contract's notation. A work list instead of recursion, as lists are deep.
 
+use crate::derivative::reverse;
 use crate::step::{Context, Failure};
 use crate::value::{Array, Value};
 use wengert_base::real;
@@ -17,9 +18,12 @@ enum Part {
     Value { value: Value, argument: bool },
 }
 
-/// The whole value.
+/// The longest text of a value: a shared value may be small in memory and endless on paper.
+const LONGEST: usize = 1 << 28;
+
+/// The whole value (but no more than 256 MiB of it).
 pub fn show(value: &Value) -> String {
-    write(value, usize::MAX, |_| Ok(())).unwrap_or_default()
+    show_bounded(value, LONGEST)
 }
 
 /// The value as far as about `limit` characters, then `…`.
@@ -98,7 +102,7 @@ fn show_value(out: &mut String, todo: &mut Vec<Part>, value: &Value, argument: b
         Value::Array(array) => show_array(out, todo, array, limit),
         Value::Fun(_) => out.push_str("<function>"),
         Value::Dual(cotangent) => match cotangent.get(0) {
-            Some(inner) if is_first_order(inner) => {
+            Some(inner) if reverse::is_first_order(inner) => {
                 todo.push(Part::Text(">"));
                 todo.push(plain(inner.clone()));
                 todo.push(Part::Text("<dual "));
@@ -180,24 +184,4 @@ fn sequence(
     }
     parts.push(Part::Text(close));
     todo.extend(parts.into_iter().rev());
-}
-
-/// Whether there is no functional on functions in it.
-fn is_first_order(cotangent: &Value) -> bool {
-    let mut todo = vec![cotangent.clone()];
-    while let Some(value) = todo.pop() {
-        match &value {
-            Value::Cotangent(_) | Value::Fun(_) => return false,
-            Value::Tuple(items) | Value::Dual(items) => todo.extend(items.as_slice().iter().cloned()),
-            Value::Record(record) => todo.extend(record.fields.as_slice().iter().cloned()),
-            Value::Data(data) => todo.extend(data.fields.as_slice().iter().cloned()),
-            Value::Array(array) => {
-                if let Array::Values(items) = &**array {
-                    todo.extend(items.as_slice().iter().cloned());
-                }
-            }
-            Value::Real(_) | Value::Active(_) | Value::Int(_) | Value::Bool(_) | Value::String(_) => {}
-        }
-    }
-    true
 }

@@ -166,6 +166,8 @@ impl Mapper for Ravel<'_> {
     }
 
     fn enter(&mut self, children: usize) -> Result<(), Failure> {
+        // The memory meter does not know the vector, which may double, nor the array made of it.
+        self.cx.reserve((4 * self.reals.len() * size_of::<Value>()) as u64)?;
         self.cx.work(children as u64)
     }
 }

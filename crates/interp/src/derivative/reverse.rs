@@ -7,8 +7,8 @@ use crate::perturb;
 use crate::step::{Context, Failure, Resume, Step};
 use crate::sweep;
 use crate::tape::{Linearization, Tape};
-use crate::value::{Array, Fun, Value};
-use crate::walk;
+use crate::value::{Cotangent, Fun, Value};
+use crate::walk::{self, FunAction, Mapper};
 use smallvec::smallvec;
 use std::rc::Rc;
 
@@ -129,15 +129,33 @@ impl Resume for Noted {
     }
 }
 
-/// Whether there is no function in it, and no functional on functions.
-fn is_first_order(value: &Value) -> bool {
-    let mut todo = vec![value.clone()];
-    while let Some(value) = todo.pop() {
-        match &value {
-            Value::Fun(_) | Value::Cotangent(_) => return false,
-            Value::Array(array) if matches!(**array, Array::Reals(_) | Array::Ints(_)) => {}
-            value => todo.extend(walk::children(value)),
-        }
+/// Finds out whether a value holds a function.
+struct Functions {
+    found: bool,
+}
+
+impl Mapper for Functions {
+    const SHARES: bool = true;
+    const LOOKS_AT_PLAIN: bool = false;
+
+    fn real(&mut self, _value: &Value) -> Result<Option<Value>, Failure> {
+        Ok(None)
     }
-    true
+
+    fn function(&mut self, _fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        self.found = true;
+        Ok(FunAction::Keep)
+    }
+
+    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
+        self.found = true;
+        Ok(FunAction::Keep)
+    }
+}
+
+/// Whether there is no function in it, and no functional on functions.
+pub(crate) fn is_first_order(value: &Value) -> bool {
+    let mut functions = Functions { found: false };
+    // Looking cannot fail.
+    walk::map(value, &mut functions).is_ok() && !functions.found
 }
