@@ -24,7 +24,7 @@ pub struct Label {
 /// One message to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The kind, one of [`crate::codes::CODES`].
+    /// The kind, one of those that the crate that makes it lists in `errors::CODES`.
     pub code: &'static str,
     /// How bad it is.
     pub severity: Severity,
