@@ -3,6 +3,7 @@
 //! Each is a formal system with its paper's syntax, typing, rules and theorems: [`kit`] holds only what a trace, a result
 //! and a translation from the core look like, so that they can be compared.
 
+pub mod delta;
 pub mod kit;
 
 /// The calculi that the program offers, in the order of the papers. Each adds itself here.
