@@ -74,13 +74,14 @@ pub(crate) fn index(index: i64, size: usize) -> Failure {
     match size {
         0 => failure.help("check `length xs > 0` first"),
         _ if index < 0 => failure.help("indices count from 0; the last element is `xs[length xs - 1]`"),
+        1 => failure.help("indices count from 0: the only one is 0"),
         _ => failure.help(format!("indices go from 0 to {}", size - 1)),
     }
 }
 
-/// `a / 0` and its like.
-pub(crate) fn division_by_zero(operation: &str, dividend: i64) -> Failure {
-    Failure::new(DIVISION, format!("`{dividend} {operation} 0`: an `Int` cannot be divided by zero"))
+/// `a / 0` and its like; `call` is the expression with its numbers.
+pub(crate) fn division_by_zero(call: &str) -> Failure {
+    Failure::new(DIVISION, format!("`{call}`: an `Int` cannot be divided by zero"))
         .help("test the divisor first, or convert with `real`: division of `Real`s gives `Infinity` or `NaN`")
 }
 
@@ -111,15 +112,12 @@ pub(crate) fn product_sizes(function: &str, columns: usize, rows: usize) -> Fail
     )
 }
 
-/// Rows of different sizes.
-pub(crate) fn ragged(row: usize, expected: &str, found: &str) -> Failure {
-    Failure::new(
-        RAGGED,
-        format!(
-            "the rows of an array of arrays must agree: row 0 has size {expected}, row {row} has size {found}"
-        ),
-    )
-    .help("for rows of different lengths use a list, or an array of a data type that holds an array")
+/// Rows of different sizes: two rows that disagree, with their sizes.
+pub(crate) fn ragged(first: (usize, &str), second: (usize, &str)) -> Failure {
+    let ((i, expected), (j, found)) = (first, second);
+    let sizes = format!("row {i} has size {expected}, row {j} has size {found}");
+    Failure::new(RAGGED, format!("the rows of an array of arrays must agree: {sizes}"))
+        .help("for rows of different lengths use a list, or an array of a data type that holds an array")
 }
 
 /// `maximum []`
@@ -283,6 +281,7 @@ pub(crate) fn polygamma(order: i64) -> Failure {
         POLYGAMMA,
         format!("`polygamma {order}`: the order must be 0 or more, and at most {}", u32::MAX),
     )
+    .help("`polygamma n` is the derivative of order `n` of `digamma`; `polygamma 0` is `digamma` itself")
 }
 
 /// A value that the types exclude: only a core program that was not verified gets here.

@@ -118,7 +118,7 @@ fn check_regular(items: &[Value]) -> Result<(), Failure> {
     for (i, row) in rest.iter().enumerate() {
         let row = array(row)?;
         if !Rc::ptr_eq(first, row) && !same_sizes(first, row) {
-            return Err(errors::ragged(i + 1, &sizes(first), &sizes(row)));
+            return Err(errors::ragged((0, &sizes(first)), (i + 1, &sizes(row))));
         }
     }
     Ok(())
@@ -286,11 +286,12 @@ fn set(xs: Value, index: i64, value: Value) -> Result<Value, Failure> {
     let size = xs.len();
     let place = usize::try_from(index).ok().filter(|i| *i < size);
     let i = place.ok_or_else(|| errors::index(index, size))?;
-    if let (Value::Array(new), Some(Value::Array(old))) = (&value, xs.get(if i == 0 { size - 1 } else { 0 }))
+    let other = if i == 0 { size - 1 } else { 0 };
+    if let (Value::Array(new), Some(Value::Array(old))) = (&value, xs.get(other))
         && size > 1
         && !same_sizes(&old, new)
     {
-        return Err(errors::ragged(i, &sizes(&old), &sizes(new)));
+        return Err(errors::ragged((other, &sizes(&old)), (i, &sizes(new))));
     }
     let fits = match (&*xs, &value) {
         (Array::Reals(_), Value::Real(_)) | (Array::Ints(_), Value::Int(_)) | (Array::Values(_), _) => true,

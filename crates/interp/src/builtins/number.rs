@@ -16,7 +16,7 @@ pub(crate) fn call(cx: &mut Context, prim: Prim, [a, b, _]: [Value; 3]) -> Resul
         Prim::Sub => binary(cx, RealOp::Sub, &a, &b, i64::wrapping_sub),
         Prim::Mul => binary(cx, RealOp::Mul, &a, &b, i64::wrapping_mul),
         Prim::Div => match (&a, &b) {
-            (Value::Int(x), Value::Int(y)) => divide("/", *x, *y, i64::wrapping_div),
+            (Value::Int(x), Value::Int(y)) => divide(*x, *y, "/", i64::wrapping_div),
             (a, b) => arith::real2(cx, RealOp::Div, a, b),
         },
         Prim::Neg => unary(cx, RealOp::Neg, &a, i64::wrapping_neg),
@@ -47,9 +47,9 @@ pub(crate) fn call(cx: &mut Context, prim: Prim, [a, b, _]: [Value; 3]) -> Resul
         Prim::Round => to_int("round", &a, f64::round),
         Prim::Truncate => to_int("truncate", &a, f64::trunc),
         Prim::IsNan => Ok(Value::Bool(arith::observe(&a)?.is_nan())),
-        Prim::Rem => divide("%", int(&a)?, int(&b)?, i64::wrapping_rem),
-        Prim::DivFloor => divide("`div`", int(&a)?, int(&b)?, div_floor),
-        Prim::ModFloor => divide("`mod`", int(&a)?, int(&b)?, mod_floor),
+        Prim::Rem => divide(int(&a)?, int(&b)?, "%", i64::wrapping_rem),
+        Prim::DivFloor => divide(int(&a)?, int(&b)?, "div", div_floor),
+        Prim::ModFloor => divide(int(&a)?, int(&b)?, "mod", mod_floor),
         Prim::BitAnd => Ok(Value::Int(int(&a)? & int(&b)?)),
         Prim::BitOr => Ok(Value::Int(int(&a)? | int(&b)?)),
         Prim::BitXor => Ok(Value::Int(int(&a)? ^ int(&b)?)),
@@ -105,8 +105,13 @@ fn power(cx: &mut Context, base: &Value, exponent: i64) -> Result<Value, Failure
     }
 }
 
-fn divide(name: &str, x: i64, y: i64, operation: impl Fn(i64, i64) -> i64) -> Result<Value, Failure> {
-    if y == 0 { Err(errors::division_by_zero(name, x)) } else { Ok(Value::Int(operation(x, y))) }
+fn divide(x: i64, y: i64, name: &str, operation: impl Fn(i64, i64) -> i64) -> Result<Value, Failure> {
+    if y != 0 {
+        return Ok(Value::Int(operation(x, y)));
+    }
+    let is_operator = !name.starts_with(char::is_alphabetic);
+    let call = if is_operator { format!("{x} {name} 0") } else { format!("{name} {x} 0") };
+    Err(errors::division_by_zero(&call))
 }
 
 fn div_floor(x: i64, y: i64) -> i64 {

@@ -4,8 +4,15 @@ use super::*;
 use rustc_hash::FxHashSet;
 use wengert_base::{Diagnostic, SourceId};
 
-/// How many calls a diagnostic lists.
-const CALLS_SHOWN: usize = 4;
+/// How many places of calls a diagnostic shows.
+const SITES_SHOWN: usize = 4;
+
+/// A function and the place where it was called, perhaps again and again.
+struct CallSite {
+    name: Name,
+    span: Span,
+    times: usize,
+}
 
 /// A call on the stack.
 struct Call {
@@ -28,17 +35,31 @@ impl Machine<'_> {
         if let (Some(place), true) = (calls.first(), start > 0) {
             diagnostic = diagnostic.note(format!("it happened inside `{}`", short(place.name)));
         }
-        for pair in calls.get(start..).unwrap_or_default().windows(2).take(CALLS_SHOWN) {
+        let mut sites: Vec<CallSite> = Vec::new();
+        let mut more = 0;
+        for pair in calls.get(start..).unwrap_or_default().windows(2) {
             let [callee, caller] = pair else { continue };
-            if own(caller.span) {
-                diagnostic =
-                    diagnostic.also(caller.span, format!("in `{}`, called here", short(callee.name)));
+            let (name, span) = (callee.name, caller.span);
+            if let Some(site) = sites.iter_mut().find(|site| site.name == name && site.span == span) {
+                site.times += 1;
+            } else if own(span) && sites.len() < SITES_SHOWN {
+                sites.push(CallSite { name, span, times: 1 });
+            } else if own(span) {
+                more += 1;
             }
         }
-        let more = calls.len().saturating_sub(start + 1 + CALLS_SHOWN);
+        let many = self.frames.len() > MOST_CALLS;
+        for CallSite { name, span, times } in sites {
+            let times = match times {
+                1 => String::new(),
+                _ if many => ", many times".into(),
+                n => format!(", {n} times"),
+            };
+            diagnostic = diagnostic.also(span, format!("in `{}`, called here{times}", short(name)));
+        }
         if more > 0 {
-            let depth = if self.frames.len() > MOST_CALLS { "many".to_owned() } else { more.to_string() };
-            diagnostic = diagnostic.note(format!("{depth} more calls led there"));
+            let more = if many { "many".into() } else { more.to_string() };
+            diagnostic = diagnostic.note(format!("{more} more calls led there"));
         }
         diagnostic
     }
