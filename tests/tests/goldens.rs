@@ -6,6 +6,7 @@
 //! - `-- mode: check` for `wengert check`, `-- mode: json` for `wengert check --json`;
 //! - `-- mode: eval EXPR` for `wengert eval 'EXPR' --file` the program;
 //! - `-- mode: run ENTRY JSON` for `wengert run` the program `--entry ENTRY --input 'JSON'`;
+//! - `-- mode: calculus NAME WHAT OPTIONS` for `wengert calculus NAME WHAT -` on the text below the line;
 //! - `-- mode: shell LINE` for any line of shell, in which `FILE` stands for the program.
 
 use std::path::Path;
@@ -81,6 +82,12 @@ fn try_program(path: &Path) -> Option<Ran> {
         "run" => {
             let (entry, input) = rest.split_once(' ')?;
             Some(wengert_in(folder, &["run", file, "--entry", entry, "--input", input], ""))
+        }
+        "calculus" => {
+            let mut args: Vec<&str> = mode.split_whitespace().collect();
+            args.insert(3.min(args.len()), "-");
+            let term = text.split_once('\n').map_or("", |(_, term)| term);
+            Some(wengert_in(folder, &args, term))
         }
         "shell" => Some(shell_in(folder, &rest.replace("FILE", file))),
         _ => None,

@@ -3,12 +3,15 @@
 
 pub mod bridge;
 pub mod errors;
+pub mod fit;
 pub mod fragment;
+pub mod graph;
 pub mod ground;
 pub mod json;
 pub mod show;
 pub mod simple;
 pub mod simple_check;
 pub mod simple_show;
+pub mod svg;
 pub mod system;
 pub mod trace;

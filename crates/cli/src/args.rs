@@ -160,6 +160,60 @@ Example:
         limits: LimitArgs,
     },
 
+    /// Reduce an expression step by step in one of the calculi
+    #[command(after_help = "\
+The calculi are those of `wengert calculus`. The part that the next rule rewrites is marked in each term.
+
+Examples:
+  wengert trace 'grad (\\x -> x * x) 3.0' --in pullback
+  wengert trace 'grad f (1, 3)' --file f.wg --in delta --steps 10
+  wengert trace 'jvp sin (1.0, 1.0)' --in perturbative --json")]
+    Trace {
+        /// The expression
+        #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+        expression: String,
+
+        /// The calculus
+        #[arg(long = "in", value_name = "NAME")]
+        calculus: String,
+
+        /// Trace with the definitions and imports of this file in scope
+        #[arg(long, short, value_name = "FILE")]
+        file: Option<PathBuf>,
+
+        #[command(flatten)]
+        show: TraceArgs,
+
+        /// Write a drawing of the computational graph to this file
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
+    },
+
+    /// Work on terms written in the notation of a calculus
+    #[command(after_help = "\
+Examples:
+  wengert calculus                           the calculi
+  wengert calculus pullback                  its rules
+  wengert calculus pullback check term.txt   its type
+  wengert calculus pullback step term.txt    one step; more with --steps N
+  wengert calculus delta translate term.txt")]
+    Calculus {
+        /// The calculus
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+
+        /// What to do
+        #[arg(value_name = "WHAT", value_enum, requires = "file")]
+        verb: Option<Verb>,
+
+        /// The term; `-` is standard input
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+
+        #[command(flatten)]
+        show: TraceArgs,
+    },
+
     /// Describe a function or a module of the library
     #[command(after_help = "\
 Examples:
@@ -194,6 +248,47 @@ Examples:
         #[arg(value_name = "SHELL", value_enum)]
         shell: Shell,
     },
+}
+
+/// What to do with a term of a calculus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Verb {
+    /// Print its type
+    Check,
+    /// Print the first step, or more with --steps
+    Step,
+    /// Reduce it to the end
+    Reduce,
+    /// Print what the calculus's transformations make of it
+    Translate,
+}
+
+/// What to print of a trace.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TraceArgs {
+    /// Print at most so many steps
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<usize>,
+
+    /// Print only steps by these rules
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) rules: Vec<String>,
+
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Characters of a term to a line; longer terms are folded around the part that is rewritten
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) width: usize,
+
+    /// Stop after so many steps (suffixes K, M, G)
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M")]
+    pub(crate) max_steps: u64,
+
+    /// Stop at a term of more nodes than this (suffixes K, M, G)
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "10M")]
+    pub(crate) max_size: u64,
 }
 
 /// How to evaluate and print.

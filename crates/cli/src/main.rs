@@ -13,6 +13,7 @@ mod repl;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
+use std::io;
 use std::process::ExitCode;
 
 /// Recursion over the user's text grows its stack where needed; this is for what little is left.
@@ -31,6 +32,8 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> std::io::Result<u8> {
     let style = output::error_style(cli.color);
+    let looks =
+        commands::calculus::Looks { errors: style, colored: output::is_colored(cli.color, &io::stdout()) };
     match cli.command {
         Command::Eval { expression, file, how } => {
             commands::run::eval(&expression, file.as_deref(), &how, style)
@@ -45,6 +48,13 @@ fn run(cli: Cli) -> std::io::Result<u8> {
         }
         Command::Cost { file, entry, input, limits } => {
             commands::run::cost(&file, &entry, &input, &limits, style)
+        }
+        Command::Trace { expression, calculus, file, show, svg } => {
+            let expression = commands::calculus::Expression { text: &expression, file: file.as_deref() };
+            commands::calculus::trace(&expression, &calculus, &show, svg.as_deref(), looks)
+        }
+        Command::Calculus { name, verb, file, show } => {
+            commands::calculus::calculus(name.as_deref(), verb, file.as_deref(), &show, looks)
         }
         Command::Doc { name } => commands::help::doc(name.as_deref(), style),
         Command::Explain { code } => commands::help::explain(code.as_deref(), style),

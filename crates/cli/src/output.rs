@@ -19,17 +19,21 @@ pub(crate) const INTERRUPTED: u8 = 130;
 
 /// The style of standard error.
 pub(crate) fn error_style(when: When) -> Style {
-    let colored = match when {
+    if is_colored(when, &io::stderr()) { Style::Colored } else { Style::Plain }
+}
+
+/// Whether a stream gets colors.
+pub(crate) fn is_colored(when: When, stream: &impl IsTerminal) -> bool {
+    match when {
         When::Always => true,
         When::Never => false,
         When::Auto => {
             let wanted = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
-            io::stderr().is_terminal()
+            stream.is_terminal()
                 && wanted("NO_COLOR")
                 && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
         }
-    };
-    if colored { Style::Colored } else { Style::Plain }
+    }
 }
 
 /// Writes to standard output through a buffer.

@@ -1,10 +1,17 @@
 //! From expressions and files to the calculi: what `trace` and `calculus` of the command do, without printing.
 
+use crate::errors;
+use crate::files::{MAX_PROGRAM_BYTES, read_text};
 use crate::session::Session;
+use crate::similar::nearest;
 use std::path::Path;
-use wengert_base::{Diagnostic, Name};
+use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_calculi::kit::bridge::bridge;
+use wengert_calculi::kit::graph::graph;
 use wengert_calculi::kit::simple;
+use wengert_calculi::kit::svg;
+use wengert_calculi::kit::system::System;
+use wengert_calculi::kit::trace::{Limits, Trace};
 use wengert_core::Program;
 
 impl Session {
@@ -30,5 +37,52 @@ impl Session {
     ) -> Result<(simple::Program, Vec<Diagnostic>), Vec<Diagnostic>> {
         let (program, entry, warnings) = self.core(text, file)?;
         Ok((bridge(&program, entry)?, warnings))
+    }
+}
+
+/// The calculus of that name.
+pub fn find(name: &str) -> Result<&'static dyn System, Diagnostic> {
+    wengert_calculi::system(name).ok_or_else(|| {
+        let known = wengert_calculi::systems().iter().map(|system| system.name());
+        errors::unknown_calculus(name, nearest(name, known))
+    })
+}
+
+impl Session {
+    /// The trace of an expression in a calculus, and warnings.
+    pub fn trace(
+        &mut self,
+        text: &str,
+        file: Option<&Path>,
+        system: &dyn System,
+        limits: &Limits,
+    ) -> Result<(Trace, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let (program, warnings) = self.simple(text, file)?;
+        Ok((system.trace(&program, limits)?, warnings))
+    }
+
+    /// Draws the computational graph of an expression into a file.
+    pub fn draw(&mut self, text: &str, file: Option<&Path>, to: &Path) -> Result<(), Vec<Diagnostic>> {
+        let (program, _) = self.simple(text, file)?;
+        let drawing = svg::draw(&graph(&program));
+        std::fs::write(to, drawing)
+            .map_err(|error| vec![errors::unwritable(&to.display().to_string(), &error)])
+    }
+
+    /// Gives `work` the text of a file (`-` is standard input), in which it can point at places.
+    pub fn with_text<T>(
+        &mut self,
+        path: &Path,
+        work: impl FnOnce(SourceId, &str) -> Result<T, Vec<Diagnostic>>,
+    ) -> Result<T, Vec<Diagnostic>> {
+        let (name, text) = if path.as_os_str() == "-" {
+            ("<stdin>".to_string(), std::io::read_to_string(std::io::stdin().lock()))
+        } else {
+            let text = read_text(path, Span::NOWHERE, MAX_PROGRAM_BYTES).map_err(|error| vec![error])?;
+            (path.display().to_string(), Ok(text))
+        };
+        let text = text.map_err(|error| vec![errors::unreadable(Span::NOWHERE, &name, &error)])?;
+        let source = self.modules.add_source(&name, &text);
+        work(source, &text)
     }
 }

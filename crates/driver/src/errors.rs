@@ -26,6 +26,7 @@ pub const CODES: &[Code] = &[
     Code { code: "E0822", title: "the engine is not available" },
     Code { code: "E0823", title: "there is no such command" },
     Code { code: "E0824", title: "a command lacks its argument" },
+    Code { code: "E0825", title: "there is no such calculus" },
 ];
 
 /// A file that cannot be opened or read.
@@ -251,6 +252,15 @@ pub fn undocumented(name: &str, similar: Option<&str>) -> Diagnostic {
     match similar {
         Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")),
         None => diagnostic.help("`wengert doc` lists everything"),
+    }
+}
+
+/// A calculus that does not exist.
+pub fn unknown_calculus(name: &str, similar: Option<&str>) -> Diagnostic {
+    let diagnostic = Diagnostic::error("E0825", Span::NOWHERE, format!("there is no calculus `{name}`"));
+    match similar {
+        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")),
+        None => diagnostic.help("`wengert calculus` lists them"),
     }
 }
 

@@ -12,7 +12,10 @@ const PAGE: &str = include_str!("../../../docs/error-index.md");
 pub fn all_codes() -> Vec<Code> {
     let lists =
         [wengert_syntax::errors::CODES, wengert_check::errors::CODES, wengert_interp::errors::CODES, CODES];
-    let mut codes: Vec<Code> = lists.into_iter().flatten().copied().collect();
+    let systems = wengert_calculi::systems();
+    let shared = if systems.is_empty() { &[] } else { wengert_calculi::kit::errors::CODES };
+    let calculi = systems.iter().flat_map(|system| system.codes()).chain(shared);
+    let mut codes: Vec<Code> = lists.into_iter().flatten().chain(calculi).copied().collect();
     codes.sort_by_key(|code| code.code);
     codes
 }
@@ -58,6 +61,10 @@ pub fn explain(code: Code) -> String {
         }
         Some("E08") => {
             "Something around the program is wrong: a file, an import, the JSON given as input, or the use of the command."
+        }
+        Some("E09") => {
+            "A term of a calculus, or a program that is to be traced in one, is wrong or outside of what the calculus is \
+             about. The calculi are those of the papers: each has only the constructs that its paper has."
         }
         _ => "",
     };

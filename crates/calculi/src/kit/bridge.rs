@@ -245,6 +245,9 @@ fn default_arg(param: &Param) -> TypeArg {
         Kind::Size => TypeArg::Size(Size::Unknown),
         Kind::Row => TypeArg::Row(Row::default()),
         Kind::Type(preds) if preds.contains(&Pred::Smooth) => TypeArg::Type(Type::Real),
+        Kind::Type(preds) if preds.contains(&Pred::Num) && preds.contains(&Pred::Tangent) => {
+            TypeArg::Type(Type::Real)
+        }
         Kind::Type(preds) if preds.contains(&Pred::Num) || preds.contains(&Pred::Ord) => {
             TypeArg::Type(Type::Int)
         }

@@ -281,7 +281,11 @@ mod tests {
         let start = term.find('(').unwrap_or_default();
         let redex = start..start + "(λx. x) 1".len();
         let options = Options { width: 40, ..Options::default() };
-        expect_test::expect!["…a a a a a a a  ⟦(λx. x) 1⟧ b b b b b b b…"].assert_eq(&fold(&term, Some(&redex), &options));
+        expect_test::expect!["…a a a a a a a  ⟦(λx. x) 1⟧ b b b b b b b…"].assert_eq(&fold(
+            &term,
+            Some(&redex),
+            &options,
+        ));
         let colored = Options { colored: true, ..options };
         assert!(fold(&term, Some(&redex), &colored).contains("\u{1b}[1;33m(λx. x) 1\u{1b}[0m"));
         assert_eq!(fold("short", Some(&(0..5)), &colored), "short");

@@ -60,7 +60,7 @@ pub(super) fn type_arg(
         Kind::Size => Ok(TypeArg::Size(Size::Unknown)),
         Kind::Type(preds) => {
             let nodes = open.types.get(&param.name).map_or(&[][..], Vec::as_slice);
-            let real = numbers == Numbers::Real || preds.contains(&Pred::Smooth);
+            let real = numbers == Numbers::Real || prefers_real(preds);
             type_of(document, nodes, preds, real).map(TypeArg::Type)
         }
         Kind::Row => {
@@ -83,7 +83,13 @@ pub fn default_arg(param: &Param) -> TypeArg {
     }
 }
 
+/// Whether its numbers are `Real` unless something else decides.
+fn prefers_real(preds: &[Pred]) -> bool {
+    preds.contains(&Pred::Smooth) || preds.contains(&Pred::Tangent)
+}
+
 fn default_type(preds: &[Pred], real: bool) -> Type {
+    let real = real || prefers_real(preds);
     match preds {
         _ if preds.contains(&Pred::Smooth) || (real && preds.contains(&Pred::Num)) => Type::Real,
         _ if preds.contains(&Pred::Num) || preds.contains(&Pred::Ord) => Type::Int,
