@@ -5,10 +5,11 @@
 
 pub mod delta;
 pub mod kit;
+pub mod pullback;
 
 /// The calculi that the program offers, in the order of the papers. Each adds itself here.
 pub fn systems() -> &'static [&'static dyn kit::system::System] {
-    &[]
+    &[&pullback::Pullback, &pullback::Differential]
 }
 
 /// The calculus of that name.

@@ -1,0 +1,179 @@
+//! The paper's worked examples, step by step.
+
+use super::print::{Notation, print};
+use super::reduce::Reducer;
+use super::syntax::Term;
+use super::types::Language;
+use crate::kit::trace::{Limits, Trace};
+use expect_test::{Expect, expect};
+use wengert_base::SourceId;
+
+pub(super) fn term(text: &str) -> Term {
+    match super::read(SourceId(0), text, Language::Pullback) {
+        Ok(term) => term,
+        Err(errors) => panic!("{text}: {errors:?}"),
+    }
+}
+
+pub(super) fn reduce(text: &str) -> (Trace, Term) {
+    Reducer::new(&Limits::default(), Notation::Paper).trace(&term(text))
+}
+
+fn steps(text: &str) -> String {
+    let (trace, _) = reduce(text);
+    let mut out = format!("{}\n", trace.start);
+    for step in &trace.steps {
+        out += &format!("{:>6}  {}\n", step.rule, step.after);
+    }
+    out
+}
+
+fn check(actual: &str, expect: &Expect) {
+    expect.assert_eq(actual);
+}
+
+/// `g⟨x,y⟩ = ⟨x+1, 2x+y²⟩` of example 3.1.
+const G: &str = "fun g⟨x,y⟩ = ⟨add(x,1), add(mult(2,x), pow2(y))⟩;\n";
+
+#[test]
+fn example_3_9() {
+    check(
+        &steps(&format!("{G}((Ω λ⟨x,y⟩. pow2(mult(g(⟨x,y⟩)))) · Ω [1]) ⟨1,3⟩")),
+        &expect![[r#"
+        ((Ω λ⟨x, y⟩. pow2(mult(g(⟨x, y⟩)))) · (λx. [1]*)) ⟨1, 3⟩
+           A-x  ((Ω λ⟨x, y⟩. pow2(mult(g(let z1 = ⟨x, y⟩ in z1)))) · (λx. [1]*)) ⟨1, 3⟩
+           A-f  ((Ω λ⟨x, y⟩. pow2(mult(let z1 = ⟨x, y⟩; z2 = g(z1) in z2))) · (λx. [1]*)) ⟨1, 3⟩
+           A-f  ((Ω λ⟨x, y⟩. pow2(let z1 = ⟨x, y⟩; z2 = g(z1); z3 = mult(z2) in z3)) · (λx. [1]*)) ⟨1, 3⟩
+           A-f  ((Ω λ⟨x, y⟩. let z1 = ⟨x, y⟩; z2 = g(z1); z3 = mult(z2); z4 = pow2(z3) in z4) · (λx. [1]*)) ⟨1, 3⟩
+             8  ((Ω λ⟨x, y⟩. ⟨x, y, ⟨x, y⟩⟩) · (Ω λ⟨x, y, z1⟩. let z2 = g(z1); z3 = mult(z2); z4 = pow2(z3) in z4) · (λx. [1]*)) ⟨1, 3⟩
+             8  ((Ω λ⟨x, y⟩. ⟨x, y, ⟨x, y⟩⟩) · (Ω λ⟨x, y, z1⟩. ⟨x, y, z1, g(z1)⟩) · (Ω λ⟨x, y, z1, z2⟩. let z3 = mult(z2); z4 = pow2(z3) in z4) · (λx. [1]*)) ⟨1, 3⟩
+             8  ((Ω λ⟨x, y⟩. ⟨x, y, ⟨x, y⟩⟩) · (Ω λ⟨x, y, z1⟩. ⟨x, y, z1, g(z1)⟩) · (Ω λ⟨x, y, z1, z2⟩. ⟨x, y, z1, z2, mult(z2)⟩) · (Ω λ⟨x, y, z1, z2, z3⟩. let z4 = pow2(z3) in z4) · (λx. [1]*)) ⟨1, 3⟩
+             7  ((Ω λ⟨x, y⟩. ⟨x, y, ⟨x, y⟩⟩) · (Ω λ⟨x, y, z1⟩. ⟨x, y, z1, g(z1)⟩) · (Ω λ⟨x, y, z1, z2⟩. ⟨x, y, z1, z2, mult(z2)⟩) · (Ω λ⟨x, y, z1, z2, z3⟩. pow2(z3)) · (λx. [1]*)) ⟨1, 3⟩
+           20a  (λ⟨v1, v2⟩. ⟨v1, v2, ⟨v1, v2⟩⟩)* · ((Ω λ⟨x, y, z1⟩. ⟨x, y, z1, g(z1)⟩) · (Ω λ⟨x, y, z1, z2⟩. ⟨x, y, z1, z2, mult(z2)⟩) · (Ω λ⟨x, y, z1, z2, z3⟩. pow2(z3)) · (λx. [1]*)) ⟨1, 3, ⟨1, 3⟩⟩
+           20a  (λ⟨v1, v2⟩. ⟨v1, v2, ⟨v1, v2⟩⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, (J g · v3) ⟨1, 3⟩⟩)* · ((Ω λ⟨x, y, z1, z2⟩. ⟨x, y, z1, z2, mult(z2)⟩) · (Ω λ⟨x, y, z1, z2, z3⟩. pow2(z3)) · (λx. [1]*)) ⟨1, 3, ⟨1, 3⟩, g(⟨1, 3⟩)⟩
+             3  (λ⟨v1, v2⟩. ⟨v1, v2, ⟨v1, v2⟩⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, (J g · v3) ⟨1, 3⟩⟩)* · ((Ω λ⟨x, y, z1, z2⟩. ⟨x, y, z1, z2, mult(z2)⟩) · (Ω λ⟨x, y, z1, z2, z3⟩. pow2(z3)) · (λx. [1]*)) ⟨1, 3, ⟨1, 3⟩, ⟨2, 11⟩⟩
+           20a  (λ⟨v1, v2⟩. ⟨v1, v2, ⟨v1, v2⟩⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, (J g · v3) ⟨1, 3⟩⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, (J mult · v4) ⟨2, 11⟩⟩)* · ((Ω λ⟨x, y, z1, z2, z3⟩. pow2(z3)) · (λx. [1]*)) ⟨1, 3, ⟨1, 3⟩, ⟨2, 11⟩, mult(⟨2, 11⟩)⟩
+             3  (λ⟨v1, v2⟩. ⟨v1, v2, ⟨v1, v2⟩⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, (J g · v3) ⟨1, 3⟩⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, (J mult · v4) ⟨2, 11⟩⟩)* · ((Ω λ⟨x, y, z1, z2, z3⟩. pow2(z3)) · (λx. [1]*)) ⟨1, 3, ⟨1, 3⟩, ⟨2, 11⟩, 22⟩
+            15  (λ⟨v1, v2⟩. ⟨v1, v2, ⟨v1, v2⟩⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, (J g · v3) ⟨1, 3⟩⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, (J mult · v4) ⟨2, 11⟩⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. (J pow2 · v5) 22)* · (λx. [1]*) pow2(22)
+             3  (λ⟨v1, v2⟩. ⟨v1, v2, ⟨v1, v2⟩⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, (J g · v3) ⟨1, 3⟩⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, (J mult · v4) ⟨2, 11⟩⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. (J pow2 · v5) 22)* · (λx. [1]*) 484
+             1  (λ⟨v1, v2⟩. ⟨v1, v2, ⟨v1, v2⟩⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, (J g · v3) ⟨1, 3⟩⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, (J mult · v4) ⟨2, 11⟩⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. (J pow2 · v5) 22)* · [1]*
+             5  (λ⟨v1, v2⟩. ⟨v1, v2, ⟨v1, v2⟩⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, (J g · v3) ⟨1, 3⟩⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, (J mult · v4) ⟨2, 11⟩⟩)* · [0; 0; 0; 0; 0; 0; 44]*
+             5  (λ⟨v1, v2⟩. ⟨v1, v2, ⟨v1, v2⟩⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, (J g · v3) ⟨1, 3⟩⟩)* · [0; 0; 0; 0; 484; 88]*
+             5  (λ⟨v1, v2⟩. ⟨v1, v2, ⟨v1, v2⟩⟩)* · [0; 0; 660; 528]*
+             5  [660; 528]*
+    "#]],
+    );
+}
+
+#[test]
+fn appendix_a_2() {
+    check(
+        &steps("{ω : Ω R} ⊢ ((Ω λl. l (λx y. x + y) 0) · ω) [7, -1]"),
+        &expect![[r#"
+        ((Ω λl. l (λx. λy. x + y) 0) · ω) (λf. λd. f -1 (f 7 d))
+           A-x  ((Ω λl. (let z1 = l in z1) (λx. λy. x + y) 0) · ω) (λf. λd. f -1 (f 7 d))
+           A-x  ((Ω λl. (let z1 = l in z1) (λx. λy. (let z1 = x in z1) + y) 0) · ω) (λf. λd. f -1 (f 7 d))
+           A-x  ((Ω λl. (let z1 = l in z1) (λx. λy. (let z1 = x in z1) + (let z1 = y in z1)) 0) · ω) (λf. λd. f -1 (f 7 d))
+           A-+  ((Ω λl. (let z1 = l in z1) (λx. λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3) 0) · ω) (λf. λd. f -1 (f 7 d))
+           A-λ  ((Ω λl. (let z1 = l in z1) (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 0) · ω) (λf. λd. f -1 (f 7 d))
+           A-λ  ((Ω λl. (let z1 = l in z1) (let z1 = λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1 in z1) 0) · ω) (λf. λd. f -1 (f 7 d))
+         A-app  ((Ω λl. (let z1 = l; z2 = λx. let z2 = λy. let z2 = x; z3 = y; z4 = z2 + z3 in z4 in z2; z3 = z1 z2 in z3) 0) · ω) (λf. λd. f -1 (f 7 d))
+           A-0  ((Ω λl. (let z1 = l; z2 = λx. let z2 = λy. let z2 = x; z3 = y; z4 = z2 + z3 in z4 in z2; z3 = z1 z2 in z3) (let z1 = 0 in z1)) · ω) (λf. λd. f -1 (f 7 d))
+         A-app  ((Ω λl. let z1 = l; z2 = λx. let z2 = λy. let z2 = x; z3 = y; z4 = z2 + z3 in z4 in z2; z3 = z1 z2; z4 = 0; z5 = z3 z4 in z5) · ω) (λf. λd. f -1 (f 7 d))
+             8  ((Ω λl. ⟨l, l⟩) · (Ω λ⟨l, z1⟩. let z2 = λx. let z2 = λy. let z2 = x; z3 = y; z4 = z2 + z3 in z4 in z2; z3 = z1 z2; z4 = 0; z5 = z3 z4 in z5) · ω) (λf. λd. f -1 (f 7 d))
+             8  ((Ω λl. ⟨l, l⟩) · (Ω λ⟨l, z1⟩. ⟨l, z1, λx. let z2 = λy. let z2 = x; z3 = y; z4 = z2 + z3 in z4 in z2⟩) · (Ω λ⟨l, z1, z2⟩. let z3 = z1 z2; z4 = 0; z5 = z3 z4 in z5) · ω) (λf. λd. f -1 (f 7 d))
+             8  ((Ω λl. ⟨l, l⟩) · (Ω λ⟨l, z1⟩. ⟨l, z1, λx. let z2 = λy. let z2 = x; z3 = y; z4 = z2 + z3 in z4 in z2⟩) · (Ω λ⟨l, z1, z2⟩. ⟨l, z1, z2, z1 z2⟩) · (Ω λ⟨l, z1, z2, z3⟩. let z4 = 0; z5 = z3 z4 in z5) · ω) (λf. λd. f -1 (f 7 d))
+             8  ((Ω λl. ⟨l, l⟩) · (Ω λ⟨l, z1⟩. ⟨l, z1, λx. let z2 = λy. let z2 = x; z3 = y; z4 = z2 + z3 in z4 in z2⟩) · (Ω λ⟨l, z1, z2⟩. ⟨l, z1, z2, z1 z2⟩) · (Ω λ⟨l, z1, z2, z3⟩. ⟨l, z1, z2, z3, 0⟩) · (Ω λ⟨l, z1, z2, z3, z4⟩. let z5 = z3 z4 in z5) · ω) (λf. λd. f -1 (f 7 d))
+             7  ((Ω λl. ⟨l, l⟩) · (Ω λ⟨l, z1⟩. ⟨l, z1, λx. let z2 = λy. let z2 = x; z3 = y; z4 = z2 + z3 in z4 in z2⟩) · (Ω λ⟨l, z1, z2⟩. ⟨l, z1, z2, z1 z2⟩) · (Ω λ⟨l, z1, z2, z3⟩. ⟨l, z1, z2, z3, 0⟩) · (Ω λ⟨l, z1, z2, z3, z4⟩. z3 z4) · ω) (λf. λd. f -1 (f 7 d))
+           20a  (λv1. ⟨v1, v1⟩)* · ((Ω λ⟨l, z1⟩. ⟨l, z1, λx. let z2 = λy. let z2 = x; z3 = y; z4 = z2 + z3 in z4 in z2⟩) · (Ω λ⟨l, z1, z2⟩. ⟨l, z1, z2, z1 z2⟩) · (Ω λ⟨l, z1, z2, z3⟩. ⟨l, z1, z2, z3, 0⟩) · (Ω λ⟨l, z1, z2, z3, z4⟩. z3 z4) · ω) ⟨λf. λd. f -1 (f 7 d), λf. λd. f -1 (f 7 d)⟩
+           20b  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · ((Ω λ⟨l, z1, z2⟩. ⟨l, z1, z2, z1 z2⟩) · (Ω λ⟨l, z1, z2, z3⟩. ⟨l, z1, z2, z3, 0⟩) · (Ω λ⟨l, z1, z2, z3, z4⟩. z3 z4) · ω) ⟨λf. λd. f -1 (f 7 d), λf. λd. f -1 (f 7 d), λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1⟩
+           20a  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · ((Ω λ⟨l, z1, z2, z3⟩. ⟨l, z1, z2, z3, 0⟩) · (Ω λ⟨l, z1, z2, z3, z4⟩. z3 z4) · ω) ⟨λf. λd. f -1 (f 7 d), λf. λd. f -1 (f 7 d), λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1, (λf. λd. f -1 (f 7 d)) (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1)⟩
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · ((Ω λ⟨l, z1, z2, z3⟩. ⟨l, z1, z2, z3, 0⟩) · (Ω λ⟨l, z1, z2, z3, z4⟩. z3 z4) · ω) ⟨λf. λd. f -1 (f 7 d), λf. λd. f -1 (f 7 d), λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1, λd. (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) -1 ((λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 7 d)⟩
+           20b  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · ((Ω λ⟨l, z1, z2, z3, z4⟩. z3 z4) · ω) ⟨λf. λd. f -1 (f 7 d), λf. λd. f -1 (f 7 d), λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1, λd. (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) -1 ((λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 7 d), 0⟩
+           19b  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω ((λd. (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) -1 ((λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 7 d)) 0)
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω ((λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) -1 ((λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 7 0))
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω ((let z1 = λy. let z1 = -1; z2 = y; z3 = z1 + z2 in z3 in z1) ((λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 7 0))
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω ((λy. let z1 = -1; z2 = y; z3 = z1 + z2 in z3) ((λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 7 0))
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω ((λy. let z1 = -1; z2 = y; z3 = z1 + z2 in z3) ((let z1 = λy. let z1 = 7; z2 = y; z3 = z1 + z2 in z3 in z1) 0))
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω ((λy. let z1 = -1; z2 = y; z3 = z1 + z2 in z3) ((λy. let z1 = 7; z2 = y; z3 = z1 + z2 in z3) 0))
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω ((λy. let z1 = -1; z2 = y; z3 = z1 + z2 in z3) (let z1 = 7; z2 = 0; z3 = z1 + z2 in z3))
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω ((λy. let z1 = -1; z2 = y; z3 = z1 + z2 in z3) (let z1 = 0; z2 = 7 + z1 in z2))
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω ((λy. let z1 = -1; z2 = y; z3 = z1 + z2 in z3) (let z1 = 7 + 0 in z1))
+            ≡0  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω ((λy. let z1 = -1; z2 = y; z3 = z1 + z2 in z3) (let z1 = 7 in z1))
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω ((λy. let z1 = -1; z2 = y; z3 = z1 + z2 in z3) 7)
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω (let z1 = -1; z2 = 7; z3 = z1 + z2 in z3)
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω (let z1 = 7; z2 = -1 + z1 in z2)
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω (let z1 = -1 + 7 in z1)
+             +  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω (let z1 = 6 in z1)
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. ⟨v1, v2, v3, v4, 0⟩)* · (λ⟨v1, v2, v3, v4, v5⟩. v4 0 + v5)* · ω 6
+             6  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. v4 0 + 0)* · ω 6
+            ≡0  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. ⟨v1, v2, v3, v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)⟩)* · (λ⟨v1, v2, v3, v4⟩. v4 0)* · ω 6
+             6  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. (v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) + (λd. v3 -1 (7 + d) + v3 7 d)) 0)* · ω 6
+            ≡+  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 0 + (λd. v3 -1 (7 + d) + v3 7 d) 0)* · ω 6
+             1  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 0 + v3 -1 (7 + 0) + v3 7 0)* · ω 6
+            ≡0  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. ⟨v1, v2, 0⟩)* · (λ⟨v1, v2, v3⟩. v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 0 + v3 -1 7 + v3 7 0)* · ω 6
+             6  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 0 + 0 -1 7 + 0 7 0)* · ω 6
+            ≡0  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 0 + 0 7 + 0 7 0)* · ω 6
+            ≡0  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 0 + 0 + 0 7 0)* · ω 6
+            ≡0  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 0 + 0 + 0 0)* · ω 6
+            ≡0  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 0 + 0 + 0)* · ω 6
+            ≡0  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 0 + 0)* · ω 6
+            ≡0  (λv1. ⟨v1, v1⟩)* · (λ⟨v1, v2⟩. v2 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 0)* · ω 6
+             6  (λv1. v1 (λx. let z1 = λy. let z1 = x; z2 = y; z3 = z1 + z2 in z3 in z1) 0)* · ω 6
+    "#]],
+    );
+}
+
+#[test]
+fn figure_5() {
+    let (trace, end) = reduce("{ω : Ω R, d : R} ⊢ ((Ω λf. f -1 (f 7 d)) · ω) (λx y. add(x, y))");
+    check(
+        &format!("{}\n{:?}\n", print(&end), trace.counts.by_rule),
+        &expect![[r#"
+        (λv1. (v1 -1 add(⟨7, d⟩) + (J add · ⟨0, 0⟩) ⟨-1, add(⟨7, d⟩)⟩) + (J add · ⟨0, (v1 7 d + (J add · ⟨0, 0⟩) ⟨7, d⟩) + (J add · ⟨0, 0⟩) ⟨7, d⟩⟩) ⟨-1, add(⟨7, d⟩)⟩)* · ω add(⟨-1, add(⟨7, d⟩)⟩)
+        {"1": 6, "11": 3, "12": 3, "13c": 4, "15": 4, "18": 2, "19b": 4, "20a": 13, "20b": 7, "6": 20, "7": 7, "8": 20, "A-app": 4, "A-f": 4, "A-pair": 4, "A-r": 4, "A-x": 9, "A-λ": 2, "≡+": 2}
+    "#]],
+    );
+}
+
+#[test]
+fn machine_of_3_5() {
+    let text = format!("{G}((Ω λ⟨x,y⟩. pow2(mult(g(⟨x,y⟩)))) · Ω [1]) ⟨1,3⟩");
+    let (trace, end) = super::machine::run(&term(&text), &Limits::default());
+    let (plain, _) = reduce(&text);
+    assert_eq!(plain.counts.by_rule, trace.counts.by_rule);
+    check(&print(&end), &expect!["[660; 528]*"]);
+    let configurations: Vec<&str> =
+        trace.steps.iter().map(|step| step.after.as_str()).skip(3).take(6).collect();
+    check(
+        &configurations.join("\n"),
+        &expect![[r#"
+        ⟨let z1 = ⟨x, y⟩; z2 = g(z1); z3 = mult(z2); z4 = pow2(z3) in z4 | λx. [1]*⟩_⟨x, y⟩ ⟨1, 3⟩
+        ⟨⟨x, y, ⟨x, y⟩⟩ | ⟨let z2 = g(z1); z3 = mult(z2); z4 = pow2(z3) in z4 | λx. [1]*⟩_⟨x, y, z1⟩⟩_⟨x, y⟩ ⟨1, 3⟩
+        ⟨⟨x, y, ⟨x, y⟩⟩ | ⟨⟨x, y, z1, g(z1)⟩ | ⟨let z3 = mult(z2); z4 = pow2(z3) in z4 | λx. [1]*⟩_⟨x, y, z1, z2⟩⟩_⟨x, y, z1⟩⟩_⟨x, y⟩ ⟨1, 3⟩
+        ⟨⟨x, y, ⟨x, y⟩⟩ | ⟨⟨x, y, z1, g(z1)⟩ | ⟨⟨x, y, z1, z2, mult(z2)⟩ | ⟨let z4 = pow2(z3) in z4 | λx. [1]*⟩_⟨x, y, z1, z2, z3⟩⟩_⟨x, y, z1, z2⟩⟩_⟨x, y, z1⟩⟩_⟨x, y⟩ ⟨1, 3⟩
+        ⟨⟨x, y, ⟨x, y⟩⟩ | ⟨⟨x, y, z1, g(z1)⟩ | ⟨⟨x, y, z1, z2, mult(z2)⟩ | ⟨pow2(z3) | λx. [1]*⟩_⟨x, y, z1, z2, z3⟩⟩_⟨x, y, z1, z2⟩⟩_⟨x, y, z1⟩⟩_⟨x, y⟩ ⟨1, 3⟩
+        (λ⟨v1, v2⟩. ⟨v1, v2, ⟨v1, v2⟩⟩)* · ⟨⟨x, y, z1, g(z1)⟩ | ⟨⟨x, y, z1, z2, mult(z2)⟩ | ⟨pow2(z3) | λx. [1]*⟩_⟨x, y, z1, z2, z3⟩⟩_⟨x, y, z1, z2⟩⟩_⟨x, y, z1⟩ ⟨1, 3, ⟨1, 3⟩⟩"#]],
+    );
+}
+
+#[test]
+fn functions_as_arguments() {
+    for (text, expect) in [
+        ("((Ω λx. (λf. f (f x)) (λy. mult(y, x))) · Ω [1]) 3", expect!["[27]*"]),
+        ("((Ω λx. let y = mult(x,x); z = sin(y) in add(y,z)) · Ω [1]) 3", expect!["[0.5332184286919384]*"]),
+        (
+            "((Ω λ⟨x, y⟩. (λg. g (λa. mult(a, y))) (λh. h (h x))) · Ω [1]) ⟨3, 5⟩",
+            expect![
+                "((Ω λ⟨x, y⟩. ⟨x, y, λh. let z1 = h; z2 = h; z3 = x; z4 = z2 z3; z5 = z1 z4 in z5⟩) · (Ω λ⟨x, y, g⟩. ⟨x, y, g, g⟩) · (Ω λ⟨x, y, g, z1⟩. ⟨x, y, g, z1, λa. let z2 = a; z3 = y; z4 = ⟨z2, z3⟩; z5 = mult(z4) in z5⟩) · (Ω λ⟨x, y, g, z1, z2⟩. z1 z2) · (λx. [1]*)) ⟨3, 5⟩"
+            ],
+        ),
+        // Value 1 of remark 3.6: the function f is not known where its argument is differentiated.
+        (
+            "{ω : Ω((R ⇒ R) ⇒ R)} ⊢ ((Ω λx. λf. f x) · ω) 3",
+            expect!["((Ω λx. λf. let z1 = f; z2 = x; z3 = z1 z2 in z3) · ω) 3"],
+        ),
+    ] {
+        expect.assert_eq(&print(&reduce(text).1));
+    }
+}
