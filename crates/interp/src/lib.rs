@@ -114,8 +114,8 @@ impl Interp {
         go: impl FnOnce(&mut Machine<'_>) -> Result<Value, Failure>,
     ) -> Result<Value, Diagnostic> {
         self.cx.start();
-        let mut machine = Machine::new(&mut self.library, &mut self.cx);
-        let result = go(&mut machine).map_err(|failure| machine.diagnose(failure, &self.library_sources));
+        let mut machine = Machine::new(&mut self.library, &mut self.cx, &self.library_sources);
+        let result = go(&mut machine).map_err(|failure| machine.diagnose(failure));
         if result.is_err() {
             self.library.forget_running();
         }

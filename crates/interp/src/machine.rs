@@ -11,9 +11,10 @@ use crate::compile::library::{InstanceState, Library};
 use crate::errors;
 use crate::step::{Context, Failure, Resume, Step};
 use crate::value::{Data, Fields, Fun, Record, Value};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::rc::Rc;
-use wengert_base::{Name, Span};
+use wengert_base::{Name, SourceId, Span};
 
 mod instructions;
 mod trace;
@@ -65,6 +66,10 @@ pub(crate) struct Machine<'a> {
     no_captures: Rc<Fields>,
     /// Bytes of the boxes in `frames`.
     builtin_bytes: u64,
+    /// Sources that are not the user's own.
+    library_sources: &'a FxHashSet<SourceId>,
+    /// Where the user's text was left last by a tail call with nothing below it.
+    outermost: Span,
 }
 
 /// What a register holds that nobody reads.
@@ -72,7 +77,11 @@ const NOTHING: Value = Value::Bool(false);
 
 impl<'a> Machine<'a> {
     /// A machine with empty stacks.
-    pub(crate) fn new(library: &'a mut Library, cx: &'a mut Context) -> Machine<'a> {
+    pub(crate) fn new(
+        library: &'a mut Library,
+        cx: &'a mut Context,
+        library_sources: &'a FxHashSet<SourceId>,
+    ) -> Machine<'a> {
         Machine {
             library,
             cx,
@@ -80,6 +89,8 @@ impl<'a> Machine<'a> {
             frames: Vec::new(),
             no_captures: Rc::new(Fields::default()),
             builtin_bytes: 0,
+            library_sources,
+            outermost: Span::NOWHERE,
         }
     }
 

@@ -70,3 +70,53 @@ fn a_number_is_an_int_or_a_real_as_its_use_demands() {
         expect![["(2.0, 2)"]],
     );
 }
+
+#[test]
+fn functions_of_a_recursive_group_find_each_other_and_what_they_capture() {
+    check(
+        "def main.main : (Bool, Int) = let k%0 : Int = 7 in
+           let rec even%1 : Int -> Bool = \\(n%2 : Int) -> if #== @Int n%2 0 then true else odd%3 (#- @Int n%2 1)
+           and odd%3 : Int -> Bool = \\(n%4 : Int) -> if #== @Int n%4 0 then #== @Int k%0 0 else even%1 (#- @Int n%4 1)
+           in (even%1 100000, #length @Int @[3] (#map @Int @Bool @[3] even%1 (#iota @[3] k%0)))",
+        expect![["(true, 7)"]],
+    );
+}
+
+#[test]
+fn a_definition_that_needs_its_own_value_is_an_error() {
+    check(
+        "def main.main : Int = main.other
+         def main.other : Int = #+ @Int main.main 1",
+        expect![["E0714 the value of `main.main` is needed to compute the value of `main.main`"]],
+    );
+}
+
+#[test]
+fn a_shared_array_is_copied_before_it_is_changed() {
+    check(
+        "def main.main : ([]Int, []Int, []Int) = let xs%0 : []Int = #iota @[3] 3 in
+           let ys%1 : []Int = #set @Int @[3] xs%0 0 9 in (xs%0, ys%1, #set @Int @[3] ys%1 1 8)",
+        expect![["([0, 1, 2], [9, 1, 2], [9, 8, 2])"]],
+    );
+}
+
+#[test]
+fn patterns_are_tried_in_order_and_look_inside() {
+    check(
+        &format!(
+            "{LIST}def main.f : main.List (Int, Bool) -> Int = \\(xs%0 : main.List (Int, Bool)) ->
+               match xs%0 with
+               | main.List::Cons#1 @(Int, Bool) (1, _) _ -> 10
+               | main.List::Cons#1 @(Int, Bool) ((n%1 : Int), true) (main.List::Nil#0 @(Int, Bool)) -> n%1
+               | main.List::Cons#1 @(Int, Bool) _ _ -> 30
+               | main.List::Nil#0 @(Int, Bool) -> 40
+               end
+             def main.one : (Int, Bool) -> main.List (Int, Bool) = \\(p%0 : (Int, Bool)) ->
+               main.List::Cons#1 @(Int, Bool) p%0 (main.List::Nil#0 @(Int, Bool))
+             def main.main : (Int, Int, Int, Int) =
+               (main.f (main.one (1, false)), main.f (main.one (5, true)), main.f (main.one (5, false)),
+                main.f (main.List::Nil#0 @(Int, Bool)))"
+        ),
+        expect![["(10, 5, 30, 40)"]],
+    );
+}

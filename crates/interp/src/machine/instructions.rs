@@ -112,6 +112,7 @@ impl Machine<'_> {
                     self.enter(activation, code, captured, args)?;
                 }
                 Instr::TailCall { func, args } => {
+                    self.note_outermost(activation);
                     let func = take(&mut self.stack, activation, func);
                     let args = self.collect(activation, args);
                     self.stack.truncate(activation.base as usize);
@@ -125,6 +126,7 @@ impl Machine<'_> {
                     return Ok(Control::Apply(func, args));
                 }
                 Instr::TailCallGlobal { id, args } => {
+                    self.note_outermost(activation);
                     let args = self.collect(activation, args);
                     self.stack.truncate(activation.base as usize);
                     let code = self.function(id)?;
@@ -132,6 +134,7 @@ impl Machine<'_> {
                     self.replace(activation, code, captured, args)?;
                 }
                 Instr::TailCallSibling { code, args } => {
+                    self.note_outermost(activation);
                     let args = self.collect(activation, args);
                     self.stack.truncate(activation.base as usize);
                     let code = self.code(code)?;
@@ -352,6 +355,17 @@ impl Machine<'_> {
         activation.captured = captured;
         activation.pc = 0;
         Ok(())
+    }
+
+    /// Remembers where a tail call leaves the user's text, if no frame will tell.
+    #[inline]
+    fn note_outermost(&mut self, activation: &Activation) {
+        if self.frames.len() <= 1
+            && let Some(span) = activation.code.spans.get(activation.pc as usize - 1)
+            && (span.source == self.outermost.source || self.is_own(*span))
+        {
+            self.outermost = *span;
+        }
     }
 
     /// Puts the running call on the frame stack.

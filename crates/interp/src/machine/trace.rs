@@ -1,8 +1,7 @@
 //! From a failure and the stack at that moment to a diagnostic.
 
 use super::*;
-use rustc_hash::FxHashSet;
-use wengert_base::{Diagnostic, SourceId};
+use wengert_base::Diagnostic;
 
 /// How many places of calls a diagnostic shows.
 const SITES_SHOWN: usize = 4;
@@ -22,12 +21,15 @@ struct Call {
 
 impl Machine<'_> {
     /// The failure at the innermost expression of the user's own text, with the calls that led there.
-    pub(crate) fn diagnose(&mut self, failure: Failure, library_sources: &FxHashSet<SourceId>) -> Diagnostic {
-        let own = |span: Span| !span.is_nowhere() && !library_sources.contains(&span.source);
+    pub(crate) fn diagnose(&mut self, failure: Failure) -> Diagnostic {
+        let own = |span: Span| self.is_own(span);
         let calls: Vec<Call> = self.calls().collect();
         let inner = calls.iter().position(|call| own(call.span));
-        let start = inner.unwrap_or(0);
-        let span = calls.get(start).map_or(Span::NOWHERE, |call| call.span);
+        // Where no frame is of the user's text, all of it was left by tail calls.
+        let start = inner.unwrap_or(calls.len());
+        let left =
+            calls.first().filter(|_| self.outermost.is_nowhere()).map_or(self.outermost, |call| call.span);
+        let span = calls.get(start).map_or(left, |call| call.span);
         let text = *failure.0;
         let mut diagnostic = Diagnostic::error(text.code, span, text.message);
         diagnostic.notes = text.notes;
@@ -62,6 +64,11 @@ impl Machine<'_> {
             diagnostic = diagnostic.note(format!("{more} more calls led there"));
         }
         diagnostic
+    }
+
+    /// Whether the span is in the user's own text.
+    pub(super) fn is_own(&self, span: Span) -> bool {
+        !span.is_nowhere() && !self.library_sources.contains(&span.source)
     }
 
     fn calls(&self) -> impl Iterator<Item = Call> {
