@@ -4,7 +4,6 @@
 pub mod bridge;
 pub mod errors;
 pub mod fit;
-pub mod fragment;
 pub mod graph;
 pub mod ground;
 pub mod json;

@@ -6,6 +6,7 @@ use crate::session::Session;
 use crate::similar::nearest;
 use std::path::Path;
 use wengert_base::{Diagnostic, Name, SourceId, Span};
+use wengert_calculi::kit as calculi;
 use wengert_calculi::kit::bridge::bridge;
 use wengert_calculi::kit::graph::graph;
 use wengert_calculi::kit::simple;
@@ -48,6 +49,16 @@ pub fn find(name: &str) -> Result<&'static dyn System, Diagnostic> {
     })
 }
 
+/// The other calculi that can take a program, found by trying each.
+fn takers(program: &simple::Program, refused: &dyn System) -> Vec<&'static str> {
+    let limits = Limits { steps: 0, recorded: 0, ..Limits::default() };
+    wengert_calculi::systems()
+        .iter()
+        .filter(|system| system.name() != refused.name() && system.trace(program, &limits).is_ok())
+        .map(|system| system.name())
+        .collect()
+}
+
 impl Session {
     /// The trace of an expression in a calculus, and warnings.
     pub fn trace(
@@ -58,7 +69,14 @@ impl Session {
         limits: &Limits,
     ) -> Result<(Trace, Vec<Diagnostic>), Vec<Diagnostic>> {
         let (program, warnings) = self.simple(text, file)?;
-        Ok((system.trace(&program, limits)?, warnings))
+        let trace = system.trace(&program, limits).map_err(|mut errors| {
+            // The program is well typed, so what is wrong is that the calculus has no term for it.
+            if let Some(first) = errors.first_mut() {
+                first.help = Some(calculi::errors::takers(&takers(&program, system)));
+            }
+            errors
+        })?;
+        Ok((trace, warnings))
     }
 
     /// Draws the computational graph of an expression into a file.

@@ -14,17 +14,18 @@ pub const CODES: &[Code] = &[
 
 /// A construct that the calculus has no term for; `takers` can take it.
 pub fn outside(calculus: &str, construct: &str, takers: &[&str], span: Span) -> Diagnostic {
-    let diagnostic =
-        Diagnostic::error("E0981", span, format!("{construct} is outside of the {calculus} calculus"));
+    Diagnostic::error("E0981", span, format!("{construct} is outside of the {calculus} calculus"))
+        .help(self::takers(takers))
+}
+
+/// What to do about a program that a calculus cannot take.
+pub fn takers(takers: &[&str]) -> String {
     match takers {
-        [] => diagnostic
-            .note("no calculus can take it")
-            .help("`wengert eval` computes with the whole language; trace a part without it"),
-        [one] => diagnostic.help(format!("`{one}` can take it: `--in {one}`")),
-        [first, rest @ ..] => {
-            let all: Vec<String> =
-                std::iter::once(first).chain(rest).map(|name| format!("`{name}`")).collect();
-            diagnostic.help(format!("{} can take it: `--in {first}`", all.join(" and ")))
+        [] => "no calculus can take it; `wengert eval` computes with the whole language".into(),
+        [one] => format!("`{one}` can take this program: `--in {one}`"),
+        [first, ..] => {
+            let all: Vec<String> = takers.iter().map(|name| format!("`{name}`")).collect();
+            format!("{} can take this program: `--in {first}`", all.join(" and "))
         }
     }
 }

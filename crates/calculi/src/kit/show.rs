@@ -6,11 +6,11 @@
 //! ```
 //!
 //! The names of rules stand in a column. The part of the term that the *next* rule rewrites is marked: by color, or else by
-//! the brackets `⟦ ⟧`. A term longer than the line is folded around its redex: what is left out is `…`, so the redex and
+//! the brackets `⟦ ⟧`; of a redex that is too long for that, the part that the rule changes. A term longer than the line is folded around its redex: what is left out is `…`, so the redex and
 //! what is next to it stay in view.
 
 use super::ground::Ground;
-use super::trace::{Stopped, Trace};
+use super::trace::{Step, Stopped, Trace};
 use std::fmt::Write;
 use std::ops::Range;
 use wengert_base::real;
@@ -58,7 +58,7 @@ pub fn steps(trace: &Trace, options: &Options) -> String {
     let filtered = !options.rules.is_empty();
     let mut out = String::new();
     if !filtered {
-        let redex = trace.steps.first().and_then(|step| step.redex.clone()).filter(|_| limit > 0);
+        let redex = trace.steps.first().and_then(|step| marked(step, options)).filter(|_| limit > 0);
         let _ = writeln!(
             out,
             "{:digits$} {:names$}  {}",
@@ -69,12 +69,12 @@ pub fn steps(trace: &Trace, options: &Options) -> String {
     }
     for (index, step) in &shown {
         if filtered {
-            let before = fold(&step.before, step.redex.as_ref(), options);
+            let before = fold(&step.before, marked(step, options).as_ref(), options);
             let _ = writeln!(out, "{:digits$} {:names$}  {before}", "", "");
         }
         // The redex of the next step is marked in what this step made; the term is the same text.
         let next = trace.steps.get(index + 1).filter(|next| !filtered && next.before == step.after);
-        let term = fold(&step.after, next.and_then(|next| next.redex.as_ref()), options);
+        let term = fold(&step.after, next.and_then(|next| marked(next, options)).as_ref(), options);
         let _ = writeln!(out, "{:>digits$} {:names$}  {term}", index + 1, step.rule);
     }
     let more = trace.counts.steps.saturating_sub(shown.len() as u64);
@@ -109,6 +109,30 @@ pub fn outcome(trace: &Trace, options: &Options) -> String {
         let _ = writeln!(out, "rules: {}", rules.join(", "));
     }
     out
+}
+
+/// The part of the term before a step that is marked: the redex, or of a long redex what the rule changes.
+fn marked(step: &Step, options: &Options) -> Option<Range<usize>> {
+    let redex = step.redex.clone()?;
+    let inside = step.before.get(redex.clone())?;
+    if inside.chars().count() <= options.width / REDEX_SHARE {
+        return Some(redex);
+    }
+    let same = |(a, b): &(char, char)| a == b;
+    let (before, after) = (&step.before, &step.after);
+    let prefix: usize = before.chars().zip(after.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+    let room = before.len().min(after.len()) - prefix;
+    let mut suffix = 0;
+    for (c, _) in before.chars().rev().zip(after.chars().rev()).take_while(same) {
+        if suffix + c.len_utf8() > room {
+            break;
+        }
+        suffix += c.len_utf8();
+    }
+    // Where only something new comes in, the character before it stands for the place.
+    let end = before.len() - suffix;
+    let start = if prefix < end { prefix } else { before.get(..end)?.char_indices().next_back()?.0 };
+    Some(start.max(redex.start)..end.min(redex.end)).filter(|part| part.start < part.end).or(Some(redex))
 }
 
 /// The longest redex that is shown whole, as a part of the width.
@@ -213,7 +237,7 @@ fn listed(items: &[Ground]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kit::trace::{Counts, Step};
+    use crate::kit::trace::Counts;
 
     fn example() -> Trace {
         let mut counts = Counts::default();
