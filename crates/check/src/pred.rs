@@ -59,13 +59,16 @@ impl Store<'_> {
             Pred::Num if matches!(ty, Ty::Int | Ty::Real) => Ok(()),
             Pred::Ord if matches!(ty, Ty::Int | Ty::Real | Ty::String) => Ok(()),
             Pred::Num | Pred::Ord => fails(),
-            Pred::Data => self.require_data(&ty, origin),
+            Pred::Data | Pred::Tangent => self.require_data(pred, &ty, origin),
             Pred::Smooth => self.require_smooth(&ty, origin),
         }
     }
 
-    fn require_data(&mut self, ty: &Ty, origin: OriginId) -> Result<(), Clash> {
-        let pred = Pred::Data;
+    /// Demands `Data` or `Tangent`. In a type that already holds a `Real`, the other numbers are nobody's to choose: a
+    /// literal beside it is an `Int` that is carried along.
+    fn require_data(&mut self, pred: Pred, ty: &Ty, origin: OriginId) -> Result<(), Clash> {
+        let holds_real = pred == Pred::Tangent && matches!(self.smoothness(ty), Smoothness::Yes);
+        let pred = if holds_real { Pred::Data } else { pred };
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match ty {
             Ty::Real | Ty::Int | Ty::Bool | Ty::String | Ty::Error => Ok(()),
             Ty::Meta(_) | Ty::Rigid(_) => self.require(pred, ty, origin),
@@ -163,7 +166,7 @@ impl Store<'_> {
         // Settling one demand may put off others (a record inside a record), never the same one again.
         while let Some(Deferred { pred, ty, origin }) = work.pop() {
             let outcome = match pred {
-                Pred::Data => self.settle_data(&ty, origin),
+                Pred::Data | Pred::Tangent => self.settle_data(pred, &ty, origin),
                 Pred::Smooth => self.settle_smooth(&ty, origin),
                 Pred::Num | Pred::Ord => self.require(pred, &ty, origin).map(|()| true),
             };
@@ -179,16 +182,16 @@ impl Store<'_> {
     }
 
     /// True when decided.
-    fn settle_data(&mut self, ty: &Ty, origin: OriginId) -> Result<bool, Clash> {
+    fn settle_data(&mut self, pred: Pred, ty: &Ty, origin: OriginId) -> Result<bool, Clash> {
         let Ty::Record(row) = self.shallow(ty) else {
-            return self.require(Pred::Data, ty, origin).map(|()| true);
+            return self.require(pred, ty, origin).map(|()| true);
         };
         let flat = self.flat_row(&row);
-        let Rest::Meta(id) = flat.rest else { return self.require(Pred::Data, ty, origin).map(|()| true) };
+        let Rest::Meta(id) = flat.rest else { return self.require(pred, ty, origin).map(|()| true) };
         match self.rows.get(id.0 as usize) {
             Some(RowState::Open { level, .. }) if *level > self.level => {
                 self.bind_row(id, RowTy { fields: BTreeMap::new(), rest: Rest::Closed });
-                self.require(Pred::Data, ty, origin).map(|()| true)
+                self.require(pred, ty, origin).map(|()| true)
             }
             Some(RowState::Open { .. } | RowState::Bound(_)) | None => Ok(false),
         }
@@ -233,7 +236,9 @@ fn implied(pred: Pred, has: impl Fn(Pred) -> bool) -> bool {
     match pred {
         Pred::Num | Pred::Smooth => false,
         Pred::Ord => has(Pred::Num),
-        Pred::Data => has(Pred::Num) || has(Pred::Ord),
+        Pred::Data | Pred::Tangent => {
+            has(Pred::Num) || has(Pred::Ord) || has(Pred::Data) || has(Pred::Tangent)
+        }
     }
 }
 

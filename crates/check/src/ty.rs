@@ -88,7 +88,7 @@ pub(crate) enum Arg {
 
 /// A set of predicates, each with the reason for the first demand.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Preds([Option<OriginId>; 4]);
+pub(crate) struct Preds([Option<OriginId>; 5]);
 
 impl Preds {
     fn slot(pred: Pred) -> usize {
@@ -97,6 +97,7 @@ impl Preds {
             Pred::Ord => 1,
             Pred::Data => 2,
             Pred::Smooth => 3,
+            Pred::Tangent => 4,
         }
     }
 
@@ -126,9 +127,9 @@ impl Preds {
     /// Without what the others imply: every number is ordered, everything ordered is first-order.
     pub(crate) fn simplified(&self) -> Vec<Pred> {
         let implied = |pred| match pred {
-            Pred::Num | Pred::Smooth => false,
+            Pred::Num | Pred::Smooth | Pred::Tangent => false,
             Pred::Ord => self.has(Pred::Num),
-            Pred::Data => self.has(Pred::Num) || self.has(Pred::Ord),
+            Pred::Data => self.has(Pred::Num) || self.has(Pred::Ord) || self.has(Pred::Tangent),
         };
         self.iter().map(|(pred, _)| pred).filter(|pred| !implied(*pred)).collect()
     }

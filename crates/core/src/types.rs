@@ -69,11 +69,14 @@ pub enum Pred {
     Data,
     /// Holds a `Real`: something to differentiate.
     Smooth,
+    /// `Data`, in the arithmetic of tangents: in a type without a `Real`, numbers that nothing else decides are `Real`, so
+    /// that the length of `[3, 4]` is 5. It holds of the same types as `Data`.
+    Tangent,
 }
 
 impl Pred {
     /// All predicates.
-    pub const ALL: [Pred; 4] = [Pred::Num, Pred::Ord, Pred::Data, Pred::Smooth];
+    pub const ALL: [Pred; 5] = [Pred::Num, Pred::Ord, Pred::Data, Pred::Smooth, Pred::Tangent];
 
     /// Its name in a written type, `Num a => …`.
     pub fn text(self) -> &'static str {
@@ -82,6 +85,7 @@ impl Pred {
             Pred::Ord => "Ord",
             Pred::Data => "Data",
             Pred::Smooth => "Smooth",
+            Pred::Tangent => "Tangent",
         }
     }
 }

@@ -168,20 +168,20 @@ prims! {
     Linearize "linearize" Derivative 2 "Smooth a => (a -> b) -> a -> (b, a -> b)" "Value and tangent map; the map is computed once.";
     Pullback "pullback" Derivative 3 "Smooth a => (a -> b) -> (b -> Dual b) -> a -> Dual a" "The pullback of a 1-form along a function (`Ω`).";
     ApplyDual "apply_dual" Derivative 2 "Dual a -> a -> Real" "A linear functional at a tangent.";
-    ToDual "to_dual" Derivative 1 "Data a => a -> Dual a" "The functional that takes the inner product with a vector.";
-    FromDual "from_dual" Derivative 1 "Data a => Dual a -> a" "The vector of a functional.";
+    ToDual "to_dual" Derivative 1 "Tangent a => a -> Dual a" "The functional that takes the inner product with a vector.";
+    FromDual "from_dual" Derivative 1 "Tangent a => Dual a -> a" "The vector of a functional.";
     Taylor "taylor" Derivative 3 "Int -> (Real -> Real) -> Real -> []Real" "`taylor n f x`: f, f′, f″, … up to order `n`, at polynomial cost.";
     CustomJvp "custom_jvp" Derivative 3 "(a -> b) -> ((a, a) -> (b, b)) -> a -> b" "The function with its own rule for tangents, which must be linear in them.";
     CustomVjp "custom_vjp" Derivative 3 "(Data a, Data b) => (a -> b) -> (a -> (b, b -> a)) -> a -> b" "The function with its own rule for cotangents, which must be linear in them.";
     StopGradient "stop_gradient" Derivative 1 "a -> a" "The same value, taken as a constant.";
     Checkpoint "checkpoint" Derivative 2 "(a -> b) -> a -> b" "The same function; reverse mode runs it again instead of storing its steps.";
 
-    VecZero "zero" Vector 1 "Data a => a -> a" "The zero tangent at a point: its `Real`s are 0, the rest is as it was.";
-    VecAdd "add" Vector 2 "Data a => a -> a -> a" "Sum of two tangents at one point (`⊕`).";
-    VecScale "scale" Vector 2 "Data a => Real -> a -> a" "A multiple of a tangent (`⊗`).";
-    VecInner "inner" Vector 2 "Data a => a -> a -> Real" "Inner product of two tangents (`⊙`).";
-    Ravel "ravel" Vector 1 "Data a => a -> []Real" "All `Real`s of a value, from left to right.";
-    Unravel "unravel" Vector 2 "Data a => a -> [n]Real -> a" "The value with its `Real`s replaced, from left to right.";
+    VecZero "zero" Vector 1 "Tangent a => a -> a" "The zero tangent at a point: its `Real`s are 0, the rest is as it was.";
+    VecAdd "add" Vector 2 "Tangent a => a -> a -> a" "Sum of two tangents at one point (`⊕`).";
+    VecScale "scale" Vector 2 "Tangent a => Real -> a -> a" "A multiple of a tangent (`⊗`).";
+    VecInner "inner" Vector 2 "Tangent a => a -> a -> Real" "Inner product of two tangents (`⊙`).";
+    Ravel "ravel" Vector 1 "Tangent a => a -> []Real" "All `Real`s of a value, from left to right.";
+    Unravel "unravel" Vector 2 "Tangent a => a -> [n]Real -> a" "The value with its `Real`s replaced, from left to right.";
 }
 
 impl Prim {

@@ -177,10 +177,10 @@ impl Infer<'_> {
         match pred {
             Pred::Num => types::not_a_number(function, demanded, span, shown, number_advice(function, &head)),
             Pred::Ord => types::not_ordered(function, demanded, span, shown),
-            Pred::Data if is_derivative(function) => {
+            Pred::Data | Pred::Tangent if is_derivative(function) => {
                 derivatives::not_first_order(function, demanded, span, shown)
             }
-            Pred::Data => types::not_first_order(function, demanded, span, shown),
+            Pred::Data | Pred::Tangent => types::not_first_order(function, demanded, span, shown),
             Pred::Smooth => derivatives::nothing_to_differentiate(function, demanded, span, shown),
         }
     }

@@ -249,9 +249,10 @@ impl Infer<'_> {
 
 fn default_type(preds: &Preds) -> Ty {
     use wengert_core::Pred;
-    if preds.has(Pred::Smooth) {
+    let number = preds.has(Pred::Num) || preds.has(Pred::Ord);
+    if preds.has(Pred::Smooth) || (number && preds.has(Pred::Tangent)) {
         Ty::Real
-    } else if preds.has(Pred::Num) || preds.has(Pred::Ord) {
+    } else if number {
         Ty::Int
     } else {
         Ty::unit()

@@ -146,7 +146,7 @@ def z xs = add xs (scale 2 xs)
             eq : Data a => Tree a -> Tree a -> Bool
             p : Smooth a => (a -> Dual a) -> (Real -> a) -> Dual (Real -> a)
             s : String
-            z : Data a => a -> a
+            z : Tangent a => a -> a
         "#]],
     );
 }

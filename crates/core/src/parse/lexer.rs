@@ -87,6 +87,7 @@ const KEYWORDS: &[&str] = &[
     "Ord",
     "Data",
     "Smooth",
+    "Tangent",
 ];
 
 /// Longer symbols before their prefixes.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! scheme  = ["forall" {name | "[" name "]" | "{" name "}"} "."] [context "=>"] type
-//! context = pred | "(" pred {"," pred} ")"          pred = ("Num" | "Ord" | "Data" | "Smooth") name
+//! context = pred | "(" pred {"," pred} ")"          pred = ("Num" | "Ord" | "Data" | "Smooth" | "Tangent") name
 //! type    = operand ["->" type]
 //! operand = size operand | "Dual" atom | Data {atom} | atom
 //! atom    = "Real" | … | name | Data | "(" {type ","} ")" | row

@@ -63,13 +63,13 @@ fn note(facts: &FxHashMap<Name, Facts>, pred: Pred, ty: &Type, leaves: &mut Leav
         Type::Real => leaves.found |= pred == Pred::Smooth,
         Type::Int | Type::Bool | Type::String => {}
         Type::Fun(_, to) => match pred {
-            Pred::Data => leaves.found = true,
+            Pred::Data | Pred::Tangent => leaves.found = true,
             Pred::Smooth | Pred::Num | Pred::Ord => note(facts, pred, to, leaves),
         },
         Type::Tuple(items) => items.iter().for_each(|item| note(facts, pred, item, leaves)),
         Type::Record(row) => {
             row.fields.values().for_each(|field| note(facts, pred, field, leaves));
-            leaves.found |= row.rest.is_some() && pred == Pred::Data;
+            leaves.found |= row.rest.is_some() && matches!(pred, Pred::Data | Pred::Tangent);
         }
         Type::Array(_, inner) | Type::Dual(inner) => note(facts, pred, inner, leaves),
         Type::Var(name) => {
@@ -77,7 +77,8 @@ fn note(facts: &FxHashMap<Name, Facts>, pred: Pred, ty: &Type, leaves: &mut Leav
         }
         Type::Data(name, args) => {
             let Some(known) = facts.get(name) else { return };
-            let own = if pred == Pred::Data { &known.function } else { &known.real };
+            let about_functions = matches!(pred, Pred::Data | Pred::Tangent);
+            let own = if about_functions { &known.function } else { &known.real };
             leaves.found |= own.found;
             for (param, arg) in known.params.iter().zip(args) {
                 if own.vars.contains(param) {
@@ -95,7 +96,7 @@ impl Verifier<'_, '_> {
             (_, Type::Var(name)) => self.param_has(pred, *name),
             (Pred::Num, _) => matches!(ty, Type::Int | Type::Real),
             (Pred::Ord, _) => matches!(ty, Type::Int | Type::Real | Type::String),
-            (Pred::Data, _) => {
+            (Pred::Data | Pred::Tangent, _) => {
                 let leaves = self.leaves(pred, ty);
                 !leaves.found && leaves.vars.iter().all(|name| self.param_has(pred, *name))
             }
@@ -118,7 +119,7 @@ impl Verifier<'_, '_> {
         let implying: &[Pred] = match pred {
             Pred::Num => &[Pred::Num],
             Pred::Ord => &[Pred::Ord, Pred::Num],
-            Pred::Data => &[Pred::Data, Pred::Ord, Pred::Num],
+            Pred::Data | Pred::Tangent => &[Pred::Data, Pred::Tangent, Pred::Ord, Pred::Num],
             Pred::Smooth => &[Pred::Smooth],
         };
         self.params
