@@ -39,6 +39,12 @@ mod value;
 
 #[cfg(test)]
 mod examples;
+#[cfg(test)]
+mod generate;
+#[cfg(test)]
+mod slips;
+#[cfg(test)]
+mod theorems;
 
 use crate::kit::ground::Ground;
 use crate::kit::simple::Program;
