@@ -5,11 +5,12 @@
 
 pub mod delta;
 pub mod kit;
+pub mod perturbative;
 pub mod pullback;
 
 /// The calculi that the program offers, in the order of the papers. Each adds itself here.
 pub fn systems() -> &'static [&'static dyn kit::system::System] {
-    &[&pullback::Pullback, &pullback::Differential]
+    &[&pullback::Pullback, &pullback::Differential, &perturbative::Perturbative]
 }
 
 /// The calculus of that name.

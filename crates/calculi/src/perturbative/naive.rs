@@ -1,0 +1,149 @@
+//! Dual numbers without names, as section 2 warns of them: `T f` calls `f` with overloaded primitives. Perturbations of
+//! nested pushforwards are all the same `ε`, and get confused; the calculus does not use this.
+
+use super::syntax::{Const, Half, Kind, Term, Var, deep};
+use std::rc::Rc;
+
+/// A value of the evaluator.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// `x + x′ε`
+    Dual(f64, f64),
+    /// `⟨a, b⟩`
+    Pair(Rc<Value>, Rc<Value>),
+    /// A function with the values of its variables.
+    Closure(Var, Term, Env),
+    /// A primitive function.
+    Const(Const),
+    /// `T f`
+    Pushed(Rc<Value>),
+}
+
+/// The values of variables, innermost first.
+pub type Env = Option<Rc<Bound>>;
+
+/// One variable of an environment.
+#[derive(Debug)]
+pub struct Bound {
+    x: Var,
+    value: Value,
+    rest: Env,
+}
+
+/// The value of a term; `None` where the naive method has none: sums of functions and pushforwards at other types than
+/// numbers and pairs of them.
+pub fn evaluate(term: &Term, env: &Env) -> Option<Value> {
+    deep(|| match term.kind() {
+        Kind::Var(x) => {
+            let mut at = env.as_ref();
+            while let Some(bound) = at {
+                if bound.x == x {
+                    return Some(bound.value.clone());
+                }
+                at = bound.rest.as_ref();
+            }
+            None
+        }
+        Kind::Num(r) => Some(Value::Dual(r, 0.0)),
+        Kind::Const(c) => Some(Value::Const(c)),
+        Kind::Lam(x, s) => Some(Value::Closure(x, s, env.clone())),
+        Kind::App(s, n) => apply(&evaluate(&s, env)?, evaluate(&n, env)?),
+        Kind::Push(s) => Some(Value::Pushed(Rc::new(evaluate(&s, env)?))),
+        Kind::Inj(k, s) => {
+            let (this, other) = (Rc::new(evaluate(&s, env)?), Rc::new(Value::Dual(0.0, 0.0)));
+            Some(match k {
+                Half::First => Value::Pair(this, other),
+                Half::Second => Value::Pair(other, this),
+            })
+        }
+        Kind::Proj(k, s) => match (evaluate(&s, env)?, k) {
+            (Value::Pair(a, _), Half::First) => Some(a.as_ref().clone()),
+            (Value::Pair(_, b), Half::Second) => Some(b.as_ref().clone()),
+            (Value::Dual(..), _) => Some(Value::Dual(0.0, 0.0)),
+            (Value::Closure(..) | Value::Const(_) | Value::Pushed(_), _) => None,
+        },
+        Kind::Sum(parts) => {
+            let mut parts = parts.iter().map(|part| evaluate(part, env));
+            let Some(first) = parts.next() else { return Some(Value::Dual(0.0, 0.0)) };
+            parts.try_fold(first?, |total, part| add(&total, &part?))
+        }
+        Kind::Same(s) => evaluate(&s, env),
+    })
+}
+
+fn add(a: &Value, b: &Value) -> Option<Value> {
+    match (a, b) {
+        (Value::Dual(x, dx), Value::Dual(y, dy)) => Some(Value::Dual(x + y, dx + dy)),
+        (Value::Pair(a1, a2), Value::Pair(b1, b2)) => {
+            Some(Value::Pair(add(a1, b1)?.into(), add(a2, b2)?.into()))
+        }
+        (Value::Dual(0.0, 0.0), other) | (other, Value::Dual(0.0, 0.0)) => Some(other.clone()),
+        (Value::Dual(..) | Value::Pair(..) | Value::Closure(..) | Value::Const(_) | Value::Pushed(_), _) => {
+            None
+        }
+    }
+}
+
+fn apply(function: &Value, argument: Value) -> Option<Value> {
+    match function {
+        Value::Closure(x, body, env) => {
+            let env = Some(Rc::new(Bound { x: x.clone(), value: argument, rest: env.clone() }));
+            evaluate(body, &env)
+        }
+        Value::Const(c) => {
+            let mut numbers = Vec::new();
+            leaves(&argument, &mut numbers)?;
+            let (primals, tangents): (Vec<f64>, Vec<f64>) = numbers.into_iter().unzip();
+            let out = c.eval(&primals);
+            Some(match c {
+                Const::Op(op) => {
+                    Value::Dual(out, wengert_prim::rules::lookup(*op).tangent(&primals, out, &tangents))
+                }
+                Const::Choose(compare) => {
+                    let (a, b) = (primals.first()?, primals.get(1)?);
+                    Value::Dual(out, *tangents.get(if compare.holds(*a, *b) { 2 } else { 3 })?)
+                }
+            })
+        }
+        Value::Pushed(f) => {
+            let Value::Pair(perturbation, primal) = argument else { return None };
+            // `x + x′ε`, whatever perturbation x itself has: this is the confusion.
+            let result = apply(f, combined(&primal, &perturbation)?)?;
+            Some(Value::Pair(part(&result, Half::First)?.into(), part(&result, Half::Second)?.into()))
+        }
+        Value::Dual(..) | Value::Pair(..) => None,
+    }
+}
+
+fn leaves(value: &Value, out: &mut Vec<(f64, f64)>) -> Option<()> {
+    match value {
+        Value::Dual(x, dx) => out.push((*x, *dx)),
+        Value::Pair(a, b) => {
+            leaves(a, out)?;
+            leaves(b, out)?;
+        }
+        Value::Closure(..) | Value::Const(_) | Value::Pushed(_) => return None,
+    }
+    Some(())
+}
+
+fn combined(primal: &Value, perturbation: &Value) -> Option<Value> {
+    match (primal, perturbation) {
+        (Value::Dual(x, dx), Value::Dual(t, _)) => Some(Value::Dual(*x, dx + t)),
+        (Value::Pair(a, b), Value::Pair(s, t)) => {
+            Some(Value::Pair(combined(a, s)?.into(), combined(b, t)?.into()))
+        }
+        (Value::Dual(..) | Value::Pair(..) | Value::Closure(..) | Value::Const(_) | Value::Pushed(_), _) => {
+            None
+        }
+    }
+}
+
+/// `E` of section 2, and the primal.
+fn part(value: &Value, half: Half) -> Option<Value> {
+    match value {
+        Value::Dual(x, dx) => Some(Value::Dual(if half == Half::First { *dx } else { *x }, 0.0)),
+        Value::Pair(a, b) => Some(Value::Pair(part(a, half)?.into(), part(b, half)?.into())),
+        Value::Closure(..) | Value::Const(_) | Value::Pushed(_) => None,
+    }
+}
