@@ -1,4 +1,5 @@
-//! Diagnostics of what the calculi share: `E0981` to `E0999`. All wording of the bridge, of fragments and of limits is here.
+//! Diagnostics of what the calculi share: `E0982` to `E0999`. All wording of the bridge and of limits is
+//! here.
 
 use super::trace::Stopped;
 use wengert_base::codes::Code;
@@ -6,17 +7,10 @@ use wengert_base::{Diagnostic, Name, Span};
 
 /// The kinds of diagnostics made here.
 pub const CODES: &[Code] = &[
-    Code { code: "E0981", title: "a construct is outside of the calculus" },
     Code { code: "E0982", title: "a program is too large for a calculus" },
     Code { code: "E0983", title: "a type has infinitely many parts" },
     Code { code: "E0984", title: "a reduction was stopped at a limit" },
 ];
-
-/// A construct that the calculus has no term for; `takers` can take it.
-pub fn outside(calculus: &str, construct: &str, takers: &[&str], span: Span) -> Diagnostic {
-    Diagnostic::error("E0981", span, format!("{construct} is outside of the {calculus} calculus"))
-        .help(self::takers(takers))
-}
 
 /// What to do about a program that a calculus cannot take.
 pub fn takers(takers: &[&str]) -> String {
@@ -45,16 +39,19 @@ pub fn irregular_data(span: Span, name: Name) -> Diagnostic {
         .help("trace an expression that does not use it; `wengert eval` can compute with it")
 }
 
-/// A global that is defined by itself and is not a function.
+/// A definition that needs itself and is no function; the checker accepts none.
 pub fn recursive_value(span: Span, name: Name) -> Diagnostic {
-    let shown = name.as_str().rsplit('.').next().unwrap_or_default();
-    Diagnostic::error("E0981", span, format!("`{shown}` is defined by itself and is not a function"))
-        .help("make it a function of `()`")
+    internal(span, format!("`{name}` is defined by itself and is not a function"))
 }
 
 /// A definition that the program lacks.
 pub fn unknown_definition(span: Span, name: Name) -> Diagnostic {
-    Diagnostic::error("E0899", span, format!("internal error: there is no definition `{name}`"))
+    internal(span, format!("there is no definition `{name}`"))
+}
+
+/// Something that the checker has excluded. Its code is not in the list: no program can be shown that gives it.
+fn internal(span: Span, what: String) -> Diagnostic {
+    Diagnostic::error("E0899", span, format!("internal error: {what}"))
         .note("this is a bug in wengert, not in your program")
         .help("please report it together with the program")
 }
