@@ -129,6 +129,12 @@ pub(crate) fn fragment(span: Span, what: &str, takers: &str) -> Diagnostic {
     Diagnostic::error(FRAGMENT, span, format!("the delta calculus has no {what}")).help(takers.to_string())
 }
 
+/// A construct of the language that the calculus has no term for.
+pub(crate) fn outside(span: Span, construct: &str, takers: &[&str]) -> Diagnostic {
+    Diagnostic::error(FRAGMENT, span, format!("{construct} is outside of the delta calculus"))
+        .help(crate::kit::errors::takers(takers))
+}
+
 pub(crate) fn index(span: Span, index: i64, length: usize) -> Diagnostic {
     Diagnostic::error(INDEX, span, format!("index {index} is outside an array of length {length}"))
 }

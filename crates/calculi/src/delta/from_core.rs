@@ -21,7 +21,6 @@ use super::names;
 use super::resolve::children;
 use super::syntax::{E, Expr, Kind, Pat, Ty, grow, make};
 use super::value::Value;
-use crate::kit::errors::outside;
 use crate::kit::ground::Ground;
 use crate::kit::simple::{self, Data, Derive, Program, Term, TermKind, Var};
 use indexmap::IndexMap;
@@ -104,7 +103,7 @@ fn reaches_itself(ty: &simple::Ty, data: &IndexMap<simple::Ty, Data>) -> bool {
 
 impl Translator<'_> {
     fn outside(&self, what: &str, span: Span) -> Diagnostic {
-        outside("delta", what, &["pullback"], span)
+        errors::outside(span, what, &[])
     }
 
     /// A name for a variable: the user's where that is possible.
