@@ -1,4 +1,4 @@
-//! Diagnostics of what the calculi share: `E0982` to `E0999`. All wording of the bridge and of limits is
+//! Diagnostics of what the calculi share: `E0981` to `E0999`. All wording of the bridge and of limits is
 //! here.
 
 use super::trace::Stopped;
@@ -7,10 +7,17 @@ use wengert_base::{Diagnostic, Name, Span};
 
 /// The kinds of diagnostics made here.
 pub const CODES: &[Code] = &[
+    Code { code: "E0981", title: "a construct is outside of the calculus" },
     Code { code: "E0982", title: "a program is too large for a calculus" },
     Code { code: "E0983", title: "a type has infinitely many parts" },
     Code { code: "E0984", title: "a reduction was stopped at a limit" },
 ];
+
+/// A construct that the calculus has no term for; `takers` can take it.
+pub fn outside(calculus: &str, construct: &str, takers: &[&str], span: Span) -> Diagnostic {
+    Diagnostic::error("E0981", span, format!("{construct} is outside of the {calculus} calculus"))
+        .help(self::takers(takers))
+}
 
 /// What to do about a program that a calculus cannot take.
 pub fn takers(takers: &[&str]) -> String {
