@@ -43,7 +43,11 @@ mod ty;
 mod types;
 
 #[cfg(test)]
+mod denotation;
+#[cfg(test)]
 mod examples;
+#[cfg(test)]
+mod theorems;
 
 pub use differential::Differential;
 pub use errors::CODES;

@@ -55,7 +55,7 @@ pub(crate) fn step(term: &Term, pats: &[Pat]) -> Option<(&'static str, Term)> {
         return None;
     }
     if let Some(sugar) = as_let(term) {
-        return deep(|| step(&sugar, pats));
+        return if sugar.is_series() { Some(("A-let", sugar)) } else { deep(|| step(&sugar, pats)) };
     }
     deep(|| match term.kind() {
         Kind::Pair(..) if is_tuple_of(term, pats) => Some(("A-x", single(term.clone()))),
@@ -162,6 +162,9 @@ fn flatten(term: &Term, out: &mut Series, pats: &mut Vec<Pat>, count: &mut dyn F
         return out.push(term.clone());
     }
     if let Some(sugar) = as_let(term) {
+        if sugar.is_series() {
+            count("A-let");
+        }
         return deep(|| flatten(&sugar, out, pats, count));
     }
     let elementary = deep(|| match term.kind() {

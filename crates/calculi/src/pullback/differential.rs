@@ -208,11 +208,20 @@ pub(crate) struct Normalizer<'a> {
     base: u64,
     flops: u64,
     largest: u64,
+    /// Terms known to be normal, by address.
+    normal: FxHashMap<*const (), Term>,
 }
 
 impl<'a> Normalizer<'a> {
     pub(crate) fn new(limits: &'a Limits) -> Normalizer<'a> {
-        Normalizer { limits, counts: Counts::default(), base: live_nodes(), flops: 0, largest: 0 }
+        Normalizer {
+            limits,
+            counts: Counts::default(),
+            base: live_nodes(),
+            flops: 0,
+            largest: 0,
+            normal: FxHashMap::default(),
+        }
     }
 
     fn note(&mut self, rule: &'static str, reduct: &Term) -> Result<(), Stopped> {
@@ -231,24 +240,21 @@ impl<'a> Normalizer<'a> {
 
     /// The normal form.
     pub(crate) fn normalize(&mut self, term: &Term) -> Result<Term, Stopped> {
-        let mut term = term.clone();
-        loop {
-            term = deep(|| self.parts(&term, false))?;
-            match self.contract(&term) {
-                Some((rule, reduct)) => {
-                    self.note(rule, &reduct)?;
-                    term = reduct;
-                }
-                None => return deep(|| self.parts(&term, true)),
-            }
+        if self.normal.contains_key(&term.ptr()) {
+            return Ok(term.clone());
         }
+        let head = self.normalize_head(term)?;
+        let normal = deep(|| self.parts(&head, true))?;
+        self.normal.insert(normal.ptr(), normal.clone());
+        Ok(normal)
     }
 
     /// Normalizes the parts: those that decide whether the term is a redex, and then all.
     fn parts(&mut self, term: &Term, all: bool) -> Result<Term, Stopped> {
         Ok(match term.kind() {
             Kind::Lam(pat, body) if all => Term::lam(pat.clone(), self.normalize(body)?),
-            Kind::App(f, a) if all => Term::app(f.clone(), self.normalize(a)?),
+            Kind::App(f, a) if all => Term::app(self.normalize(f)?, self.normalize(a)?),
+            Kind::Proj(i, a) if all => Term::proj(*i, self.normalize(a)?),
             Kind::App(f, a) if matches!(f.kind(), Kind::Jac(..)) => {
                 Term::app(self.normalize(f)?, self.normalize(a)?)
             }
@@ -262,7 +268,7 @@ impl<'a> Normalizer<'a> {
             Kind::Fun(f, a) if !all => Term::fun(f.clone(), self.normalize(a)?),
             Kind::Jac(f, a) if !all => Term::jac(f.clone(), self.normalize(a)?),
             Kind::Sum(a, b) if !all => Term::sum(self.normalize(a)?, self.normalize(b)?),
-            Kind::Diff(f, a) if all => Term::diff(f.clone(), self.normalize(a)?),
+            Kind::Diff(f, a) if all => Term::diff(self.normalize(f)?, self.normalize(a)?),
             Kind::Diff(f, a) => Term::diff(self.normalize_head(f)?, a.clone()),
             _ => term.clone(),
         })

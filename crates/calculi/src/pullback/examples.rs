@@ -177,3 +177,89 @@ fn functions_as_arguments() {
         expect.assert_eq(&print(&reduce(text).1));
     }
 }
+
+#[test]
+fn every_kind_of_error() {
+    let mut codes = Vec::new();
+    let mut all = String::new();
+    let deep = format!("{}x{}", "(".repeat(3000), ")".repeat(3000));
+    for text in [
+        "x # y",
+        "(λx. x",
+        "{x : R} ⊢ y",
+        "(λx. sin(x)) ⟨1, 2⟩",
+        "(Ω λx. x)",
+        "(λx. sin(x))* · [1]*",
+        deep.as_str(),
+        "J h · 1",
+        "λx. x x",
+        "D (λx. x) · 1",
+        "fun g⟨x, y⟩ = λz. x; g⟨1, 2⟩",
+        "λ⟨x, x⟩. x",
+        "1e999",
+    ] {
+        let errors = super::read(SourceId(0), text, Language::Pullback).expect_err(text);
+        for error in errors {
+            codes.push(error.code);
+            all += &format!("{} {}\n", error.code, error.message);
+        }
+    }
+    check(&all, &expect![[r#"
+        E0901 the character `#` has no meaning in this calculus
+        E0902 expected `)`, found the end
+        E0903 the variable `y` is not bound here
+        E0904 this term has type `R^2`, but `R` is needed
+        E0905 `(Ω λx.P)` must be followed by `·` and a term
+        E0906 `x` is not in a linear position of this function
+        E0907 this term is nested more than 2000 levels deep
+        E0908 `h` is not a function symbol, so `J h` has no meaning
+        E0909 this term would need a type that contains itself
+        E0910 `D s · t` belongs to the differential λ-calculus
+        E0911 a function symbol cannot be defined with this term
+        E0912 `x` occurs twice in this pattern
+        E0913 `1e999` is not a number
+    "#]]);
+    for code in super::CODES {
+        assert!(codes.contains(&code.code) || code.code == "E0917", "{} is never reported", code.code);
+    }
+}
+
+#[test]
+fn from_core() {
+    use crate::kit::simple::{Derive, Program, Term as Core, TermKind, Ty, Var};
+    use crate::kit::system::System;
+    use std::rc::Rc;
+    use wengert_base::{Name, Span};
+    use wengert_prim::Prim;
+    let at = Span::new(SourceId(0), 0, 0);
+    let core = |kind: TermKind, ty: Ty| Core { kind, ty, span: at };
+    let real = |kind: TermKind| core(kind, Ty::Real);
+    let pair = Ty::Tuple(vec![Ty::Real, Ty::Real, Ty::Real]);
+    let p = Var { name: Name::new("p"), id: 1 };
+    let component = |i: usize| real(TermKind::Proj(Rc::new(core(TermKind::Var(p), pair.clone())), i, 3));
+    let prim =
+        |name: &str, args: Vec<Core>| real(TermKind::Prim(Prim::by_name(name).expect("a primitive"), args));
+    // \p -> p.0 * sin p.1 + p.2
+    let product = prim("*", vec![component(0), prim("sin", vec![component(1)])]);
+    let body = prim("+", vec![product, component(2)]);
+    let function = core(
+        TermKind::Lam(p, pair.clone(), Rc::new(body)),
+        Ty::Fun(Rc::new(pair.clone()), Rc::new(Ty::Real)),
+    );
+    let point =
+        core(TermKind::Tuple([2.0, 0.0, 5.0].map(|x| real(TermKind::Real(x))).to_vec()), pair.clone());
+    let program = |derive: Derive, args: Vec<Core>, ty: Ty| Program {
+        term: core(TermKind::Derive(derive, args), ty),
+        data: indexmap::IndexMap::default(),
+    };
+    let args = vec![function, point];
+    let both = program(Derive::ValueAndGrad, args.clone(), Ty::Tuple(vec![Ty::Real, pair.clone()]));
+    for system in [&super::Pullback as &dyn System, &super::Differential] {
+        let trace = system.trace(&both, &Limits::default()).expect("in the fragment");
+        expect!["Some(Tuple([Real(5.0), Tuple([Real(0.0), Real(2.0), Real(1.0)])]))"]
+            .assert_eq(&format!("{:?}", trace.result));
+    }
+    let errors =
+        super::Pullback.trace(&program(Derive::Jvp, args, pair), &Limits::default()).expect_err("forward");
+    assert_eq!(errors.first().map(|error| error.code), Some("E0917"));
+}

@@ -138,7 +138,7 @@ pub(crate) fn numbers(term: &Term) -> Option<Vec<f64>> {
 const MAX_TEXT: usize = 24 << 20;
 
 /// What is told of each step: rule, term before, term after.
-type Observer = dyn FnMut(&'static str, &Term, &Term);
+type Observer<'a> = dyn FnMut(&'static str, &Term, &Term) + 'a;
 
 /// The strategy with its counts.
 pub(crate) struct Reducer<'a> {
@@ -154,7 +154,7 @@ pub(crate) struct Reducer<'a> {
     base: u64,
     mirrors: FxHashMap<*const (), (Pat, Pat)>,
     /// Told of each step outside premises, for the theorems.
-    observer: Option<&'a mut Observer>,
+    observer: Option<&'a mut Observer<'a>>,
 }
 
 impl<'a> Reducer<'a> {
@@ -176,7 +176,7 @@ impl<'a> Reducer<'a> {
 
     /// Calls `observer` with rule, term before and term after each step.
     #[cfg(test)]
-    pub(crate) fn observed(mut self, observer: &'a mut Observer) -> Reducer<'a> {
+    pub(crate) fn observed(mut self, observer: &'a mut Observer<'a>) -> Reducer<'a> {
         self.observer = Some(observer);
         self
     }

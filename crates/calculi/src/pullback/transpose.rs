@@ -85,6 +85,7 @@ fn topological(body: &Term, tuple: &Term, order: &mut Vec<Term>) -> Option<()> {
         }
         match term.kind() {
             Kind::Zero => {}
+            Kind::Real(x) if *x == 0.0 => {}
             Kind::Var(_) => {
                 term.ty().width()?;
             }

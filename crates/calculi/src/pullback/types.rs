@@ -419,6 +419,7 @@ fn jointly(term: &Term, vars: &mut FxHashSet<u32>) -> bool {
     let absent = |term: &Term, vars: &FxHashSet<u32>| !term.mentions(&|id| vars.contains(&id));
     deep(|| match term.kind() {
         Kind::Zero => true,
+        Kind::Real(x) => *x == 0.0,
         Kind::Var(var) => vars.contains(&var.id()),
         Kind::Lam(_, body) => jointly(body, vars),
         Kind::App(f, a) => absent(a, vars) && jointly(f, vars),
@@ -439,7 +440,7 @@ fn jointly(term: &Term, vars: &mut FxHashSet<u32>) -> bool {
         Kind::DualMap(_, body, s) => {
             (absent(s, vars) && jointly(body, vars)) || (absent(body, vars) && jointly(s, vars))
         }
-        Kind::Real(_) | Kind::Fun(..) | Kind::DualConst(_) | Kind::Pull(..) | Kind::Diff(..) => false,
+        Kind::Fun(..) | Kind::DualConst(_) | Kind::Pull(..) | Kind::Diff(..) => false,
     })
 }
 
