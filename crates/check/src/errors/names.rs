@@ -6,10 +6,11 @@ use super::{
 };
 use wengert_base::{Diagnostic, Name, Span};
 
-fn hinted(diagnostic: Diagnostic, hint: Option<String>) -> Diagnostic {
-    match hint {
-        Some(hint) => diagnostic.help(format!("here it is {hint}")),
-        None => diagnostic,
+/// What may be meant; a remark after a comma comes last.
+fn perhaps(hint: &str) -> String {
+    match hint.split_once(", ") {
+        Some((meant, remark)) => format!("perhaps {meant} is meant, {remark}"),
+        None => format!("perhaps {hint} is meant"),
     }
 }
 
@@ -24,7 +25,7 @@ pub(crate) fn unknown_name(name: Name, span: Span, hint: Option<String>) -> Diag
     let diagnostic = Diagnostic::error(E0201, span, format!("`{name}` is not defined")).label("not found");
     match hint {
         Some(hint) if hint.starts_with("there is none") => diagnostic.help(hint),
-        Some(hint) => diagnostic.help(format!("perhaps {hint} is meant")),
+        Some(hint) => diagnostic.help(perhaps(&hint)),
         None => diagnostic.help("define it with `def` or `let`, or import the module that defines it"),
     }
 }
@@ -40,14 +41,25 @@ pub(crate) fn unknown_ctor(name: Name, span: Span, hint: Option<String>) -> Diag
     let message = format!("there is no constructor `{name}`");
     let diagnostic = Diagnostic::error(E0202, span, message).label("not found");
     match hint {
-        Some(hint) => diagnostic.help(format!("perhaps {hint} is meant")),
+        Some(hint) => diagnostic.help(perhaps(&hint)),
         None => diagnostic
             .help("constructors come from `type` declarations; variables begin with a lower-case letter"),
     }
 }
 
 pub(crate) fn unknown_type(name: Name, span: Span, hint: Option<String>) -> Diagnostic {
-    hinted(Diagnostic::error(E0203, span, format!("there is no type `{name}`")).label("not found"), hint)
+    let diagnostic = Diagnostic::error(E0203, span, format!("there is no type `{name}`")).label("not found");
+    match hint {
+        Some(hint) => diagnostic.help(perhaps(&hint)),
+        None => diagnostic,
+    }
+}
+
+/// Modules of other languages whose functions are built in here.
+pub(crate) fn is_foreign_module(name: Name) -> bool {
+    const FOREIGN: [&str; 11] =
+        ["np", "numpy", "jnp", "jax", "lax", "math", "Math", "torch", "tf", "f64", "f32"];
+    FOREIGN.contains(&name.as_str())
 }
 
 pub(crate) fn unknown_module(name: Name, span: Span, similar: Option<Name>) -> Diagnostic {
@@ -55,7 +67,11 @@ pub(crate) fn unknown_module(name: Name, span: Span, similar: Option<Name>) -> D
     let diagnostic = Diagnostic::error(E0204, span, message).label("not imported");
     match similar {
         Some(_) => similar_name(diagnostic, similar),
-        None => diagnostic.help(format!("import it: `import {name}`")),
+        None if is_foreign_module(name) => {
+            diagnostic.help("functions such as `sin`, `sum` and `grad` need no module: leave the prefix out")
+        }
+        None => diagnostic
+            .help(format!("if `{name}` is a module of the library, write `import {name}` at the top")),
     }
 }
 

@@ -199,11 +199,24 @@ pub(crate) fn no_such_field(
     }
 }
 
-pub(crate) fn not_a_record(field: Name, span: Span, record: Span, shown: &str) -> Diagnostic {
-    Diagnostic::error(E0317, record, format!("only records have fields, but this is {shown}"))
-        .label("not a record")
-        .also(span, format!("field `{field}` is asked for here"))
-        .help("take a tuple apart with `let (a, b) = …`, a declared type with `match`")
+/// `is_function` says whether the name after the point is that of a function.
+pub(crate) fn not_a_record(
+    field: Name,
+    span: Span,
+    record: Span,
+    shown: &str,
+    is_function: bool,
+) -> Diagnostic {
+    let diagnostic =
+        Diagnostic::error(E0317, record, format!("only records have fields, but this is {shown}"))
+            .label("not a record")
+            .also(span, format!("field `{field}` is asked for here"));
+    if is_function {
+        return diagnostic.help(format!(
+            "`{field}` is a function, not a method: it stands before its arguments, `{field} …`"
+        ));
+    }
+    diagnostic.help("take a tuple apart with `let (a, b) = …`, a declared type with `match`")
 }
 
 pub(crate) fn not_an_array(span: Span, shown: &str, axis: usize) -> Diagnostic {

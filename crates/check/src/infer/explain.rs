@@ -4,7 +4,7 @@
 use super::apply::is_gradient;
 use super::{Infer, Why};
 use crate::errors::{Mismatch, derivatives, sizes, types};
-use crate::scope::ascii_name;
+use crate::scope::{Found, Value, ascii_name};
 use crate::show::Shower;
 use crate::ty::{Rest, RowTy, Source, Ty};
 use crate::unify::Clash;
@@ -104,7 +104,7 @@ impl Infer<'_> {
                 Some(format!("{advice}; a negative argument stands in parentheses, `f (-1)`"))
             }
             Ty::Fun(..) => self.missing_arguments(expr, &Ty::Real, &got),
-            Ty::Tuple(_) => one_after_the_other(expr, why),
+            Ty::Tuple(_) => self.one_after_the_other(expr, why),
             Ty::Real
             | Ty::Int
             | Ty::Bool
@@ -358,13 +358,16 @@ impl Infer<'_> {
             }
             (Ty::Record(want), Ty::Record(got)) => self.field_advice(want, got),
             (Ty::String, Ty::Real | Ty::Int | Ty::Bool) => Some("`show` turns a value into text".into()),
-            (_, Ty::Fun(..)) if !matches!(want, Ty::Fun(..)) => self.missing_arguments(expr, want, got),
+            (_, Ty::Fun(..)) if !matches!(want, Ty::Fun(..)) => {
+                self.missing_arguments(expr, want, got).or_else(|| self.other_order(why))
+            }
+            (Ty::Fun(..), Ty::Array(..) | Ty::Int | Ty::Real | Ty::Error) => self.other_order(why),
             (Ty::Tuple(parts), _) if parts.len() > 1 && matches!(why, Why::Argument { .. }) => Some(format!(
                 "it takes {} values as one tuple: `({})`",
                 parts.len(),
                 vec!["…"; parts.len()].join(", ")
             )),
-            (_, Ty::Tuple(_)) if !matches!(want, Ty::Tuple(_)) => one_after_the_other(expr, why),
+            (_, Ty::Tuple(_)) if !matches!(want, Ty::Tuple(_)) => self.one_after_the_other(expr, why),
             (Ty::Array(..), Ty::Real | Ty::Int) => Some("an array of one element is written `[x]`".into()),
             (Ty::Data(name, _), _)
                 if crate::show::base_name(*name) == "List" && matches!(got, Ty::Array(..)) =>
@@ -404,6 +407,37 @@ impl Infer<'_> {
                 Some(format!("it lacks {} and has {} instead", fields(missing), fields(extra)))
             }
         }
+    }
+
+    /// The type of a primitive that is applied, if it is not hidden by another definition.
+    fn primitive_called(&self, why: &Why) -> Option<(Name, &'static str)> {
+        let Why::Argument { callee: Some(callee), .. } = *why else { return None };
+        match self.globals.value(callee) {
+            Found::One(Value::Prim(prim)) if self.local(callee).is_none() => Some((callee, prim.info().sig)),
+            Found::One(_) | Found::Ambiguous(_) | Found::Excused | Found::Nothing => None,
+        }
+    }
+
+    /// A function where something else is needed, or something else where a function is needed.
+    fn other_order(&self, why: &Why) -> Option<String> {
+        let (callee, signature) = self.primitive_called(why)?;
+        let plain = signature.split_once("=> ").map_or(signature, |(_, ty)| ty).replace("#n", "Int");
+        Some(format!("are the arguments in another order? The type of `{callee}` is `{plain}`"))
+    }
+
+    /// A tuple for the arguments of a function that takes them one after the other.
+    fn one_after_the_other(&self, expr: &Expr, why: &Why) -> Option<String> {
+        let Why::Argument { callee: Some(callee), .. } = why else { return None };
+        let ExprKind::Tuple(parts) = &expr.kind else { return None };
+        let names: Vec<String> = ["x", "y", "z"].iter().take(parts.len()).map(ToString::to_string).collect();
+        let is_short = names.len() == parts.len() && parts.len() > 1;
+        let takes_one = self.primitive_called(why).is_some_and(|(_, ty)| ty.matches("->").count() < 2);
+        (is_short && !takes_one).then(|| {
+            format!(
+                "if `{callee}` takes these one after the other, write `{callee} {}`, without a tuple",
+                names.join(" ")
+            )
+        })
     }
 
     fn missing_arguments(&self, expr: &Expr, want: &Ty, got: &Ty) -> Option<String> {
@@ -453,19 +487,6 @@ fn is_lambda(expr: &Expr) -> bool {
 }
 
 /// Advice for `f (a, b)` where `f` takes no tuple.
-fn one_after_the_other(expr: &Expr, why: &Why) -> Option<String> {
-    let Why::Argument { callee: Some(callee), .. } = why else { return None };
-    let ExprKind::Tuple(parts) = &expr.kind else { return None };
-    let names: Vec<String> = ["x", "y", "z"].iter().take(parts.len()).map(ToString::to_string).collect();
-    let is_short = names.len() == parts.len() && parts.len() > 1;
-    is_short.then(|| {
-        format!(
-            "if `{callee}` takes these one after the other, write `{callee} {}`, without a tuple",
-            names.join(" ")
-        )
-    })
-}
-
 /// The function of an application.
 fn head(expr: &Expr) -> Option<String> {
     let mut expr = expr;
@@ -486,6 +507,9 @@ fn number_advice(function: Name, ty: &Ty) -> Option<String> {
         ("/", Ty::Array(..)) => "`map (\\x -> x / c) xs` divides every element".into(),
         ("sum" | "maximum" | "minimum" | "product" | "dot", Ty::Array(..)) => {
             format!("`{function}` takes an array of numbers; `map {function}` goes through the rows")
+        }
+        ("max" | "min", Ty::Array(..)) => {
+            format!("`{function} x y` takes two numbers; `{function}imum xs` goes through an array")
         }
         (_, Ty::Fun(..)) => "a function stands where a number is needed: give it its arguments".into(),
         (_, Ty::String) => "a text is not a number".into(),

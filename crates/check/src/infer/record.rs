@@ -68,7 +68,7 @@ impl Infer<'_> {
             return None;
         }
         let known: Vec<Name> = self.local_names().chain(self.globals.value_names()).collect();
-        if suggest::value(*name, known.into_iter()).is_some() {
+        if !names::is_foreign_module(*name) && suggest::value(*name, known.into_iter()).is_some() {
             return None;
         }
         let modules = self.globals.imports.iter().filter_map(|import| import.qualifier);
@@ -110,7 +110,10 @@ impl Infer<'_> {
         }
         match self.explain_common(&clash, record) {
             Some(diagnostic) => self.report(diagnostic),
-            None => self.report(types::not_a_record(field.name, field.span, record, &shown)),
+            None => {
+                let is_function = !matches!(self.globals.value(field.name), Found::Nothing);
+                self.report(types::not_a_record(field.name, field.span, record, &shown, is_function));
+            }
         }
         Ty::Error
     }

@@ -90,13 +90,14 @@ fn predicates_look_through_data_types_and_functions() {
             verify_module(&parse(&text).unwrap(), &context).is_ok()
         };
         assert_eq!((accepts("Data"), accepts("Smooth")), (data, smooth), "{ty}");
+        assert_eq!(accepts("Tangent"), data, "{ty}");
     }
     let open =
         "def f : forall {r}. {x : Int | r} -> Bool = \\(r%0 : {x : Int | r}) -> #== @{x : Int | r} r%0 r%0";
     assert_eq!(errors(open), "in `f`: `==` needs Data a, which `{x : Int | r}` is not");
     let nested =
         "type Nest a = End | More a (Nest (a, a))\ndef f : Nest Int -> Real = #ravel @(Nest (Int -> Int))";
-    assert!(errors(nested).contains("needs Data a"), "{}", errors(nested));
+    assert!(errors(nested).contains("needs Tangent a"), "{}", errors(nested));
 }
 
 #[test]
