@@ -196,7 +196,8 @@ Examples:
   wengert calculus pullback                  its rules
   wengert calculus pullback check term.txt   its type
   wengert calculus pullback step term.txt    one step; more with --steps N
-  wengert calculus delta translate term.txt")]
+  wengert calculus delta translate term.txt
+  wengert calculus growth                    steps and sizes against n in each calculus, with growth orders")]
     Calculus {
         /// The calculus
         #[arg(value_name = "NAME")]
@@ -212,6 +213,10 @@ Examples:
 
         #[command(flatten)]
         show: TraceArgs,
+
+        /// With `growth`: write plots to this folder
+        #[arg(long, value_name = "DIR")]
+        svg: Option<PathBuf>,
     },
 
     /// Describe a function or a module of the library

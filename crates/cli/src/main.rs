@@ -53,7 +53,10 @@ fn run(cli: Cli) -> std::io::Result<u8> {
             let expression = commands::calculus::Expression { text: &expression, file: file.as_deref() };
             commands::calculus::trace(&expression, &calculus, &show, svg.as_deref(), looks)
         }
-        Command::Calculus { name, verb, file, show } => {
+        Command::Calculus { name: Some(name), verb: None, show, svg, .. } if name == "growth" => {
+            commands::calculus::growth(show.json, svg.as_deref(), looks)
+        }
+        Command::Calculus { name, verb, file, show, .. } => {
             commands::calculus::calculus(name.as_deref(), verb, file.as_deref(), &show, looks)
         }
         Command::Doc { name } => commands::help::doc(name.as_deref(), style),

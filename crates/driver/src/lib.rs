@@ -23,6 +23,7 @@ pub mod engine;
 pub mod errors;
 pub mod explain;
 pub mod files;
+pub mod growth;
 pub mod json;
 pub mod library;
 pub mod modules;

@@ -11,7 +11,7 @@ use wengert_driver::calculi::kit::{errors, json, show, system::System};
 use wengert_driver::calculi::systems;
 use wengert_driver::render::Style;
 
-use wengert_driver::{Session, calculus as driver};
+use wengert_driver::{Session, calculus as driver, growth};
 
 /// An expression, and whose definitions are in scope.
 pub(crate) struct Expression<'a> {
@@ -93,6 +93,22 @@ pub(crate) fn calculus(
             Ok(FINE)
         }
     }
+}
+
+/// `wengert calculus growth`
+pub(crate) fn growth(as_json: bool, svg: Option<&Path>, looks: Looks) -> io::Result<u8> {
+    let measured = growth::measure(systems());
+    if let Some(folder) = svg {
+        for (name, drawing) in growth::plots(&measured) {
+            let path = folder.join(format!("{name}.svg"));
+            if let Err(error) = std::fs::write(&path, drawing) {
+                let error = wengert_driver::errors::unwritable(&path.display().to_string(), &error);
+                return fail(&Session::new(), &[error], AT_FAULT, looks);
+            }
+        }
+    }
+    print_text(&if as_json { growth::to_json(&measured) } else { growth::table(&measured) })?;
+    Ok(FINE)
 }
 
 /// `step` and `reduce`.
