@@ -17,6 +17,8 @@
 //! of derivative rules.
 
 pub mod canon;
+#[cfg(test)]
+mod documentation;
 pub mod errors;
 pub mod examples;
 #[expect(
@@ -24,6 +26,11 @@ pub mod examples;
     reason = "it looks for a few shapes; every other one is treated alike"
 )]
 pub mod from_core;
+#[cfg(test)]
+mod generate;
+#[cfg(test)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a value of another shape is zero")]
+mod model;
 pub mod naive;
 #[expect(
     clippy::wildcard_enum_match_arm,

@@ -21,6 +21,37 @@ pub fn distribute(term: &Term) -> Vec<Term> {
     })
 }
 
+/// How many nodes the summands have in all, without making them: sharing and sugar can hide any number.
+pub fn written_size(term: &Term) -> u64 {
+    written(term, &mut rustc_hash::FxHashMap::default()).1
+}
+
+/// How many summands, and how many nodes these have in all.
+fn written(
+    term: &Term,
+    known: &mut rustc_hash::FxHashMap<*const super::syntax::Node, (u64, u64)>,
+) -> (u64, u64) {
+    if let Some(found) = known.get(&std::rc::Rc::as_ptr(term)) {
+        return *found;
+    }
+    let one_more = |(count, size): (u64, u64)| (count, size.saturating_add(count));
+    let result = deep(|| match term.kind() {
+        Kind::Var(_) | Kind::Num(_) | Kind::Const(_) => (1, 1),
+        Kind::Lam(_, s) | Kind::Push(s) | Kind::Inj(_, s) | Kind::Proj(_, s) => one_more(written(&s, known)),
+        Kind::App(s, n) => {
+            let ((count, size), (_, each)) = (one_more(written(&s, known)), written(&n, known));
+            (count, size.saturating_add(count.saturating_mul(each)))
+        }
+        Kind::Sum(parts) => parts.iter().fold((0_u64, 0_u64), |(count, size), part| {
+            let (more, nodes) = written(part, known);
+            (count.saturating_add(more), size.saturating_add(nodes))
+        }),
+        Kind::Same(s) => written(&s, known),
+    });
+    known.insert(std::rc::Rc::as_ptr(term), result);
+    result
+}
+
 /// The same as one term.
 pub fn whole(term: &Term) -> Term {
     let parts = distribute(term);

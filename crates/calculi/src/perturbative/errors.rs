@@ -34,7 +34,7 @@ pub(super) fn mismatch(span: Span, expected: &str, found: &str, why: &str) -> Di
         .help("Figure 1 of the paper has the typing rules; `T σ` is `σ × σ`, the perturbation first")
 }
 
-pub(super) fn infinite(span: Span, part: &str, whole: &str) -> Diagnostic {
-    Diagnostic::error("E0925", span, format!("the type of this term would contain itself: {part} = {whole}"))
-        .help("the calculus is simply typed: a term cannot be applied to itself")
+pub(super) fn infinite(span: Span) -> Diagnostic {
+    Diagnostic::error("E0925", span, "a part of this term would have a type that contains itself")
+        .help("the calculus is simply typed: a function cannot be applied to itself")
 }

@@ -1,7 +1,6 @@
 //! Single steps of Figure 3 on terms of the strict grammar, in any order: `→` is closed under all contexts. With these
 //! the conjectures are tested; [`super::reduce`] has the efficient strategy.
 
-use super::canon::whole;
 use super::reduce::{delta, literal_numbers};
 use super::subst::{push_constant, push_lambda, substitute};
 use super::syntax::{Kind, Term, app, deep, inj, lam, proj, push, sum, zero};
@@ -45,13 +44,13 @@ pub fn redexes(term: &Term) -> usize {
     })
 }
 
-/// Reduces the redex number `index`, counted from the outside and the left. The term must be in the strict grammar, as
-/// the result is.
+/// Reduces the redex number `index`, counted from the outside and the left. The term must be in the strict grammar;
+/// [`super::canon::whole`] brings the result into it.
 pub fn step(term: &Term, index: usize) -> Option<(&'static str, Term)> {
     let mut index = index;
     let mut rule = None;
     let reduced = at(term, &mut index, &mut rule);
-    rule.map(|rule| (rule, whole(&reduced)))
+    rule.map(|rule| (rule, reduced))
 }
 
 fn at(term: &Term, index: &mut usize, rule: &mut Option<&'static str>) -> Term {

@@ -124,7 +124,7 @@ impl Types {
     }
 
     /// Makes two types equal; `None` if they are not.
-    fn unify(&mut self, a: Type, b: Type) -> Option<()> {
+    pub(super) fn unify(&mut self, a: Type, b: Type) -> Option<()> {
         let ((a, shown_a), (b, shown_b)) = (self.find(a), self.find(b));
         if a == b {
             return Some(());
@@ -281,11 +281,7 @@ impl Types {
                             work.extend([(a, false), (b, false)]);
                         }
                     }
-                    (1, false) => {
-                        let mut within = self.show(ty);
-                        within.truncate(within.char_indices().nth(60).map_or(within.len(), |(i, _)| i));
-                        return Err(errors::infinite(span, "α", &format!("{within}… with α in it")));
-                    }
+                    (1, false) => return Err(errors::infinite(span)),
                     (_, false) => {}
                 }
             }
