@@ -132,7 +132,10 @@ fn marked(step: &Step, options: &Options) -> Option<Range<usize>> {
     // Where only something new comes in, the character before it stands for the place.
     let end = before.len() - suffix;
     let start = if prefix < end { prefix } else { before.get(..end)?.char_indices().next_back()?.0 };
-    Some(start.max(redex.start)..end.min(redex.end)).filter(|part| part.start < part.end).or(Some(redex))
+    let part = start.max(redex.start)..end.min(redex.end);
+    let short =
+        before.get(part.clone()).is_some_and(|text| text.chars().count() <= options.width / REDEX_SHARE);
+    if short && !part.is_empty() { Some(part) } else { Some(redex) }
 }
 
 /// The longest redex that is shown whole, as a part of the width.
