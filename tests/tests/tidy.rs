@@ -46,6 +46,7 @@ const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
         "construct",
         "a case for each instruction that makes a value",
     ),
+    ("crates/calculi/src/delta/types.rs", "node", "a case for each kind of term: one typing rule each"),
 ];
 
 /// The modules of `base`, which is not to become a drawer for everything.

@@ -44,6 +44,8 @@ mod generate;
 #[cfg(test)]
 mod slips;
 #[cfg(test)]
+mod tests;
+#[cfg(test)]
 mod theorems;
 
 use crate::kit::ground::Ground;

@@ -187,22 +187,7 @@ impl Printer {
             Kind::Case(e, p, a, q, b) => self.enclosed(block, |printer| printer.case(e, p, a, q, b)),
             Kind::Do(..) => self.enclosed(block, |p| p.statements(e)),
             Kind::App(f, x) => self.application(f, x, above),
-            Kind::Pair(a, b) => {
-                self.text("(");
-                self.term(a, strength::BLOCK);
-                let mut rest = b;
-                // A marked pair is kept in one piece, so that its range is one.
-                while let Kind::Pair(a, b) = &rest.kind
-                    && !std::ptr::eq(Rc::as_ptr(rest), self.mark)
-                {
-                    self.text(", ");
-                    self.term(a, strength::BLOCK);
-                    rest = b;
-                }
-                self.text(", ");
-                self.term(rest, strength::BLOCK);
-                self.text(")");
-            }
+            Kind::Pair(a, b) => self.tuple(a, b),
             Kind::Fst(a) => self.prefixed("fst ", a, above),
             Kind::Snd(a) => self.prefixed("snd ", a, above),
             Kind::Inl(a) => self.prefixed("inl ", a, above),
@@ -218,6 +203,24 @@ impl Printer {
                 self.text(")");
             }
         }
+    }
+
+    /// Pairs nested to the right, as one tuple.
+    fn tuple(&mut self, a: &E, b: &E) {
+        self.text("(");
+        self.term(a, strength::BLOCK);
+        let mut rest = b;
+        // A marked pair is kept in one piece, so that its range is one.
+        while let Kind::Pair(a, b) = &rest.kind
+            && !std::ptr::eq(Rc::as_ptr(rest), self.mark)
+        {
+            self.text(", ");
+            self.term(a, strength::BLOCK);
+            rest = b;
+        }
+        self.text(", ");
+        self.term(rest, strength::BLOCK);
+        self.text(")");
     }
 
     fn lambda(&mut self, pat: &Pat, ty: Option<&Ty>, body: &E) {

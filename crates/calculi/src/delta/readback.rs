@@ -193,7 +193,7 @@ impl Show {
         let computation = |e: E| if running { e } else { make::pure(e) };
         let plugged = match kont {
             Kont::Run => return (e, true),
-            Kont::Argument(x, env) => make::app(e, self.term(x, env)),
+            Kont::Argument(x, env, _) => make::app(e, self.term(x, env)),
             Kont::Call(f, _) => make::app(self.value(f), e),
             Kont::Right(b, env) => make::pair(e, self.term(b, env)),
             Kont::Left(a) => make::pair(self.value(a), e),
@@ -229,21 +229,22 @@ impl Show {
             Kont::EvalAfter(x, u) => {
                 make::apps(make::builtin(Builtin::Eval), [make::real(*x), self.delta(u), e])
             }
-            Kont::EvalLet(id, u) => {
-                let map = wengert_base::Name::new("um");
-                let lookup = make::apps(opaque("lookup".into()), [make::int(*id), make::var(map)]);
-                let delete = make::apps(opaque("delete".into()), [make::int(*id), make::var(map)]);
-                let x = wengert_base::Name::new("x");
-                let just = make::apps(make::builtin(Builtin::Eval), [make::var(x), self.delta(u), delete]);
-                let case = make::case(lookup, Pat::Wild, make::var(map), Pat::Var(x), just);
-                make::bind(Pat::Var(map), e, case)
-            }
+            Kont::EvalLet(id, u) => self.after_let(*id, u, e),
             Kont::Eval2After(x, u) => {
                 make::apps(make::builtin(Builtin::Eval2), [make::real(*x), self.delta(u), e])
             }
             Kont::EndEval2(_) => e,
         };
         (plugged, false)
+    }
+
+    /// `let um = e in case lookup id um of Nothing → um, Just x → eval x u (delete id um)`
+    fn after_let(&mut self, id: i64, u: &Delta, e: E) -> E {
+        let (map, x) = (wengert_base::Name::new("um"), wengert_base::Name::new("x"));
+        let of_map = |word: &str| make::apps(opaque(word.into()), [make::int(id), make::var(map)]);
+        let just = make::apps(make::builtin(Builtin::Eval), [make::var(x), self.delta(u), of_map("delete")]);
+        let case = make::case(of_map("lookup"), Pat::Wild, make::var(map), Pat::Var(x), just);
+        make::bind(Pat::Var(map), e, case)
     }
 
     fn list(&mut self, values: &[Value]) -> String {

@@ -40,7 +40,7 @@ pub(super) enum State {
 /// What happens to the value that is found: an evaluation context, innermost last.
 pub(super) enum Kont {
     /// `□ e`
-    Argument(E, Env),
+    Argument(E, Env, Span),
     /// `v □`
     Call(Value, Span),
     /// `(□, e)`
@@ -291,7 +291,7 @@ impl Machine {
                 let closure = Closure { pat, ty, body: inner, env: env.clone(), recursive: Some(*name) };
                 go(body, env.with(Value::Closure(Rc::new(closure))))
             }
-            Kind::App(f, x) => self.into(Kont::Argument(Rc::clone(x), env.clone()), f, env),
+            Kind::App(f, x) => self.into(Kont::Argument(Rc::clone(x), env.clone(), e.span), f, env),
             Kind::Let(pat, value, body) => {
                 self.into(Kont::Let(pat.clone(), Rc::clone(body), env.clone()), value, env)
             }
@@ -386,10 +386,7 @@ impl Machine {
     /// The value in its context.
     fn plug(&mut self, value: Value, kont: Kont) -> Result<State, Diagnostic> {
         match kont {
-            Kont::Argument(x, env) => {
-                let span = x.span;
-                self.into(Kont::Call(value, span), &x, env)
-            }
+            Kont::Argument(x, env, span) => self.into(Kont::Call(value, span), &x, env),
             Kont::Call(function, span) => self.call(function, value, span),
             Kont::Right(b, env) => self.into(Kont::Left(value), &b, env),
             Kont::Left(left) => {

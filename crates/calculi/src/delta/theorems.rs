@@ -3,8 +3,9 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "terms and values without reals are alike")]
 
 use super::examples::{close, evaluate, quiet, reals};
-use super::generate::{cases, data_type, main_expression, real, value, vector_type};
+use super::generate::{data_type, main_expression, real, value, vector_type};
 use super::syntax::{Builtin, Const, E, Expr, Kind, Pat, Poly, Ty, make};
+use super::tests::cases;
 use super::translate::{Mode, dual_type};
 use super::value::{Delta, DeltaNode, Value};
 use super::{forward, monadic, naive, parse, polytypic, print, reduce, staged, tower, translations, types};

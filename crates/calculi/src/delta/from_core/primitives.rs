@@ -24,8 +24,13 @@ pub(super) fn primitive(
 ) -> Translated<E> {
     let refusal = t.outside(&format!("the primitive `{}` at this type", prim.info().name), term.span);
     let operand = from.first().map(|arg| &arg.ty);
+    if operand == Some(&simple::Ty::Int)
+        && let Some(e) = integer_choice(t, prim, &args)
+    {
+        return Ok(e);
+    }
     let found = arithmetic(prim, &args, operand, from)
-        .or_else(|| real_function(prim, &args))
+        .or_else(|| real_function(prim, &args, operand))
         .or_else(|| comparison(prim, &args, operand))
         .or_else(|| conversion(prim, &args));
     if let Some(e) = found {
@@ -34,7 +39,7 @@ pub(super) fn primitive(
     if let Some(e) = polytypic(t, prim, &args, from)? {
         return Ok(e);
     }
-    loops(t, prim, &args, from, term)
+    loops(t, prim, &args)
         .or_else(|| arrays(t, prim, &args))
         .or_else(|| folds(t, prim, &args, operand))
         .ok_or(refusal)
@@ -74,12 +79,34 @@ fn arithmetic(prim: Prim, args: &[E], operand: Option<&simple::Ty>, from: &[Term
     None
 }
 
+/// Functions on integers that choose by a comparison.
+fn integer_choice(t: &mut Translator<'_>, prim: Prim, args: &[E]) -> Option<E> {
+    if ![Prim::Abs, Prim::Min, Prim::Max, Prim::Sign].contains(&prim) {
+        return None;
+    }
+    Some(named(t, args, |_, names| match (prim, names) {
+        (Prim::Min, [a, b]) => choice(below(var(*b), var(*a)), var(*b), var(*a)),
+        (Prim::Max, [a, b]) => choice(below(var(*a), var(*b)), var(*b), var(*a)),
+        (Prim::Sign, [a]) => {
+            let positive = choice(below(make::int(0), var(*a)), make::int(1), make::int(0));
+            choice(below(var(*a), make::int(0)), make::int(-1), positive)
+        }
+        (_, [a, ..]) => {
+            let negated = leaf_op(LeafOp::Int(IntOp::Neg), vec![var(*a)]);
+            choice(below(var(*a), make::int(0)), negated, var(*a))
+        }
+        _ => make::constant(Const::Unit),
+    }))
+}
+
 /// A function on reals that the calculus has under the same name.
-fn real_function(prim: Prim, args: &[E]) -> Option<E> {
+fn real_function(prim: Prim, args: &[E], operand: Option<&simple::Ty>) -> Option<E> {
+    if operand != Some(&simple::Ty::Real) {
+        return None;
+    }
     let name = prim.info().name;
     let plain = |op: &&RealOp| op.name() == name && !matches!(op, RealOp::PowInt(_) | RealOp::Polygamma(_));
     let op = RealOp::SAMPLES.iter().find(plain)?;
-    // Absolute value and the like work on integers too, which the caller's type check has to exclude.
     (op.arity() == args.len()).then(|| real_op(*op, args.to_vec()))
 }
 
@@ -174,7 +201,7 @@ fn fold(t: &mut Translator<'_>, start: E, count: E, next: impl FnOnce(E, E) -> E
     Expr::new(Kind::LetRec(go, None, function, app(var(go), pair(start, make::int(0)))))
 }
 
-fn loops(t: &mut Translator<'_>, prim: Prim, args: &[E], _from: &[Term], _term: &Term) -> Option<E> {
+fn loops(t: &mut Translator<'_>, prim: Prim, args: &[E]) -> Option<E> {
     if prim == Prim::Iterate {
         return Some(named(t, args, |t, names| match names {
             [n, f, x] => fold(t, var(*x), var(*n), |acc, _| app(var(*f), acc)),
@@ -236,13 +263,7 @@ fn arrays(t: &mut Translator<'_>, prim: Prim, args: &[E]) -> Option<E> {
             let half = |at| build(length(*xs), i, project(index(*xs, var(i)), at, 2));
             pair(half(0), half(1))
         }
-        (Prim::Transpose, [rows]) => {
-            let j = t.unused("j");
-            let row = |k: E| index(*rows, k);
-            let first = app(make::builtin(Builtin::Length), row(make::int(0)));
-            let element = app(make::builtin(Builtin::Index), pair(row(var(j)), var(i)));
-            build(first, i, build(length(*rows), j, element))
-        }
+        (Prim::Transpose, [rows]) => transpose(t, *rows, i),
         (Prim::Slice, [xs, from, to]) => {
             let at = int(IntOp::Add, var(*from), var(i));
             build(int(IntOp::Sub, var(*to), var(*from)), i, index(*xs, at))
@@ -259,6 +280,13 @@ fn arrays(t: &mut Translator<'_>, prim: Prim, args: &[E]) -> Option<E> {
         }
         _ => make::constant(Const::Unit),
     }))
+}
+
+fn transpose(t: &mut Translator<'_>, rows: Name, i: Name) -> E {
+    let j = t.unused("j");
+    let first = app(make::builtin(Builtin::Length), index(rows, make::int(0)));
+    let element = app(make::builtin(Builtin::Index), pair(index(rows, var(j)), var(i)));
+    build(first, i, build(length(rows), j, element))
 }
 
 fn folds(t: &mut Translator<'_>, prim: Prim, args: &[E], operand: Option<&simple::Ty>) -> Option<E> {
