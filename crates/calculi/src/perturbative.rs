@@ -11,14 +11,12 @@
 //! | Figure 3, reduction | [`reduce`]: on graphs; [`step`]: single steps in any order |
 //! | terms up to ≡ | [`canon`] |
 //! | section 2, the examples | [`examples`]; [`naive`]: dual numbers without names, which confuse |
-//! | Lemma 4.1, section 5, Theorem 5.6, the conjectures of section 6 | `theorems` (tests), with a model in `model` |
+//! | Lemma 4.1, section 5, Theorem 5.6, the conjectures of section 6 | `tests/theorems.rs`, with a model in `tests/model.rs` |
 //!
 //! Numbers and primitive functions are constants added to the paper's terms; `T c` is their pushforward from the table
 //! of derivative rules.
 
 pub mod canon;
-#[cfg(test)]
-mod documentation;
 pub mod errors;
 pub mod examples;
 #[expect(
@@ -26,11 +24,6 @@ pub mod examples;
     reason = "it looks for a few shapes; every other one is treated alike"
 )]
 pub mod from_core;
-#[cfg(test)]
-mod generate;
-#[cfg(test)]
-#[expect(clippy::wildcard_enum_match_arm, reason = "a value of another shape is zero")]
-mod model;
 pub mod naive;
 #[expect(
     clippy::wildcard_enum_match_arm,
@@ -55,7 +48,7 @@ pub mod step;
 pub mod subst;
 pub mod syntax;
 #[cfg(test)]
-mod theorems;
+mod tests;
 pub mod types;
 
 use crate::kit::simple::Program;

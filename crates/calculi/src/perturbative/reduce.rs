@@ -170,76 +170,82 @@ impl Machine {
 
     /// Reduces at the head, or finds it normal.
     fn head_once(&mut self, term: &Term) -> Result<(), Stopped> {
-        let shared = |to: &Term| Kind::Same(to.clone());
         match term.kind() {
-            Kind::App(s, n) => {
-                self.head(&s)?;
-                match s.kind() {
-                    Kind::Lam(x, body) => {
-                        let to = substitute(&body, &x, &n);
-                        self.step("β", term, shared(&to))?;
-                        self.become_head_of(term, &to)
-                    }
-                    Kind::Sum(parts) => {
-                        term.set(Kind::Sum(parts.iter().map(|part| app(part.clone(), n.clone())).collect()));
-                        Ok(())
-                    }
-                    Kind::Const(c) => match self.numbers(c.shape(), &n)? {
-                        Some(args) => {
-                            self.step("δ", term, number_kind(c.eval(&args)))?;
-                            term.state.set(State::Head);
-                            Ok(())
-                        }
-                        None => finished(term),
-                    },
-                    _ => finished(term),
-                }
-            }
-            Kind::Push(s) => {
-                self.head(&s)?;
-                match s.kind() {
-                    Kind::Lam(x, body) => {
-                        if self.order == Order::BodyFirst {
-                            self.normal(&body)?;
-                        }
-                        let to = push_lambda(&x, &body);
-                        self.step("T", term, to.kind())?;
-                        finished(term)
-                    }
-                    Kind::Const(c) => {
-                        let to = push_constant(c);
-                        self.step("T", term, to.kind())?;
-                        finished(term)
-                    }
-                    Kind::Sum(parts) => {
-                        term.set(Kind::Sum(parts.iter().map(|part| push(part.clone())).collect()));
-                        Ok(())
-                    }
-                    _ => finished(term),
-                }
-            }
-            Kind::Proj(k, s) => {
-                self.head(&s)?;
-                match s.kind() {
-                    Kind::Inj(l, inner) if k == l => {
-                        self.step("×", term, shared(&inner))?;
-                        self.become_head_of(term, &inner)
-                    }
-                    Kind::Inj(..) => {
-                        self.step("×", term, zero().kind())?;
-                        finished(term)
-                    }
-                    Kind::Sum(parts) => {
-                        term.set(Kind::Sum(parts.iter().map(|part| proj(k, part.clone())).collect()));
-                        Ok(())
-                    }
-                    _ => finished(term),
-                }
-            }
+            Kind::App(s, n) => self.application(term, &s, &n),
+            Kind::Push(s) => self.pushforward(term, &s),
+            Kind::Proj(k, s) => self.projection(term, k, &s),
             Kind::Sum(parts) => self.bag(term, &parts),
             Kind::Var(_) | Kind::Num(_) | Kind::Const(_) | Kind::Lam(..) | Kind::Inj(..) | Kind::Same(_) => {
                 finished(term)
             }
+        }
+    }
+
+    /// `s N`
+    fn application(&mut self, term: &Term, s: &Term, n: &Term) -> Result<(), Stopped> {
+        self.head(s)?;
+        match s.kind() {
+            Kind::Lam(x, body) => {
+                let to = substitute(&body, &x, n);
+                self.step("β", term, Kind::Same(to.clone()))?;
+                self.become_head_of(term, &to)
+            }
+            Kind::Sum(parts) => {
+                term.set(Kind::Sum(parts.iter().map(|part| app(part.clone(), n.clone())).collect()));
+                Ok(())
+            }
+            Kind::Const(c) => {
+                if let Some(args) = self.numbers(c.shape(), n)? {
+                    self.step("δ", term, number_kind(c.eval(&args)))?;
+                }
+                finished(term)
+            }
+            _ => finished(term),
+        }
+    }
+
+    /// `T s`
+    fn pushforward(&mut self, term: &Term, s: &Term) -> Result<(), Stopped> {
+        self.head(s)?;
+        match s.kind() {
+            Kind::Lam(x, body) => {
+                if self.order == Order::BodyFirst {
+                    self.normal(&body)?;
+                }
+                let to = push_lambda(&x, &body);
+                self.step("T", term, to.kind())?;
+                finished(term)
+            }
+            Kind::Const(c) => {
+                let to = push_constant(c);
+                self.step("T", term, to.kind())?;
+                finished(term)
+            }
+            Kind::Sum(parts) => {
+                term.set(Kind::Sum(parts.iter().map(|part| push(part.clone())).collect()));
+                Ok(())
+            }
+            _ => finished(term),
+        }
+    }
+
+    /// `π_k s`
+    fn projection(&mut self, term: &Term, k: Half, s: &Term) -> Result<(), Stopped> {
+        self.head(s)?;
+        match s.kind() {
+            Kind::Inj(l, inner) if k == l => {
+                self.step("×", term, Kind::Same(inner.clone()))?;
+                self.become_head_of(term, &inner)
+            }
+            Kind::Inj(..) => {
+                self.step("×", term, zero().kind())?;
+                finished(term)
+            }
+            Kind::Sum(parts) => {
+                term.set(Kind::Sum(parts.iter().map(|part| proj(k, part.clone())).collect()));
+                Ok(())
+            }
+            _ => finished(term),
         }
     }
 

@@ -208,32 +208,8 @@ impl Types {
                 let to = self.infer(&s)?;
                 self.fun(from, to)
             }
-            Kind::App(s, n) => {
-                let function = self.infer(&s)?;
-                let argument = self.infer(&n)?;
-                if let (_, Shown::Fun(from, to)) = self.find(function) {
-                    self.same(argument, from, n.span, "what the function before it takes")?;
-                    return Ok(to);
-                }
-                let to = self.unknown();
-                let wanted = self.fun(argument, to);
-                self.same(function, wanted, s.span, "a function that takes what stands after it")?;
-                to
-            }
-            Kind::Push(s) => {
-                let function = self.infer(&s)?;
-                let (from, to) = match self.find(function) {
-                    (_, Shown::Fun(from, to)) => (from, to),
-                    _ => {
-                        let (from, to) = (self.unknown(), self.unknown());
-                        let wanted = self.fun(from, to);
-                        self.same(function, wanted, s.span, "what T takes")?;
-                        (from, to)
-                    }
-                };
-                let (from, to) = (self.tangent(from), self.tangent(to));
-                self.fun(from, to)
-            }
+            Kind::App(s, n) => self.application(&s, &n)?,
+            Kind::Push(s) => self.pushforward(&s)?,
             Kind::Inj(k, s) => {
                 let (this, other) = (self.infer(&s)?, self.unknown());
                 match k {
@@ -261,6 +237,33 @@ impl Types {
             }
             Kind::Same(s) => self.infer(&s)?,
         })
+    }
+
+    fn application(&mut self, s: &Term, n: &Term) -> Checked<Type> {
+        let function = self.infer(s)?;
+        let argument = self.infer(n)?;
+        if let (_, Shown::Fun(from, to)) = self.find(function) {
+            self.same(argument, from, n.span, "what the function before it takes")?;
+            return Ok(to);
+        }
+        let to = self.unknown();
+        let wanted = self.fun(argument, to);
+        self.same(function, wanted, s.span, "a function that takes what stands after it")?;
+        Ok(to)
+    }
+
+    fn pushforward(&mut self, s: &Term) -> Checked<Type> {
+        let function = self.infer(s)?;
+        let (from, to) = if let (_, Shown::Fun(from, to)) = self.find(function) {
+            (from, to)
+        } else {
+            let (from, to) = (self.unknown(), self.unknown());
+            let wanted = self.fun(from, to);
+            self.same(function, wanted, s.span, "what T takes")?;
+            (from, to)
+        };
+        let (from, to) = (self.tangent(from), self.tangent(to));
+        Ok(self.fun(from, to))
     }
 
     /// Whether no type contains itself; to be asked once after [`Types::infer`].

@@ -4,7 +4,7 @@
 //! takes `⟨x′, x⟩` to the coefficients of `f(x + x′e)`, with an `e` that occurs nowhere else. At function types they are
 //! found when the function is applied, again with a new `e`; this is what keeps perturbations apart.
 
-use super::syntax::{Const, Half, Kind, Shape, Term, Var};
+use crate::perturbative::syntax::{Const, Half, Kind, Shape, Term, Var};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;

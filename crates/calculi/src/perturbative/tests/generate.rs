@@ -1,9 +1,9 @@
 //! Well-typed terms for the tests, made from their types.
 
-use super::syntax::{
+use crate::perturbative::syntax::{
     Const, Half, Term, Var, app, constant, inj, lam, num, op, pair, proj, push, sum, var, zero,
 };
-use super::types::Written;
+use crate::perturbative::types::Written;
 use arbitrary::{Result, Unstructured};
 use std::rc::Rc;
 use wengert_prim::RealOp;

@@ -2,18 +2,18 @@
 //!
 //! `WENGERT_PROPERTY_CASES` sets how many terms each property is tried on.
 
-use super::canon::{canonical, copy, whole, written_size};
 use super::generate::{self, Context, fun, prod, tangent};
 use super::model::{self, denotation};
-use super::parse::parse;
-use super::reduce::{Order, reduce};
-use super::step::{redexes, step};
-use super::subst::substitute;
-use super::syntax::{Half, Term, Var, app, inj, lam, proj};
-use super::types::{Types, Written, check};
-use super::{examples, naive, print, quiet, subst};
 use crate::kit::ground::Ground;
 use crate::kit::trace::{Limits, Stopped, Trace};
+use crate::perturbative::canon::{canonical, copy, whole, written_size};
+use crate::perturbative::parse::parse;
+use crate::perturbative::reduce::{Order, reduce};
+use crate::perturbative::step::{redexes, step};
+use crate::perturbative::subst::substitute;
+use crate::perturbative::syntax::{Half, Term, Var, app, inj, lam, proj};
+use crate::perturbative::types::{Types, Written, check};
+use crate::perturbative::{examples, naive, print, quiet, subst};
 use arbitrary::{Result, Unstructured};
 use rustc_hash::FxHashMap;
 use wengert_base::SourceId;
@@ -285,7 +285,7 @@ fn numbers_of(term: &Term, ty: &Written) -> Vec<f64> {
         }
     }
     let mut out = Vec::new();
-    flat(&super::reduce::ground(term), &mut out);
+    flat(&crate::perturbative::reduce::ground(term), &mut out);
     if out == [0.0] && *ty != REAL { vec![0.0, 0.0] } else { out }
 }
 
@@ -418,9 +418,9 @@ fn large_terms_take_linear_time_and_space() {
     let trace = reduce(&examples::pushed_at(&x, product, 0.001), Order::BodyFirst, &quiet());
     assert_eq!(trace.stopped, None);
     assert!(trace.counts.max_size < 200 * n as u64, "{:?}", trace.counts);
-    let items = (0..20_000).map(f64::from).map(super::syntax::num).collect();
+    let items = (0..20_000).map(f64::from).map(crate::perturbative::syntax::num).collect();
     let plus = read("λx. λy. x + y");
-    let sum = app(app(super::syntax::church_list(items), plus), read("0"));
+    let sum = app(app(crate::perturbative::syntax::church_list(items), plus), read("0"));
     assert_eq!(reduced(&sum).result, Some(Ground::Real(199_990_000.0)));
     let (x, sines) = examples::nested_sines(n);
     let trace = reduce(&examples::pushed_at(&x, sines, 0.5), Order::BodyFirst, &quiet());
@@ -500,7 +500,11 @@ fn functions_are_typed_as_in_figure_1() {
     assert_eq!(ty("λx:T R. ι1 x"), "R × R → (R × R) × α");
     assert_eq!(ty("f : α -> R, x : α |- T f ⟨x, 0⟩"), "R × R");
     let f = Var::fresh("f");
-    assert!(!has_type(&lam(&f, super::syntax::var(&f)), &Context::new(), &fun(&REAL, &prod(&REAL, &REAL))));
+    assert!(!has_type(
+        &lam(&f, crate::perturbative::syntax::var(&f)),
+        &Context::new(),
+        &fun(&REAL, &prod(&REAL, &REAL))
+    ));
 }
 
 /// A program in the text form of the core, translated and reduced.
@@ -511,9 +515,9 @@ fn traced(text: &str) -> std::result::Result<Ground, String> {
         errors.into_iter().map(|error| error.message).collect::<String>()
     };
     let program = crate::kit::bridge::bridge(&core, wengert_base::Name::new("it")).map_err(message)?;
-    let (term, _) = super::from_core::translate(&program).map_err(|error| error.message)?;
+    let (term, _) = crate::perturbative::from_core::translate(&program).map_err(|error| error.message)?;
     assert!(Types::new(FxHashMap::default()).infer(&term).is_ok(), "{}", print::term(&term));
-    let trace = super::Perturbative.trace(&program, &quiet()).map_err(message)?;
+    let trace = crate::perturbative::Perturbative.trace(&program, &quiet()).map_err(message)?;
     trace.result.ok_or_else(|| "stopped".to_owned())
 }
 

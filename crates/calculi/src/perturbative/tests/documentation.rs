@@ -2,10 +2,10 @@
 //!
 //! A line `<!-- NAME argument -->` is followed by a block that its name and argument determine.
 
-use super::reduce::{Order, reduce};
 use super::theorems::{by_product_rule, by_pushforward, read, steps};
-use super::{examples, print, quiet};
 use crate::kit::trace::Limits;
+use crate::perturbative::reduce::{Order, reduce};
+use crate::perturbative::{examples, print, quiet};
 use std::path::Path;
 
 fn block(name: &str, argument: &str) -> String {
