@@ -128,21 +128,23 @@ impl Reducer<'_> {
             }
             Kind::App(f, x) if !inside(x) => Jacobian::Along("19a", Term::app(along(f), x.clone())),
             Kind::App(f, _) if !inside(f) => Jacobian::None,
-            Kind::App(f, x) => {
-                let (function, argument) = (of_value(f), of_value(x));
-                let first = Term::app(along(f), argument.clone());
-                match self.of_function(&function, &argument)? {
-                    Premise::Form(v, s) => {
-                        let second = Subst::pat(&v, &along(x), &s).apply(&s);
-                        Jacobian::Along("19b", Term::sum(first, second))
-                    }
-                    Premise::Zero => Jacobian::Along("19c", first),
-                    Premise::Stuck => Jacobian::None,
-                }
-            }
+            Kind::App(f, x) => self.application(along(f), along(x), &of_value(f), &of_value(x))?,
             Kind::Zero | Kind::Real(_) | Kind::DualConst(_) | Kind::Let(..) | Kind::Diff(..) => {
                 Jacobian::None
             }
+        })
+    }
+
+    /// Reductions 19b and 19c, with v and V of the function and of the argument.
+    fn application(&mut self, along_f: Term, along_x: Term, f: &Term, x: &Term) -> Result<Jacobian> {
+        let first = Term::app(along_f, x.clone());
+        Ok(match self.of_function(f, x)? {
+            Premise::Form(v, s) => {
+                let second = Subst::pat(&v, &along_x, &s).apply(&s);
+                Jacobian::Along("19b", Term::sum(first, second))
+            }
+            Premise::Zero => Jacobian::Along("19c", first),
+            Premise::Stuck => Jacobian::None,
         })
     }
 

@@ -204,7 +204,9 @@ fn every_kind_of_error() {
             all += &format!("{} {}\n", error.code, error.message);
         }
     }
-    check(&all, &expect![[r#"
+    check(
+        &all,
+        &expect![[r#"
         E0901 the character `#` has no meaning in this calculus
         E0902 expected `)`, found the end
         E0903 the variable `y` is not bound here
@@ -218,7 +220,8 @@ fn every_kind_of_error() {
         E0911 a function symbol cannot be defined with this term
         E0912 `x` occurs twice in this pattern
         E0913 `1e999` is not a number
-    "#]]);
+    "#]],
+    );
     for code in super::CODES {
         assert!(codes.contains(&code.code) || code.code == "E0917", "{} is never reported", code.code);
     }

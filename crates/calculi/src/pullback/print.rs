@@ -128,14 +128,7 @@ impl Printer {
                 self.out.push_str(")* · ");
                 self.term(s, 1);
             }
-            Kind::DualConst(vector) => {
-                self.out.push('[');
-                for (i, x) in numbers(vector).unwrap_or_default().iter().enumerate() {
-                    self.out.push_str(if i == 0 { "" } else { "; " });
-                    self.real(*x, false);
-                }
-                self.out.push_str("]*");
-            }
+            Kind::DualConst(vector) => self.column(vector),
             Kind::Pull(pat, body, s) => self.pull(pat, body, s),
             Kind::Sum(a, b) => {
                 self.term(a, 1);
@@ -149,6 +142,15 @@ impl Printer {
                 self.term(a, 1);
             }
         }
+    }
+
+    fn column(&mut self, vector: &Term) {
+        self.out.push('[');
+        for (i, x) in numbers(vector).unwrap_or_default().iter().enumerate() {
+            self.out.push_str(if i == 0 { "" } else { "; " });
+            self.real(*x, false);
+        }
+        self.out.push_str("]*");
     }
 
     /// A number; a bare `0` would be the term 0.

@@ -378,7 +378,7 @@ fn printing_and_parsing_are_inverse() {
     for_all(|u| {
         let sample = any_pullback(u, false)?;
         let header = format!("{{ω : {}, c : R}} ⊢ ", print_type(sample.omega.ty()));
-        let mut check = |term: &Term| {
+        let check = |term: &Term| {
             let text = text(term);
             let parsed = super::read(SourceId(0), &format!("{header}{text}"), Language::Pullback);
             let parsed = parsed.unwrap_or_else(|errors| panic!("{header}{text}: {errors:?}"));

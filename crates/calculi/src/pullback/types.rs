@@ -67,6 +67,13 @@ impl Infer {
         self.types.len() - 1
     }
 
+    /// An open type that the second pass asks for in the same order.
+    fn noted_type(&mut self) -> usize {
+        let ty = self.new_type(Node::Open);
+        self.noted.push_back(ty);
+        ty
+    }
+
     fn find(&self, mut ty: usize) -> usize {
         while let Some(Node::Same(other)) = self.types.get(ty) {
             ty = *other;
@@ -174,8 +181,7 @@ impl Infer {
     fn bind(&mut self, pat: &RawPat) -> Result<usize> {
         let ty = match &pat.kind {
             RawPatKind::Var(name) => {
-                let ty = self.new_type(Node::Open);
-                self.noted.push_back(ty);
+                let ty = self.noted_type();
                 self.scope.push((name.clone(), ty));
                 ty
             }
@@ -201,11 +207,7 @@ impl Infer {
 
     fn term(&mut self, term: &Raw) -> Result<usize> {
         deep(|| match &term.kind {
-            RawKind::Zero => {
-                let ty = self.new_type(Node::Open);
-                self.noted.push_back(ty);
-                Ok(ty)
-            }
+            RawKind::Zero => Ok(self.noted_type()),
             RawKind::Real(_) => Ok(self.new_type(Node::Real)),
             RawKind::Var(name) => self.lookup(name, term.span),
             RawKind::Lam(pat, body) => {
@@ -245,6 +247,22 @@ impl Infer {
                 self.need(a.span, wanted, found, &format!("it is the argument of `{}`", func.name()))?;
                 Ok(self.reals(func.outputs()))
             }
+            RawKind::Sum(a, b) => {
+                let (first, second) = (self.term(a)?, self.term(b)?);
+                self.need(b.span, first, second, "both sides of `+` have the same type")?;
+                Ok(first)
+            }
+            RawKind::Jac(..)
+            | RawKind::DualConst(_)
+            | RawKind::DualMap(..)
+            | RawKind::Pull(..)
+            | RawKind::Diff(..) => self.operator(term),
+        })
+    }
+
+    /// The operators with `·`, and dual constants: what the λ-calculus does not have.
+    fn operator(&mut self, term: &Raw) -> Result<usize> {
+        match &term.kind {
             RawKind::Jac(func, a) => {
                 let (found, wanted) = (self.term(a)?, self.reals(func.inputs()));
                 self.need(
@@ -277,11 +295,6 @@ impl Infer {
                 let dual = self.new_type(Node::Dual(parameter));
                 Ok(self.new_type(Node::Function(parameter, dual)))
             }
-            RawKind::Sum(a, b) => {
-                let (first, second) = (self.term(a)?, self.term(b)?);
-                self.need(b.span, first, second, "both sides of `+` have the same type")?;
-                Ok(first)
-            }
             RawKind::Diff(f, a) => {
                 self.only(Language::Differential, term.span, "D s · t")?;
                 let (func, along) = (self.term(f)?, self.term(a)?);
@@ -290,7 +303,8 @@ impl Infer {
                 self.need(f.span, wanted, func, "it is differentiated along this argument")?;
                 Ok(wanted)
             }
-        })
+            _ => self.term(term),
+        }
     }
 
     fn only(&self, language: Language, span: Span, operator: &str) -> Result<()> {
