@@ -161,6 +161,88 @@ fn tangents_of_functions_are_recorded_and_run_again() {
     }
 }
 
+/// Functionals that no tape holds: what they do with the function is run again in forward mode.
+#[test]
+fn functionals_that_cannot_be_recorded_are_pulled_back() {
+    for (functional, point, tangent) in [
+        ("\\h -> grad (\\y -> h y y) 2.0", "(\\a b -> a * b)", "(\\a b -> a * a * b)"),
+        (
+            "\\h -> sum (map (\\s -> grad (\\y -> h y s) 2.0) [1.0, 3.0])",
+            "(\\a b -> a * b)",
+            "(\\a b -> a * a * b)",
+        ),
+        ("\\h -> (taylor 2 h 2.0)[2]", "sin", "cos"),
+        ("\\h -> (taylor 2 h 2.0)[2] * h 1.0", "sin", "cos"),
+        ("\\(h, a) -> a * (taylor 2 h a)[2]", "(sin, 2.0)", "(cos, 3.0)"),
+        (
+            "\\h -> let k = (taylor 1 h 2.0)[1] in custom_jvp (\\x -> k * x) (\\(x, t) -> (k * x, k * t)) (h 1.0)",
+            "sin",
+            "cos",
+        ),
+    ] {
+        agree(
+            &format!("apply_dual (pullback ({functional}) (\\_ -> to_dual 1.0) {point}) {tangent}"),
+            &format!("snd (jvp ({functional}) ({point}, {tangent}))"),
+        );
+    }
+    for (program, expected) in [
+        (
+            "apply_dual (pullback (\\h -> grad (\\y -> h y y) 2.0) (\\_ -> to_dual 1.0) (\\a b -> a * b)) (\\a b -> a * a * b)",
+            12.0,
+        ),
+        (
+            "apply_dual (pullback (\\h -> (taylor 2 h 2.0)[2]) (\\_ -> to_dual 1.0) sin) cos",
+            0.4161468365471424,
+        ),
+    ] {
+        assert!((number(program) - expected).abs() < 1e-12, "{program}");
+    }
+}
+
+#[test]
+fn functionals_on_functionals_are_pulled_back() {
+    for program in [
+        "let d = pullback (\\g -> g 2.0) (\\_ -> to_dual 1.0) sin in \
+         apply_dual (pullback (\\e -> apply_dual e cos) (\\_ -> to_dual 1.0) d) d",
+        "let d = pullback (\\g -> (taylor 0 g 2.0)[0]) (\\_ -> to_dual 1.0) sin in \
+         apply_dual (pullback (\\e -> apply_dual e cos) (\\_ -> to_dual 1.0) d) d",
+        "let d = pullback (\\(g, a) -> a * (taylor 0 g 2.0)[0]) (\\_ -> to_dual 1.0) (exp, 1.0) in \
+         snd (jvp (\\e -> apply_dual e (cos, 0.0)) (d, d))",
+        "let d = pullback (\\(g, a) -> a * (taylor 0 g 2.0)[0]) (\\_ -> to_dual 1.0) (exp, 1.0) in \
+         let c = pullback (\\(g, a) -> a * g 2.0) (\\_ -> to_dual 1.0) (exp, 1.0) in \
+         snd (jvp (\\e -> apply_dual e (cos, 0.0)) (c, d))",
+        "let d = pullback (\\(g, a) -> a * (taylor 0 g 2.0)[0]) (\\_ -> to_dual 1.0) (exp, 1.0) in \
+         let c = pullback (\\(g, a) -> a * g 2.0) (\\_ -> to_dual 1.0) (exp, 1.0) in \
+         apply_dual (pullback (\\e -> apply_dual e (cos, 0.0)) (\\_ -> to_dual 1.0) d) c",
+    ] {
+        assert!((number(program) - 2.0_f64.cos()).abs() < 1e-12, "{program} gives {}", eval(program));
+    }
+}
+
+#[test]
+fn functionals_that_cannot_be_recorded_are_differentiated() {
+    for (functional, point, tangent) in [
+        ("\\h -> grad (\\y -> k * h y y) 2.0", "(\\a b -> a * b * k)", "(\\a b -> k * k * a * a * b)"),
+        ("\\h -> k * (taylor 2 h k)[2]", "(\\x -> sin (k * x))", "(\\x -> cos (k * x))"),
+        ("\\h -> (taylor 2 h k)[2] * h (h k)", "(\\x -> sin (k * x))", "(\\x -> cos (k * x))"),
+    ] {
+        let pulled =
+            format!("apply_dual (pullback ({functional}) (\\y -> to_dual (k * y)) {point}) {tangent}");
+        let pushed = format!("let (y, t) = jvp ({functional}) ({point}, {tangent}) in k * y * t");
+        for outer in ["derivative", "grad", "derivative (grad", "grad (derivative", "grad (grad"] {
+            let close = if outer.contains('(') { ")" } else { "" };
+            let program = |body: &str| format!("{outer} (\\k -> {body}){close} 1.5");
+            agree(&program(&pulled), &program(&pushed));
+        }
+        // The functional leaves the derivative.
+        let dual = format!("pullback ({functional}) (\\y -> to_dual (k * y)) {point}");
+        agree(
+            &format!("let k = 1.5 in apply_dual (snd (jvp (\\k -> {dual}) (k, 1.0))) {tangent}"),
+            &format!("derivative (\\k -> apply_dual ({dual}) ((\\k -> {tangent}) 1.5)) 1.5"),
+        );
+    }
+}
+
 #[test]
 fn what_cannot_be_seen_to_be_linear_is_refused() {
     for rule in [

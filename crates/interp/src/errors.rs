@@ -269,6 +269,11 @@ pub(crate) fn dual_tangent() -> Failure {
         .help("apply the functional with `apply_dual` inside the function that is differentiated")
 }
 
+/// Whether only recording stands in the way, and forward mode would do.
+pub(crate) fn is_limit_of_recording(failure: &Failure) -> bool {
+    matches!(failure.0.code, DUAL_TANGENT | TAYLOR_MODE)
+}
+
 /// Something that `taylor` cannot go through.
 pub(crate) fn taylor_mode(what: &str) -> Failure {
     Failure::new(TAYLOR_MODE, format!("{what} cannot be used inside `taylor`"))

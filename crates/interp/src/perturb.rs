@@ -18,6 +18,7 @@
 mod slots;
 
 use crate::arith::{self, is_exact_zero, with_tangent};
+use crate::derivative::dual::as_function;
 use crate::errors;
 use crate::step::{Context, Failure};
 use crate::tape::Tape;
@@ -349,7 +350,7 @@ impl Zipper for Lift<'_> {
             let epsilon = with_tangent(self.tag, Value::Real(0.0), Some(Value::Real(1.0)));
             return join_cotangents(self.cx, x, t, &epsilon);
         }
-        let function = Fun::Forward { tag: self.tag, primal: x.clone(), tangent: t.clone() };
+        let function = Fun::Forward { tag: self.tag, primal: as_function(x), tangent: as_function(t) };
         Ok(Value::Fun(Rc::new(function)))
     }
 
@@ -402,7 +403,8 @@ impl Zipper for PlusTangent<'_> {
         if let (Value::Cotangent(_), Value::Cotangent(dy)) = (y, dy) {
             return join_cotangents(self.cx, y, dy, &self.epsilon);
         }
-        Ok(Value::Fun(Rc::new(Fun::Forward { tag: self.tag, primal: y.clone(), tangent: dy.clone() })))
+        let function = Fun::Forward { tag: self.tag, primal: as_function(y), tangent: as_function(dy) };
+        Ok(Value::Fun(Rc::new(function)))
     }
 
     fn mismatch(&self, y: &Value, dy: &Value) -> Failure {

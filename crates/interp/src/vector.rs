@@ -4,6 +4,8 @@
 //! vectors too: their sum is the list of all their pairs.
 
 use crate::arith;
+use crate::derivative::closures;
+use crate::derivative::dual::as_function;
 use crate::errors;
 use crate::perturb;
 use crate::step::{Context, Failure};
@@ -28,7 +30,8 @@ impl Mapper for Zero {
     }
 
     fn function(&mut self, _fun: &Rc<Fun>) -> Result<FunAction, Failure> {
-        Err(no_function())
+        // The types let through only a functional that is kept as a function.
+        Ok(FunAction::Replace(no_pairs()))
     }
 
     fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
@@ -54,7 +57,9 @@ impl Zipper for Add<'_> {
     }
 
     fn functions(&mut self, x: &Value, y: &Value) -> Result<Value, Failure> {
-        let (Value::Cotangent(x), Value::Cotangent(y)) = (x, y) else { return Err(no_function()) };
+        let (Value::Cotangent(x), Value::Cotangent(y)) = (x, y) else {
+            return Ok(closures::partial(closures::sum(), [as_function(x), as_function(y)]));
+        };
         Ok(joined(x, y))
     }
 
@@ -92,7 +97,7 @@ impl Mapper for Scale<'_> {
     }
 
     fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
-        // The only function in a vector is the one that binds the tag of a pair: see `bound_pair`.
+        // The functions in a vector are those that bind the tag of a pair, see `bound_pair`, and functionals.
         if let Fun::TangentOf { tag, func: Value::Tuple(pair) } = &**fun
             && let [point, weight] = pair.as_slice()
         {
@@ -100,7 +105,8 @@ impl Mapper for Scale<'_> {
             let [bound, _] = bound_pair(*tag, point.clone(), weight);
             return Ok(FunAction::Replace(bound));
         }
-        Err(no_function())
+        let function = Value::Fun(Rc::clone(fun));
+        Ok(FunAction::Replace(closures::partial(closures::scaled(), [self.factor.clone(), function])))
     }
 
     fn cotangent(&mut self, cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {

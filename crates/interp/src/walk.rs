@@ -4,6 +4,7 @@
 //! hide reals in what functions have captured. So the walks use an explicit stack; a walk that allows it treats a shared
 //! part once; and a part in which nothing changes is returned as it was, not copied.
 
+use crate::derivative::dual::in_one_form;
 use crate::step::{Context, Failure};
 use crate::tape::{Linearization, Tape};
 use crate::value::{Array, Buffer, Cotangent, Data, Fields, Fun, Record, Tag, Value};
@@ -355,6 +356,7 @@ pub(crate) fn zip<Z: Zipper>(x: &Value, t: &Value, zipper: &mut Z) -> Result<Val
                     results.push(result.clone());
                     continue;
                 }
+                let (x, t) = in_one_form(&x, &t).unwrap_or((x, t));
                 match relation(&x, &t) {
                     Relation::Reals => results.push(zipper.reals(&x, &t)?),
                     Relation::Functions => results.push(zipper.functions(&x, &t)?),
@@ -394,6 +396,7 @@ pub(crate) fn pairs(
 ) -> Result<(), Failure> {
     let mut stack = vec![(x.clone(), t.clone())];
     while let Some((x, t)) = stack.pop() {
+        let (x, t) = in_one_form(&x, &t).unwrap_or((x, t));
         match relation(&x, &t) {
             Relation::Reals | Relation::Functions => visit(cx, &x, &t)?,
             Relation::Carried => {}
@@ -425,9 +428,7 @@ fn relation(x: &Value, t: &Value) -> Relation {
         (Value::Int(_), Value::Int(_))
         | (Value::Bool(_), Value::Bool(_))
         | (Value::String(_), Value::String(_)) => Relation::Carried,
-        (Value::Fun(_), Value::Fun(_) | Value::Cotangent(_)) | (Value::Cotangent(_), Value::Cotangent(_)) => {
-            Relation::Functions
-        }
+        (Value::Fun(_) | Value::Cotangent(_), Value::Fun(_) | Value::Cotangent(_)) => Relation::Functions,
         (Value::Tuple(x), Value::Tuple(t)) => parts(x.len() == t.len()),
         (Value::Dual(_), Value::Dual(_)) => Relation::Parts,
         (Value::Record(x), Value::Record(t)) => parts(x.names == t.names),

@@ -137,6 +137,14 @@ impl Library {
         self.instances.get(id.0 as usize).map_or_else(|| Name::new("?"), |instance| instance.def.name)
     }
 
+    /// A definition whose value was being computed may be tried again.
+    pub(crate) fn forget_run(&mut self, id: InstanceId) {
+        if let InstanceState::Running(code) = self.state(id) {
+            let code = code.clone();
+            self.set_state(id, InstanceState::Constant(code));
+        }
+    }
+
     /// Definitions whose value was being computed when a run failed may be tried again.
     pub(crate) fn forget_running(&mut self) {
         for instance in &mut self.instances {

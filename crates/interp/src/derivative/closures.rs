@@ -1,6 +1,6 @@
 //! Built-in functions as values of the program, for state machines that hand one another work through the machine.
 
-use crate::compile::instr::{Code, Instr, NumType, Operand, Range};
+use crate::compile::instr::{Arith, Code, Instr, NumType, Operand, Range};
 use crate::value::{Fields, Fun, Value};
 use std::rc::Rc;
 use wengert_base::{Name, Span};
@@ -33,6 +33,42 @@ pub(crate) fn tangent() -> Value {
     ];
     let operands = vec![Operand::Last(1), Operand::Last(2), Operand::Last(0), Operand::Last(3)];
     function("linearize", 3, 5, instrs, operands)
+}
+
+/// `\d f x t -> apply_dual d (snd (jvp f (x, t)))`
+pub(crate) fn deferred() -> Value {
+    let builtin =
+        |prim, dst, start| Instr::Builtin { prim, num: NumType::Real, dst, args: Range { start, len: 2 } };
+    let instrs = vec![
+        Instr::Tuple { dst: 4, args: Range { start: 0, len: 2 } },
+        builtin(Prim::Jvp, 5, 2),
+        Instr::Component { dst: 4, src: Operand::Last(5), index: 1 },
+        builtin(Prim::ApplyDual, 5, 4),
+        Instr::Return { src: Operand::Last(5) },
+    ];
+    let operands = [2, 3, 1, 4, 0, 4].map(Operand::Last).to_vec();
+    function("pullback", 4, 6, instrs, operands)
+}
+
+/// `\s f t -> s * f t`
+pub(crate) fn scaled() -> Value {
+    let instrs = vec![
+        Instr::Call { dst: 3, func: Operand::Last(1), args: Range { start: 0, len: 1 } },
+        Instr::Arith { op: Arith::Mul, dst: 2, a: Operand::Last(0), b: Operand::Last(3) },
+        Instr::Return { src: Operand::Last(2) },
+    ];
+    function("scale", 3, 4, instrs, vec![Operand::Last(2)])
+}
+
+/// `\f g t -> f t + g t`
+pub(crate) fn sum() -> Value {
+    let instrs = vec![
+        Instr::Call { dst: 3, func: Operand::Last(0), args: Range { start: 0, len: 1 } },
+        Instr::Call { dst: 4, func: Operand::Last(1), args: Range { start: 1, len: 1 } },
+        Instr::Arith { op: Arith::Add, dst: 2, a: Operand::Last(3), b: Operand::Last(4) },
+        Instr::Return { src: Operand::Last(2) },
+    ];
+    function("add", 3, 5, instrs, vec![Operand::Local(2), Operand::Last(2)])
 }
 
 /// `func` with its first arguments given.

@@ -65,6 +65,13 @@ fn refuse_captured(tag: Tag, func: &Value) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Takes back the marks for a rule that does not run to its end.
+fn abandon(mode: &Mode) {
+    if let Mode::Reverse(tape) = mode {
+        tape.end_linear();
+    }
+}
+
 /// The rule of `custom_jvp` has given value and tangent.
 struct AfterRule {
     tag: Tag,
@@ -77,6 +84,10 @@ impl Resume for AfterRule {
         let AfterRule { tag, mode, subject } = *self;
         let (y, tangent) = pair(&value)?;
         subject.value(cx, &y, Box::new(WithTangent { tag, mode, tangent }))
+    }
+
+    fn abandon(&self) {
+        abandon(&self.mode);
     }
 }
 
@@ -96,6 +107,10 @@ impl Resume for WithTangent {
             Mode::Series(order) => series::integrate(cx, tag, order, &y, &tangent)?,
         };
         Ok(Step::Done(perturbed))
+    }
+
+    fn abandon(&self) {
+        abandon(&self.mode);
     }
 }
 
@@ -171,5 +186,9 @@ impl Resume for AfterTranspose {
     fn resume(self: Box<Self>, cx: &mut Context, tangent: Value) -> Result<Step, Failure> {
         let AfterTranspose { tag, mode, y, subject } = *self;
         subject.value(cx, &y, Box::new(WithTangent { tag, mode, tangent }))
+    }
+
+    fn abandon(&self) {
+        abandon(&self.mode);
     }
 }

@@ -1,5 +1,6 @@
 //! Functionals: `apply_dual`, `to_dual`, `from_dual`.
 
+use super::closures;
 use crate::arith;
 use crate::builtins::mistyped;
 use crate::errors;
@@ -9,11 +10,31 @@ use crate::vector::open_pair;
 use crate::{perturb, walk};
 use smallvec::smallvec;
 use std::rc::Rc;
-use wengert_prim::RealOp;
+use wengert_prim::{Prim, RealOp};
 
 /// `to_dual v`
 pub(crate) fn to_dual(vector: Value) -> Value {
     Value::Dual(Rc::new([vector].into_iter().collect()))
+}
+
+/// The functional as a function on tangents, from what a [`Value::Dual`] (or a part of one) holds: pairs, a structure of
+/// such, or already a function. A functional is kept as a function where a tape cannot give pairs, and where it is itself
+/// what is differentiated.
+pub(crate) fn as_function(functional: &Value) -> Value {
+    if let Value::Fun(_) = functional {
+        return functional.clone();
+    }
+    closures::partial(closures::primitive(Prim::ApplyDual, &[0, 1]), [to_dual(functional.clone())])
+}
+
+/// Two functionals of one type in one form: a structure, or functions.
+pub(crate) fn in_one_form(a: &Value, b: &Value) -> Option<(Value, Value)> {
+    let (Value::Dual(x), Value::Dual(y)) = (a, b) else { return None };
+    let (x, y) = (x.get(0)?, y.get(0)?);
+    let is_function = |value: &Value| matches!(value, Value::Fun(_));
+    let is_cotangent = |value: &Value| matches!(value, Value::Cotangent(_));
+    let differ = is_function(x) != is_function(y) && !is_cotangent(x) && !is_cotangent(y);
+    differ.then(|| (to_dual(as_function(x)), to_dual(as_function(y))))
 }
 
 /// `from_dual d`: the vector; of a functional on a first-order type.
@@ -83,14 +104,19 @@ impl Pairing {
                 });
             }
             (Value::Int(_) | Value::Bool(_) | Value::String(_), _) => {}
-            (Value::Cotangent(cotangent), Value::Fun(_)) => {
+            (Value::Fun(_), tangent) => {
+                let (func, point, weight) = (cotangent.clone(), tangent.clone(), Value::Real(1.0));
+                self.todo.push(Task::Call { func, point, weight, tags: Rc::clone(tags) });
+            }
+            (Value::Cotangent(cotangent), tangent) => {
+                let tangent = as_function(tangent);
                 for pair in cotangent.pairs.as_slice().chunks_exact(2).rev() {
                     let [point, weight] = pair else { continue };
                     let (func, point, weight) = (tangent.clone(), point.clone(), weight.clone());
                     self.todo.push(Task::Call { func, point, weight, tags: Rc::clone(tags) });
                 }
             }
-            (Value::Cotangent(_), Value::Cotangent(_)) => return Err(errors::dual_tangent()),
+            (_, Value::Fun(_)) => return Err(errors::dual_tangent()),
             (cotangent, tangent) => {
                 let (ws, vs) = (walk::children(cotangent), walk::children(tangent));
                 if ws.len() != vs.len() || !same_constructor(cotangent, tangent) {

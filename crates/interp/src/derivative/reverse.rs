@@ -1,7 +1,8 @@
 //! Reverse mode: `vjp`, `linearize` and `pullback`. The function is run on slots of a fresh tape; what the tape holds
 //! then is the linear map.
 
-use super::{call1_then, closures};
+use super::{call1_then, closures, dual};
+use crate::errors;
 use crate::note;
 use crate::perturb;
 use crate::step::{Context, Failure, Resume, Step};
@@ -39,7 +40,65 @@ pub(crate) fn linearize(cx: &mut Context, func: Value, x: Value) -> Result<Step,
 
 /// `pullback f form x`
 pub(crate) fn pullback(cx: &mut Context, func: Value, form: Value, x: Value) -> Result<Step, Failure> {
-    record(cx, func, x, Purpose::Pullback(form))
+    if is_first_order(&x) {
+        return record(cx, func, x, Purpose::Pullback(form));
+    }
+    let deferral = Deferral { func: func.clone(), form: form.clone(), x: x.clone() };
+    let tape = Tape::new(cx.fresh_tag());
+    let arg = perturb::reverse_input(cx, &tape, &x)?;
+    let recorded = call1_then(func, arg, Recorded { tape, x, purpose: Purpose::Pullback(form) })?;
+    Ok(recorded.and_then(deferral))
+}
+
+/// A `pullback` at a point that holds functions. What the function does with these may be nothing that a tape can hold
+/// (it applies one of several arguments inside a `grad`, or inside a `taylor`). Then the functional is by definition
+/// `t ↦ apply_dual (form (func x)) (snd (jvp func (x, t)))`, and `func` runs again whenever it is applied.
+struct Deferral {
+    func: Value,
+    form: Value,
+    x: Value,
+}
+
+impl Resume for Deferral {
+    fn resume(self: Box<Self>, _: &mut Context, dual: Value) -> Result<Step, Failure> {
+        Ok(Step::Done(dual))
+    }
+
+    fn other_way(&self, failure: &Failure) -> Option<Step> {
+        if !errors::is_limit_of_recording(failure) {
+            return None;
+        }
+        let Deferral { func, form, x } = self;
+        let then = DeferredValue { func: func.clone(), form: form.clone(), x: x.clone() };
+        call1_then(func.clone(), x.clone(), then).ok()
+    }
+}
+
+/// The value of the function is there, for the form.
+struct DeferredValue {
+    func: Value,
+    form: Value,
+    x: Value,
+}
+
+impl Resume for DeferredValue {
+    fn resume(self: Box<Self>, _: &mut Context, y: Value) -> Result<Step, Failure> {
+        let DeferredValue { func, form, x } = *self;
+        call1_then(form, y, DeferredForm { func, x })
+    }
+}
+
+/// The form has given the functional on the result.
+struct DeferredForm {
+    func: Value,
+    x: Value,
+}
+
+impl Resume for DeferredForm {
+    fn resume(self: Box<Self>, _: &mut Context, dual: Value) -> Result<Step, Failure> {
+        let DeferredForm { func, x } = *self;
+        Ok(Step::Done(dual::to_dual(closures::partial(closures::deferred(), [dual, func, x]))))
+    }
 }
 
 fn record(cx: &mut Context, func: Value, x: Value, purpose: Purpose) -> Result<Step, Failure> {

@@ -2,6 +2,7 @@
 
 use super::{is_formal, map_parts, mentions, on_tape};
 use crate::arith::{self, is_exact_zero, with_tangent};
+use crate::derivative::dual::as_function;
 use crate::errors;
 use crate::note::plus_slot;
 use crate::step::{Context, Failure};
@@ -39,7 +40,12 @@ impl Mapper for ToTape<'_> {
         Ok(FunAction::Replace(Value::Fun(Rc::new(Fun::Reverse { tape: Rc::clone(self.tape), slot, primal }))))
     }
 
-    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
+    fn cotangent(&mut self, cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
+        if let Value::Fun(function) = as_function(&Value::Cotangent(Rc::clone(cotangent)))
+            && !self.linear
+        {
+            return self.function(&function);
+        }
         Err(errors::dual_tangent())
     }
 
@@ -130,7 +136,7 @@ pub(crate) fn linear_tangent(
     nested: bool,
 ) -> Result<Value, Failure> {
     tape.begin_linear();
-    walk::map(x, &mut LinearTangent { cx, tape, nested })
+    walk::map(x, &mut LinearTangent { cx, tape, nested }).inspect_err(|_| tape.end_linear())
 }
 
 struct CheckLinear<'a> {

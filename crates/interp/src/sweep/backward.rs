@@ -2,6 +2,7 @@
 
 use super::{AfterBackward, Awaited, Next, Slots, rule_mismatch, vjp_mismatch};
 use crate::arith::{self, is_exact_zero, with_tangent};
+use crate::derivative::dual::as_function;
 use crate::errors;
 use crate::perturb;
 use crate::step::{Context, Failure};
@@ -69,13 +70,17 @@ impl Backward {
         let Backward { tape, cotangents, calls, .. } = self;
         walk::pairs(cx, y, weight, mismatch, &mut |cx, y, weight| {
             let Value::Cotangent(functional) = weight else {
+                // The cotangent of a function that is known only as a function: the slots are not to be had from it.
+                if let Value::Fun(_) = weight {
+                    return Err(errors::dual_tangent());
+                }
                 return seed_real(cx, tape, cotangents, y, weight, tags);
             };
             for pair in functional.pairs.as_slice().chunks_exact(2) {
                 let [point, weight] = pair else { continue };
                 let open = vector::open_pair(cx, point, weight)?;
                 let tags = tags.iter().copied().chain(open.tags).collect();
-                calls.push(SeedCall { func: y.clone(), point: open.point, weight: open.weight, tags });
+                calls.push(SeedCall { func: as_function(y), point: open.point, weight: open.weight, tags });
             }
             Ok(())
         })
@@ -305,6 +310,10 @@ impl Mapper for Inputs<'_> {
     }
 
     fn function(&mut self, _fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        Ok(FunAction::Replace(self.take().unwrap_or_else(vector::no_pairs)))
+    }
+
+    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
         Ok(FunAction::Replace(self.take().unwrap_or_else(vector::no_pairs)))
     }
 }
