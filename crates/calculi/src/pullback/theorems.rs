@@ -17,7 +17,7 @@ use wengert_prim::RealOp;
 const LIMITS: Limits = Limits { steps: 20_000, size: 200_000, recorded: 0 };
 
 fn cases() -> u32 {
-    std::env::var("WENGERT_PROPERTY_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(600)
+    std::env::var("WENGERT_PROPERTY_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1500)
 }
 
 /// Runs `property` on that many random inputs, each from a seed that a failure names.
