@@ -5,6 +5,7 @@
 
 pub mod delta;
 pub mod kit;
+pub mod negation;
 pub mod perturbative;
 pub mod pullback;
 
