@@ -395,3 +395,12 @@ fn traces_name_their_rules_and_mark_the_redex() {
     }
     assert!(matches!(e.kind, Kind::Let(..)) && !matches!(e.kind, Kind::Const(Const::Unit)));
 }
+
+#[test]
+fn types_that_double_are_refused_in_time() {
+    let lets: String = (1..60).map(|i| format!("let x{} = (x{i}, x{i}) in ", i + 1)).collect();
+    let errors = read(SOURCE, &format!("let x1 = (1.0, 1.0) in {lets}x60")).unwrap_err();
+    assert_eq!(errors[0].code, "E0971");
+    let errors = read(SOURCE, &format!("λx1. {lets}x60")).unwrap_err();
+    assert_eq!(errors[0].code, "E0971");
+}

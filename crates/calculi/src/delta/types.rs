@@ -39,10 +39,8 @@ pub(crate) fn check_open(e: &E, context: &[(Name, Ty)]) -> Checked<(E, Ty)> {
             checker.unify(&Ty::Real, &meta, span, sign)?;
         }
     }
+    checker.modest(&ty, e.span)?;
     let ty = checker.solved(&ty);
-    if ty.weight(LARGEST_TYPE) >= LARGEST_TYPE {
-        return Err(errors::large_type(e.span));
-    }
     Ok((checker.finished(&e)?, ty))
 }
 
@@ -96,6 +94,25 @@ impl Checker {
             solution.get_or_insert(Ty::Real);
         }
         self.known(ty)
+    }
+
+    /// Refuses a type that is too large once everything known is put in: shared parts count as often as they occur.
+    fn modest(&self, ty: &Ty, span: Span) -> Checked<()> {
+        let mut open = vec![self.head(ty)];
+        let mut nodes = 0;
+        while let Some(ty) = open.pop() {
+            nodes += 1;
+            if nodes > LARGEST_TYPE {
+                return Err(errors::large_type(span));
+            }
+            match &ty {
+                Ty::Prod(a, b) | Ty::Sum(a, b) | Ty::Fun(a, b) => open.extend([self.head(a), self.head(b)]),
+                Ty::Vector(a) | Ty::Monad(a) | Ty::Rec(_, a) => open.push(self.head(a)),
+                Ty::Meta(_) | Ty::Real | Ty::Int | Ty::String | Ty::Unit | Ty::Delta => {}
+                Ty::DeltaMap | Ty::Var(_) => {}
+            }
+        }
+        Ok(())
     }
 
     fn occurs(&self, meta: u32, ty: &Ty) -> bool {
@@ -260,9 +277,7 @@ impl Checker {
                 let (a, left) = self.term(a)?;
                 let (b, right) = self.term(b)?;
                 let ty = Ty::prod(left, right);
-                if ty.weight(LARGEST_TYPE) >= LARGEST_TYPE {
-                    return Err(errors::large_type(span));
-                }
+                self.modest(&ty, span)?;
                 (Kind::Pair(a, b), ty)
             }
             Kind::Fst(a) => {
@@ -432,7 +447,10 @@ impl Checker {
                 }
                 return self.finished(a);
             }
-            Kind::Lam(pat, ty, body) => Kind::Lam(pat.clone(), known(ty), self.finished(body)?),
+            Kind::Lam(pat, ty, body) => {
+                ty.iter().try_for_each(|ty| self.modest(ty, e.span))?;
+                Kind::Lam(pat.clone(), known(ty), self.finished(body)?)
+            }
             Kind::App(a, b) => Kind::App(self.finished(a)?, self.finished(b)?),
             Kind::Let(pat, a, b) => Kind::Let(pat.clone(), self.finished(a)?, self.finished(b)?),
             Kind::LetRec(name, ty, a, b) => {
