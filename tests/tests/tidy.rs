@@ -164,7 +164,8 @@ fn code_of(line: &str) -> &str {
 
 /// Whether a file holds only tests, or a program for those who work on the crate.
 fn is_test_file(name: &str) -> bool {
-    name.contains("/tests/") || name.contains("/examples/") || name.ends_with("/tests.rs")
+    let inside = ["/tests.rs", "/theorems.rs", "/documentation.rs"];
+    name.contains("/tests/") || name.contains("/examples/") || inside.iter().any(|end| name.ends_with(end))
 }
 
 #[test]

@@ -161,11 +161,9 @@ impl Drawing {
                 self.value(body, &env.with(*var, value))
             }
             TermKind::LetRec(bindings, body) => {
-                let mut inner = env.clone();
-                for (var, _, _) in bindings {
-                    let node = self.step(var.name.as_str(), &[]);
-                    inner = inner.with(*var, node);
-                }
+                let names = bindings.iter().map(|(var, _, _)| *var);
+                let inner =
+                    names.fold(env.clone(), |env, var| env.with(var, self.step(var.name.as_str(), &[])));
                 self.value(body, &inner)
             }
             TermKind::If(cond, then, otherwise) => {

@@ -196,6 +196,22 @@ pub fn plot(title: &str, x_axis: &str, y_axis: &str, series: &[Series]) -> Strin
         top + PLOT.1 / 2.0,
         escaped(y_axis)
     );
+    ticks(&mut out, (x0, x1), (y0, y1), &at);
+    for ((index, series), color) in series.iter().enumerate().zip(COLORS.iter().cycle()) {
+        line(&mut out, series, index, color, &at);
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// Powers of ten along the vertical axis, powers of two along the horizontal one.
+fn ticks(
+    out: &mut String,
+    (x0, x1): (f64, f64),
+    (y0, y1): (f64, f64),
+    at: &dyn Fn((f64, f64)) -> (f64, f64),
+) {
+    let (left, top) = MARGIN;
     for exponent in 0..=30 {
         let tick = 10f64.powi(exponent);
         if (y0..=y1).contains(&tick.ln()) {
@@ -219,28 +235,29 @@ pub fn plot(title: &str, x_axis: &str, y_axis: &str, series: &[Series]) -> Strin
             );
         }
     }
-    for ((index, series), color) in series.iter().enumerate().zip(COLORS.iter().cycle()) {
-        let shown: Vec<(f64, f64)> =
-            series.points.iter().filter(|(x, y)| *x > 0.0 && *y > 0.0).map(|point| at(*point)).collect();
-        let path: Vec<String> = shown.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-        let _ = writeln!(
-            out,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"/>",
-            path.join(" ")
-        );
-        for (x, y) in shown {
-            let _ = writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{color}\"/>");
-        }
-        let _ = writeln!(
-            out,
-            "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{color}\">{}</text>",
-            left + PLOT.0 + 10.0,
-            top + 14.0 + 18.0 * index as f64,
-            escaped(&series.name)
-        );
+}
+
+/// A series with its name.
+fn line(out: &mut String, series: &Series, index: usize, color: &str, at: &dyn Fn((f64, f64)) -> (f64, f64)) {
+    let (left, top) = MARGIN;
+    let shown: Vec<(f64, f64)> =
+        series.points.iter().filter(|(x, y)| *x > 0.0 && *y > 0.0).map(|point| at(*point)).collect();
+    let path: Vec<String> = shown.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    let _ = writeln!(
+        out,
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"/>",
+        path.join(" ")
+    );
+    for (x, y) in shown {
+        let _ = writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{color}\"/>");
     }
-    out.push_str("</svg>\n");
-    out
+    let _ = writeln!(
+        out,
+        "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{color}\">{}</text>",
+        left + PLOT.0 + 10.0,
+        top + 14.0 + 18.0 * index as f64,
+        escaped(&series.name)
+    );
 }
 
 fn open(width: f64, height: f64) -> String {
