@@ -6,12 +6,12 @@
 //!
 //! | in the paper | here |
 //! |---|---|
-//! | Section 4, grammar (5)–(6) | [`syntax`], read by [`parse`], written by [`print`] |
+//! | Section 4, grammar (5)–(6) | [`syntax`], read by [`parse`], written by [`mod@print`] |
 //! | Table 1, typing | [`types`] |
 //! | Table 2, rules (7)–(17), (23) | [`reduce`], one step at a time; [`machine`], at the cost that the paper claims |
 //! | Table 2d, structural equivalence (18)–(22) | [`equivalence`] |
 //! | Table 3, `D⃖_d`; section 2.3, `D⃗`; read-back after Corollary 16 | [`transform`] |
-//! | Section 5.1, ground terms, `⊕`, `bp` | [`ground`] |
+//! | Section 5.1, ground terms, `⊕`, `bp` | [`mod@ground`] |
 //! | Sections 2, 3, 6 | [`examples`] |
 
 pub mod equivalence;

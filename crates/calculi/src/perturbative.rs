@@ -5,7 +5,7 @@
 //!
 //! | the paper | here |
 //! |---|---|
-//! | section 4, terms and sugar | [`syntax`], [`parse`], [`print`] |
+//! | section 4, terms and sugar | [`syntax`], [`parse`], [`mod@print`] |
 //! | Figure 1, typing | [`types`] |
 //! | Figure 2, substitution; Figure 4, `T_x` and `⋄` | [`subst`] |
 //! | Figure 3, reduction | [`reduce`]: on graphs; [`step`]: single steps in any order |

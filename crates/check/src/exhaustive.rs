@@ -16,12 +16,12 @@
 //!
 //! An arm is redundant if no value matches it that no arm above matches: the same search, led by the arm's patterns.
 //! After a missing value is found it becomes a row of its own, and the search starts again, for up to
-//! [`MAX_EXAMPLES`] examples.
+//! `MAX_EXAMPLES` examples.
 //!
 //! Before the search, patterns lose what does not matter: `x`, `p as x` and tuples or records of wildcards become
 //! wildcards. Records are open: in each column the fields that its patterns mention are looked at. The problem is
-//! NP-complete, so the search counts the patterns it copies and gives up after [`BUDGET`]: then
-//! [`MatchReport::gave_up`] is set, what was found so far stands, and the match counts as exhaustive (a value that no
+//! NP-complete, so the search counts the patterns it copies and gives up after `BUDGET`: then
+//! `MatchReport::gave_up` is set, what was found so far stands, and the match counts as exhaustive (a value that no
 //! arm matches is still an error when the program runs).
 
 use std::collections::{BTreeMap, BTreeSet};

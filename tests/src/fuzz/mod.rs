@@ -5,7 +5,7 @@
 //! failing input is made small, written to a file, and shown.
 //!
 //! What kills the process (an overflow of the stack) or hangs it cannot be made small here, so the input
-//! being tried is in a file before it is tried, and [`watch`] ends a process that takes too long over it.
+//! being tried is in a file before it is tried, and `watch` ends a process that takes too long over it.
 
 pub mod checker;
 pub mod interp;

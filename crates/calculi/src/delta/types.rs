@@ -2,7 +2,7 @@
 //! functions without subscript all find their types, and the term comes back with them.
 //!
 //! Typing-Var, -Let, -IntConst, -FloatConst, -Lam, -App, -Pair, -Fst, -Snd, -Inl, -Inr, -Case, -OpPlusR and -OpTimesR are
-//! the arms of [`Checker::node`] and [`constant_type`]; the shaded constructs have the types that Figures 7 to 15 give
+//! the arms of [`Checker::node`] and `constant_type`; the shaded constructs have the types that Figures 7 to 15 give
 //! them, so that the output of a translation is checked by the same rules. Types that nothing determines become `ℝ`.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "types that are alike are compared as they are")]

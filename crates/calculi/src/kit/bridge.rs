@@ -1,7 +1,7 @@
 //! From the typed core to a closed, simply typed program.
 //!
 //! The core is polymorphic and has many definitions; a calculus has one closed term of a simple type. So each definition
-//! is translated once for each list of types at which it is used ([`Instance`]), starting from the entry: what is not
+//! is translated once for each list of types at which it is used (`Instance`), starting from the entry: what is not
 //! used does not appear. `terms` translates terms, `types` instantiates and erases types, `patterns` compiles matches to
 //! single steps of case analysis, `operators` recognizes the derivative operators, and `assemble` puts the instances
 //! around the term: recursive ones as `LetRec`, others as `Let`, and functions used once in their place.

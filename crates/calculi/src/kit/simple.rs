@@ -2,7 +2,7 @@
 //!
 //! `bridge` makes it from core: definitions are instantiated at the types at which they are used, predicates are gone,
 //! library definitions of derivative operators are recognized as [`Derive`], recursion is explicit. Nothing is lost:
-//! what a calculus cannot take, it refuses with [`super::fragment`]'s message.
+//! what a calculus cannot take, it refuses with `fragment`'s message.
 
 use std::rc::Rc;
 use wengert_base::{Name, Span};

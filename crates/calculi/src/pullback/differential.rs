@@ -5,7 +5,7 @@
 //! s, t ::= x | λx.s | s T | D s·t | πᵢ(s) | ⟨s,t⟩ | r | f(T) | D f·t        S, T ::= 0 | s | s + T
 //! ```
 //!
-//! `D (λx.s)·t` reduces to `λx. ∂s/∂x·t`, where the *differential substitution* [`derive`] replaces one linear occurrence of x by t,
+//! `D (λx.s)·t` reduces to `λx. ∂s/∂x·t`, where the *differential substitution* `derive` replaces one linear occurrence of x by t,
 //! in every way: a sum with as many summands as there are ways, which is symbolic differentiation with its expression
 //! swell. Reduction goes to the full normal form, also under λ. `D f·t` and `J f·t` are one constructor, printed `J f · t`.
 

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The context is a stack of frames, so that finding the next redex costs nothing that depends on the size of the term;
-//! [`decompose`] finds context and redex from scratch, for lemma 3.8. Steps inside premises are counted, also by rule, and
+//! `decompose` finds context and redex from scratch, for lemma 3.8. Steps inside premises are counted, also by rule, and
 //! not shown. Three rules the paper leaves to its conventions have names here: `≡+` (sums in linear positions, 3.1.1),
 //! `≡0` (0 as the unit and in linear positions) and `+` (sums of numbers and of dual constants, which appendix A.2 uses).
 

@@ -1,7 +1,7 @@
 //! Typing (Figure 2): infers the types of bound variables by unification, builds the term, and checks the side condition
 //! of dual maps, x ∈ lin(S).
 //!
-//! [`literal_lin`] is lin as 3.1.1 defines it. The rule checked here is [`linear`], the least extension under which
+//! `literal_lin` is lin as 3.1.1 defines it. The rule checked here is [`linear`], the least extension under which
 //! reductions keep terms well typed (corollary 4.7): 0 and sums of linear terms are linear (reductions 13a, 16c, 19b and 20b
 //! put them under dual maps), `let` is looked through (A-reduction makes it), and a pattern is linear as a tuple.
 
