@@ -134,6 +134,7 @@ fn declare_types(
         };
         declared.push((Arc::new(data), broken));
     }
+    spread_brokenness(&mut declared);
     summarize(&declared, &mut globals.known_types);
     for (decl, (data, _)) in types.iter().zip(&declared) {
         let Some(info) = globals.known_types.get(&data.name).cloned() else { continue };
@@ -144,6 +145,38 @@ fn declare_types(
         }
     }
     declared.into_iter().filter(|(_, broken)| !broken).map(|(data, _)| data).collect()
+}
+
+/// A declaration that mentions a broken one is broken too: what remains must be whole in itself.
+fn spread_brokenness(declared: &mut [(Arc<DataType>, bool)]) {
+    loop {
+        let broken: Vec<Name> =
+            declared.iter().filter(|(_, broken)| *broken).map(|(data, _)| data.name).collect();
+        let mut changed = false;
+        for (data, is_broken) in declared.iter_mut().filter(|(_, broken)| !broken) {
+            let fields = data.ctors.iter().flat_map(|ctor| &ctor.fields);
+            if fields.into_iter().any(|field| mentions_any(field, &broken)) {
+                *is_broken = true;
+                changed = true;
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
+}
+
+/// Whether one of these declared types occurs in the type.
+fn mentions_any(ty: &Type, names: &[Name]) -> bool {
+    match ty {
+        Type::Real | Type::Int | Type::Bool | Type::String | Type::Var(_) => false,
+        Type::Tuple(parts) => parts.iter().any(|part| mentions_any(part, names)),
+        Type::Record(row) => row.fields.values().any(|field| mentions_any(field, names)),
+        Type::Array(_, elem) => mentions_any(elem, names),
+        Type::Fun(from, to) => mentions_any(from, names) || mentions_any(to, names),
+        Type::Data(name, args) => names.contains(name) || args.iter().any(|arg| mentions_any(arg, names)),
+        Type::Dual(of) => mentions_any(of, names),
+    }
 }
 
 /// Written types of a declaration with the given parameters, and whether there was an error.

@@ -35,16 +35,16 @@ def i = a + b + c
               help: constructors come from `type` declarations; variables begin with a lower-case letter
             E0203 there is no type `Float`
               at 5:12 `Float` not found
-              help: here it is `Real`
+              help: perhaps `Real` is meant
             E0203 there is no type `Intt`
               at 6:12 `Intt` not found
-              help: here it is `Int`
+              help: perhaps `Int` is meant
             E0204 no imported module is called `linalg`
               at 7:9 `linalg` not imported
-              help: import it: `import linalg`
+              help: if `linalg` is a module of the library, write `import linalg` at the top
             E0204 no imported module is called `m`
               at 8:12 `m` not imported
-              help: import it: `import m`
+              help: if `m` is a module of the library, write `import m` at the top
         "#]],
     );
 }

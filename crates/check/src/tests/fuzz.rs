@@ -141,6 +141,13 @@ fn mutated(u: &mut Unstructured<'_>, files: &[String]) -> Result<String> {
 }
 
 #[test]
+fn a_type_that_mentions_a_broken_one_is_left_out_with_it() {
+    let loaded = Loader::default().load("main", "type Cons\ntype T = A Cons\ntype U = B T\ndef f = 1\n");
+    assert!(loaded.checked.program.types.is_empty());
+    assert_eq!(loaded.checked.program.defs.len(), 1);
+}
+
+#[test]
 fn soup_is_checked_without_panic() {
     let loader = RefCell::new(Loader::default());
     arbtest(|u| {
