@@ -263,11 +263,19 @@ impl Machine {
             Kind::Num(r) => numbers.push(r),
             _ => left.push(part.clone()),
         };
+        let mut entries: u64 = 0;
         for part in parts.iter() {
             self.head(part)?;
             match part.kind() {
-                // Bags in a bag whose head is normal have been united with it.
-                Kind::Sum(inner) => inner.iter().for_each(&mut sort),
+                // Bags in a bag whose head is normal have been united with it. Shared bags can so grow without a new
+                // node being made, hence the limit on entries.
+                Kind::Sum(inner) => {
+                    entries += inner.len() as u64;
+                    if entries > self.limits.size {
+                        return Err(Stopped::Size);
+                    }
+                    inner.iter().for_each(&mut sort);
+                }
                 _ => sort(part),
             }
         }
