@@ -228,9 +228,15 @@ impl Printer {
     }
 }
 
-/// The summands of a bag, those of bags in it included.
+/// More summands than are ever printed. Bags may share bags, so there can be far more of them than nodes.
+const MOST_SUMMANDS: usize = 20_000;
+
+/// The summands of a bag, those of bags in it included, up to more than can be shown.
 fn flatten(parts: &[Term], flat: &mut Vec<Term>) {
     for part in parts {
+        if flat.len() > MOST_SUMMANDS {
+            return;
+        }
         match part.kind() {
             Kind::Sum(inner) => deep(|| flatten(&inner, flat)),
             _ => flat.push(part.clone()),
