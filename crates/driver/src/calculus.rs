@@ -8,9 +8,7 @@ use std::path::Path;
 use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_calculi::kit as calculi;
 use wengert_calculi::kit::bridge::bridge;
-use wengert_calculi::kit::graph::graph;
 use wengert_calculi::kit::simple;
-use wengert_calculi::kit::svg;
 use wengert_calculi::kit::system::System;
 use wengert_calculi::kit::trace::{Limits, Trace};
 use wengert_core::Program;
@@ -79,10 +77,17 @@ impl Session {
         Ok((trace, warnings))
     }
 
-    /// Draws the computational graph of an expression into a file.
-    pub fn draw(&mut self, text: &str, file: Option<&Path>, to: &Path) -> Result<(), Vec<Diagnostic>> {
+    /// Draws a picture of an expression in a calculus into a file.
+    pub fn draw(
+        &mut self,
+        text: &str,
+        file: Option<&Path>,
+        system: &dyn System,
+        limits: &Limits,
+        to: &Path,
+    ) -> Result<(), Vec<Diagnostic>> {
         let (program, _) = self.simple(text, file)?;
-        let drawing = svg::draw(&graph(&program));
+        let drawing = system.picture(&program, limits)?;
         std::fs::write(to, drawing)
             .map_err(|error| vec![errors::unwritable(&to.display().to_string(), &error)])
     }

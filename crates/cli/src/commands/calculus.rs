@@ -49,7 +49,9 @@ pub(crate) fn trace(
         Err(errors) => fail(&session, &errors, AT_FAULT, looks),
         Ok((trace, warnings)) => {
             report(session.sources(), &warnings, looks.errors)?;
-            let drawn = svg.map(|svg| session.draw(expression.text, expression.file, svg)).transpose();
+            let drawn = svg
+                .map(|svg| session.draw(expression.text, expression.file, system, &limits, svg))
+                .transpose();
             if let Err(errors) = drawn {
                 return fail(&session, &errors, AT_FAULT, looks);
             }
