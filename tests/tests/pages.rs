@@ -30,7 +30,7 @@ fn the_index_of_errors_shows_every_kind() {
 }
 
 /// The chapters of the index, by the first three characters of a code.
-const CHAPTERS: [(&str, &str); 8] = [
+const CHAPTERS: [(&str, &str); 9] = [
     ("E01", "Syntax"),
     ("E02", "Names and modules"),
     ("E03", "Types"),
@@ -39,6 +39,7 @@ const CHAPTERS: [(&str, &str); 8] = [
     ("E06", "Derivatives"),
     ("E07", "While running"),
     ("E08", "Inputs and the command"),
+    ("E09", "The calculi"),
 ];
 
 /// All kinds in order, each with the first of its wrong programs and what is said about it.

@@ -11,7 +11,13 @@ pub mod pullback;
 
 /// The calculi that the program offers, in the order of the papers. Each adds itself here.
 pub fn systems() -> &'static [&'static dyn kit::system::System] {
-    &[&pullback::Pullback, &pullback::Differential, &perturbative::Perturbative, &delta::Delta]
+    &[
+        &pullback::Pullback,
+        &pullback::Differential,
+        &perturbative::Perturbative,
+        &negation::Negation,
+        &delta::Delta,
+    ]
 }
 
 /// The calculus of that name.
