@@ -1,8 +1,8 @@
 //! The calculi on programs of the whole language: the bridge from the core, traces, and what the command prints.
 
 use std::path::{Path, PathBuf};
-use wengert_calculi::kit::{simple_check, simple_show};
 use wengert_driver::Session;
+use wengert_mono::{simple_check, simple_show};
 use wengert_tests::project;
 
 fn bridged(text: &str, file: Option<&Path>) -> String {

@@ -7,11 +7,11 @@ use crate::similar::nearest;
 use std::path::Path;
 use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_calculi::kit as calculi;
-use wengert_calculi::kit::bridge::bridge;
-use wengert_calculi::kit::simple;
 use wengert_calculi::kit::system::System;
 use wengert_calculi::kit::trace::{Limits, Trace};
 use wengert_core::Program;
+use wengert_mono::bridge::bridge;
+use wengert_mono::simple;
 
 impl Session {
     /// The core of an expression with the definitions and imports of `file` in scope: a closed program, the name of the

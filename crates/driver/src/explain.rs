@@ -10,8 +10,13 @@ const PAGE: &str = include_str!("../../../docs/error-index.md");
 
 /// The kinds of all diagnostics, in the order of their codes.
 pub fn all_codes() -> Vec<Code> {
-    let lists =
-        [wengert_syntax::errors::CODES, wengert_check::errors::CODES, wengert_interp::errors::CODES, CODES];
+    let lists = [
+        wengert_syntax::errors::CODES,
+        wengert_check::errors::CODES,
+        wengert_interp::errors::CODES,
+        wengert_mono::errors::CODES,
+        CODES,
+    ];
     let systems = wengert_calculi::systems();
     let shared = if systems.is_empty() { &[] } else { wengert_calculi::kit::errors::CODES };
     let calculi = systems.iter().flat_map(|system| system.codes()).chain(shared);

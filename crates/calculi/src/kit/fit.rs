@@ -1,8 +1,13 @@
-//! Which growth order a series of counts has: constant, linear, n log n, quadratic or exponential.
+//! Which growth order a series of counts or times has: constant, linear, n log n, quadratic, cubic or exponential.
 //!
-//! Each order is a model `a + b·g(n)`, fitted by least squares of the *relative* error, so that small counts matter as
-//! much as large ones. Of the models that describe the counts to a percent the simplest is chosen, else the one with the
-//! least error. The base of an exponential is the ratio of the last two increases.
+//! Each order is a model: its leading term and the lower ones, `a + b n + c n²`. It is fitted by least squares of the
+//! *relative* error, so that small counts matter as much as large ones; the base of an exponential is found by search.
+//! The error of a model is taken for each point that it does not need itself, and a model whose leading term hardly
+//! matters even at the last point is not taken for its order.
+//!
+//! Counts are exact, but the first of them may be special (a product of one factor has no product). So the last two
+//! thirds of the points are tried first: the simplest model that describes them to half a percent is it. If there is none,
+//! there is noise, and all points count: the simplest model is taken whose error is at most twice the least of all errors.
 
 use std::fmt;
 
@@ -19,6 +24,8 @@ pub enum Growth {
     Quadratic,
     /// Multiplied by this for each step of n.
     Exponential(f64),
+    /// n³
+    Cubic,
 }
 
 impl fmt::Display for Growth {
@@ -28,97 +35,223 @@ impl fmt::Display for Growth {
             Growth::Linear => f.write_str("n"),
             Growth::LinearLog => f.write_str("n log n"),
             Growth::Quadratic => f.write_str("n²"),
-            Growth::Exponential(base) => write!(f, "{base:.2}ⁿ"),
+            Growth::Cubic => f.write_str("n³"),
+            Growth::Exponential(base) => {
+                let base = format!("{base:.2}");
+                write!(f, "{}ⁿ", base.trim_end_matches('0').trim_end_matches('.'))
+            }
         }
     }
 }
 
-/// A relative error (root of the mean square) below which a model counts as right.
-const RIGHT: f64 = 0.01;
+/// A relative error below which a model counts as right.
+const RIGHT: f64 = 0.005;
+/// A simpler model is taken if its error is at most so many times the least.
+const TOLERANCE: f64 = 2.0;
+/// The least part of the last value that a leading term makes up.
+const SHARE: f64 = 0.05;
+/// The least number of points that tell anything.
+const FEWEST: usize = 4;
+/// The least number of points that are fitted, if there are so many.
+const TAIL: usize = 5;
+/// The bases of exponentials that are tried first.
+const BASES: (f64, f64) = (1.1, 64.0);
 
-/// The order of a series of (n, count), which needs at least four points with positive counts.
+/// The order of a series of (n, count), by n, which needs at least four points that are not negative.
 pub fn fit(series: &[(f64, f64)]) -> Option<Growth> {
-    if series.len() < 4
-        || series.iter().any(|(n, y)| !n.is_finite() || !y.is_finite() || *n < 1.0 || *y <= 0.0)
-    {
+    let usable = |(n, y): &(f64, f64)| n.is_finite() && y.is_finite() && *n >= 1.0 && *y >= 0.0;
+    if series.len() < FEWEST || !series.iter().all(usable) {
         return None;
     }
-    let mut models = vec![Growth::Constant, Growth::Linear, Growth::LinearLog, Growth::Quadratic];
-    models.extend(base(series).map(Growth::Exponential));
+    let kept = (series.len() * 2).div_ceil(3).max(TAIL);
+    let tail = series.get(series.len().saturating_sub(kept)..)?;
+    simplest(tail, |_| RIGHT).or_else(|| simplest(series, |least| TOLERANCE * least))
+}
+
+/// The simplest model whose error is at most what `bound` makes of the least error.
+fn simplest(series: &[(f64, f64)], bound: impl Fn(f64) -> f64) -> Option<Growth> {
+    let mut models =
+        vec![Growth::Constant, Growth::Linear, Growth::LinearLog, Growth::Quadratic, base(series)];
+    if series.len() > FEWEST {
+        // Through four points there is always a cubic.
+        models.push(Growth::Cubic);
+    }
     let errors: Vec<(Growth, f64)> =
         models.into_iter().filter_map(|model| Some((model, error(series, model)?))).collect();
-    let right = errors.iter().find(|(_, error)| *error < RIGHT);
-    let least = errors.iter().min_by(|a, b| a.1.total_cmp(&b.1));
-    right.or(least).map(|(model, _)| *model)
+    let least = errors.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
+    errors.iter().find(|(_, error)| *error <= bound(least)).map(|(model, _)| *model)
 }
 
-/// The ratio of the last two increases, for a step of 1.
-fn base(series: &[(f64, f64)]) -> Option<f64> {
-    let [.., (n0, a), (n1, b), (n2, c)] = series else { return None };
-    let (first, second) = ((b - a) / (n1 - n0), (c - b) / (n2 - n1));
-    let base = (second / first).powf(1.0 / (n2 - n1));
-    (base.is_finite() && base > 1.05).then_some(base)
-}
-
-/// The error of the best `a + b·g(n)` with `b` not negative.
-fn error(series: &[(f64, f64)], model: Growth) -> Option<f64> {
-    let largest = series.last()?.0;
-    let shape = |n: f64| match model {
-        Growth::Constant => 0.0,
-        Growth::Linear => n,
-        Growth::LinearLog => n * n.ln(),
-        Growth::Quadratic => n * n,
-        // Relative to the largest n, so that it stays in range.
-        Growth::Exponential(base) => base.powf(n - largest),
-    };
-    // Normal equations of Σ ((a + b·g − y) / y)².
-    let (mut s1, mut sg, mut sgg, mut sy, mut sgy) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    for (n, y) in series {
-        let (g, w) = (shape(*n), 1.0 / (y * y));
-        s1 += w;
-        sg += w * g;
-        sgg += w * g * g;
-        sy += w * y;
-        sgy += w * g * y;
+/// The exponential that fits best: the best of a row of bases, and then the best in its neighborhood.
+fn base(series: &[(f64, f64)]) -> Growth {
+    let cost = |log: f64| error(series, Growth::Exponential(log.exp())).unwrap_or(f64::INFINITY);
+    let (mut low, mut high) = (BASES.0.ln(), BASES.1.ln());
+    for _ in 0..12 {
+        let step = (high - low) / 16.0;
+        let best = (0..=16)
+            .map(|i| low + step * f64::from(i))
+            .min_by(|a, b| cost(*a).total_cmp(&cost(*b)))
+            .unwrap_or(low);
+        (low, high) = ((best - step).max(BASES.0.ln()), (best + step).min(BASES.1.ln()));
     }
-    let determinant = s1 * sgg - sg * sg;
-    let slope = if determinant.abs() < 1e-12 * s1 * sgg || sgg == 0.0 {
-        0.0
-    } else {
-        (s1 * sgy - sg * sy) / determinant
+    Growth::Exponential(((low + high) / 2.0).exp())
+}
+
+/// The relative error of the best model of that order, if its leading term matters and grows.
+fn error(series: &[(f64, f64)], model: Growth) -> Option<f64> {
+    let (largest, last) = *series.last()?;
+    let (one, linear, log): (Term, Term, Term) = (&|_| 1.0, &|n| n, &|n: f64| n * n.ln());
+    let (square, cube): (Term, Term) = (&|n| n * n, &|n| n * n * n);
+    // Relative to the largest n, so that it stays in range.
+    let power = |base: f64| move |n: f64| base.powf(n - largest);
+    let found = match model {
+        Growth::Constant => return Some(least_squares(series, &[one])?.error),
+        Growth::Linear => least_squares(series, &[one, linear]),
+        // Minus n, it would be a parabola for small n.
+        Growth::LinearLog => match least_squares(series, &[one, log, linear]) {
+            Some(found) if found.slope >= 0.0 => least_squares(series, &[one, linear, log]),
+            Some(_) | None => least_squares(series, &[one, log]),
+        },
+        Growth::Quadratic => least_squares(series, &[one, linear, square]),
+        Growth::Cubic => least_squares(series, &[one, linear, square, cube]),
+        Growth::Exponential(base) => least_squares(series, &[one, &power(base)]),
+    }?;
+    let leading = match model {
+        Growth::Constant | Growth::Exponential(_) => 1.0,
+        Growth::Linear => largest,
+        Growth::LinearLog => log(largest),
+        Growth::Quadratic => square(largest),
+        Growth::Cubic => cube(largest),
     };
-    let slope = slope.max(0.0);
-    let level = (sy - slope * sg) / s1;
-    let square: f64 = series.iter().map(|(n, y)| ((level + slope * shape(*n) - y) / y).powi(2)).sum();
-    let error = (square / series.len() as f64).sqrt();
-    error.is_finite().then_some(error)
+    (found.slope * leading > SHARE * last).then_some(found.error)
+}
+
+/// A term of a model, as a function of n.
+type Term<'a> = &'a dyn Fn(f64) -> f64;
+
+struct Fitted {
+    /// The factor of the last term.
+    slope: f64,
+    /// The relative error.
+    error: f64,
+}
+
+/// The least squares of the relative errors, by orthogonal columns.
+fn least_squares(series: &[(f64, f64)], terms: &[Term]) -> Option<Fitted> {
+    // A count of 0 has no relative error; it is compared as if it were 1.
+    let weight = |y: f64| if y == 0.0 { 1.0 } else { 1.0 / y };
+    let mut rest: Vec<f64> = series.iter().map(|(_, y)| y * weight(*y)).collect();
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    let mut slope = 0.0;
+    for term in terms {
+        let mut column: Vec<f64> = series.iter().map(|(n, y)| term(*n) * weight(*y)).collect();
+        let before = dot(&column, &column);
+        // Twice, for the rounding errors.
+        for other in basis.iter().chain(&basis) {
+            let along = dot(other, &column);
+            subtract(&mut column, other, along);
+        }
+        let norm = dot(&column, &column).sqrt();
+        if norm * norm <= 1e-20 * before {
+            return None;
+        }
+        column.iter_mut().for_each(|value| *value /= norm);
+        let along = dot(&column, &rest);
+        subtract(&mut rest, &column, along);
+        slope = along / norm;
+        basis.push(column);
+    }
+    let freedom = series.len().saturating_sub(terms.len()).max(1);
+    let error = (dot(&rest, &rest) / freedom as f64).sqrt();
+    error.is_finite().then_some(Fitted { slope, error })
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn subtract(from: &mut [f64], what: &[f64], times: f64) {
+    for (value, own) in from.iter_mut().zip(what) {
+        *value -= own * times;
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(count: impl Fn(f64) -> f64, ns: &[f64]) -> Growth {
-        fit(&ns.iter().map(|n| (*n, count(*n).round())).collect::<Vec<_>>())
-            .unwrap_or_else(|| panic!("no fit"))
+    const POWERS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+    const STEPS: [f64; 7] = [2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0];
+
+    fn order(count: impl Fn(f64) -> f64, ns: &[f64]) -> Growth {
+        let series: Vec<(f64, f64)> = ns.iter().map(|n| (*n, count(*n).round())).collect();
+        fit(&series).unwrap_or_else(|| panic!("no fit"))
+    }
+
+    fn is_exponential(growth: Growth, base: f64) -> bool {
+        matches!(growth, Growth::Exponential(found) if (found - base).abs() < 0.05 * base)
     }
 
     #[test]
     fn each_order_is_recognized() {
-        let powers = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
-        let steps = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
-        assert_eq!(of(|_| 7.0, &powers), Growth::Constant);
-        assert_eq!(of(|n| 12.0 * n + 7.0, &powers), Growth::Linear);
-        assert_eq!(of(|n| 5.0 * n * n.ln() + 3.0, &powers), Growth::LinearLog);
-        assert_eq!(of(|n| n * n + 9.0 * n, &[16.0, 32.0, 64.0, 128.0, 256.0]), Growth::Quadratic);
-        let Growth::Exponential(base) = of(|n| 3.0 * 2f64.powf(n) + 10.0, &steps) else { panic!() };
-        assert!((base - 2.0).abs() < 0.01, "{base}");
-        assert_eq!(Growth::Exponential(2.0).to_string(), "2.00ⁿ");
+        for ns in [&POWERS[..], &STEPS[..]] {
+            assert_eq!(order(|_| 7.0, ns), Growth::Constant);
+            assert_eq!(order(|_| 0.0, ns), Growth::Constant);
+            assert_eq!(order(|n| 12.0 * n + 7.0, ns), Growth::Linear);
+            assert_eq!(order(|n| 500.0 + 8.0 * n, ns), Growth::Linear);
+            assert_eq!(order(|n| n * n + 9.0 * n, ns), Growth::Quadratic);
+            assert_eq!(order(|n| 3.0 * n * (n - 1.0) / 2.0 + 5.0, ns), Growth::Quadratic);
+            assert_eq!(order(|n| n.powi(3) + 10.0, ns), Growth::Cubic);
+        }
+        assert_eq!(order(|n| 50.0 * n * n.ln() + 90.0 * n + 3.0, &POWERS), Growth::LinearLog);
+        assert!(is_exponential(order(|n| 3.0 * 2f64.powf(n) + 10.0, &STEPS), 2.0));
+        assert!(is_exponential(order(|n| 5.0 * 1.5f64.powf(n), &STEPS), 1.5));
+        // A series that blew up is short.
+        assert!(is_exponential(order(|n| 9.0 * 2f64.powf(n) + 40.0 * n, &POWERS[..5]), 2.0));
+        assert!(is_exponential(order(|n| 7.0 * 3f64.powf(n), &STEPS[..4]), 3.0));
+    }
+
+    #[test]
+    fn the_first_points_do_not_decide() {
+        // A product of one factor has no product.
+        let late = |n: f64| if n < 2.0 { 4.0 } else { 22.0 * n - 11.0 };
+        assert_eq!(order(late, &POWERS), Growth::Linear);
+    }
+
+    #[test]
+    fn noise_does_not_change_the_order() {
+        let mut state = 1u64;
+        let mut noise = |size: f64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            1.0 + size * ((state >> 33) as f64 / f64::from(1u32 << 30) - 1.0)
+        };
+        let mut right = [0; 5];
+        for _ in 0..200 {
+            let mut of = |count: &dyn Fn(f64) -> f64, ns: &[f64], size: f64| {
+                let series: Vec<(f64, f64)> = ns.iter().map(|n| (*n, count(*n) * noise(size))).collect();
+                fit(&series)
+            };
+            right[0] += u32::from(of(&|n| 3.0 * n + 5.0, &POWERS, 0.15) == Some(Growth::Linear));
+            right[1] += u32::from(of(&|n| n * n.ln() + 2.0, &POWERS, 0.02) == Some(Growth::LinearLog));
+            right[2] += u32::from(of(&|n| n * n + 5.0, &POWERS, 0.15) == Some(Growth::Quadratic));
+            let exponential = of(&|n| 2f64.powf(n) + 3.0, &STEPS, 0.15);
+            right[3] += u32::from(exponential.is_some_and(|growth| is_exponential(growth, 2.0)));
+            right[4] += u32::from(of(&|n| n * n + 5.0, &STEPS, 0.05) == Some(Growth::Quadratic));
+        }
+        assert!(right.iter().all(|right| *right >= 190), "of 200: {right:?}");
+    }
+
+    #[test]
+    fn orders_are_written_as_on_paper() {
+        let shown = [1.5, 2.0, 2.004, 2.16].map(|base| Growth::Exponential(base).to_string());
+        assert_eq!(shown, ["1.5ⁿ", "2ⁿ", "2ⁿ", "2.16ⁿ"]);
+        assert_eq!(Growth::Quadratic.to_string() + " " + &Growth::LinearLog.to_string(), "n² n log n");
     }
 
     #[test]
     fn too_little_tells_nothing() {
         assert_eq!(fit(&[(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]), None);
-        assert_eq!(fit(&[(1.0, 0.0), (2.0, 2.0), (3.0, 3.0), (4.0, 4.0)]), None);
+        assert_eq!(fit(&[(1.0, -1.0), (2.0, 2.0), (3.0, 3.0), (4.0, 4.0)]), None);
+        assert_eq!(fit(&[(1.0, f64::NAN), (2.0, 2.0), (3.0, 3.0), (4.0, 4.0)]), None);
     }
 }

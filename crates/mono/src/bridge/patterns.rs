@@ -13,8 +13,8 @@
 use super::terms::{apply, components, field_index};
 use super::types::closed;
 use super::{Bridge, Local, Scope, Typed};
-use crate::kit::errors;
-use crate::kit::simple::{Term, TermKind, Ty, Var};
+use crate::errors;
+use crate::simple::{Term, TermKind, Ty, Var};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use wengert_base::{Diagnostic, Name, Span};

@@ -1,8 +1,8 @@
 //! Types: instantiated, without sizes; then erased to simple ones, with the data types that occur in them.
 
 use super::Bridge;
-use crate::kit::errors;
-use crate::kit::simple::{Data, Ty};
+use crate::errors;
+use crate::simple::{Data, Ty};
 use std::rc::Rc;
 use std::sync::Arc;
 use wengert_base::{Diagnostic, Name, Span};

@@ -23,8 +23,8 @@ mod terms;
 mod tests;
 mod types;
 
-use super::errors;
-use super::simple::{Data, Program, Term, TermKind, Ty, Var};
+use crate::errors;
+use crate::simple::{Data, Program, Term, TermKind, Ty, Var};
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;

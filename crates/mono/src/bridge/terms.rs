@@ -6,7 +6,7 @@
 
 use super::types::{closed, closed_arg, result};
 use super::{Bridge, Group, Local, Scope, Typed, bind_params, operators, union_of_params, without_sizes};
-use crate::kit::simple::{Term, TermKind, Ty, Var};
+use crate::simple::{Term, TermKind, Ty, Var};
 use indexmap::IndexMap;
 use std::rc::Rc;
 use wengert_base::{Diagnostic, Name, Span};

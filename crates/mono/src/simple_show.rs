@@ -3,7 +3,7 @@
 //! `let x = 1.0 in (+ x (sin x))`: primitives stand before their arguments, variables that share a name are told apart
 //! by a number, `x` and `x2`.
 
-use super::simple::{Derive, Program, Term, TermKind, Ty, Var};
+use crate::simple::{Derive, Program, Term, TermKind, Ty, Var};
 use rustc_hash::FxHashMap;
 use wengert_base::{Name, real};
 

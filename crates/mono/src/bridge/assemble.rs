@@ -4,8 +4,8 @@
 
 use super::MAX_DEPTH;
 use super::terms::apply;
-use crate::kit::errors;
-use crate::kit::simple::{Term, TermKind, Var};
+use crate::errors;
+use crate::simple::{Term, TermKind, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use wengert_base::Diagnostic;

@@ -1,8 +1,8 @@
 //! Facts about the bridge, on programs in the text form of the core; whole-language programs are in the project's tests.
 
 use super::bridge;
-use crate::kit::simple::{Program, Ty};
-use crate::kit::{simple_check, simple_show};
+use crate::simple::{Program, Ty};
+use crate::{simple_check, simple_show};
 use wengert_base::Name;
 use wengert_core::{parse, verify};
 
@@ -85,10 +85,10 @@ fn the_checker_of_simple_programs_notices_what_is_wrong() {
     let mut wrong = program.clone();
     wrong.term.ty = Ty::Real;
     assert_eq!(simple_check::check(&wrong).len(), 1);
-    let crate::kit::simple::TermKind::Lam(var, _, body) = program.term.kind.clone() else { panic!() };
+    let crate::simple::TermKind::Lam(var, _, body) = program.term.kind.clone() else { panic!() };
     let open = Program { term: body.as_ref().clone(), data: program.data.clone() };
     assert_eq!(simple_check::check(&open), ["x%1 is not in scope"]);
     let mut wrong = program;
-    wrong.term.kind = crate::kit::simple::TermKind::Lam(var, Ty::Int, body);
+    wrong.term.kind = crate::simple::TermKind::Lam(var, Ty::Int, body);
     assert!(!simple_check::check(&wrong).is_empty());
 }

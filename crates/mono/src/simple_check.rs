@@ -2,7 +2,7 @@
 //! once and in scope, every primitive is used at an instance of its signature. The bridge and the translations are tested
 //! with it.
 
-use super::simple::{Data, Derive, Program, Term, TermKind, Ty, Var};
+use crate::simple::{Data, Derive, Program, Term, TermKind, Ty, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use wengert_base::Name;

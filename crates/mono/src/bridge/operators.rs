@@ -3,7 +3,7 @@
 
 use super::types::{parameters, result};
 use super::{Bridge, Typed};
-use crate::kit::simple::{Derive, Term, TermKind};
+use crate::simple::{Derive, Term, TermKind};
 use wengert_base::{Diagnostic, Name, Span};
 use wengert_core::Type;
 use wengert_prim::Prim;

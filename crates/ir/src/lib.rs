@@ -1,0 +1,17 @@
+//! The array IR: what the engine compiles. Typed, first-order, in static single assignment, with structured control flow.
+//!
+//! There are no tuples and no closures here. A tuple is several values, an array of tuples several arrays, and a function
+//! value is data whose constructors are the functions that it can be, so that a pass has few kinds of things to look at:
+//! scalars, arrays and data.
+//!
+//! - [`ty`]: types, data declarations.
+//! - [`op`]: operations, blocks.
+//! - [`program`]: functions and programs.
+
+pub mod op;
+pub mod program;
+pub mod ty;
+
+pub use op::{Atom, Block, Op, Stmt, Var};
+pub use program::{Func, FuncId, Program};
+pub use ty::{DataId, Elem, Ty};

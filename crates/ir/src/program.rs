@@ -1,0 +1,74 @@
+//! Functions and programs.
+
+use crate::op::{Block, Var};
+use crate::ty::{Data, DataId, Id, Table, Ty, ids};
+use indexmap::IndexMap;
+use wengert_base::{Name, Span};
+
+ids! {
+    /// A function of a program.
+    FuncId;
+    /// A linearization of a program, see [`Linear`].
+    LinearId;
+}
+
+/// A program: closed, with entry points.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Program {
+    /// Data types.
+    pub data: Table<DataId, Data>,
+    /// Functions. They may call each other in any order.
+    pub funcs: Table<FuncId, Func>,
+    /// Linearizations that [`crate::Op::Linearize`] asks for. None is left after the derivatives are made.
+    pub linears: Table<LinearId, Linear>,
+    /// Functions that can be called from outside, by the source's name.
+    pub entries: IndexMap<Name, FuncId>,
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Func {
+    /// Its name: that of the source's definition, or what it is for, made unique by the printer.
+    pub name: Name,
+    /// Types of its results.
+    pub results: Vec<Ty>,
+    /// All variables of the body, parameters included. Each is bound exactly once.
+    pub vars: Table<Var, VarInfo>,
+    /// Parameters and body.
+    pub body: Block,
+    /// The source's definition.
+    pub span: Span,
+}
+
+/// What is known of a variable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VarInfo {
+    /// The source's name, or what it is for.
+    pub name: Name,
+    /// Its type.
+    pub ty: Ty,
+}
+
+/// The linearization of a function in some of its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Linear {
+    /// The function.
+    pub func: FuncId,
+    /// For each parameter, whether it varies.
+    pub active: Vec<bool>,
+    /// What is kept from the primal part: a data type with role [`crate::ty::Role::Residual`], without constructors until the
+    /// derivative is made.
+    pub residual: DataId,
+}
+
+impl Func {
+    /// A new variable.
+    pub fn fresh(&mut self, name: Name, ty: Ty) -> Var {
+        self.vars.push(VarInfo { name, ty })
+    }
+
+    /// The type of a variable.
+    pub fn ty(&self, var: Var) -> Ty {
+        self.vars.at(var).ty
+    }
+}
