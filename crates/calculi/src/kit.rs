@@ -6,6 +6,7 @@ pub mod fit;
 pub mod graph;
 pub mod ground;
 pub mod json;
+pub mod plot;
 pub mod show;
 pub mod svg;
 pub mod system;

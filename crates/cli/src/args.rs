@@ -1,10 +1,12 @@
 //! The command line: every option with its help text.
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
 use std::time::Duration;
 use wengert_driver::Engine;
+use wengert_driver::growth::{FAMILIES, Family};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -197,7 +199,8 @@ Examples:
   wengert calculus pullback check term.txt   its type
   wengert calculus pullback step term.txt    one step; more with --steps N
   wengert calculus delta translate term.txt
-  wengert calculus growth                    steps and sizes against n in each calculus, with growth orders")]
+  wengert calculus growth                    steps, sizes and times against n, with growth orders
+  wengert calculus growth --family product --in perturbative --svg .")]
     Calculus {
         /// The calculus
         #[arg(value_name = "NAME")]
@@ -214,9 +217,8 @@ Examples:
         #[command(flatten)]
         show: TraceArgs,
 
-        /// With `growth`: write plots to this folder
-        #[arg(long, value_name = "DIR")]
-        svg: Option<PathBuf>,
+        #[command(flatten)]
+        growth: GrowthArgs,
     },
 
     /// Describe a function or a module of the library
@@ -294,6 +296,49 @@ pub(crate) struct TraceArgs {
     /// Stop at a term of more nodes than this (suffixes K, M, G)
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "10M")]
     pub(crate) max_size: u64,
+}
+
+/// What `calculus growth` measures.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "With `growth`")]
+pub(crate) struct GrowthArgs {
+    /// Measure only this family of programs
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(FAMILIES.iter().map(family)))]
+    pub(crate) family: Option<String>,
+
+    /// Measure only this calculus, with its variants
+    #[arg(long = "in", value_name = "NAME")]
+    pub(crate) calculus: Option<String>,
+
+    /// Leave out times: what is left is the same every time
+    #[arg(long)]
+    pub(crate) counts: bool,
+
+    /// Show every count that a calculus makes
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Write plots to this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+impl GrowthArgs {
+    /// An option that was given, though nothing is measured.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [
+            (self.family.is_some(), "--family"),
+            (self.calculus.is_some(), "--in"),
+            (self.counts, "--counts"),
+            (self.all, "--all"),
+            (self.svg.is_some(), "--svg"),
+        ];
+        given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+}
+
+fn family(family: &Family) -> PossibleValue {
+    PossibleValue::new(family.name).help(family.what)
 }
 
 /// How to evaluate and print.

@@ -12,6 +12,7 @@ mod progress;
 mod repl;
 
 use args::{Cli, Command};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use std::io;
 use std::process::ExitCode;
@@ -53,8 +54,13 @@ fn run(cli: Cli) -> std::io::Result<u8> {
             let expression = commands::calculus::Expression { text: &expression, file: file.as_deref() };
             commands::calculus::trace(&expression, &calculus, &show, svg.as_deref(), looks)
         }
-        Command::Calculus { name: Some(name), verb: None, show, svg, .. } if name == "growth" => {
-            commands::calculus::growth(show.json, svg.as_deref(), looks)
+        Command::Calculus { name: Some(name), verb: None, show, growth, .. } if name == "growth" => {
+            commands::calculus::growth(&growth, show.json, looks)
+        }
+        Command::Calculus { growth, .. } if growth.given().is_some() => {
+            let message =
+                format!("`{}` goes with `wengert calculus growth`", growth.given().unwrap_or_default());
+            Cli::command().error(ErrorKind::ArgumentConflict, message).exit()
         }
         Command::Calculus { name, verb, file, show, .. } => {
             commands::calculus::calculus(name.as_deref(), verb, file.as_deref(), &show, looks)

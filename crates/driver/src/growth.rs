@@ -1,17 +1,21 @@
-//! The papers' claims about cost, measured: steps and sizes of reductions against the size n of the program, for families
-//! of programs, in each calculus, with the growth order that fits the counts.
+//! The papers' claims about cost, measured: steps, sizes and times of reductions against the size n of the program, for
+//! families of programs, in each calculus and in each way that its paper compares with its own, with the growth order
+//! that fits.
 //!
-//! A series ends where the calculus refuses the program, meets a limit, or takes long, so a calculus that blows up gives a
-//! short series and not a long wait.
+//! Steps and sizes are the same every time; times are not, so they can be left out. A series ends where the calculus
+//! refuses the program or meets a limit, so a calculus that blows up gives a short series and not a long wait; the
+//! limits are counts too, so that a series ends at the same n every time.
+
+pub mod table;
 
 use crate::session::Session;
-use std::fmt::Write;
 use std::time::{Duration, Instant};
+use wengert_base::Diagnostic;
 use wengert_calculi::kit::fit::{Growth, fit};
-use wengert_calculi::kit::json;
-use wengert_calculi::kit::svg::{Series, plot};
-use wengert_calculi::kit::system::System;
-use wengert_calculi::kit::trace::Limits;
+use wengert_calculi::kit::plot::{Series, plot};
+use wengert_calculi::kit::simple::Program;
+use wengert_calculi::kit::system::{System, Variant};
+use wengert_calculi::kit::trace::{Limits, Stopped, Trace};
 
 /// A family of programs.
 pub struct Family {
@@ -20,8 +24,15 @@ pub struct Family {
     /// What it is, in one sentence.
     pub what: &'static str,
     /// The sizes that are tried.
-    sizes: &'static [usize],
+    pub sizes: &'static [usize],
     program: fn(usize) -> String,
+}
+
+impl Family {
+    /// The program of size `n`.
+    pub fn program(&self, n: usize) -> String {
+        (self.program)(n)
+    }
 }
 
 /// The families that are measured.
@@ -29,7 +40,7 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "doubling",
         what: "n nested lets, each twice the one before",
-        sizes: &SMALL,
+        sizes: &DENSE,
         program: doubling,
     },
     Family {
@@ -47,20 +58,23 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "composition",
         what: "a fold over n numbers that builds a function",
-        sizes: &SMALL,
+        sizes: &DENSE,
         program: composition,
     },
 ];
 
-const SIZES: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
-/// Where some calculus is exponential.
-const SMALL: [usize; 7] = [2, 4, 6, 8, 10, 12, 14];
-/// A series ends after a program that takes longer.
-const PATIENCE: Duration = Duration::from_millis(400);
+const SIZES: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+/// Where some calculus is exponential, a few more small ones.
+const DENSE: [usize; 10] = [2, 4, 6, 8, 10, 12, 16, 32, 64, 128];
 /// No program may take more steps or a larger term.
-const LIMITS: Limits = Limits { steps: 300_000, size: 200_000, recorded: 0 };
+pub const LIMITS: Limits = Limits { steps: 300_000, size: 200_000, recorded: 0 };
 /// A series ends after a program whose last term is longer than this, in bytes.
-const LONG: usize = 200_000;
+const LONG: usize = 1_000_000;
+/// A series ends after a program that takes longer; none should.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A program is run again, to know its time better, until it has run so often or so long.
+const RUNS: usize = 5;
+const LONG_ENOUGH: Duration = Duration::from_millis(40);
 
 fn doubling(n: usize) -> String {
     let lets: String = (1..=n).map(|i| format!("let x{i} = x{} + x{} in ", i - 1, i - 1)).collect();
@@ -73,25 +87,74 @@ fn product(n: usize) -> String {
 }
 
 fn network(n: usize) -> String {
-    let inputs: Vec<String> = (0..n).map(|i| format!("0.{}", i % 9 + 1)).collect();
-    format!("grad (\\(w, u) -> fold (\\h x -> tanh (w * h + u * x)) 0.0 [{}]) (0.5, 0.25)", inputs.join(", "))
+    format!("grad (\\(w, u) -> fold (\\h x -> tanh (w * h + u * x)) 0.0 [{}]) (0.5, 0.25)", numbers(n))
 }
 
 fn composition(n: usize) -> String {
-    let inputs: Vec<String> = (0..n).map(|i| format!("0.{}", i % 9 + 1)).collect();
-    format!("grad (\\x -> (fold (\\k a -> \\y -> k (sin (a * y))) (\\y -> y) [{}]) x) 0.5", inputs.join(", "))
+    format!("grad (\\x -> (fold (\\k a -> \\y -> k (sin (a * y))) (\\y -> y) [{}]) x) 0.5", numbers(n))
 }
 
-/// What was counted for one family in one calculus.
+fn numbers(n: usize) -> String {
+    (0..n).map(|i| format!("0.{}", i % 9 + 1)).collect::<Vec<_>>().join(", ")
+}
+
+/// A way to compute: a calculus, or one of its variants.
+#[derive(Clone, Copy)]
+pub struct Way {
+    /// The calculus.
+    pub system: &'static dyn System,
+    /// The variant, if it is not the calculus's own way.
+    pub variant: Option<&'static Variant>,
+}
+
+impl Way {
+    /// `delta`, `delta D1`
+    pub fn name(&self) -> String {
+        match self.variant {
+            None => self.system.name().to_string(),
+            Some(variant) => format!("{} {}", self.system.name(), variant.name),
+        }
+    }
+
+    fn trace(&self, program: &Program) -> Result<Trace, Vec<Diagnostic>> {
+        match self.variant {
+            None => self.system.trace(program, &LIMITS),
+            Some(variant) => (variant.trace)(program, &LIMITS),
+        }
+    }
+}
+
+/// Every way of every calculus.
+pub fn ways(systems: &[&'static dyn System]) -> Vec<Way> {
+    let own = |system: &'static dyn System| {
+        let variants = system.variants().iter().map(move |variant| Way { system, variant: Some(variant) });
+        std::iter::once(Way { system, variant: None }).chain(variants)
+    };
+    systems.iter().copied().flat_map(own).collect()
+}
+
+/// What was counted for one family in one way.
 pub struct Measured {
     /// The family.
-    pub family: &'static str,
-    /// The calculus.
-    pub calculus: &'static str,
+    pub family: &'static Family,
+    /// The way.
+    pub way: Way,
+    /// Its place among all ways, whatever is left out.
+    pub look: usize,
     /// For each n that was reached.
     pub points: Vec<Point>,
     /// Why there are no more points, if the last size was not reached.
-    pub ended: Option<String>,
+    pub ended: Option<Ended>,
+}
+
+/// Where and why a series ended.
+pub struct Ended {
+    /// The first size that was not reached.
+    pub n: usize,
+    /// Why.
+    pub why: String,
+    /// Whether the calculus has no such programs.
+    pub refused: bool,
 }
 
 /// One program in one calculus.
@@ -100,8 +163,8 @@ pub struct Point {
     pub n: usize,
     /// Counts by name: `steps`, `max_size`, and what else the calculus counts.
     pub counts: Vec<(&'static str, u64)>,
-    /// How long it took.
-    pub time: Duration,
+    /// How long it took, the median of some runs; if times are wanted.
+    pub time: Option<Duration>,
 }
 
 impl Measured {
@@ -123,132 +186,153 @@ impl Measured {
         self.points.iter().filter_map(|point| Some((point.n as f64, find(point)? as f64))).collect()
     }
 
+    /// The series of times, in seconds.
+    pub fn times(&self) -> Vec<(f64, f64)> {
+        self.points.iter().filter_map(|point| Some((point.n as f64, point.time?.as_secs_f64()))).collect()
+    }
+
     /// The growth order of a count.
     pub fn order(&self, name: &str) -> Option<Growth> {
         fit(&self.series(name))
     }
 }
 
-/// Measures everything.
-pub fn measure(systems: &[&'static dyn System]) -> Vec<Measured> {
-    let mut all = Vec::new();
-    for family in FAMILIES {
-        for system in systems {
-            all.push(series(family, *system));
-        }
-    }
-    all
+/// What to measure.
+#[derive(Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Only this family.
+    pub family: Option<&'a str>,
+    /// Only this calculus.
+    pub calculus: Option<&'a str>,
+    /// Times too.
+    pub times: bool,
 }
 
-fn series(family: &Family, system: &'static dyn System) -> Measured {
-    let mut measured =
-        Measured { family: family.name, calculus: system.name(), points: Vec::new(), ended: None };
-    for &n in family.sizes {
-        let mut session = Session::new();
-        let program = match session.simple(&(family.program)(n), None) {
-            Ok((program, _)) => program,
-            Err(errors) => {
-                measured.ended = errors.first().map(|error| error.message.clone());
-                break;
-            }
-        };
-        let start = Instant::now();
-        let trace = match system.trace(&program, &LIMITS) {
-            Ok(trace) => trace,
-            Err(errors) => {
-                measured.ended = errors.first().map(|error| error.message.clone());
-                break;
-            }
-        };
-        let time = start.elapsed();
-        if trace.stopped.is_some() {
-            measured.ended = Some(format!("stopped at a limit for n = {n}"));
-            break;
-        }
-        let mut counts = vec![("steps", trace.counts.steps), ("max_size", trace.counts.max_size)];
-        counts.extend(trace.counts.more.iter().map(|(name, count)| (*name, *count)));
-        measured.points.push(Point { n, counts, time });
-        if time > PATIENCE || trace.end.len() > LONG {
-            measured.ended = Some(format!("n = {n} took long"));
-            break;
-        }
+/// Measures what is wanted. Without times, families are measured side by side.
+pub fn measure(systems: &[&'static dyn System], wanted: Wanted<'_>) -> Vec<Measured> {
+    let ways: Vec<(usize, Way)> = ways(systems)
+        .into_iter()
+        .enumerate()
+        .filter(|(_, way)| wanted.calculus.is_none_or(|name| name == way.system.name()))
+        .collect();
+    let families: Vec<&'static Family> =
+        FAMILIES.iter().filter(|family| wanted.family.is_none_or(|name| name == family.name)).collect();
+    let one = |family: &'static Family| measure_family(family, &ways, wanted.times);
+    if wanted.times {
+        return families.into_iter().flat_map(one).collect();
     }
-    measured
+    std::thread::scope(|scope| {
+        let running: Vec<_> = families.into_iter().map(|family| scope.spawn(move || one(family))).collect();
+        running.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    })
 }
 
-/// The measurements as a table for people.
-pub fn table(all: &[Measured]) -> String {
-    let mut out = String::new();
-    for family in FAMILIES {
-        let sizes: Vec<String> = family.sizes.iter().map(|n| format!("{n:>7}")).collect();
-        let _ = writeln!(out, "{}: {}", family.name, family.what);
-        let _ = writeln!(out, "  {:12} {:32} {:8} {}", "", "n", "", sizes.join(" "));
-        for measured in all.iter().filter(|measured| measured.family == family.name) {
-            for name in measured.names() {
-                let order = measured.order(name).map_or_else(|| "?".into(), |order| order.to_string());
-                let counts: Vec<String> =
-                    measured.series(name).iter().map(|(_, count)| format!("{count:>7}")).collect();
-                let _ = writeln!(out, "  {:12} {name:32} {order:8} {}", measured.calculus, counts.join(" "));
+fn measure_family(family: &'static Family, ways: &[(usize, Way)], times: bool) -> Vec<Measured> {
+    let mut session = Session::new();
+    let programs: Vec<(usize, Result<Program, Vec<Diagnostic>>)> = family
+        .sizes
+        .iter()
+        .map(|n| (*n, session.simple(&family.program(*n), None).map(|(program, _)| program)))
+        .collect();
+    ways.iter()
+        .map(|(look, way)| {
+            let mut measured = Measured { family, way: *way, look: *look, points: Vec::new(), ended: None };
+            for (n, program) in &programs {
+                let counted = match program {
+                    Ok(program) => point(*n, *way, program, times),
+                    Err(errors) => Err(refused(*n, errors)),
+                };
+                match counted {
+                    Ok(point) => measured.points.push(point),
+                    Err(ended) => {
+                        measured.ended = Some(ended);
+                        break;
+                    }
+                }
             }
-            if let Some(ended) = &measured.ended {
-                let _ = writeln!(out, "  {:12} ended: {ended}", measured.calculus);
-            }
-        }
-        out.push('\n');
-    }
-    out
+            measured
+        })
+        .collect()
 }
 
-/// The measurements as JSON.
-pub fn to_json(all: &[Measured]) -> String {
-    let mut rows = Vec::new();
-    for measured in all {
-        let mut row = String::from("{\"program\": ");
-        json::string(&mut row, measured.family);
-        row.push_str(", \"calculus\": ");
-        json::string(&mut row, measured.calculus);
-        let points: Vec<String> = measured.points.iter().map(point_json).collect();
-        let _ = write!(row, ", \"points\": [{}], \"orders\": {{", points.join(", "));
-        for (index, name) in measured.names().into_iter().enumerate() {
-            row.push_str(if index == 0 { "" } else { ", " });
-            json::string(&mut row, name);
-            row.push_str(": ");
-            match measured.order(name) {
-                Some(order) => json::string(&mut row, &order.to_string()),
-                None => row.push_str("null"),
-            }
-        }
-        row.push_str("}, \"ended\": ");
-        match &measured.ended {
-            Some(ended) => json::string(&mut row, ended),
-            None => row.push_str("null"),
-        }
-        row.push('}');
-        rows.push(row);
-    }
-    format!("[{}]\n", rows.join(",\n "))
+fn refused(n: usize, errors: &[Diagnostic]) -> Ended {
+    Ended { n, why: errors.first().map(|error| error.message.clone()).unwrap_or_default(), refused: true }
 }
 
-fn point_json(point: &Point) -> String {
-    let mut out = format!("{{\"n\": {}, \"seconds\": {}", point.n, point.time.as_secs_f64());
-    for (name, count) in &point.counts {
-        out.push_str(", ");
-        json::string(&mut out, name);
-        let _ = write!(out, ": {count}");
-    }
-    out.push('}');
-    out
-}
-
-/// A plot of the steps for each family: name and SVG text.
-pub fn plots(all: &[Measured]) -> Vec<(&'static str, String)> {
-    let of = |family: &Family| {
-        let series: Vec<Series> = all
-            .iter()
-            .filter(|measured| measured.family == family.name && !measured.points.is_empty())
-            .map(|measured| Series { name: measured.calculus.to_string(), points: measured.series("steps") })
-            .collect();
-        (family.name, plot(family.what, "n", "steps", &series))
+/// Runs one program.
+fn point(n: usize, way: Way, program: &Program, times: bool) -> Result<Point, Ended> {
+    let start = Instant::now();
+    let trace = way.trace(program).map_err(|errors| refused(n, &errors))?;
+    let first = start.elapsed();
+    let why = match trace.stopped {
+        Some(Stopped::Steps) => Some(format!("more than {} steps", LIMITS.steps)),
+        Some(Stopped::Size) => Some(format!("a term of more than {} nodes", LIMITS.size)),
+        None if trace.end.len() > LONG => Some(format!("a last term of more than {LONG} bytes")),
+        None if first > PATIENCE => Some(format!("more than {} seconds", PATIENCE.as_secs())),
+        None => None,
     };
-    FAMILIES.iter().map(of).collect()
+    if let Some(why) = why {
+        return Err(Ended { n, why, refused: false });
+    }
+    let mut counts = vec![("steps", trace.counts.steps), ("max_size", trace.counts.max_size)];
+    counts.extend(trace.counts.more.iter().map(|(name, count)| (*name, *count)));
+    let time = times.then(|| median(first, || way.trace(program).is_ok()));
+    Ok(Point { n, counts, time })
+}
+
+/// The median of the time of the first run and of some more.
+fn median(first: Duration, run: impl Fn() -> bool) -> Duration {
+    let mut all = vec![first];
+    while all.len() < RUNS && all.iter().sum::<Duration>() < LONG_ENOUGH {
+        let start = Instant::now();
+        if !run() {
+            break;
+        }
+        all.push(start.elapsed());
+    }
+    all.sort();
+    all.get(all.len() / 2).copied().unwrap_or(first)
+}
+
+/// Plots for each family: the name of a file and SVG text.
+pub fn plots(all: &[Measured]) -> Vec<(String, String)> {
+    let mut plots = Vec::new();
+    let families = FAMILIES.iter().filter(|family| all.iter().any(|other| other.family.name == family.name));
+    for family in families {
+        let of = |axis: &str, points: &dyn Fn(&Measured) -> Vec<(f64, f64)>| {
+            let series: Vec<Series> = all
+                .iter()
+                .filter(|measured| measured.family.name == family.name && !measured.points.is_empty())
+                .map(|measured| Series {
+                    name: legend(measured, fit(&points(measured))),
+                    points: points(measured),
+                    look: measured.look,
+                })
+                .collect();
+            plot(&format!("{}: {}", family.name, family.what), "n", axis, &series)
+        };
+        plots.push((format!("{}-steps.svg", family.name), of("steps", &|m| m.series("steps"))));
+        plots.push((
+            format!("{}-size.svg", family.name),
+            of("nodes of the largest term", &|m| m.series("max_size")),
+        ));
+        if all.iter().any(|measured| !measured.times().is_empty()) {
+            let milliseconds =
+                |m: &Measured| m.times().into_iter().map(|(n, time)| (n, 1000.0 * time)).collect();
+            plots.push((format!("{}-time.svg", family.name), of("time in ms", &milliseconds)));
+        }
+    }
+    plots
+}
+
+/// `delta D1: 2ⁿ, to n = 12`
+fn legend(measured: &Measured, order: Option<Growth>) -> String {
+    let mut text = measured.way.name();
+    if let Some(order) = order {
+        text.push_str(&format!(": {order}"));
+    }
+    if let (Some(last), Some(_)) = (measured.points.last(), &measured.ended) {
+        text.push_str(&format!(", to n = {}", last.n));
+    }
+    text
 }

@@ -1,4 +1,4 @@
-//! Drawings as SVG text: graphs in layers, and plots of counts against n.
+//! Drawings as SVG text: graphs in layers.
 //!
 //! A graph without cycles is drawn from top to bottom: a node stands one layer below the lowest node that it uses, and
 //! within a layer as near below these as its neighbors allow. What would close a cycle does not move a node down.
@@ -151,116 +151,8 @@ fn layers(graph: &Graph) -> Vec<Vec<usize>> {
     layers
 }
 
-/// A named series of points of a plot.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Series {
-    /// Its name.
-    pub name: String,
-    /// Its points, by x.
-    pub points: Vec<(f64, f64)>,
-}
-
-const PLOT: (f64, f64) = (560.0, 340.0);
-const MARGIN: (f64, f64) = (70.0, 40.0);
-const COLORS: [&str; 8] =
-    ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f"];
-
-/// Line plots with logarithmic axes; points that are not positive are left out.
-pub fn plot(title: &str, x_axis: &str, y_axis: &str, series: &[Series]) -> String {
-    let points = || series.iter().flat_map(|series| &series.points).filter(|(x, y)| *x > 0.0 && *y > 0.0);
-    let range = |of: fn(&(f64, f64)) -> f64| {
-        let (low, high) =
-            points().map(of).fold((f64::INFINITY, 0.0f64), |(low, high), v| (low.min(v), high.max(v)));
-        if low < high { (low.ln(), high.ln()) } else { (0.0, 1.0) }
-    };
-    let ((x0, x1), (y0, y1)) = (range(|point| point.0), range(|point| point.1));
-    let (left, top) = MARGIN;
-    let at = |(x, y): (f64, f64)| {
-        (left + PLOT.0 * (x.ln() - x0) / (x1 - x0), top + PLOT.1 * (1.0 - (y.ln() - y0) / (y1 - y0)))
-    };
-    let mut out = open(left + PLOT.0 + 190.0, top + PLOT.1 + 60.0);
-    let _ = writeln!(out, "<text x=\"{left}\" y=\"24\" font-weight=\"bold\">{}</text>", escaped(title));
-    let _ = writeln!(
-        out,
-        "<rect x=\"{left}\" y=\"{top}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#333\"/>",
-        PLOT.0, PLOT.1
-    );
-    let _ = writeln!(
-        out,
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text><text x=\"16\" y=\"{:.1}\" \
-         transform=\"rotate(-90 16 {:.1})\" text-anchor=\"middle\">{}</text>",
-        left + PLOT.0 / 2.0,
-        top + PLOT.1 + 44.0,
-        escaped(x_axis),
-        top + PLOT.1 / 2.0,
-        top + PLOT.1 / 2.0,
-        escaped(y_axis)
-    );
-    ticks(&mut out, (x0, x1), (y0, y1), &at);
-    for ((index, series), color) in series.iter().enumerate().zip(COLORS.iter().cycle()) {
-        line(&mut out, series, index, color, &at);
-    }
-    out.push_str("</svg>\n");
-    out
-}
-
-/// Powers of ten along the vertical axis, powers of two along the horizontal one.
-fn ticks(
-    out: &mut String,
-    (x0, x1): (f64, f64),
-    (y0, y1): (f64, f64),
-    at: &dyn Fn((f64, f64)) -> (f64, f64),
-) {
-    let (left, top) = MARGIN;
-    for exponent in 0..=30 {
-        let tick = 10f64.powi(exponent);
-        if (y0..=y1).contains(&tick.ln()) {
-            let (_, y) = at((1.0, tick));
-            let _ = writeln!(
-                out,
-                "<line x1=\"{left}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"#ddd\"/><text x=\"{:.1}\" \
-                 y=\"{:.1}\" text-anchor=\"end\">1e{exponent}</text>",
-                left + PLOT.0,
-                left - 6.0,
-                y + 4.0
-            );
-        }
-        let tick = 2f64.powi(exponent);
-        if (x0..=x1).contains(&tick.ln()) {
-            let (x, _) = at((tick, 1.0));
-            let _ = writeln!(
-                out,
-                "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{tick}</text>",
-                top + PLOT.1 + 18.0
-            );
-        }
-    }
-}
-
-/// A series with its name.
-fn line(out: &mut String, series: &Series, index: usize, color: &str, at: &dyn Fn((f64, f64)) -> (f64, f64)) {
-    let (left, top) = MARGIN;
-    let shown: Vec<(f64, f64)> =
-        series.points.iter().filter(|(x, y)| *x > 0.0 && *y > 0.0).map(|point| at(*point)).collect();
-    let path: Vec<String> = shown.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-    let _ = writeln!(
-        out,
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"/>",
-        path.join(" ")
-    );
-    for (x, y) in shown {
-        let _ = writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{color}\"/>");
-    }
-    let _ = writeln!(
-        out,
-        "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{color}\">{}</text>",
-        left + PLOT.0 + 10.0,
-        top + 14.0 + 18.0 * index as f64,
-        escaped(&series.name)
-    );
-}
-
-fn open(width: f64, height: f64) -> String {
+/// The beginning of a drawing of that size.
+pub(super) fn open(width: f64, height: f64) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
          height=\"{height:.0}\" font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" \
@@ -268,7 +160,8 @@ fn open(width: f64, height: f64) -> String {
     )
 }
 
-fn escaped(text: &str) -> String {
+/// A text between tags or in an attribute.
+pub(super) fn escaped(text: &str) -> String {
     let printable = |c: char| if c.is_control() { ' ' } else { c };
     let text: String = text.chars().map(printable).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
@@ -297,17 +190,5 @@ mod tests {
             edges: vec![(0, 1), (1, 0)],
         };
         assert_eq!(draw(&cycle).matches("<text").count(), 2);
-    }
-
-    #[test]
-    fn plots_leave_out_what_has_no_logarithm() {
-        let series = [
-            Series { name: "steps".into(), points: vec![(1.0, 10.0), (2.0, 100.0), (4.0, 1000.0)] },
-            Series { name: "none".into(), points: vec![(0.0, 1.0), (1.0, -1.0)] },
-        ];
-        let drawn = plot("growth", "n", "count", &series);
-        assert_eq!(drawn.matches("<circle").count(), 3, "{drawn}");
-        assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
-        assert!(!plot("", "", "", &[]).contains("NaN"));
     }
 }

@@ -1,6 +1,6 @@
 //! `trace` and `calculus`: reductions in the calculi.
 
-use crate::args::{TraceArgs, Verb};
+use crate::args::{GrowthArgs, TraceArgs, Verb};
 use crate::output::{AT_FAULT, FINE, USAGE, print_text, report};
 use std::fmt::Write;
 use std::io;
@@ -11,7 +11,11 @@ use wengert_driver::calculi::kit::{errors, json, show, system::System};
 use wengert_driver::calculi::systems;
 use wengert_driver::render::Style;
 
-use wengert_driver::{Session, calculus as driver, growth};
+use wengert_driver::growth::{
+    self, Wanted,
+    table::{self, Shown},
+};
+use wengert_driver::{Session, calculus as driver};
 
 /// An expression, and whose definitions are in scope.
 pub(crate) struct Expression<'a> {
@@ -98,18 +102,27 @@ pub(crate) fn calculus(
 }
 
 /// `wengert calculus growth`
-pub(crate) fn growth(as_json: bool, svg: Option<&Path>, looks: Looks) -> io::Result<u8> {
-    let measured = growth::measure(systems());
-    if let Some(folder) = svg {
+pub(crate) fn growth(args: &GrowthArgs, as_json: bool, looks: Looks) -> io::Result<u8> {
+    let session = Session::new();
+    if let Some(Err(error)) = args.calculus.as_deref().map(driver::find) {
+        return fail(&session, &[error], USAGE, looks);
+    }
+    let wanted =
+        Wanted { family: args.family.as_deref(), calculus: args.calculus.as_deref(), times: !args.counts };
+    let measured = growth::measure(systems(), wanted);
+    if let Some(folder) = &args.svg {
         for (name, drawing) in growth::plots(&measured) {
-            let path = folder.join(format!("{name}.svg"));
+            let path = folder.join(name);
             if let Err(error) = std::fs::write(&path, drawing) {
                 let error = wengert_driver::errors::unwritable(&path.display().to_string(), &error);
-                return fail(&Session::new(), &[error], AT_FAULT, looks);
+                return fail(&session, &[error], AT_FAULT, looks);
             }
         }
     }
-    print_text(&if as_json { growth::to_json(&measured) } else { growth::table(&measured) })?;
+    print_text(&match as_json {
+        true => table::to_json(&measured),
+        false => table::table(&measured, Shown { everything: args.all }),
+    })?;
     Ok(FINE)
 }
 
