@@ -4,19 +4,20 @@
 //! | in the paper | here |
 //! |---|---|
 //! | Figure 1: the language; appendix A.1: typing | `syntax`, `lex`, `parse`, `print`, `names`; `types` |
-//! | Figure 1: ⊗ ⊕ ⊙ primal; Figure 15: delta zip initVars initZeros lookup | `polytypic` |
+//! | Figure 1: ⊗ ⊕ ⊙ primal; Figure 15: delta zip initVars initZeros lookup | `polytypic`, `each` |
 //! | Figures 3, 4, 14: forward mode `𝒟⃗`, `ℱ` | `forward`, on the common rules in `translate` |
 //! | Figures 5, 6: `𝒟⃖¹`, `ℛ¹` | `naive` |
 //! | Figures 7, 8: `𝒟⃖²`, `ℛ²`, `eval₂` | `staged`, `reduce` |
 //! | Figures 9, 10, 11, 14: `𝒟⃖`, `runDelta`, `eval`, `ℛ` | `monadic`, `reduce` |
 //! | Figure 15: first-order `S → T` | the general wrappers in `forward` and `monadic` |
-//! | 10.2 arrays, 10.3 recursion, 10.4 higher order | `monadic`; `syntax`, `types`; `tower` |
+//! | 10.2 arrays, 10.3 recursion, 10.4 higher order | `monadic`; `syntax`, `types`; `tower`, `unshade` |
 //! | Figures 2, 12, Lemmas 1 and 6, Theorem 3, section 7.4 | the tests: `examples`, `theorems` |
 //!
 //! Every translation is a function from terms to terms; its result prints, type-checks and runs by the same rules as its
 //! argument. The map from displacements to displacements that all four calculi compute is here the data type `Delta`.
 
 mod builtins;
+mod each;
 mod errors;
 mod forward;
 mod from_core;
@@ -35,6 +36,7 @@ mod syntax;
 mod tower;
 mod translate;
 mod types;
+mod unshade;
 mod value;
 
 #[cfg(test)]
@@ -50,8 +52,9 @@ mod theorems;
 
 use crate::kit::ground::Ground;
 use crate::kit::simple::Program;
-use crate::kit::system::{Rule, System};
+use crate::kit::system::{Rule, System, Variant};
 use crate::kit::trace::{Limits, Trace};
+use from_core::Method;
 use syntax::{E, Ty};
 use value::Value;
 use wengert_base::codes::Code;
@@ -198,6 +201,31 @@ fn translations(e: &E, ty: &Ty) -> Result<Vec<(&'static str, E)>, Diagnostic> {
     Ok(all)
 }
 
+/// The trace of a program whose reverse derivatives are computed in this way.
+fn trace_by(method: Method, program: &Program, limits: &Limits) -> Result<Trace, Vec<Diagnostic>> {
+    let e = from_core::translate(program, method).map_err(|error| vec![error])?;
+    run(&e, limits, |value| from_core::ground(value, &program.term.ty, &program.data))
+}
+
+/// The translations that the final one is compared with.
+const VARIANTS: &[Variant] = &[
+    Variant {
+        name: "D1",
+        what: "𝒟⃖¹ of Figure 5: every number carries its whole gradient",
+        trace: |program, limits| trace_by(Method::Naive, program, limits),
+    },
+    Variant {
+        name: "D2",
+        what: "𝒟⃖² of Figure 7: every number carries a Delta, without sharing",
+        trace: |program, limits| trace_by(Method::Staged, program, limits),
+    },
+    Variant {
+        name: "forward",
+        what: "ℱ of Figure 4, once for each input: the Forward Plan of section 3.2",
+        trace: |program, limits| trace_by(Method::Forward, program, limits),
+    },
+];
+
 impl System for Delta {
     fn name(&self) -> &'static str {
         "delta"
@@ -227,8 +255,11 @@ impl System for Delta {
     }
 
     fn trace(&self, program: &Program, limits: &Limits) -> Result<Trace, Vec<Diagnostic>> {
-        let e = from_core::translate(program).map_err(|error| vec![error])?;
-        run(&e, limits, |value| from_core::ground(value, &program.term.ty, &program.data))
+        trace_by(Method::Monadic, program, limits)
+    }
+
+    fn variants(&self) -> &'static [Variant] {
+        VARIANTS
     }
 
     fn rules(&self) -> &'static [Rule] {

@@ -30,8 +30,7 @@ codes! {
     INDEX "E0975" "delta calculus: an index outside an array";
     DIVISION "E0976" "delta calculus: an integer divided by zero";
     SHAPE "E0977" "delta calculus: values of different shapes";
-    OPEN "E0978" "delta calculus: a derivative of a function that is not closed";
-    DERIVATIVE "E0979" "delta calculus: a derivative of a reverse derivative";
+    OPEN "E0978" "delta calculus: a derivative of a function that is not known";
 }
 
 pub(crate) fn unknown_character(span: Span, c: char) -> Diagnostic {
@@ -153,12 +152,10 @@ pub(crate) fn shape(span: Span, what: &str) -> Diagnostic {
 }
 
 pub(crate) fn open(span: Span, name: &str) -> Diagnostic {
-    Diagnostic::error(OPEN, span, format!("the function to differentiate depends on `{name}`, which is an argument here"))
-        .note("the main expression of the paper is closed; definitions around it count as part of it, arguments do not")
-}
-
-pub(crate) fn reverse_of_reverse(span: Span) -> Diagnostic {
-    Diagnostic::error(DERIVATIVE, span, "a reverse derivative is differentiated here")
-        .note("the translation's output uses constructs that its input may not have (section 10.4)")
-        .help("take the inner derivative forward, with `derivative` or `jvp`, or use `--in pullback`")
+    let message = format!(
+        "the function to differentiate uses `{name}`, a function that is known only when the program runs"
+    );
+    Diagnostic::error(OPEN, span, message)
+        .note("a translation needs the text of what it differentiates; a definition is written out where it is used, but a \
+               recursive one is not")
 }

@@ -1,12 +1,13 @@
 //! Forward mode: `𝒟⃗` of Figure 3, its wrappers of Figures 4 and 15, arbitrary primitives by Figure 14.
 
+use super::each;
 use super::syntax::{E, Fresh, Pat, Poly, Ty, make};
 use super::translate::{
-    Coefficient, Dual, Mode, dual_arguments, homomorphic, linear_form, needs_strong_zero, shaped,
+    Coefficient, Dual, Mode, dual_arguments, dual_type, homomorphic, linear_form, needs_strong_zero, shaped,
     shaped_term, with_result,
 };
 use std::rc::Rc;
-use wengert_base::Diagnostic;
+use wengert_base::{Diagnostic, Name};
 use wengert_prim::RealOp;
 
 struct Forward<'a>(&'a Fresh);
@@ -68,4 +69,16 @@ pub(crate) fn general_wrapper(e: &E, s: &Ty, t: &Ty) -> Result<E, Diagnostic> {
     let zipped = make::app(make::poly(Poly::Zip, s), make::var(x));
     let applied = make::app(translate(e)?, zipped);
     Ok(make::lam(Pat::Var(x), make::app(make::poly(Poly::Delta, t), applied)))
+}
+
+/// The same for a function that needs the values of variables from outside: their reals are paired with 0.
+pub(crate) fn open_wrapper(e: &E, s: &Ty, t: &Ty, given: &[(Name, Ty)]) -> Result<E, Diagnostic> {
+    let wrapper = general_wrapper(e, s, t)?;
+    let constant = |body: E, (variable, ty): &(Name, Ty)| -> Result<E, Diagnostic> {
+        let same = |ty: &Ty| Ok(ty.clone());
+        let dual = |ty: &Ty| Ok(dual_type(ty, &Mode::Forward));
+        let zeros = each::map(ty, &same, &dual, &|x| make::pair(x, make::real(0.0)))?;
+        Ok(make::bind(Pat::Var(*variable), make::app(zeros, make::var(*variable)), body))
+    };
+    given.iter().try_fold(wrapper, constant)
 }

@@ -6,23 +6,16 @@
 //! | tuples, truth values | products nested to the right, `1 + 1` |
 //! | data types | sums of products, nested to the right; recursive ones `μX. A` (section 10.3) |
 //! | arrays | `Vector`, with all operations written by `build` and `index` (section 10.2) |
-//! | `grad`, `value_and_grad`, `vjp` | `ℛ{e}` of Figure 11, of Figure 15 where the argument is no product of reals |
+//! | `grad`, `value_and_grad`, `vjp` | `ℛ{e}` of Figure 11, of Figure 15 where it is not `ℝᵃ → ℝ`, or not closed |
 //! | `derivative`, `jvp` | `ℱ{e}` of Figure 4, or 15 |
 //!
-//! The function to differentiate must be closed, as the paper's main expression is: the definitions around it become part
-//! of it ("e will often start with a nested collection of let-bound auxiliary functions").
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "a value that does not have the type is shown as a term")]
+//! `specialize` first writes out higher-order definitions that differentiate their argument; `derive` has the derivative
+//! operators, `primitives` the primitives, `values` the way back.
 
 use super::errors;
-use super::forward;
-use super::monadic;
 use super::names;
-use super::resolve::children;
 use super::syntax::{E, Expr, Kind, Pat, Ty, grow, make};
-use super::value::Value;
-use crate::kit::ground::Ground;
-use crate::kit::simple::{self, Data, Derive, Program, Term, TermKind, Var};
+use crate::kit::simple::{self, Data, Program, Term, TermKind, Var};
 use indexmap::IndexMap;
 use make::{app, pair, var};
 use primitives::primitive;
@@ -30,15 +23,33 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use wengert_base::{Diagnostic, Name, Span};
 
+mod derive;
 mod primitives;
+mod specialize;
+mod values;
+
+pub(super) use values::ground;
 
 type Translated<T> = Result<T, Diagnostic>;
 
 /// Functions that call each other at most: each is written out in the others.
 const MUTUAL: usize = 4;
 
+/// How reverse derivatives are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// By `ℛ`, Figures 9 to 11.
+    Monadic,
+    /// By `ℛ¹`, Figures 5 and 6.
+    Naive,
+    /// By `ℛ²`, Figures 7 and 8.
+    Staged,
+    /// By `ℱ` in each direction, the Forward Plan of section 3.2.
+    Forward,
+}
+
 /// The term of a program.
-pub(crate) fn translate(program: &Program) -> Translated<E> {
+pub(crate) fn translate(program: &Program, method: Method) -> Translated<E> {
     let mut names = FxHashSet::default();
     names.insert(Name::new("_"));
     let recursive = program.data.keys().filter(|ty| reaches_itself(ty, &program.data)).cloned().collect();
@@ -48,19 +59,19 @@ pub(crate) fn translate(program: &Program) -> Translated<E> {
         names: FxHashMap::default(),
         taken: names,
         context: Vec::new(),
-        reverse: 0,
+        method,
         spare: 0,
     };
-    translator.term(&program.term)
+    translator.term(&specialize::specialize(&program.term))
 }
 
 /// What stands around a term.
 #[derive(Clone)]
 enum Around {
-    Let(Name, E),
-    LetRec(Name, Option<Ty>, E),
+    Let(Name, Ty, E),
+    LetRec(Name, Ty, E),
     /// A variable whose value is not known.
-    Argument(Name),
+    Argument(Name, Ty),
 }
 
 struct Translator<'a> {
@@ -70,8 +81,7 @@ struct Translator<'a> {
     names: FxHashMap<u32, Name>,
     taken: FxHashSet<Name>,
     context: Vec<Around>,
-    /// Reverse derivatives around the term.
-    reverse: usize,
+    method: Method,
     spare: u32,
 }
 
@@ -208,13 +218,14 @@ impl Translator<'_> {
             TermKind::String(text) => make::constant(super::syntax::Const::Str(Rc::clone(text))),
             TermKind::Lam(variable, ty, body) => {
                 let (name, ty) = (self.name(*variable), self.ty(ty, term.span)?);
-                let body = self.inside(Around::Argument(name), body)?;
+                let body = self.inside(Around::Argument(name, ty.clone()), body)?;
                 Expr::new(Kind::Lam(Pat::Var(name), Some(ty), body))
             }
             TermKind::App(f, x) => app(self.term(f)?, self.term(x)?),
-            TermKind::Let(variable, _, value, body) => {
+            TermKind::Let(variable, ty, value, body) => {
+                let ty = self.ty(ty, term.span)?;
                 let (value, name) = (self.term(value)?, self.name(*variable));
-                let body = self.inside(Around::Let(name, Rc::clone(&value)), body)?;
+                let body = self.inside(Around::Let(name, ty, Rc::clone(&value)), body)?;
                 make::bind(Pat::Var(name), value, body)
             }
             TermKind::LetRec(functions, body) => self.recursive(functions, body, term.span)?,
@@ -267,8 +278,9 @@ impl Translator<'_> {
         let mut named = Vec::new();
         for (variable, ty, _) in functions {
             let name = self.name(*variable);
-            named.push((name, self.ty(ty, span)?));
-            self.context.push(Around::Argument(name));
+            let ty = self.ty(ty, span)?;
+            named.push((name, ty.clone()));
+            self.context.push(Around::Argument(name, ty));
         }
         let values: Translated<Vec<E>> = functions.iter().map(|(_, _, value)| self.term(value)).collect();
         self.context.truncate(mark);
@@ -278,7 +290,7 @@ impl Translator<'_> {
             definitions.extend(definition(&group, at, span)?);
         }
         for (name, ty, value) in &definitions {
-            self.context.push(Around::LetRec(*name, Some(ty.clone()), Rc::clone(value)));
+            self.context.push(Around::LetRec(*name, ty.clone(), Rc::clone(value)));
         }
         let body = self.term(body);
         self.context.truncate(mark);
@@ -308,7 +320,10 @@ impl Translator<'_> {
         for (fields, body) in arms {
             let names: Vec<Name> = fields.iter().map(|(variable, _)| self.name(*variable)).collect();
             let mark = self.context.len();
-            self.context.extend(names.iter().map(|name| Around::Argument(*name)));
+            for (name, (_, ty)) in names.iter().zip(fields) {
+                let ty = self.ty(ty, scrutinee.span)?;
+                self.context.push(Around::Argument(*name, ty));
+            }
             let body = self.term(body);
             self.context.truncate(mark);
             cases.push((Pat::tuple(names.into_iter().map(Pat::Var).collect()), body?));
@@ -328,73 +343,6 @@ impl Translator<'_> {
         }
         Ok(e)
     }
-
-    fn derive(&mut self, derive: Derive, args: &[Term], term: &Term) -> Translated<E> {
-        let [f, x] = args else { return Err(self.outside("the pullback of a 1-form", term.span)) };
-        let simple::Ty::Fun(s, t) = &f.ty else { return Err(self.outside("this derivative", f.span)) };
-        let (s, t) = (self.ty(s, f.span)?, self.ty(t, f.span)?);
-        if !s.is_first_order() || !t.is_first_order() {
-            let ty = super::print::ty(&Ty::fun(s, t));
-            return Err(errors::main_expression(f.span, &ty));
-        }
-        let reverse = match derive {
-            Derive::Grad | Derive::ValueAndGrad | Derive::Vjp => true,
-            Derive::Derivative | Derive::Jvp => false,
-            Derive::Pullback => return Err(self.outside("the pullback of a 1-form", term.span)),
-        };
-        if reverse && self.reverse > 0 {
-            return Err(errors::reverse_of_reverse(term.span));
-        }
-        let point = self.term(x)?;
-        self.reverse += usize::from(reverse);
-        let function = self.term(f);
-        self.reverse -= usize::from(reverse);
-        let e = self.closed(function?, f.span)?;
-        let scalar = s.real_arity().is_some() && t == Ty::Real;
-        let derivative = match (reverse, scalar) {
-            (true, true) => monadic::wrapper(&e, &s)?,
-            (true, false) => monadic::general_wrapper(&e, &s, &t)?,
-            (false, true) => forward::wrapper(&e, &s)?,
-            (false, false) => forward::general_wrapper(&e, &s, &t)?,
-        };
-        let one = make::real(1.0);
-        let p = self.unused("p");
-        let at = |value| make::bind(Pat::Var(p), point, value);
-        Ok(match derive {
-            Derive::Grad | Derive::Derivative => at(app(derivative, pair(var(p), one))),
-            Derive::ValueAndGrad => at(pair(app(e, var(p)), app(derivative, pair(var(p), one)))),
-            Derive::Jvp => at(pair(app(e, make::fst(var(p))), app(derivative, var(p)))),
-            Derive::Vjp | Derive::Pullback => {
-                let dt = self.unused("dt");
-                let map = Kind::Lam(Pat::Var(dt), Some(t), app(derivative, pair(var(p), var(dt))));
-                at(pair(app(e, var(p)), Expr::new(map)))
-            }
-        })
-    }
-
-    /// A function with the definitions around it that it uses.
-    fn closed(&self, mut e: E, span: Span) -> Translated<E> {
-        let mut free = free_variables(&e);
-        for around in self.context.iter().rev() {
-            let (Around::Let(name, _) | Around::LetRec(name, ..) | Around::Argument(name)) = around;
-            if !free.remove(name) {
-                continue;
-            }
-            e = match around {
-                Around::Let(name, value) => {
-                    free.extend(free_variables(value));
-                    make::bind(Pat::Var(*name), Rc::clone(value), e)
-                }
-                Around::LetRec(name, ty, value) => {
-                    free.extend(free_variables(value));
-                    free.remove(name);
-                    Expr::new(Kind::LetRec(*name, ty.clone(), Rc::clone(value), e))
-                }
-                Around::Argument(name) => return Err(errors::open(span, name.as_str())),
-            };
-        }
-        Ok(e)
-    }
 }
 
 /// Function `at` of a group, the others of the group written out inside of it as it needs them.
@@ -411,38 +359,6 @@ fn definition(group: &[(Name, Ty, E)], at: usize, span: Span) -> Translated<Opti
         }
     }
     Ok(Some((*name, ty.clone(), Expr::new(Kind::Lam(pat.clone(), parameter.clone(), body)))))
-}
-
-/// Names of variables in a term that no binder of the term has; all binders of a translated program differ.
-fn free_variables(e: &E) -> FxHashSet<Name> {
-    let (mut bound, mut used) = (FxHashSet::default(), FxHashSet::default());
-    let mut open = vec![e];
-    while let Some(e) = open.pop() {
-        let mut bind = |name| {
-            bound.insert(name);
-        };
-        match &e.kind {
-            Kind::Var(name, _) => {
-                used.insert(*name);
-            }
-            Kind::LetRec(name, ..) => bind(*name),
-            Kind::Lam(pat, ..) | Kind::Let(pat, ..) | Kind::Do(pat, ..) => pat.each(&mut bind),
-            Kind::Case(_, p, _, q, _) => {
-                p.each(&mut bind);
-                q.each(&mut bind);
-            }
-            Kind::App(..) | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::Inl(_) | Kind::Inr(_) => {}
-            Kind::Roll(..)
-            | Kind::Unroll(_)
-            | Kind::Ann(..)
-            | Kind::Const(_)
-            | Kind::Pure(_)
-            | Kind::Opaque(_) => {}
-        }
-        open.extend(children(e));
-    }
-    used.retain(|name| !bound.contains(name));
-    used
 }
 
 fn truth(b: bool) -> E {
@@ -470,62 +386,4 @@ fn choose(i: Name, from: i64, names: &[Name]) -> E {
             make::choice(test, choose(i, from, left), choose(i, middle, right))
         }
     }
-}
-
-/// A value of the program's type as plain data.
-pub(crate) fn ground(value: &Value, ty: &simple::Ty, data: &IndexMap<simple::Ty, Data>) -> Ground {
-    grow(|| match (value, ty) {
-        (Value::Real(x), _) => Ground::Real(*x),
-        (Value::Int(n), _) => Ground::Int(*n),
-        (Value::Str(text), _) => Ground::String(text.to_string()),
-        (Value::Inl(_) | Value::Inr(_), simple::Ty::Bool) => Ground::Bool(matches!(value, Value::Inl(_))),
-        (_, simple::Ty::Tuple(parts)) => Ground::Tuple(components(value, parts, data)),
-        (Value::Vector(items), simple::Ty::Array(ty)) => {
-            Ground::Array(items.iter().map(|item| ground(item, ty, data)).collect())
-        }
-        (_, simple::Ty::Data(..)) => constructed(value, ty, data),
-        _ => Ground::Term(super::readback::value(value)),
-    })
-}
-
-fn components(value: &Value, types: &[simple::Ty], data: &IndexMap<simple::Ty, Data>) -> Vec<Ground> {
-    let mut parts = Vec::new();
-    let mut value = value;
-    for (at, ty) in types.iter().enumerate() {
-        match value {
-            Value::Pair(cell) if at + 1 < types.len() => {
-                parts.push(ground(&cell.a, ty, data));
-                value = &cell.b;
-            }
-            other => parts.push(ground(other, ty, data)),
-        }
-    }
-    parts
-}
-
-fn constructed(value: &Value, ty: &simple::Ty, data: &IndexMap<simple::Ty, Data>) -> Ground {
-    let Some(declared) = data.get(ty) else { return Ground::Term(super::readback::value(value)) };
-    let mut value = value;
-    if let Value::Roll(cell, _) = value {
-        value = &cell.a;
-    }
-    let mut at = 0;
-    while at + 1 < declared.ctors.len() {
-        match value {
-            Value::Inr(cell) => {
-                value = &cell.a;
-                at += 1;
-            }
-            Value::Inl(cell) => {
-                value = &cell.a;
-                break;
-            }
-            _ => break,
-        }
-    }
-    let Some((name, fields)) = declared.ctors.get(at) else {
-        return Ground::Term(super::readback::value(value));
-    };
-    let shown = name.as_str().rsplit('.').next().unwrap_or_default();
-    Ground::Ctor(shown.to_string(), components(value, fields, data))
 }

@@ -173,20 +173,34 @@ pub(crate) fn wrapper(e: &E, s: &Ty) -> Result<E, Diagnostic> {
 
 /// `ℛ{e}` of Figure 15, for first-order `S` and `T`: `𝒟⃖` is applied to `λ(s, dt). e s ⊙_T dt`.
 pub(crate) fn general_wrapper(e: &E, s: &Ty, t: &Ty) -> Result<E, Diagnostic> {
+    open_wrapper(e, s, t, &[])
+}
+
+/// The same for a function that needs the values of variables from outside. They are constants, as `dt` is, and alike
+/// become arguments whose reals are paired with `Zero`.
+pub(crate) fn open_wrapper(e: &E, s: &Ty, t: &Ty, given: &[(Name, Ty)]) -> Result<E, Diagnostic> {
     let mut fresh = Fresh::avoiding(e);
     let mut name = |base: &str| fresh.once(base);
     let (sv, dt, s0, dv, dt0) = (name("s"), name("dt"), name("s0"), name("dv"), name("dt0"));
     let (u, map, f) = (name("u"), name("finalMap"), name("f"));
     let dot = app(polytypic::definition(Poly::Dot, t), make::pair(app(Rc::clone(e), var(sv)), var(dt)));
-    let typed = Some(Ty::prod(s.clone(), t.clone()));
-    let main = Expr::new(Kind::Lam(Pat::pair(Pat::Var(sv), Pat::Var(dt)), typed, dot));
-    let applied = monadic(Pat::Var(f), translate(&main)?, app(var(f), make::pair(var(s0), var(dt0))));
+    let zeros = |ty: &Ty, value| app(make::poly(Poly::InitZeros, ty), value);
+    let mut pattern = Pat::pair(Pat::Var(sv), Pat::Var(dt));
+    let mut typed = Ty::prod(s.clone(), t.clone());
+    let mut argument = make::pair(var(s0), var(dt0));
+    for (variable, ty) in given {
+        pattern = Pat::pair(Pat::Var(*variable), pattern);
+        typed = Ty::prod(ty.clone(), typed);
+        argument = make::pair(zeros(ty, var(*variable)), argument);
+    }
+    let main = Expr::new(Kind::Lam(pattern, Some(typed), dot));
+    let applied = monadic(Pat::Var(f), translate(&main)?, app(var(f), argument));
     let first = make::leaf_op(LeafOp::Int(super::syntax::IntOp::Add), vec![var(dv), make::int(1)]);
     let run = make::apps(builtin(Builtin::RunDelta), [first, applied]);
     let eval = make::apps(builtin(Builtin::Eval), [make::real(1.0), var(u), builtin(Builtin::EmptyMap)]);
     let gradient = app(make::poly(Poly::Lookup, s), make::pair(var(map), var(s0)));
     let body = make::bind(Pat::Var(u), run, make::bind(Pat::Var(map), eval, gradient));
-    let body = make::bind(Pat::Var(dt0), app(make::poly(Poly::InitZeros, t), var(dt)), body);
+    let body = make::bind(Pat::Var(dt0), zeros(t, var(dt)), body);
     let init = app(make::poly(Poly::InitVars, s), make::pair(var(sv), make::int(0)));
     let body = make::bind(Pat::pair(Pat::Var(s0), Pat::Var(dv)), init, body);
     Ok(make::lam(Pat::pair(Pat::Var(sv), Pat::Var(dt)), body))

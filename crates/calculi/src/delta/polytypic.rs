@@ -1,7 +1,7 @@
 //! Polytypic functions (the table of Figure 1, and Figure 15): what each does at each first-order type.
 //!
-//! [`definition`] writes ⊗, ⊕ and ⊙ as λ-terms, in the way that section 2 does for ⊗; it is what the translations apply
-//! to when the function occurs in their source. [`apply`] computes all of them directly, and a test compares the two. On
+//! [`definition`] writes ⊗, ⊕, ⊙ and zip as λ-terms, in the way that section 2 does for ⊗; it is what the translations apply
+//! to when the function occurs in their source ([`super::each`] has the functions of one argument). [`apply`] computes all of them directly, and a test compares the two. On
 //! values of different shapes, which no displacement of a value has, ⊕ keeps the first and ⊙ is 0.
 
 #![expect(
@@ -10,13 +10,14 @@
 )]
 
 use super::syntax::{Builtin, Compare, Const, E, Expr, IntOp, Kind, LeafOp, Pat, Poly, Ty, grow, make};
+use super::translate::{Mode, dual_type};
 use super::value::{DeltaMap, DeltaNode, Value};
 use make::{app, builtin, case, lam, leaf_op, pair, real_op, var};
 use std::rc::Rc;
 use wengert_base::Name;
 use wengert_prim::RealOp;
 
-/// ⊗, ⊕ or ⊙ at a type, as a closed term.
+/// ⊗, ⊕, ⊙ or zip at a type, as a closed term.
 pub(crate) fn definition(poly: Poly, ty: &Ty) -> E {
     let mut writer = Writer { poly, next: 0, recursive: Vec::new() };
     let (x, y) = (writer.name("x"), writer.name("y"));
@@ -43,6 +44,7 @@ impl Writer {
     fn at(&mut self, ty: &Ty, x: E, y: E) -> E {
         grow(|| match ty {
             Ty::Real if self.poly == Poly::Add => real_op(RealOp::Add, vec![x, y]),
+            Ty::Real if self.poly == Poly::Zip => pair(x, y),
             Ty::Real => real_op(RealOp::Mul, vec![x, y]),
             Ty::Prod(a, b) => self.product(a, b, x, y),
             Ty::Sum(a, b) => self.sum(a, b, x, y),
@@ -97,7 +99,14 @@ impl Writer {
             return case(y, Pat::Var(y1), left, Pat::Var(y2), right);
         }
         let (x1, x2) = (self.name("x"), self.name("x"));
-        let other = |left, name| if dot { make::real(0.0) } else { injected(false, left, var(name)) };
+        let [never, unused] = ["never", "x"].map(|base| self.name(base));
+        let poly = self.poly;
+        let other = |left, name| match poly {
+            Poly::Dot => make::real(0.0),
+            // No displacement has another constructor.
+            Poly::Zip => super::each::never(never, unused),
+            _ => injected(false, left, var(name)),
+        };
         let both = injected(dot, true, self.at(a, var(x1), var(y1)));
         let left = case(Rc::clone(&y), Pat::Var(y1), both, Pat::Wild, other(true, x1));
         let both = injected(dot, false, self.at(b, var(x2), var(y2)));
@@ -143,9 +152,10 @@ impl Writer {
         let inner = self.at(body, if scale { var(a) } else { unrolled(a) }, unrolled(b));
         self.recursive.pop();
         let dot = self.poly == Poly::Dot;
-        let inner = if dot { inner } else { Expr::new(Kind::Roll(closed.clone(), inner)) };
-        let parameter = Ty::prod(if scale { Ty::Real } else { closed.clone() }, closed.clone());
-        let result = if dot { Ty::Real } else { closed };
+        let rolled = if self.poly == Poly::Zip { dual_type(&closed, &Mode::Forward) } else { closed.clone() };
+        let inner = if dot { inner } else { Expr::new(Kind::Roll(rolled.clone(), inner)) };
+        let parameter = Ty::prod(if scale { Ty::Real } else { closed.clone() }, closed);
+        let result = if dot { Ty::Real } else { rolled };
         let function = Kind::Lam(Pat::pair(Pat::Var(a), Pat::Var(b)), Some(parameter.clone()), inner);
         let call = app(var(go), pair(x, y));
         Expr::new(Kind::LetRec(go, Some(Ty::fun(parameter, result)), Expr::new(function), call))

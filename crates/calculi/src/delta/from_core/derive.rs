@@ -1,0 +1,163 @@
+//! Derivative operators: the wrapper of a translation around the function to differentiate.
+//!
+//! The paper's main expression is closed. Definitions around it become part of it ("`e` will often start with a nested collection of
+//! let-bound auxiliary functions"), and what is only known as a value becomes an argument, as `dt` does in Figure 15: its
+//! reals are paired with `Zero`. So a derivative may stand inside of a function that is itself differentiated. If what is
+//! differentiated has shaded constructs, for it takes a derivative itself, these are written out first (`unshade`).
+
+use super::super::syntax::{E, Expr, Kind, Pat, Poly, Ty, make};
+use super::super::{errors, forward, monadic, naive, print, resolve, staged, unshade};
+use super::{Around, Method, Translated, Translator};
+use crate::kit::simple::{self, Derive, Term};
+use make::{app, pair, var};
+use resolve::children;
+use rustc_hash::FxHashSet;
+use std::rc::Rc;
+use wengert_base::{Diagnostic, Name, Span};
+
+/// A function to differentiate.
+struct Main {
+    e: E,
+    s: Ty,
+    t: Ty,
+    /// Variables of it whose values are given from outside.
+    given: Vec<(Name, Ty)>,
+}
+
+impl Main {
+    /// Whether it is `ℝᵃ → ℝ`, and closed: the case of sections 3 to 9.
+    fn is_scalar(&self) -> bool {
+        self.given.is_empty() && self.s.real_arity().is_some() && self.t == Ty::Real
+    }
+}
+
+impl Translator<'_> {
+    pub(super) fn derive(&mut self, derive: Derive, args: &[Term], term: &Term) -> Translated<E> {
+        let [f, x] = args else { return Err(self.outside("the pullback of a 1-form", term.span)) };
+        let reverse = match derive {
+            Derive::Grad | Derive::ValueAndGrad | Derive::Vjp => true,
+            Derive::Derivative | Derive::Jvp => false,
+            Derive::Pullback => return Err(self.outside("the pullback of a 1-form", term.span)),
+        };
+        let simple::Ty::Fun(s, t) = &f.ty else { return Err(self.outside("this derivative", f.span)) };
+        let (s, t) = (self.ty(s, f.span)?, self.ty(t, f.span)?);
+        if !s.is_first_order() || !t.is_first_order() {
+            return Err(errors::main_expression(f.span, &print::ty(&Ty::fun(s, t))));
+        }
+        let point = self.term(x)?;
+        let function = self.term(f)?;
+        let (mut e, given) = self.closed(function, f.span)?;
+        if unshade::is_shaded(&e) {
+            e = unshade::unshade(&e)?;
+        }
+        let main = Main { e, s, t, given };
+        let derivative = if reverse { self.reverse(&main, term.span)? } else { forward_map(&main)? };
+        let Main { e, t, .. } = main;
+        let one = make::real(1.0);
+        let p = self.unused("p");
+        let at = |value| make::bind(Pat::Var(p), point, value);
+        Ok(match derive {
+            Derive::Grad | Derive::Derivative => at(app(derivative, pair(var(p), one))),
+            Derive::ValueAndGrad => at(pair(app(e, var(p)), app(derivative, pair(var(p), one)))),
+            Derive::Jvp => at(pair(app(e, make::fst(var(p))), app(derivative, var(p)))),
+            Derive::Vjp | Derive::Pullback => {
+                let dt = self.unused("dt");
+                let map = Kind::Lam(Pat::Var(dt), Some(t), app(derivative, pair(var(p), var(dt))));
+                at(pair(app(e, var(p)), Expr::new(map)))
+            }
+        })
+    }
+
+    /// The reverse derivative, a term `S × δT → δS`.
+    fn reverse(&mut self, main: &Main, span: Span) -> Translated<E> {
+        let Main { e, s, t, given } = main;
+        match self.method {
+            Method::Monadic if main.is_scalar() => monadic::wrapper(e, s),
+            Method::Monadic => monadic::open_wrapper(e, s, t, given),
+            Method::Naive | Method::Staged | Method::Forward if !main.is_scalar() => {
+                Err(self.outside("a function that is not `ℝᵃ → ℝ` in this translation", span))
+            }
+            Method::Naive => naive::wrapper(e, s),
+            Method::Staged => staged::wrapper(e, s),
+            Method::Forward => self.forward_plan(e, s),
+        }
+    }
+
+    /// The Forward Plan of section 3.2: one call of `ℱ` for each direction, `λ(s, dt). dt ⊗ (ℱ{e} (s, onehot 1), …)`.
+    fn forward_plan(&mut self, e: &E, s: &Ty) -> Translated<E> {
+        let (p, dt, f) = (self.unused("s"), self.unused("dt"), self.unused("f"));
+        let count = i64::try_from(s.real_arity().unwrap_or(0)).unwrap_or(i64::MAX);
+        let direction = |i| app(make::poly(Poly::OneHot, s), make::int(i));
+        let columns = (1..=count).map(|i| app(var(f), pair(var(p), direction(i)))).collect();
+        let gradient = super::super::translate::shaped_term(s, columns);
+        let scaled = app(make::poly(Poly::Scale, s), pair(var(dt), gradient));
+        let body = make::bind(Pat::Var(f), forward::wrapper(e, s)?, scaled);
+        Ok(make::lam(Pat::pair(Pat::Var(p), Pat::Var(dt)), body))
+    }
+
+    /// A function with the definitions around it that it uses, and the variables whose values it needs.
+    fn closed(&self, mut e: E, span: Span) -> Translated<(E, Vec<(Name, Ty)>)> {
+        let mut free = free_variables(&e);
+        let mut given: Vec<(Name, Ty)> = Vec::new();
+        for around in self.context.iter().rev() {
+            let (Around::Let(name, ..) | Around::LetRec(name, ..) | Around::Argument(name, _)) = around;
+            if !free.remove(name) {
+                continue;
+            }
+            match around {
+                Around::Let(name, ty, _) | Around::Argument(name, ty) if ty.is_first_order() => {
+                    given.push((*name, ty.clone()));
+                }
+                Around::Let(name, _, value) => {
+                    free.extend(free_variables(value));
+                    e = make::bind(Pat::Var(*name), Rc::clone(value), e);
+                }
+                Around::LetRec(name, ty, value) => {
+                    free.extend(free_variables(value));
+                    free.remove(name);
+                    e = Expr::new(Kind::LetRec(*name, Some(ty.clone()), Rc::clone(value), e));
+                }
+                Around::Argument(name, _) => return Err(errors::open(span, name.as_str())),
+            }
+        }
+        Ok((e, given))
+    }
+}
+
+/// The forward derivative, a term `S × δS → δT`.
+fn forward_map(main: &Main) -> Result<E, Diagnostic> {
+    let Main { e, s, t, given } = main;
+    if main.is_scalar() { forward::wrapper(e, s) } else { forward::open_wrapper(e, s, t, given) }
+}
+
+/// Names of variables in a term that no binder of the term has; all binders of a translated program differ.
+fn free_variables(e: &E) -> FxHashSet<Name> {
+    let (mut bound, mut used) = (FxHashSet::default(), FxHashSet::default());
+    let mut open = vec![e];
+    while let Some(e) = open.pop() {
+        let mut bind = |name| {
+            bound.insert(name);
+        };
+        match &e.kind {
+            Kind::Var(name, _) => {
+                used.insert(*name);
+            }
+            Kind::LetRec(name, ..) => bind(*name),
+            Kind::Lam(pat, ..) | Kind::Let(pat, ..) | Kind::Do(pat, ..) => pat.each(&mut bind),
+            Kind::Case(_, p, _, q, _) => {
+                p.each(&mut bind);
+                q.each(&mut bind);
+            }
+            Kind::App(..) | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::Inl(_) | Kind::Inr(_) => {}
+            Kind::Roll(..)
+            | Kind::Unroll(_)
+            | Kind::Ann(..)
+            | Kind::Const(_)
+            | Kind::Pure(_)
+            | Kind::Opaque(_) => {}
+        }
+        open.extend(children(e));
+    }
+    used.retain(|name| !bound.contains(name));
+    used
+}
