@@ -347,6 +347,14 @@ pub enum Requirement {
     NamedSize(Name, u32),
     /// Rows of an array literal.
     Rows,
+    /// `function` cannot be given a negative count: the count (left) and the larger of it and 0 (right).
+    Count(Name),
+    /// `operation`: the size of an array in the point (left) and in the tangent (right).
+    Shape(Name),
+    /// `operation`: the number of the constructor of the point (left) and of the tangent (right), values of this type.
+    SameCtor(Name, DataId),
+    /// `operation`: how many reals the point holds (left), and how many are given (right).
+    Reals(Name),
 }
 
 /// Array operations that take no function. Shapes that do not fit fail as the primitives of these names do.
