@@ -49,6 +49,7 @@ pub const FAMILIES: &[Family] = &[
         sizes: &SIZES,
         program: product,
     },
+    Family { name: "inputs", what: "a sum of n products, of n numbers", sizes: &INPUTS, program: inputs },
     Family {
         name: "network",
         what: "a recurrent network over a list of n numbers",
@@ -63,6 +64,8 @@ pub const FAMILIES: &[Family] = &[
     },
 ];
 
+/// From two inputs on, they are a pair.
+const INPUTS: [usize; 7] = [2, 4, 8, 16, 32, 64, 128];
 const SIZES: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// Where some calculus is exponential, a few more small ones.
 const DENSE: [usize; 10] = [2, 4, 6, 8, 10, 12, 16, 32, 64, 128];
@@ -84,6 +87,25 @@ fn doubling(n: usize) -> String {
 fn product(n: usize) -> String {
     let factors: Vec<&str> = ["sin x", "cos x", "exp x"].into_iter().cycle().take(n).collect();
     format!("grad (\\x -> {}) 0.5", factors.join(" * "))
+}
+
+fn inputs(n: usize) -> String {
+    let names: Vec<String> = (1..=n).map(|i| format!("x{i}")).collect();
+    let products: Vec<String> = (1..=n).map(|i| format!("x{i} * x{}", i % n + 1)).collect();
+    let point: Vec<String> = (0..n).map(|i| format!("0.{}", i % 9 + 1)).collect();
+    format!("grad (\\{} -> {}) {}", paired(&names), products.join(" + "), paired(&point))
+}
+
+/// Pairs of pairs, so that no item lies deep.
+fn paired(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        _ => {
+            let (left, right) = items.split_at(items.len() / 2);
+            format!("({}, {})", paired(left), paired(right))
+        }
+    }
 }
 
 fn network(n: usize) -> String {

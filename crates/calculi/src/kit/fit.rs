@@ -26,6 +26,8 @@ pub enum Growth {
     Exponential(f64),
     /// n³
     Cubic,
+    /// Another power of n.
+    Power(f64),
 }
 
 impl fmt::Display for Growth {
@@ -36,6 +38,7 @@ impl fmt::Display for Growth {
             Growth::LinearLog => f.write_str("n log n"),
             Growth::Quadratic => f.write_str("n²"),
             Growth::Cubic => f.write_str("n³"),
+            Growth::Power(power) => write!(f, "n^{power:.1}"),
             Growth::Exponential(base) => {
                 let base = format!("{base:.2}");
                 write!(f, "{}ⁿ", base.trim_end_matches('0').trim_end_matches('.'))
@@ -54,8 +57,12 @@ const SHARE: f64 = 0.05;
 const FEWEST: usize = 4;
 /// The least number of points that are fitted, if there are so many.
 const TAIL: usize = 5;
-/// The bases of exponentials that are tried first.
+/// An error of more than this is no description.
+const WRONG: f64 = 0.3;
+/// The least and the largest base of an exponential.
 const BASES: (f64, f64) = (1.1, 64.0);
+/// The least and the largest power that is not a whole number.
+const POWERS: (f64, f64) = (1.2, 8.0);
 
 /// The order of a series of (n, count), by n, which needs at least four points that are not negative.
 pub fn fit(series: &[(f64, f64)]) -> Option<Growth> {
@@ -70,31 +77,33 @@ pub fn fit(series: &[(f64, f64)]) -> Option<Growth> {
 
 /// The simplest model whose error is at most what `bound` makes of the least error.
 fn simplest(series: &[(f64, f64)], bound: impl Fn(f64) -> f64) -> Option<Growth> {
+    let exponential = searched(series, BASES, &Growth::Exponential);
     let mut models =
-        vec![Growth::Constant, Growth::Linear, Growth::LinearLog, Growth::Quadratic, base(series)];
+        vec![Growth::Constant, Growth::Linear, Growth::LinearLog, Growth::Quadratic, exponential];
     if series.len() > FEWEST {
         // Through four points there is always a cubic.
         models.push(Growth::Cubic);
     }
+    models.push(searched(series, POWERS, &Growth::Power));
     let errors: Vec<(Growth, f64)> =
         models.into_iter().filter_map(|model| Some((model, error(series, model)?))).collect();
     let least = errors.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
-    errors.iter().find(|(_, error)| *error <= bound(least)).map(|(model, _)| *model)
+    errors.iter().find(|(_, error)| *error <= bound(least).min(WRONG)).map(|(model, _)| *model)
 }
 
-/// The exponential that fits best: the best of a row of bases, and then the best in its neighborhood.
-fn base(series: &[(f64, f64)]) -> Growth {
-    let cost = |log: f64| error(series, Growth::Exponential(log.exp())).unwrap_or(f64::INFINITY);
-    let (mut low, mut high) = (BASES.0.ln(), BASES.1.ln());
+/// The model that fits best of those with a number in it: the best of a row, and then the best in its neighborhood.
+fn searched(series: &[(f64, f64)], range: (f64, f64), model: &dyn Fn(f64) -> Growth) -> Growth {
+    let cost = |log: f64| error(series, model(log.exp())).unwrap_or(f64::INFINITY);
+    let (mut low, mut high) = (range.0.ln(), range.1.ln());
     for _ in 0..12 {
         let step = (high - low) / 16.0;
         let best = (0..=16)
             .map(|i| low + step * f64::from(i))
             .min_by(|a, b| cost(*a).total_cmp(&cost(*b)))
             .unwrap_or(low);
-        (low, high) = ((best - step).max(BASES.0.ln()), (best + step).min(BASES.1.ln()));
+        (low, high) = ((best - step).max(range.0.ln()), (best + step).min(range.1.ln()));
     }
-    Growth::Exponential(((low + high) / 2.0).exp())
+    model(((low + high) / 2.0).exp())
 }
 
 /// The relative error of the best model of that order, if its leading term matters and grows.
@@ -103,7 +112,8 @@ fn error(series: &[(f64, f64)], model: Growth) -> Option<f64> {
     let (one, linear, log): (Term, Term, Term) = (&|_| 1.0, &|n| n, &|n: f64| n * n.ln());
     let (square, cube): (Term, Term) = (&|n| n * n, &|n| n * n * n);
     // Relative to the largest n, so that it stays in range.
-    let power = |base: f64| move |n: f64| base.powf(n - largest);
+    let exponential = |base: f64| move |n: f64| base.powf(n - largest);
+    let power = |power: f64| move |n: f64| (n / largest).powf(power);
     let found = match model {
         Growth::Constant => return Some(least_squares(series, &[one])?.error),
         Growth::Linear => least_squares(series, &[one, linear]),
@@ -114,10 +124,11 @@ fn error(series: &[(f64, f64)], model: Growth) -> Option<f64> {
         },
         Growth::Quadratic => least_squares(series, &[one, linear, square]),
         Growth::Cubic => least_squares(series, &[one, linear, square, cube]),
-        Growth::Exponential(base) => least_squares(series, &[one, &power(base)]),
+        Growth::Exponential(base) => least_squares(series, &[one, &exponential(base)]),
+        Growth::Power(exponent) => least_squares(series, &[one, &power(exponent)]),
     }?;
     let leading = match model {
-        Growth::Constant | Growth::Exponential(_) => 1.0,
+        Growth::Constant | Growth::Exponential(_) | Growth::Power(_) => 1.0,
         Growth::Linear => largest,
         Growth::LinearLog => log(largest),
         Growth::Quadratic => square(largest),
@@ -239,6 +250,21 @@ mod tests {
             right[4] += u32::from(of(&|n| n * n + 5.0, &STEPS, 0.05) == Some(Growth::Quadratic));
         }
         assert!(right.iter().all(|right| *right >= 180), "of 200: {right:?}");
+    }
+
+    #[test]
+    fn other_powers_are_not_taken_for_exponentials() {
+        for power in [1.5, 2.5, 4.0] {
+            let found = order(|n| 7.0 * n.powf(power) + 10.0, &POWERS);
+            let near = matches!(found, Growth::Power(found) if (found - power).abs() < 0.1);
+            assert!(near || power == 2.5 && found == Growth::Cubic, "{power}: {found}");
+        }
+        // A few points of a steep one.
+        let steep = [(2.0, 49.0), (4.0, 369.0), (8.0, 4001.0), (16.0, 52801.0)];
+        let found = fit(&steep);
+        assert!(matches!(found, Some(Growth::Power(power)) if power > 3.5), "{found:?}");
+        // A series that is none of these.
+        assert_eq!(fit(&[(1.0, 5.0), (2.0, 900.0), (4.0, 3.0), (8.0, 700.0), (16.0, 2.0)]), None);
     }
 
     #[test]
