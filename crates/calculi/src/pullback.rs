@@ -36,6 +36,7 @@ mod print;
 mod raw;
 mod reduce;
 mod rules;
+mod straight;
 mod subst;
 mod syntax;
 mod transpose;

@@ -210,6 +210,8 @@ pub(crate) struct Normalizer<'a> {
     largest: u64,
     /// Terms known to be normal, by address.
     normal: FxHashMap<*const (), Term>,
+    /// The limit that was met. From then on nothing reduces, so that what is left is the term after the last step.
+    stopped: Option<Stopped>,
 }
 
 impl<'a> Normalizer<'a> {
@@ -221,72 +223,77 @@ impl<'a> Normalizer<'a> {
             flops: 0,
             largest: 0,
             normal: FxHashMap::default(),
+            stopped: None,
         }
     }
 
-    fn note(&mut self, rule: &'static str, reduct: &Term) -> Result<(), Stopped> {
+    fn note(&mut self, rule: &'static str, reduct: &Term) {
         self.counts.step(rule);
         self.largest = self.largest.max(reduct.size());
         let size = live_nodes().saturating_sub(self.base);
         self.counts.size(size);
         if self.counts.steps >= self.limits.steps {
-            return Err(Stopped::Steps);
+            self.stopped = Some(Stopped::Steps);
+        } else if size > self.limits.size || reduct.size() > self.limits.size {
+            self.stopped = Some(Stopped::Size);
         }
-        if size > self.limits.size || reduct.size() > self.limits.size {
-            return Err(Stopped::Size);
-        }
-        Ok(())
     }
 
-    /// The normal form.
+    /// The normal form, if it is reached within the limits.
+    #[cfg(test)]
     pub(crate) fn normalize(&mut self, term: &Term) -> Result<Term, Stopped> {
-        if self.normal.contains_key(&term.ptr()) {
-            return Ok(term.clone());
+        let end = self.normal_form(term);
+        self.stopped.map_or(Ok(end), Err)
+    }
+
+    /// The normal form, or the term that the last step within the limits gave.
+    fn normal_form(&mut self, term: &Term) -> Term {
+        if self.stopped.is_some() || self.normal.contains_key(&term.ptr()) {
+            return term.clone();
         }
-        let head = self.normalize_head(term)?;
-        let normal = deep(|| self.parts(&head, true))?;
+        let head = self.normalize_head(term);
+        let normal = deep(|| self.parts(&head, true));
         self.normal.insert(normal.ptr(), normal.clone());
-        Ok(normal)
+        normal
     }
 
     /// Normalizes the parts: those that decide whether the term is a redex, and then all.
-    fn parts(&mut self, term: &Term, all: bool) -> Result<Term, Stopped> {
-        Ok(match term.kind() {
-            Kind::Lam(pat, body) if all => Term::lam(pat.clone(), self.normalize(body)?),
-            Kind::App(f, a) if all => Term::app(self.normalize(f)?, self.normalize(a)?),
-            Kind::Proj(i, a) if all => Term::proj(*i, self.normalize(a)?),
+    fn parts(&mut self, term: &Term, all: bool) -> Term {
+        match term.kind() {
+            Kind::Lam(pat, body) if all => Term::lam(pat.clone(), self.normal_form(body)),
+            Kind::App(f, a) if all => Term::app(self.normal_form(f), self.normal_form(a)),
+            Kind::Proj(i, a) if all => Term::proj(*i, self.normal_form(a)),
             Kind::App(f, a) if matches!(f.kind(), Kind::Jac(..)) => {
-                Term::app(self.normalize(f)?, self.normalize(a)?)
+                Term::app(self.normal_form(f), self.normal_form(a))
             }
             Kind::App(f, a) => {
-                let f = self.normalize_head(f)?;
-                let a = if matches!(f.kind(), Kind::Jac(..)) { self.normalize(a)? } else { a.clone() };
+                let f = self.normalize_head(f);
+                let a = if matches!(f.kind(), Kind::Jac(..)) { self.normal_form(a) } else { a.clone() };
                 Term::app(f, a)
             }
-            Kind::Proj(i, a) if !all => Term::proj(*i, self.normalize_head(a)?),
-            Kind::Pair(a, b) if all => Term::pair(self.normalize(a)?, self.normalize(b)?),
-            Kind::Fun(f, a) if !all => Term::fun(f.clone(), self.normalize(a)?),
-            Kind::Jac(f, a) if !all => Term::jac(f.clone(), self.normalize(a)?),
-            Kind::Sum(a, b) if !all => Term::sum(self.normalize(a)?, self.normalize(b)?),
-            Kind::Diff(f, a) if all => Term::diff(self.normalize(f)?, self.normalize(a)?),
-            Kind::Diff(f, a) => Term::diff(self.normalize_head(f)?, a.clone()),
+            Kind::Proj(i, a) if !all => Term::proj(*i, self.normalize_head(a)),
+            Kind::Pair(a, b) if all => Term::pair(self.normal_form(a), self.normal_form(b)),
+            Kind::Fun(f, a) if !all => Term::fun(f.clone(), self.normal_form(a)),
+            Kind::Jac(f, a) if !all => Term::jac(f.clone(), self.normal_form(a)),
+            Kind::Sum(a, b) if !all => Term::sum(self.normal_form(a), self.normal_form(b)),
+            Kind::Diff(f, a) if all => Term::diff(self.normal_form(f), self.normal_form(a)),
+            Kind::Diff(f, a) => Term::diff(self.normalize_head(f), a.clone()),
             _ => term.clone(),
-        })
+        }
     }
 
     /// Reduces until the outermost constructor is settled.
-    fn normalize_head(&mut self, term: &Term) -> Result<Term, Stopped> {
+    fn normalize_head(&mut self, term: &Term) -> Term {
         let mut term = term.clone();
-        loop {
-            term = deep(|| self.parts(&term, false))?;
-            match self.contract(&term) {
-                Some((rule, reduct)) => {
-                    self.note(rule, &reduct)?;
-                    term = reduct;
-                }
-                None => return Ok(term),
-            }
+        while self.stopped.is_none() {
+            term = deep(|| self.parts(&term, false));
+            // A part may have met a limit.
+            let found = if self.stopped.is_none() { self.contract(&term) } else { None };
+            let Some((rule, reduct)) = found else { break };
+            self.note(rule, &reduct);
+            term = reduct;
         }
+        term
     }
 
     /// The reduct of a redex.
@@ -395,26 +402,19 @@ fn replace(term: &Term, index: usize, new: Term) -> Term {
 pub(crate) fn trace(start: &Term, limits: &Limits) -> (Trace, Term) {
     let mut normalizer = Normalizer::new(limits);
     let show = |term: &Term| print_marked(term, None, Notation::Paper).0;
-    let (mut steps, mut term, mut stopped) = (Vec::new(), start.clone(), None);
+    let (mut steps, mut term) = (Vec::new(), start.clone());
     let mut text = 0;
-    while (steps.len() as u64) < limits.recorded && text < (8 << 20) {
+    while normalizer.stopped.is_none() && (steps.len() as u64) < limits.recorded && text < (8 << 20) {
         let Some((rule, redex, reduct, after)) = step(&term, &mut normalizer) else { break };
         let (before, range) = print_marked(&term, Some(redex.ptr()), Notation::Paper);
         let printed = show(&after);
         text += before.len() + printed.len();
         steps.push(Step { rule, before, redex: range, after: printed });
         term = after;
-        if let Err(reason) = normalizer.note(rule, &reduct) {
-            stopped = Some(reason);
-            break;
-        }
+        normalizer.note(rule, &reduct);
     }
-    if stopped.is_none() {
-        match normalizer.normalize(&term) {
-            Ok(end) => term = end,
-            Err(reason) => stopped = Some(reason),
-        }
-    }
+    term = normalizer.normal_form(&term);
+    let stopped = normalizer.stopped;
     let result = stopped.is_none().then(|| ground(&term));
     let counts = normalizer.counts();
     (Trace { start: show(start), steps, end: show(&term), result, counts, stopped }, term)
@@ -453,7 +453,7 @@ impl System for Differential {
         let term = super::from_core::applied(translate(&translated.term), &translated.shape);
         let (mut trace, end) = trace(&term, limits);
         if trace.stopped.is_none() {
-            trace.result = Some(super::from_core::ground(&end, &translated.shape));
+            trace.result = Some(super::from_core::ground(&end, &super::from_core::read(&translated.shape)));
         }
         Ok(trace)
     }

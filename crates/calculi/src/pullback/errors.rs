@@ -109,6 +109,24 @@ pub(crate) fn bad_number(span: Span, text: &str) -> Diagnostic {
 
 pub(crate) fn outside(span: Span, what: &str, others: &str) -> Diagnostic {
     let diagnostic = Diagnostic::error(OUTSIDE, span, format!("the pullback calculus has no {what}"))
-        .note("it has real numbers, pairs, functions, the primitives on reals, `let`, and pullbacks");
+        .note("it has real numbers, pairs, functions, the primitives on reals, `let`, arrays of known length, and pullbacks");
     if others.is_empty() { diagnostic } else { diagnostic.help(others.to_string()) }
+}
+
+pub(crate) fn not_a_number(span: Span, place: &str) -> Diagnostic {
+    Diagnostic::error(OUTSIDE, span, format!("the pullback calculus has no number for the derivative that is {place}"))
+        .note("a derivative is an element of σ*, from which no term leads back to σ; sums, multiples and components of it are elements of such types too")
+        .help("a derivative may be used like a number if it is that of a function of primitives only, and stands there itself; or use `--in delta`")
+}
+
+pub(crate) fn no_symbol(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::error(OUTSIDE, span, format!("the pullback calculus has no `{name}` of this function"))
+        .note("the value of a derivative as a number is `(J f · t) x`, for which the function must be a straight-line program on vectors")
+        .help("`grad`, `derivative` and `pullback` take any function where their result is not used like a number")
+}
+
+pub(crate) fn nested(span: Span) -> Diagnostic {
+    Diagnostic::error(OUTSIDE, span, "the pullback calculus has no derivatives of derivatives")
+        .note("a derivative inside a function that is differentiated is an element of σ*, on which DPPL has no constant 1-forms, and no reduction differentiates `J f · t` at a point (value 2 of remark 3.6)")
+        .help("`--in perturbative` and `--in delta` have derivatives of derivatives")
 }

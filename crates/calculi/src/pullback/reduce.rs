@@ -217,7 +217,7 @@ impl<'a> Reducer<'a> {
                         continue;
                     }
                     Focus::Body => {
-                        term = self.split(&term, frames).map_err(|stopped| (term.clone(), stopped))?;
+                        term = self.split(&term, frames)?;
                         continue;
                     }
                     Focus::Here => here = false,
@@ -239,10 +239,8 @@ impl<'a> Reducer<'a> {
                         let contracted = self.contract(&complete);
                         term = match contracted.map_err(|stopped| (complete.clone(), stopped))? {
                             Some((rule, reduct)) => {
-                                self.step(rule, &complete, &reduct, frames)
-                                    .map_err(|stopped| (reduct.clone(), stopped))?;
                                 here = true;
-                                reduct
+                                self.stepped(rule, &complete, reduct, frames)?
                             }
                             None => complete,
                         };
@@ -314,13 +312,7 @@ impl<'a> Reducer<'a> {
                 self.steps.push(Step { rule, before, redex: range, after });
             }
         }
-        if self.counts.steps >= self.limits.steps {
-            return Err(Stopped::Steps);
-        }
-        if size > self.limits.size {
-            return Err(Stopped::Size);
-        }
-        Ok(())
+        self.met(size).map_or(Ok(()), Err)
     }
 
     fn recording(&self) -> bool {
@@ -328,7 +320,7 @@ impl<'a> Reducer<'a> {
     }
 
     /// `(Ω λy.P)·S`: an A-reduction step (all of them where nobody looks), 7 or 8.
-    fn split(&mut self, term: &Term, frames: &[Frame]) -> Result<Term, Stopped> {
+    fn split(&mut self, term: &Term, frames: &[Frame]) -> Result<Term, (Term, Stopped)> {
         let Kind::Pull(pat, body, form) = term.kind() else { return Ok(term.clone()) };
         let rebuilt = |body: Term| Term::pull(pat.clone(), body, form.clone());
         if let Kind::Let(var, elementary, rest) = body.kind()
@@ -342,15 +334,12 @@ impl<'a> Reducer<'a> {
                     Term::pull(Pat::pair(pat.clone(), Pat::var(var.clone())), rest.clone(), form.clone());
                 ("8", Term::pull(pat.clone(), Term::pair(pat.term(), elementary.clone()), inner))
             };
-            self.step(rule, term, &reduct, frames)?;
-            return Ok(reduct);
+            return self.stepped(rule, term, reduct, frames);
         }
         if self.recording() || (self.observer.is_some() && self.premises == 0) {
             let pats = [pat.clone()];
             if let Some((rule, body)) = a_reduction::step(body, &pats) {
-                let reduct = rebuilt(body);
-                self.step(rule, term, &reduct, frames)?;
-                return Ok(reduct);
+                return self.stepped(rule, term, rebuilt(body), frames);
             }
         }
         let (counts, premises) = (&mut self.counts, self.premises);
@@ -362,7 +351,33 @@ impl<'a> Reducer<'a> {
         if premises > 0 {
             self.premise_steps += steps;
         }
-        Ok(rebuilt(series))
+        let (series, size) = (rebuilt(series), live_nodes().saturating_sub(self.base));
+        self.counts.size(size);
+        // The steps of one A-reduction are taken together; the limits hold for their sum.
+        match self.met(size) {
+            Some(stopped) => Err((series, stopped)),
+            None => Ok(series),
+        }
+    }
+
+    /// Notes a step; gives the reduct, also where a limit is met: it is the term after the last counted step.
+    fn stepped(
+        &mut self,
+        rule: &'static str,
+        term: &Term,
+        reduct: Term,
+        frames: &[Frame],
+    ) -> Result<Term, (Term, Stopped)> {
+        match self.step(rule, term, &reduct, frames) {
+            Ok(()) => Ok(reduct),
+            Err(stopped) => Err((reduct, stopped)),
+        }
+    }
+
+    /// The limit that is met.
+    fn met(&self, size: u64) -> Option<Stopped> {
+        let steps = (self.counts.steps >= self.limits.steps).then_some(Stopped::Steps);
+        steps.or_else(|| (size > self.limits.size).then_some(Stopped::Size))
     }
 
     /// Contracts a term whose parts are values; `None` if it is a value itself.
