@@ -7,11 +7,18 @@
 //! - [`ty`]: types, data declarations.
 //! - [`op`]: operations, blocks.
 //! - [`program`]: functions and programs.
+//! - [`visit`]: operands and nested blocks of operations; [`build`]: making and copying code.
+//! - [`typing`]: the types of an operation's results.
 
+pub mod build;
 pub mod op;
 pub mod program;
 pub mod ty;
+pub mod typing;
+pub mod visit;
 
+pub use build::{Builder, Copier};
 pub use op::{Atom, Block, Op, Stmt, Var};
 pub use program::{Func, FuncId, Program};
 pub use ty::{DataId, Elem, Ty};
+pub use typing::types_of;
