@@ -31,6 +31,7 @@ fn arity(constant: &Const) -> usize {
         Const::Fun(Builtin::Zero | Builtin::EmptyMap) => 0,
         Const::Fun(Builtin::OneHot | Builtin::Var | Builtin::DeltaLet) => 1,
         Const::Fun(Builtin::Build | Builtin::Index | Builtin::Length | Builtin::Sequence) => 1,
+        Const::Fun(Builtin::Fail) => 1,
         Const::RealOp(_) | Const::Leaf(_) | Const::Overloaded(_) | Const::Poly(..) => 1,
         Const::Real(_) | Const::Int(_) | Const::Str(_) | Const::Unit => 0,
     }
@@ -174,6 +175,7 @@ fn function(
             }
             _ => Err(wrong()),
         },
+        (Builtin::Fail, [], Value::Str(text)) => Err(errors::failure(span, text)),
         (Builtin::Build, [], _) => match argument.halves() {
             Some((Value::Int(count), f)) => {
                 let size = usize::try_from(*count).ok().filter(|_| *count <= LONGEST);

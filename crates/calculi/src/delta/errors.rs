@@ -31,6 +31,7 @@ codes! {
     DIVISION "E0976" "delta calculus: an integer divided by zero";
     SHAPE "E0977" "delta calculus: values of different shapes";
     OPEN "E0978" "delta calculus: a derivative of a function that is not known";
+    FAILURE "E0979" "delta calculus: the program stopped itself";
 }
 
 pub(crate) fn unknown_character(span: Span, c: char) -> Diagnostic {
@@ -158,4 +159,8 @@ pub(crate) fn open(span: Span, name: &str) -> Diagnostic {
     Diagnostic::error(OPEN, span, message)
         .note("a translation needs the text of what it differentiates; a definition is written out where it is used, but a \
                recursive one is not")
+}
+
+pub(crate) fn failure(span: Span, text: &str) -> Diagnostic {
+    Diagnostic::error(FAILURE, span, format!("the program failed: {text}"))
 }

@@ -22,8 +22,10 @@ use primitives::primitive;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use wengert_base::{Diagnostic, Name, Span};
+use wengert_prim::Prim;
 
 mod derive;
+mod order;
 mod primitives;
 mod specialize;
 mod values;
@@ -232,6 +234,14 @@ impl Translator<'_> {
             TermKind::If(c, a, b) => make::choice(self.term(c)?, self.term(a)?, self.term(b)?),
             TermKind::Tuple(parts) => make::tuple(self.terms(parts)?),
             TermKind::Proj(tuple, at, count) => project(self.term(tuple)?, *at, *count),
+            TermKind::Prim(Prim::Linearize, args) => match args.as_slice() {
+                [f, x] => self.linearize(f, x)?,
+                _ => return Err(self.outside("this derivative", term.span)),
+            },
+            TermKind::Prim(Prim::Taylor, args) => match args.as_slice() {
+                [Term { kind: TermKind::Int(order), .. }, f, x] => self.taylor(*order, f, x, term.span)?,
+                _ => return Err(self.outside("`taylor` with an order that is no literal", term.span)),
+            },
             TermKind::Prim(prim, args) => {
                 let translated = self.terms(args)?;
                 primitive(self, *prim, translated, args, term)?

@@ -124,7 +124,7 @@ impl Translation<'_> {
                 LeafOp::Int(_) | LeafOp::CompareInt(_) | LeafOp::CompareString(_) | LeafOp::Append,
             ) => function(two(), vec![var(x), var(y)]),
             Const::Fun(Builtin::Index) => function(two(), vec![var(x), var(y)]),
-            Const::Fun(Builtin::Length) => function(Pat::Var(x), vec![var(x)]),
+            Const::Fun(Builtin::Length | Builtin::Fail) => function(Pat::Var(x), vec![var(x)]),
             Const::Fun(Builtin::Build) => {
                 let build = app(here, make::pair(var(x), var(y)));
                 pure(make::lam(two(), app(builtin(Builtin::Sequence), build)))

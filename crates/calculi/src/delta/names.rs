@@ -30,6 +30,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("index", Builtin::Index),
     ("length", Builtin::Length),
     ("sequence", Builtin::Sequence),
+    ("fail", Builtin::Fail),
 ];
 
 const LEAVES: &[(&str, LeafOp)] = &[

@@ -403,6 +403,8 @@ pub(crate) enum Builtin {
     Length,
     /// `sequence : Vector (M A) → M (Vector A)`
     Sequence,
+    /// `fail : String → A`: there is no value, and the text says why.
+    Fail,
 }
 
 impl Expr {

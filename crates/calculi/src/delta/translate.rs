@@ -112,7 +112,9 @@ fn homomorphic_constant(
         Const::Leaf(LeafOp::Int(_) | LeafOp::CompareInt(_) | LeafOp::CompareString(_) | LeafOp::Append) => {
             make::constant(constant.clone())
         }
-        Const::Fun(Builtin::Build | Builtin::Index | Builtin::Length) => make::constant(constant.clone()),
+        Const::Fun(Builtin::Build | Builtin::Index | Builtin::Length | Builtin::Fail) => {
+            make::constant(constant.clone())
+        }
         Const::Fun(builtin) => return Err(shaded(span, &format!("`{}`", names::builtin(*builtin)))),
         Const::Poly(poly, Some(ty)) => return homomorphic(&definition(*poly, ty, span)?, dual, fresh),
         Const::Poly(poly, None) => return Err(errors::subscript(span, names::poly(*poly))),

@@ -571,6 +571,7 @@ fn builtin_type(builtin: Builtin, a: Ty, b: Ty) -> Ty {
         Builtin::Eval2 => curried(vec![Ty::Real, Ty::Delta, b.clone()], b),
         Builtin::EmptyMap => Ty::DeltaMap,
         Builtin::LookupOrZero => curried(vec![Ty::Int, Ty::DeltaMap], Ty::Real),
+        Builtin::Fail => Ty::fun(Ty::String, a),
         Builtin::Build => Ty::fun(Ty::prod(Ty::Int, Ty::fun(Ty::Int, a.clone())), vector(a)),
         Builtin::Index => Ty::fun(Ty::prod(vector(a.clone()), Ty::Int), a),
         Builtin::Length => Ty::fun(vector(a), Ty::Int),

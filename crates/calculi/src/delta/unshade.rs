@@ -86,7 +86,7 @@ fn definition_of(builtin: Builtin) -> Option<&'static str> {
              if n ==ℤ 0 then (build (0, λi. letrec never = λx. never x in never i), s)
              else let (at, s) = go ((0, n), s) in (build (n, at), s)"
         }
-        Builtin::Build | Builtin::Index | Builtin::Length | Builtin::Eval2 => return None,
+        Builtin::Build | Builtin::Index | Builtin::Length | Builtin::Fail | Builtin::Eval2 => return None,
     })
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn is_shaded(e: &E) -> bool {
         let shaded = match &e.kind {
             Kind::Pure(_) | Kind::Do(..) => true,
             Kind::Const(Const::Fun(builtin)) => {
-                !matches!(builtin, Builtin::Build | Builtin::Index | Builtin::Length)
+                !matches!(builtin, Builtin::Build | Builtin::Index | Builtin::Length | Builtin::Fail)
             }
             Kind::Const(Const::Poly(poly, _)) => !matches!(poly, Poly::Scale | Poly::Add | Poly::Dot),
             Kind::Const(_) | Kind::Var(..) | Kind::Lam(..) | Kind::App(..) | Kind::Let(..) => false,

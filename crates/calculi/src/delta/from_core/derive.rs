@@ -6,7 +6,8 @@
 //! differentiated has shaded constructs, for it takes a derivative itself, these are written out first (`unshade`).
 
 use super::super::syntax::{E, Expr, Kind, Pat, Poly, Ty, make};
-use super::super::{errors, forward, monadic, naive, print, resolve, staged, unshade};
+use super::super::translate::{Mode, dual_type};
+use super::super::{each, errors, forward, monadic, naive, print, resolve, staged, tower, unshade};
 use super::{Around, Method, Translated, Translator};
 use crate::kit::simple::{self, Derive, Term};
 use make::{app, pair, var};
@@ -14,6 +15,9 @@ use resolve::children;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 use wengert_base::{Diagnostic, Name, Span};
+
+/// The highest order of `taylor`: the terms of a tower grow with its square.
+const MAX_ORDER: usize = 12;
 
 /// A function to differentiate.
 struct Main {
@@ -39,18 +43,8 @@ impl Translator<'_> {
             Derive::Derivative | Derive::Jvp => false,
             Derive::Pullback => return Err(self.outside("the pullback of a 1-form", term.span)),
         };
-        let simple::Ty::Fun(s, t) = &f.ty else { return Err(self.outside("this derivative", f.span)) };
-        let (s, t) = (self.ty(s, f.span)?, self.ty(t, f.span)?);
-        if !s.is_first_order() || !t.is_first_order() {
-            return Err(errors::main_expression(f.span, &print::ty(&Ty::fun(s, t))));
-        }
         let point = self.term(x)?;
-        let function = self.term(f)?;
-        let (mut e, given) = self.closed(function, f.span)?;
-        if unshade::is_shaded(&e) {
-            e = unshade::unshade(&e)?;
-        }
-        let main = Main { e, s, t, given };
+        let main = self.main(f)?;
         let derivative = if reverse { self.reverse(&main, term.span)? } else { forward_map(&main)? };
         let Main { e, t, .. } = main;
         let one = make::real(1.0);
@@ -66,6 +60,54 @@ impl Translator<'_> {
                 at(pair(app(e, var(p)), Expr::new(map)))
             }
         })
+    }
+
+    /// The function to differentiate.
+    fn main(&mut self, f: &Term) -> Translated<Main> {
+        let simple::Ty::Fun(s, t) = &f.ty else { return Err(self.outside("this derivative", f.span)) };
+        let (s, t) = (self.ty(s, f.span)?, self.ty(t, f.span)?);
+        if !s.is_first_order() || !t.is_first_order() {
+            return Err(errors::main_expression(f.span, &print::ty(&Ty::fun(s, t))));
+        }
+        let function = self.term(f)?;
+        let (mut e, given) = self.closed(function, f.span)?;
+        if unshade::is_shaded(&e) {
+            e = unshade::unshade(&e)?;
+        }
+        Ok(Main { e, s, t, given })
+    }
+
+    /// `linearize f x`: the value, and `ℱ{e}` at the point.
+    pub(super) fn linearize(&mut self, f: &Term, x: &Term) -> Translated<E> {
+        let point = self.term(x)?;
+        let main = self.main(f)?;
+        let (p, ds) = (self.unused("p"), self.unused("ds"));
+        let tangent = app(forward_map(&main)?, pair(var(p), var(ds)));
+        let map = Expr::new(Kind::Lam(Pat::Var(ds), Some(main.s), tangent));
+        Ok(make::bind(Pat::Var(p), point, pair(app(main.e, var(p)), map)))
+    }
+
+    /// `taylor n f x`: the tower of section 10.4 along 1, as an array. Constants are the towers `(x, 0, …, 0)`.
+    pub(super) fn taylor(&mut self, order: i64, f: &Term, x: &Term, span: Span) -> Translated<E> {
+        let order = usize::try_from(order).ok().filter(|order| (1..=MAX_ORDER).contains(order));
+        let order = order.ok_or_else(|| {
+            self.outside(&format!("a tower whose order is not between 1 and {MAX_ORDER}"), span)
+        })?;
+        let point = self.term(x)?;
+        let Main { e, s, given, .. } = self.main(f)?;
+        let p = self.unused("p");
+        let mut tower = tower::wrapper(&e, &s, order)?;
+        for (variable, ty) in &given {
+            let zeros = |x| make::tuple(std::iter::once(x).chain(vec![make::real(0.0); order]).collect());
+            let dual = |ty: &Ty| Ok(dual_type(ty, &Mode::Tower(order)));
+            let constant = each::map(ty, &|ty: &Ty| Ok(ty.clone()), &dual, &zeros)?;
+            tower = make::bind(Pat::Var(*variable), app(constant, var(*variable)), tower);
+        }
+        let names: Vec<Name> = (0..=order).map(|_| self.unused("d")).collect();
+        let array = self.array(names.iter().map(|name| var(*name)).collect());
+        let derivatives = app(tower, pair(var(p), make::real(1.0)));
+        let pattern = Pat::tuple(names.into_iter().map(Pat::Var).collect());
+        Ok(make::bind(Pat::Var(p), point, make::bind(pattern, derivatives, array)))
     }
 
     /// The reverse derivative, a term `S × δT → δS`.

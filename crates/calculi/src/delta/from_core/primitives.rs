@@ -7,7 +7,8 @@
 )]
 
 use super::super::syntax::{Builtin, Compare, Const, E, Expr, IntOp, Kind, LeafOp, Pat, Poly, Ty, make};
-use super::{Translated, Translator, project, truth};
+use super::super::each;
+use super::{Translated, Translator, order, project, truth};
 use crate::kit::simple::{self, Term, TermKind};
 use make::{app, choice, lam, leaf_op, pair, real_op, var};
 use std::rc::Rc;
@@ -29,6 +30,11 @@ pub(super) fn primitive(
     {
         return Ok(e);
     }
+    if prim == Prim::Power && !matches!(from, [_, Term { kind: TermKind::Int(_), .. }])
+        || prim == Prim::Power && operand == Some(&simple::Ty::Int)
+    {
+        return Ok(order::power(t, &args, operand == Some(&simple::Ty::Int)));
+    }
     let found = arithmetic(prim, &args, operand, from)
         .or_else(|| real_function(prim, &args, operand))
         .or_else(|| comparison(prim, &args, operand))
@@ -39,8 +45,15 @@ pub(super) fn primitive(
     if let Some(e) = polytypic(t, prim, &args, from)? {
         return Ok(e);
     }
-    loops(t, prim, &args)
+    if let Some(e) = order::equality(t, prim, &args, operand)? {
+        return Ok(e);
+    }
+    let array = from.last().map_or(&simple::Ty::Real, |arg| innermost(&arg.ty));
+    rounding(t, prim, &args)
+        .or_else(|| loops(t, prim, &args))
         .or_else(|| arrays(t, prim, &args))
+        .or_else(|| matrices(t, prim, &args, array))
+        .or_else(|| order::ordered(t, prim, &args, array))
         .or_else(|| folds(t, prim, &args, operand))
         .ok_or(refusal)
 }
@@ -144,11 +157,77 @@ fn conversion(prim: Prim, args: &[E]) -> Option<E> {
     if prim == Prim::Not {
         return Some(choice(one(args)?, truth(false), truth(true)));
     }
+    if prim == Prim::Fail {
+        return Some(app(make::builtin(Builtin::Fail), one(args)?));
+    }
+    if prim == Prim::Checkpoint {
+        let (f, x) = two(args)?;
+        return Some(app(f, x));
+    }
     (prim == Prim::Append).then(|| leaf_op(LeafOp::Append, args.to_vec()))
 }
 
-fn polytypic(t: &Translator<'_>, prim: Prim, args: &[E], from: &[Term]) -> Translated<Option<E>> {
+/// Rounding and division that are not the calculus's own, by those that are.
+fn rounding(t: &mut Translator<'_>, prim: Prim, args: &[E]) -> Option<E> {
+    let known = [Prim::Round, Prim::Truncate, Prim::IsNan, Prim::DivFloor, Prim::ModFloor];
+    if !known.contains(&prim) {
+        return None;
+    }
+    let floor = |x| leaf_op(LeafOp::Floor, vec![x]);
+    let less = |a, b| leaf_op(LeafOp::CompareReal(Compare::Lt), vec![a, b]);
+    let negated = |n| leaf_op(LeafOp::Int(IntOp::Neg), vec![n]);
+    let minus = |x| real_op(RealOp::Neg, vec![x]);
+    let is_zero = |n| leaf_op(LeafOp::CompareInt(Compare::Eq), vec![n, make::int(0)]);
+    let f = t.unused("f");
+    Some(named(t, args, |_, names| match (prim, names) {
+        (Prim::IsNan, [x]) => leaf_op(LeafOp::CompareReal(Compare::Ne), vec![var(*x), var(*x)]),
+        (Prim::Truncate, [x]) => {
+            choice(less(var(*x), make::real(0.0)), negated(floor(minus(var(*x)))), floor(var(*x)))
+        }
+        (Prim::Round, [x]) => {
+            // The fraction is exact, where adding a half would round.
+            let away = |x: &dyn Fn() -> E| {
+                let fraction = real_op(RealOp::Sub, vec![x(), leaf_op(LeafOp::ToReal, vec![var(f)])]);
+                let up = int(IntOp::Add, var(f), make::int(1));
+                let nearest = choice(less(fraction, make::real(0.5)), var(f), up);
+                make::bind(Pat::Var(f), floor(x()), nearest)
+            };
+            let below_zero = negated(away(&|| minus(var(*x))));
+            choice(less(var(*x), make::real(0.0)), below_zero, away(&|| var(*x)))
+        }
+        (_, [a, b]) => {
+            let rest = int(IntOp::Rem, var(*a), var(*b));
+            let negative = |n: Name| below(var(n), make::int(0));
+            let apart = |n: Name, m: Name| {
+                choice(negative(n), choice(negative(m), truth(false), truth(true)), negative(m))
+            };
+            let (quotient, adjusted) = if prim == Prim::DivFloor {
+                let quotient = int(IntOp::Div, var(*a), var(*b));
+                (Rc::clone(&quotient), int(IntOp::Sub, quotient, make::int(1)))
+            } else {
+                (var(f), int(IntOp::Add, var(f), var(*b)))
+            };
+            let signs = choice(apart(f, *b), adjusted, Rc::clone(&quotient));
+            make::bind(Pat::Var(f), rest, choice(is_zero(var(f)), quotient, signs))
+        }
+        _ => make::constant(Const::Unit),
+    }))
+}
+
+fn polytypic(t: &mut Translator<'_>, prim: Prim, args: &[E], from: &[Term]) -> Translated<Option<E>> {
     let Some(last) = from.last() else { return Ok(None) };
+    if let (Prim::Ravel, [value]) = (prim, args) {
+        let ty = t.ty(&last.ty, last.span)?;
+        return Ok(Some(order::ravel(t, &ty, Rc::clone(value))));
+    }
+    if let (Prim::Unravel, [like, xs], Some(first)) = (prim, args, from.first()) {
+        // The reals are numbered from left to right, and each is replaced by the one at its number.
+        let (ty, name) = (t.ty(&first.ty, first.span)?, t.unused("xs"));
+        let leaf = |_, n| index(name, int(IntOp::Sub, n, make::int(1)));
+        let replace = each::number(&ty, &|ty: &Ty| Ok(ty.clone()), &leaf)?;
+        let all = make::fst(app(replace, pair(Rc::clone(like), make::int(0))));
+        return Ok(Some(make::bind(Pat::Var(name), Rc::clone(xs), all)));
+    }
     let poly = match prim {
         Prim::VecAdd => Poly::Add,
         Prim::VecScale | Prim::VecZero => Poly::Scale,
@@ -163,28 +242,32 @@ fn polytypic(t: &Translator<'_>, prim: Prim, args: &[E], from: &[Term]) -> Trans
     Ok(Some(app(make::poly(poly, &ty), make::tuple(args))))
 }
 
-fn index(xs: Name, i: E) -> E {
+pub(super) fn index(xs: Name, i: E) -> E {
     app(make::builtin(Builtin::Index), pair(var(xs), i))
 }
 
-fn length(xs: Name) -> E {
+pub(super) fn length(xs: Name) -> E {
     app(make::builtin(Builtin::Length), var(xs))
 }
 
-fn build(n: E, i: Name, body: E) -> E {
+pub(super) fn build(n: E, i: Name, body: E) -> E {
     app(make::builtin(Builtin::Build), pair(n, lam(Pat::Var(i), body)))
 }
 
-fn int(op: IntOp, a: E, b: E) -> E {
+pub(super) fn int(op: IntOp, a: E, b: E) -> E {
     leaf_op(LeafOp::Int(op), vec![a, b])
 }
 
-fn below(a: E, b: E) -> E {
+pub(super) fn below(a: E, b: E) -> E {
     leaf_op(LeafOp::CompareInt(Compare::Lt), vec![a, b])
 }
 
 /// Binds arguments to names, so that each is computed once.
-fn named(t: &mut Translator<'_>, args: &[E], body: impl FnOnce(&mut Translator<'_>, &[Name]) -> E) -> E {
+pub(super) fn named(
+    t: &mut Translator<'_>,
+    args: &[E],
+    body: impl FnOnce(&mut Translator<'_>, &[Name]) -> E,
+) -> E {
     let names: Vec<Name> = args.iter().map(|_| t.unused("v")).collect();
     let body = body(t, &names);
     let bound = names.into_iter().zip(args).rev();
@@ -192,7 +275,7 @@ fn named(t: &mut Translator<'_>, args: &[E], body: impl FnOnce(&mut Translator<'
 }
 
 /// `letrec go = λ(acc, i). if test then go (next, i + 1) else acc in go (start, 0)`
-fn fold(t: &mut Translator<'_>, start: E, count: E, next: impl FnOnce(E, E) -> E) -> E {
+pub(super) fn fold(t: &mut Translator<'_>, start: E, count: E, next: impl FnOnce(E, E) -> E) -> E {
     let (go, acc, i) = (t.unused("go"), t.unused("acc"), t.unused("i"));
     let more = int(IntOp::Add, var(i), make::int(1));
     let step = app(var(go), pair(next(var(acc), var(i)), more));
@@ -306,6 +389,10 @@ fn folds(t: &mut Translator<'_>, prim: Prim, args: &[E], operand: Option<&simple
     let times =
         move |a, b| if int_elements { int(IntOp::Mul, a, b) } else { real_op(RealOp::Mul, vec![a, b]) };
     match prim {
+        Prim::Maximum | Prim::Minimum => Some(named(t, args, |t, names| match names {
+            [xs] => order::extreme(t, prim, *xs, int_elements),
+            _ => make::constant(Const::Unit),
+        })),
         Prim::Sum => Some(named(t, args, |t, names| match names {
             [xs] => fold(t, number(0), length(*xs), |acc, i| plus(acc, index(*xs, i))),
             _ => make::constant(Const::Unit),
@@ -332,6 +419,46 @@ fn folds(t: &mut Translator<'_>, prim: Prim, args: &[E], operand: Option<&simple
         })),
         _ => None,
     }
+}
+
+/// Functions on arrays of arrays, and on places in arrays.
+fn matrices(t: &mut Translator<'_>, prim: Prim, args: &[E], element: &simple::Ty) -> Option<E> {
+    if ![Prim::MatMul, Prim::Flatten, Prim::ScatterAdd].contains(&prim) {
+        return None;
+    }
+    let ints = *element == simple::Ty::Int;
+    let zero = || if ints { make::int(0) } else { make::real(0.0) };
+    let plus = |a, b| if ints { int(IntOp::Add, a, b) } else { real_op(RealOp::Add, vec![a, b]) };
+    let times = |a, b| if ints { int(IntOp::Mul, a, b) } else { real_op(RealOp::Mul, vec![a, b]) };
+    let [i, j, row, m] = ["i", "j", "row", "m"].map(|base| t.unused(base));
+    let width = |rows: Name| {
+        let first = app(make::builtin(Builtin::Length), index(rows, make::int(0)));
+        choice(below(make::int(0), length(rows)), first, make::int(0))
+    };
+    let entry = |rows: Name, i, j| app(make::builtin(Builtin::Index), pair(index(rows, i), j));
+    Some(named(t, args, |t, names| match (prim, names) {
+        (Prim::MatMul, [a, b]) => {
+            let product = |k: &E| times(index(row, Rc::clone(k)), entry(*b, Rc::clone(k), var(j)));
+            let dot = fold(t, zero(), length(*b), |acc, k| plus(acc, product(&k)));
+            let columns = build(var(m), j, dot);
+            let rows = build(length(*a), i, make::bind(Pat::Var(row), index(*a, var(i)), columns));
+            make::bind(Pat::Var(m), width(*b), rows)
+        }
+        (Prim::Flatten, [rows]) => {
+            let (at, within) = (int(IntOp::Div, var(i), var(m)), int(IntOp::Rem, var(i), var(m)));
+            let count = int(IntOp::Mul, length(*rows), var(m));
+            make::bind(Pat::Var(m), width(*rows), build(count, i, entry(*rows, at, within)))
+        }
+        (Prim::ScatterAdd, [xs, places, values]) => {
+            let added = fold(t, index(*xs, var(i)), length(*places), |acc, k| {
+                let here = vec![index(*places, Rc::clone(&k)), var(i)];
+                let here = leaf_op(LeafOp::CompareInt(Compare::Eq), here);
+                choice(here, plus(Rc::clone(&acc), index(*values, k)), acc)
+            });
+            build(length(*xs), i, added)
+        }
+        _ => make::constant(Const::Unit),
+    }))
 }
 
 fn innermost(ty: &simple::Ty) -> &simple::Ty {
