@@ -175,7 +175,7 @@ Examples:
         #[arg(value_name = "EXPR", allow_hyphen_values = true)]
         expression: String,
 
-        /// The calculus
+        /// The calculus: pullback, differential, perturbative, negation or delta
         #[arg(long = "in", value_name = "NAME")]
         calculus: String,
 
@@ -202,11 +202,11 @@ Examples:
   wengert calculus growth                    steps, sizes and times against n, with growth orders
   wengert calculus growth --family product --in perturbative --svg .")]
     Calculus {
-        /// The calculus
+        /// The calculus, or `growth`; without it, all are listed
         #[arg(value_name = "NAME")]
         name: Option<String>,
 
-        /// What to do
+        /// What to do; without it, the rules are listed
         #[arg(value_name = "WHAT", value_enum, requires = "file")]
         verb: Option<Verb>,
 
@@ -277,7 +277,7 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "N")]
     pub(crate) steps: Option<usize>,
 
-    /// Print only steps by these rules
+    /// Print only steps by these rules, separated by commas; `beta` is the rule β
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) rules: Vec<String>,
 

@@ -54,9 +54,13 @@ fn run(cli: Cli) -> std::io::Result<u8> {
             let expression = commands::calculus::Expression { text: &expression, file: file.as_deref() };
             commands::calculus::trace(&expression, &calculus, &show, svg.as_deref(), looks)
         }
-        Command::Calculus { name: Some(name), verb: None, show, growth, .. } if name == "growth" => {
-            commands::calculus::growth(&growth, show.json, looks)
-        }
+        Command::Calculus { name: Some(name), verb, show, growth, .. } if name == "growth" => match verb {
+            None => commands::calculus::growth(&growth, show.json, looks),
+            Some(_) => {
+                let message = "`wengert calculus growth` takes no term: it makes its own programs";
+                Cli::command().error(ErrorKind::ArgumentConflict, message).exit()
+            }
+        },
         Command::Calculus { growth, .. } if growth.given().is_some() => {
             let message =
                 format!("`{}` goes with `wengert calculus growth`", growth.given().unwrap_or_default());

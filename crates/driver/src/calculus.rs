@@ -1,7 +1,7 @@
 //! From expressions and files to the calculi: what `trace` and `calculus` of the command do, without printing.
 
 use crate::errors;
-use crate::files::{MAX_PROGRAM_BYTES, read_text};
+use crate::files::{MAX_PROGRAM_BYTES, STDIN, read_stdin, read_text};
 use crate::session::Session;
 use crate::similar::nearest;
 use std::path::Path;
@@ -45,6 +45,47 @@ pub fn find(name: &str) -> Result<&'static dyn System, Diagnostic> {
         let known = wengert_calculi::systems().iter().map(|system| system.name());
         errors::unknown_calculus(name, nearest(name, known))
     })
+}
+
+/// The names of rules that were asked for, as the calculus writes them: `beta` is `β` if there is no rule `beta`.
+pub fn rules(system: &dyn System, wanted: &[String]) -> Result<Vec<String>, Diagnostic> {
+    let known: Vec<&'static str> = system.rules().iter().map(|rule| rule.name).collect();
+    let find = |name: &String| {
+        let own = known.iter().find(|own| *own == name);
+        let found = own.or_else(|| known.iter().find(|own| ascii(own) == name.to_lowercase()));
+        match found {
+            Some(found) => Ok((*found).to_string()),
+            None => {
+                let spelled: Vec<String> = known.iter().map(|own| ascii(own)).collect();
+                let all = known.iter().copied().chain(spelled.iter().map(String::as_str));
+                let similar = nearest(name, all);
+                Err(errors::unknown_rule(system.name(), name, similar, &known))
+            }
+        }
+    };
+    wanted.iter().filter(|name| !name.is_empty()).map(find).collect()
+}
+
+/// The name of a rule without signs that a keyboard lacks.
+fn ascii(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        match c {
+            'β' => out.push_str("beta"),
+            'δ' => out.push_str("delta"),
+            'λ' => out.push_str("lambda"),
+            'π' => out.push_str("pi"),
+            'Ω' => out.push_str("omega"),
+            '×' => out.push('x'),
+            '⊕' => out.push_str("oplus"),
+            '⊗' => out.push_str("otimes"),
+            '⊙' => out.push_str("odot"),
+            '≡' => out.push('='),
+            '₂' => out.push('2'),
+            _ => out.extend(c.to_lowercase()),
+        }
+    }
+    out
 }
 
 /// The other calculi that can take a program, found by trying each.
@@ -99,12 +140,11 @@ impl Session {
         work: impl FnOnce(SourceId, &str) -> Result<T, Vec<Diagnostic>>,
     ) -> Result<T, Vec<Diagnostic>> {
         let (name, text) = if path.as_os_str() == "-" {
-            ("<stdin>".to_string(), std::io::read_to_string(std::io::stdin().lock()))
+            (STDIN.to_string(), read_stdin(MAX_PROGRAM_BYTES))
         } else {
-            let text = read_text(path, Span::NOWHERE, MAX_PROGRAM_BYTES).map_err(|error| vec![error])?;
-            (path.display().to_string(), Ok(text))
+            (path.display().to_string(), read_text(path, Span::NOWHERE, MAX_PROGRAM_BYTES))
         };
-        let text = text.map_err(|error| vec![errors::unreadable(Span::NOWHERE, &name, &error)])?;
+        let text = text.map_err(|error| vec![error])?;
         let source = self.modules.add_source(&name, &text);
         work(source, &text)
     }

@@ -27,6 +27,7 @@ pub const CODES: &[Code] = &[
     Code { code: "E0823", title: "there is no such command" },
     Code { code: "E0824", title: "a command lacks its argument" },
     Code { code: "E0825", title: "there is no such calculus" },
+    Code { code: "E0826", title: "there is no such rule" },
 ];
 
 /// A file that cannot be opened or read.
@@ -261,6 +262,17 @@ pub fn unknown_calculus(name: &str, similar: Option<&str>) -> Diagnostic {
     match similar {
         Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")),
         None => diagnostic.help("`wengert calculus` lists them"),
+    }
+}
+
+/// A rule that the calculus does not have.
+pub fn unknown_rule(calculus: &str, name: &str, similar: Option<&str>, all: &[&str]) -> Diagnostic {
+    let message = format!("the calculus `{calculus}` has no rule `{name}`");
+    let diagnostic =
+        Diagnostic::error("E0826", Span::NOWHERE, message).note(format!("its rules are {}", all.join(", ")));
+    match similar {
+        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")),
+        None => diagnostic.help(format!("`wengert calculus {calculus}` says what each does")),
     }
 }
 

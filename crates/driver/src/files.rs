@@ -15,15 +15,27 @@ pub const MAX_INPUT_BYTES: u64 = 1 << 30;
 pub fn read_text(path: &Path, span: Span, limit: u64) -> Result<String, Diagnostic> {
     let shown = path.display().to_string();
     let file = std::fs::File::open(path).map_err(|error| errors::unreadable(span, &shown, &error))?;
+    text_of(file, &shown, span, limit)
+}
+
+/// The text on standard input.
+pub fn read_stdin(limit: u64) -> Result<String, Diagnostic> {
+    text_of(std::io::stdin().lock(), STDIN, Span::NOWHERE, limit)
+}
+
+/// What messages call standard input.
+pub const STDIN: &str = "<stdin>";
+
+fn text_of(from: impl Read, shown: &str, span: Span, limit: u64) -> Result<String, Diagnostic> {
     let mut bytes = Vec::new();
     // The length that the system states is a hint only: for a pipe or a device there is none.
-    let read = file.take(limit + 1).read_to_end(&mut bytes);
-    read.map_err(|error| errors::unreadable(span, &shown, &error))?;
+    let read = from.take(limit + 1).read_to_end(&mut bytes);
+    read.map_err(|error| errors::unreadable(span, shown, &error))?;
     if bytes.len() as u64 > limit {
-        return Err(errors::too_large(span, &shown, limit));
+        return Err(errors::too_large(span, shown, limit));
     }
     let text = String::from_utf8(bytes)
-        .map_err(|error| errors::not_utf8(span, &shown, error.utf8_error().valid_up_to()))?;
+        .map_err(|error| errors::not_utf8(span, shown, error.utf8_error().valid_up_to()))?;
     Ok(match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_string(),
         None => text,

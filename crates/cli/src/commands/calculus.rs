@@ -34,6 +34,8 @@ pub(crate) struct Looks {
 
 /// How many steps a person is shown who does not say how many.
 const SHOWN: usize = 200;
+/// Characters to a line of a list.
+const LINE: usize = 110;
 
 /// `wengert trace EXPR --in NAME`
 pub(crate) fn trace(
@@ -48,6 +50,11 @@ pub(crate) fn trace(
         Ok(system) => system,
         Err(error) => return fail(&session, &[error], USAGE, looks),
     };
+    let rules = match driver::rules(system, &args.rules) {
+        Ok(rules) => rules,
+        Err(error) => return fail(&session, &[error], USAGE, looks),
+    };
+    let args = &TraceArgs { rules, ..args.clone() };
     let limits = limits(args);
     match session.trace(expression.text, expression.file, system, &limits) {
         Err(errors) => fail(&session, &errors, AT_FAULT, looks),
@@ -136,6 +143,11 @@ fn reduce(
     looks: Looks,
 ) -> io::Result<u8> {
     let stepping = verb == Verb::Step;
+    let rules = match driver::rules(system, &args.rules) {
+        Ok(rules) => rules,
+        Err(error) => return fail(session, &[error], USAGE, looks),
+    };
+    let args = &TraceArgs { rules, ..args.clone() };
     let mut limits = limits(args);
     if stepping {
         limits.steps = args.steps.unwrap_or(1) as u64;
@@ -214,22 +226,47 @@ fn list() -> String {
     let width = systems().iter().map(|system| system.name().len()).max().unwrap_or(0);
     let mut out = String::new();
     for system in systems() {
-        let _ = writeln!(out, "{:width$}  {}", system.name(), system.about());
+        entry(&mut out, system.name(), width, system.about());
     }
+    out.push_str("\n`wengert calculus NAME` lists the rules of one, `wengert calculus growth` compares what they cost.\n");
     out
 }
 
-/// The rules of a calculus.
+/// The rules of a calculus, and its variants.
 fn rules(system: &dyn System) -> String {
     let columns = |text: fn(&wengert_driver::calculi::kit::system::Rule) -> &'static str| {
         system.rules().iter().map(|rule| text(rule).chars().count()).max().unwrap_or(0)
     };
     let (names, places) = (columns(|rule| rule.name), columns(|rule| rule.place));
-    let mut out = format!("{}: {}\n\n", system.name(), system.about());
+    let mut out = String::new();
+    entry(&mut out, system.name(), 0, system.about());
+    out.push('\n');
     for rule in system.rules() {
         let _ = writeln!(out, "{:names$}  {:places$}  {}", rule.name, rule.place, rule.what);
     }
+    let variants = system.variants();
+    let width = variants.iter().map(|variant| variant.name.chars().count()).max().unwrap_or(0);
+    if !variants.is_empty() {
+        out.push_str("\nother ways to compute, which `wengert calculus growth` compares:\n");
+    }
+    for variant in variants {
+        entry(&mut out, variant.name, width, variant.what);
+    }
     out
+}
+
+/// A name and what it is, broken into lines.
+fn entry(out: &mut String, name: &str, width: usize, what: &str) {
+    let width = width.max(name.chars().count());
+    let mut line = format!("{name:width$} ");
+    for word in what.split(' ') {
+        if line.chars().count() + 1 + word.chars().count() > LINE {
+            let _ = writeln!(out, "{line}");
+            line = " ".repeat(width + 1);
+        }
+        let _ = write!(line, " {word}");
+    }
+    let _ = writeln!(out, "{line}");
 }
 
 fn translations(terms: &[(&'static str, String)]) -> String {

@@ -5,6 +5,7 @@ use super::{LIMIT, Style, in_source_order};
 use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str,
 };
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 use wengert_base::{Diagnostic, Label, Severity, SourceFile, SourceId, SourceMap};
@@ -27,6 +28,7 @@ pub fn render(sources: &SourceMap, diagnostics: &[Diagnostic], style: Style) -> 
 
 /// The text of one diagnostic, without a newline at the end.
 pub fn render_one(sources: &SourceMap, diagnostic: &Diagnostic, style: Style) -> String {
+    let diagnostic = &*clipped(diagnostic);
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -51,6 +53,33 @@ pub fn render_one(sources: &SourceMap, diagnostic: &Diagnostic, style: Style) ->
         text = text.replacen(&shown, &meant, 1);
     }
     text
+}
+
+/// No remark is longer, in characters: names and types of the user's can have any length.
+const REMARK: usize = 4000;
+
+/// The diagnostic with the middle of long remarks left out.
+fn clipped(diagnostic: &Diagnostic) -> Cow<'_, Diagnostic> {
+    let label = |label: &Label| label.message.len() > REMARK;
+    let long = diagnostic.message.len() > REMARK
+        || label(&diagnostic.primary)
+        || diagnostic.secondary.iter().any(label)
+        || diagnostic.notes.iter().chain(&diagnostic.help).any(|remark| remark.len() > REMARK);
+    if !long {
+        return Cow::Borrowed(diagnostic);
+    }
+    let mut diagnostic = diagnostic.clone();
+    let labels = diagnostic.secondary.iter_mut().chain(std::iter::once(&mut diagnostic.primary));
+    let remarks = labels.map(|label| &mut label.message).chain(std::iter::once(&mut diagnostic.message));
+    for remark in remarks.chain(&mut diagnostic.notes).chain(&mut diagnostic.help) {
+        let count = remark.chars().count();
+        if count > REMARK {
+            let start: String = remark.chars().take(REMARK / 2).collect();
+            let end: String = remark.chars().skip(count - REMARK / 4).collect();
+            *remark = format!("{start} … {end}");
+        }
+    }
+    Cow::Owned(diagnostic)
 }
 
 fn renderer(style: Style) -> Renderer {
@@ -278,6 +307,20 @@ mod tests {
         assert!(text.ends_with("… and 5 more\n\n"), "{text}");
         assert_eq!(text.matches("error[E0201]").count(), LIMIT);
         assert!(text.starts_with("error[E0201]: here\n --> a.wg:1:1\n"), "{text}");
+    }
+
+    #[test]
+    fn a_name_without_end_does_not_flood_the_message() {
+        let mut sources = SourceMap::new();
+        let name = "é".repeat(100_000);
+        let id = sources.add("a.wg", name.as_str());
+        let diagnostic = Diagnostic::error("E0201", Span::new(id, 0, 2), format!("`{name}` is unknown"))
+            .label(name.as_str())
+            .note(name.as_str())
+            .help(format!("define {name}"));
+        let text = render_one(&sources, &diagnostic, Style::Plain);
+        assert!(text.starts_with("error[E0201]: `ééé") && text.contains("é` is unknown"));
+        assert!(text.chars().count() < 5 * REMARK, "{} characters", text.chars().count());
     }
 
     #[test]
