@@ -46,13 +46,18 @@ pub mod reduce;
 )]
 pub mod step;
 pub mod subst;
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "it looks for a few shapes; every other one is treated alike"
+)]
+mod symbolic;
 pub mod syntax;
 #[cfg(test)]
 mod tests;
 pub mod types;
 
 use crate::kit::simple::Program;
-use crate::kit::system::{Rule, System};
+use crate::kit::system::{Rule, System, Variant};
 use crate::kit::trace::{Limits, Trace};
 use reduce::Order;
 use syntax::{Kind, Term};
@@ -74,6 +79,27 @@ pub const RULES: &[Rule] = &[
     Rule { name: "δ", place: "added", what: "a primitive function of numbers becomes its value" },
     Rule { name: "+", place: "added", what: "the numbers in a bag become one" },
 ];
+
+/// What section 2 compares with, and the other order of reduction.
+pub const VARIANTS: &[Variant] = &[
+    Variant {
+        name: "product rule",
+        what: "symbolic differentiation, each occurrence of a part evaluated by itself (section 2)",
+        trace: symbolic::trace,
+    },
+    Variant { name: "T first", what: "T of an abstraction is reduced before its body is", trace: outermost },
+];
+
+fn outermost(program: &Program, limits: &Limits) -> Result<Trace, Vec<Diagnostic>> {
+    traced(program, Order::Outermost, limits)
+}
+
+fn traced(program: &Program, order: Order, limits: &Limits) -> Result<Trace, Vec<Diagnostic>> {
+    let (term, ty) = from_core::translate(program).map_err(|error| vec![error])?;
+    let mut trace = reduce::reduce(&term, order, limits);
+    trace.result = trace.result.map(|_| from_core::ground(&term, &ty));
+    Ok(trace)
+}
 
 fn parsed(source: SourceId, text: &str) -> Result<(Term, String), Vec<Diagnostic>> {
     let one = |error| vec![error];
@@ -114,15 +140,21 @@ impl System for Perturbative {
             }
             return Ok(translations);
         }
+        let naive = naive::value(&term);
         let normal = reduce::reduce(&term, Order::BodyFirst, &quiet());
-        Ok(vec![("its normal form", normal.end)])
+        let mut translations = vec![("its normal form", normal.end)];
+        if let Some(value) = naive {
+            translations.push(("its value by dual numbers without names, section 2", value.text()));
+        }
+        Ok(translations)
     }
 
     fn trace(&self, program: &Program, limits: &Limits) -> Result<Trace, Vec<Diagnostic>> {
-        let (term, ty) = from_core::translate(program).map_err(|error| vec![error])?;
-        let mut trace = reduce::reduce(&term, Order::BodyFirst, limits);
-        trace.result = trace.result.map(|_| from_core::ground(&term, &ty));
-        Ok(trace)
+        traced(program, Order::BodyFirst, limits)
+    }
+
+    fn variants(&self) -> &'static [Variant] {
+        VARIANTS
     }
 
     fn rules(&self) -> &'static [Rule] {

@@ -1,45 +1,77 @@
 //! From a simple program to a term of the calculus.
 //!
-//! Tuples are nested pairs, `let` is a redex, arrays are Church lists (folded, summed, mapped over), `if` is one of the
-//! conditional constants at every number of its type, and derivative operators are pushforwards: along each unit vector
-//! for a gradient. What the calculus has no term for (recursion, data types, integers, texts, cotangents) is refused.
+//! | program | term |
+//! |---|---|
+//! | tuples, `let`, functions | nested pairs, redexes, abstractions |
+//! | arrays | Church lists; `fold` and `map` apply them |
+//! | `if a < b then … else …` | a conditional constant at every number of its type |
+//! | `derivative f x`, `jvp`, `linearize` | pushforwards, `π₁ (T f ⟨1, x⟩)` |
+//! | `grad`, `vjp`, `pullback` | one pushforward along each unit vector: forward mode cannot do better |
+//!
+//! The calculus has no integers and no truth values. Those that the program knows before it runs (exponents, sizes, literal
+//! indices, comparisons of them) are computed here; a function of such values is written out where it is called, and so is
+//! `build` with a known size. [`known`] has these values, [`arrays`] the operations on lists, [`derive`](mod@derive) the
+//! derivative operators. What the calculus has no term for (recursion, data types, texts, integers that depend on reals)
+//! is refused.
 
-use super::print;
+mod arrays;
+mod derive;
+mod known;
+mod read;
+
 use super::syntax::{
-    Compare, Const, Half, Kind, Term, Var, app, church_list, constant, deep, derivative, inj, lam, num, op,
-    pair, proj, push, sum, var, zero,
+    Compare, Const, Half, Term, Var, app, constant, deep, lam, num, op, pair, proj, var, zero,
 };
 use crate::kit::errors;
-use crate::kit::ground::Ground;
-use crate::kit::simple::{self, Derive, Program, TermKind, Ty};
+use crate::kit::simple::{self, Program, TermKind, Ty};
+use known::{Condition, Known};
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 use wengert_base::{Diagnostic, Span};
 use wengert_prim::{Prim, RealOp};
 
+pub use derive::{Formula, formula};
+pub use read::ground;
+
 type Translated = Result<Term, Diagnostic>;
+
+/// Calls that are written out at most.
+const MAX_CALLS: u32 = 100_000;
 
 /// The term of a program, and the program's type, which [`ground`] needs.
 pub fn translate(program: &Program) -> Result<(Term, Ty), Diagnostic> {
-    let mut translation = Translation { vars: FxHashMap::default() };
-    Ok((translation.term(&program.term)?, program.term.ty.clone()))
+    let mut translation = Translation::default();
+    let value = translation.value(&program.term)?;
+    let ended = derive::ended(value);
+    Ok((translation.term_of(&ended, program.term.span)?, program.term.ty.clone()))
 }
 
+#[derive(Default)]
 struct Translation {
-    vars: FxHashMap<u32, Var>,
+    /// What variables stand for.
+    values: FxHashMap<u32, Known>,
+    calls: u32,
 }
 
-fn outside(construct: &str, takers: &[&str], span: Span) -> Diagnostic {
-    errors::outside("perturbative", construct, takers, span)
+fn outside(construct: &str, span: Span) -> Diagnostic {
+    errors::outside("perturbative", construct, &["delta"], span)
 }
 
 impl Translation {
+    /// A term whose value is the calculus's.
     fn term(&mut self, term: &simple::Term) -> Translated {
-        deep(|| self.node(term))
+        let value = self.value(term)?;
+        self.term_of(&value, term.span)
     }
 
-    fn bind(&mut self, x: simple::Var) -> Var {
+    fn bind(&mut self, x: simple::Var, value: Known) {
+        self.values.insert(x.id, value);
+    }
+
+    /// A parameter.
+    fn parameter(&mut self, x: simple::Var, ty: &Ty) -> Var {
         let fresh = Var::fresh(x.name.as_str());
-        self.vars.insert(x.id, fresh.clone());
+        self.bind(x, Known::Term(var(&fresh), ty.clone()));
         fresh
     }
 
@@ -47,147 +79,189 @@ impl Translation {
         terms.iter().map(|term| self.term(term)).collect()
     }
 
-    fn node(&mut self, term: &simple::Term) -> Translated {
+    /// What a term is, as far as that is known.
+    fn value(&mut self, term: &simple::Term) -> Result<Known, Diagnostic> {
+        deep(|| self.node(term))
+    }
+
+    fn node(&mut self, term: &simple::Term) -> Result<Known, Diagnostic> {
         let span = term.span;
+        let plain = |made: Term| Known::Term(made, term.ty.clone());
         Ok(match &term.kind {
-            TermKind::Var(x) => match self.vars.get(&x.id) {
-                Some(x) => var(x),
+            TermKind::Var(x) => match self.values.get(&x.id) {
+                Some(known) => known.clone(),
                 None => return Err(errors::unknown_definition(span, x.name)),
             },
-            TermKind::Real(r) => num(*r),
-            TermKind::Lam(x, _, body) => {
-                let x = self.bind(*x);
-                lam(&x, self.term(body)?)
+            TermKind::Real(r) => plain(num(*r)),
+            TermKind::Int(n) => Known::Int(*n),
+            TermKind::Bool(b) => Known::Bool(*b),
+            TermKind::Lam(x, from, body) => {
+                if known::function_of_known(&term.ty) {
+                    return Ok(Known::Function(Rc::new(term.clone()), Rc::new(self.values.clone())));
+                }
+                let x = self.parameter(*x, from);
+                plain(lam(&x, self.term(body)?))
             }
-            TermKind::App(s, n) => app(self.term(s)?, self.term(n)?),
-            TermKind::Let(x, _, value, body) => {
-                let value = self.term(value)?;
-                let x = self.bind(*x);
-                app(lam(&x, self.term(body)?), value)
+            TermKind::App(s, n) => {
+                if known::function_of_known(&s.ty) {
+                    let argument = self.value(n)?;
+                    return self.call(s, vec![argument], &term.ty);
+                }
+                plain(app(self.term(s)?, self.term(n)?))
+            }
+            TermKind::Let(x, ty, value, body) => {
+                let value = self.value(value)?;
+                if let (Known::Term(value, _), false) =
+                    (&value, known::is_known(&body.ty) || known::is_known(ty))
+                {
+                    let x = self.parameter(*x, ty);
+                    return Ok(plain(app(lam(&x, self.term(body)?), value.clone())));
+                }
+                self.bind(*x, value);
+                self.value(body)?
             }
             TermKind::If(cond, then, otherwise) => {
-                let (then_term, otherwise_term) = (self.term(then)?, self.term(otherwise)?);
-                return self.choose(cond, (then_term, otherwise_term), &term.ty);
+                let condition = match self.value(cond)? {
+                    Known::Bool(holds) => return self.value(if holds { then } else { otherwise }),
+                    Known::Condition(condition) => condition,
+                    _ => {
+                        return Err(outside("a condition other than a comparison of reals", cond.span));
+                    }
+                };
+                let branches = (self.value(then)?, self.value(otherwise)?);
+                self.choose(&condition, &branches, &term.ty, cond.span)?
             }
-            TermKind::Tuple(items) => tuple(self.terms(items)?),
-            TermKind::Proj(tuple, index, count) => component(&self.term(tuple)?, *index, *count),
-            TermKind::Prim(prim, args) => return self.primitive(*prim, args, span),
-            TermKind::Derive(operator, args) => return self.derive(*operator, args, span),
-            TermKind::Array(items) => church_list(self.terms(items)?),
-            TermKind::Int(_) => return Err(outside("an integer", &["delta"], span)),
-            TermKind::Bool(_) => return Err(outside("a truth value outside of `if`", &["delta"], span)),
-            TermKind::String(_) => return Err(outside("a text", &["delta"], span)),
-            TermKind::LetRec(..) => return Err(outside("recursion", &["delta"], span)),
-            TermKind::Ctor(..) => return Err(outside("a constructor", &["delta"], span)),
-            TermKind::Case(..) => return Err(outside("a match", &["delta"], span)),
+            TermKind::Tuple(items) => {
+                let items = items.iter().map(|item| self.value(item)).collect::<Result<Vec<_>, _>>()?;
+                if known::is_known(&term.ty) {
+                    return Ok(Known::Tuple(items));
+                }
+                let items = items.iter().map(|item| self.term_of(item, span)).collect::<Result<_, _>>()?;
+                plain(tuple(items))
+            }
+            TermKind::Proj(of, index, count) => match self.value(of)? {
+                Known::Tuple(items) => match items.into_iter().nth(*index) {
+                    Some(item) => item,
+                    None => return Err(outside("a component", span)),
+                },
+                of => plain(component(&self.term_of(&of, span)?, *index, *count)),
+            },
+            TermKind::Prim(prim, args) => return self.primitive(*prim, args, term),
+            TermKind::Derive(operator, args) => return self.derive(*operator, args, term),
+            TermKind::Array(items) => {
+                Known::Array(items.iter().map(|item| self.value(item)).collect::<Result<_, _>>()?)
+            }
+            TermKind::String(_) => return Err(outside("a text", span)),
+            TermKind::LetRec(..) => return Err(outside("recursion", span)),
+            TermKind::Ctor(..) => return Err(outside("a constructor", span)),
+            TermKind::Case(..) => return Err(outside("a match", span)),
         })
     }
 
-    fn primitive(&mut self, prim: Prim, args: &[simple::Term], span: Span) -> Translated {
-        let name = prim.info().name;
-        if let (Prim::Power, [base, simple::Term { kind: TermKind::Int(n), .. }]) = (prim, args)
-            && base.ty == Ty::Real
-        {
-            return Ok(op(RealOp::PowInt(*n), &[self.term(base)?]));
+    /// A function at values, written out where it is known.
+    fn call(&mut self, func: &simple::Term, mut args: Vec<Known>, ty: &Ty) -> Result<Known, Diagnostic> {
+        self.calls += 1;
+        if self.calls > MAX_CALLS {
+            return Err(outside("a program that is this large when it is written out", func.span));
         }
-        if let (Prim::Real, [simple::Term { kind: TermKind::Int(n), .. }]) = (prim, args) {
-            return Ok(num(*n as f64));
+        if args.is_empty() {
+            return self.value(func);
+        }
+        deep(|| match &func.kind {
+            TermKind::Lam(x, _, body) => {
+                let first = args.remove(0);
+                self.bind(*x, first);
+                self.call(body, args, ty)
+            }
+            TermKind::App(inner, arg) => {
+                args.insert(0, self.value(arg)?);
+                self.call(inner, args, ty)
+            }
+            TermKind::Let(x, _, value, body) => {
+                let value = self.value(value)?;
+                self.bind(*x, value);
+                self.call(body, args, ty)
+            }
+            _ => match self.value(func)? {
+                Known::Function(written, values) => {
+                    let around = std::mem::replace(&mut self.values, values.as_ref().clone());
+                    let result = self.call(&written, args, ty);
+                    self.values = around;
+                    result
+                }
+                function => {
+                    let function = self.term_of(&function, func.span)?;
+                    let args =
+                        args.iter().map(|arg| self.term_of(arg, func.span)).collect::<Result<Vec<_>, _>>()?;
+                    Ok(Known::Term(args.into_iter().fold(function, app), ty.clone()))
+                }
+            },
+        })
+    }
+
+    fn primitive(
+        &mut self,
+        prim: Prim,
+        args: &[simple::Term],
+        term: &simple::Term,
+    ) -> Result<Known, Diagnostic> {
+        if let Some(value) = self.arithmetic(prim, args)? {
+            return Ok(value);
+        }
+        if let Some(value) = self.array_operation(prim, args, term)? {
+            return Ok(value);
+        }
+        let name = prim.info().name;
+        let plain = |made: Term| Ok(Known::Term(made, term.ty.clone()));
+        if let Some(linear) = self.vector_operation(prim, args, term)? {
+            return plain(linear);
         }
         match (prim, args) {
-            (Prim::Fold, [f, start, list]) => {
-                // From the left by a fold from the right: of functions.
-                let (f, start, list) = (self.term(f)?, self.term(start)?, self.term(list)?);
-                let (a, k, b, same) = (Var::fresh("a"), Var::fresh("k"), Var::fresh("b"), Var::fresh("b"));
-                let next = app(var(&k), app(app(f, var(&b)), var(&a)));
-                let step = lam(&a, lam(&k, lam(&b, next)));
-                return Ok(app(app(app(list, step), lam(&same, var(&same))), start));
+            (Prim::Power, [base, exponent]) if base.ty == Ty::Real => {
+                let base = self.term(base)?;
+                return match self.value(exponent)? {
+                    Known::Int(n) => plain(op(RealOp::PowInt(n), &[base])),
+                    _ => Err(outside("an exponent that is not known before the program runs", exponent.span)),
+                };
             }
-            (Prim::Map, [f, list]) => {
-                let (f, list) = (self.term(f)?, self.term(list)?);
-                let (c, a) = (Var::fresh("f"), Var::fresh("a"));
-                return Ok(lam(&c, app(list, lam(&a, app(var(&c), app(f, var(&a)))))));
+            (Prim::Polygamma, [order, x]) => {
+                let x = self.term(x)?;
+                return match self.value(order)? {
+                    Known::Int(0) => plain(op(RealOp::Digamma, &[x])),
+                    Known::Int(n) if u32::try_from(n).is_ok() => {
+                        plain(op(RealOp::Polygamma(u32::try_from(n).unwrap_or(1)), &[x]))
+                    }
+                    _ => Err(outside("`polygamma` of this order", order.span)),
+                };
             }
-            _ if name == "sum" && matches!(args, [list] if list.ty == Ty::Array(Ty::Real.into())) => {
-                let list = self.terms(args)?;
-                let (a, b) = (Var::fresh("a"), Var::fresh("b"));
-                let plus = lam(&a, lam(&b, sum([var(&a), var(&b)])));
-                return Ok(app(app(list.into_iter().fold(zero(), |_, list| list), plus), zero()));
-            }
+            (Prim::Checkpoint, [f, x]) => return plain(app(self.term(f)?, self.term(x)?)),
             _ => {}
         }
         let operation = RealOp::SAMPLES.iter().find(|op| op.name() == name && op.arity() == args.len());
         match operation {
-            Some(f) if args.iter().all(|arg| arg.ty == Ty::Real) => Ok(op(*f, &self.terms(args)?)),
-            Some(_) | None => Err(outside(&format!("`{name}` here"), &["delta"], span)),
+            Some(f) if args.iter().all(|arg| arg.ty == Ty::Real) && term.ty == Ty::Real => {
+                plain(op(*f, &self.terms(args)?))
+            }
+            Some(_) | None => Err(outside(&format!("`{name}` here"), term.span)),
         }
     }
 
-    /// `if cond then … else …` at a type.
-    fn choose(&mut self, cond: &simple::Term, branches: (Term, Term), ty: &Ty) -> Translated {
-        let (then, otherwise) = branches;
-        match &cond.kind {
-            TermKind::Bool(true) => return Ok(then),
-            TermKind::Bool(false) => return Ok(otherwise),
-            // `a && b` and `a || b` are conditionals.
-            TermKind::If(outer, inner_then, inner_otherwise) => {
-                let then_case = self.choose(inner_then, (then.clone(), otherwise.clone()), ty)?;
-                let otherwise_case = self.choose(inner_otherwise, (then, otherwise), ty)?;
-                return self.choose(outer, (then_case, otherwise_case), ty);
-            }
-            TermKind::Prim(Prim::Not, args) => {
-                if let [inner] = args.as_slice() {
-                    return self.choose(inner, (otherwise, then), ty);
-                }
-            }
-            TermKind::Prim(prim, args) => {
-                if let [a, b] = args.as_slice()
-                    && a.ty == Ty::Real
-                    && let Some((compare, swap, negate)) = comparison(*prim)
-                {
-                    let (a, b) = (self.term(a)?, self.term(b)?);
-                    let numbers = if swap { pair(b, a) } else { pair(a, b) };
-                    let (then, otherwise) = if negate { (otherwise, then) } else { (then, otherwise) };
-                    return choose_at(ty, compare, &numbers, &then, &otherwise)
-                        .ok_or_else(|| outside("a conditional of this type", &["delta"], cond.span));
-                }
-            }
-            _ => {}
-        }
-        Err(outside("a condition other than a comparison of reals", &["delta"], cond.span))
-    }
-
-    fn derive(&mut self, operator: Derive, args: &[simple::Term], span: Span) -> Translated {
-        let [function, point] = args else {
-            return Err(outside("a pullback of cotangents", &["pullback", "negation", "delta"], span));
-        };
-        let at_ty = &point.ty;
-        let (f, x) = (self.term(function)?, self.term(point)?);
-        Ok(match operator {
-            Derive::Derivative => app(app(derivative(), f), x),
-            Derive::Jvp => {
-                let swapped = pair(proj(Half::Second, x.clone()), proj(Half::First, x));
-                let pushed = app(push(f), swapped);
-                pair(proj(Half::Second, pushed.clone()), proj(Half::First, pushed))
-            }
-            Derive::Grad | Derive::ValueAndGrad => {
-                let Some(units) = unit_vectors(at_ty) else {
-                    let what = "a gradient with respect to other than tuples of reals";
-                    return Err(outside(what, &["negation", "delta"], span));
-                };
-                let (g, at) = (Var::fresh("f"), Var::fresh("x"));
-                let mut partials =
-                    units.into_iter().map(|unit| proj(Half::First, app(push(var(&g)), pair(unit, var(&at)))));
-                let gradient = like(at_ty, &mut partials);
-                let body = match operator {
-                    Derive::ValueAndGrad => pair(app(var(&g), var(&at)), gradient),
-                    Derive::Grad | Derive::Derivative | Derive::Jvp | Derive::Vjp | Derive::Pullback => {
-                        gradient
-                    }
-                };
-                app(app(lam(&g, lam(&at, body)), f), x)
-            }
-            Derive::Vjp | Derive::Pullback => {
-                return Err(outside("a pullback of cotangents", &["pullback", "negation", "delta"], span));
+    /// `if condition then … else …` at a type.
+    fn choose(
+        &mut self,
+        condition: &Condition,
+        branches: &(Known, Known),
+        ty: &Ty,
+        span: Span,
+    ) -> Result<Known, Diagnostic> {
+        deep(|| match condition {
+            Condition::Is(true) => Ok(branches.0.clone()),
+            Condition::Is(false) => Ok(branches.1.clone()),
+            Condition::Test(compare, numbers, holds, fails) => {
+                let holds = self.choose(holds, branches, ty, span)?;
+                let fails = self.choose(fails, branches, ty, span)?;
+                choose_known(ty, *compare, numbers, &holds, &fails)
+                    .ok_or_else(|| outside("a conditional of this type", span))
             }
         })
     }
@@ -195,13 +269,38 @@ impl Translation {
 
 /// The constant for a comparison, whether its arguments change places, and whether its branches do.
 fn comparison(prim: Prim) -> Option<(Compare, bool, bool)> {
-    match prim.info().name {
-        "==" => Some((Compare::Eq, false, false)),
-        "!=" => Some((Compare::Eq, false, true)),
-        "<" => Some((Compare::Lt, false, false)),
-        "<=" => Some((Compare::Le, false, false)),
-        ">" => Some((Compare::Lt, true, false)),
-        ">=" => Some((Compare::Le, true, false)),
+    match prim {
+        Prim::Eq => Some((Compare::Eq, false, false)),
+        Prim::Ne => Some((Compare::Eq, false, true)),
+        Prim::Lt => Some((Compare::Lt, false, false)),
+        Prim::Le => Some((Compare::Le, false, false)),
+        Prim::Gt => Some((Compare::Lt, true, false)),
+        Prim::Ge => Some((Compare::Le, true, false)),
+        _ => None,
+    }
+}
+
+fn choose_known(ty: &Ty, compare: Compare, numbers: &Term, then: &Known, otherwise: &Known) -> Option<Known> {
+    let each = |a: &[Known], b: &[Known], types: &dyn Fn(usize) -> Option<Ty>| -> Option<Vec<Known>> {
+        (a.len() == b.len()).then_some(())?;
+        let chosen = a.iter().zip(b).enumerate();
+        chosen.map(|(at, (a, b))| choose_known(&types(at)?, compare, numbers, a, b)).collect()
+    };
+    match (then, otherwise, ty) {
+        (Known::Term(a, _), Known::Term(b, _), _) => {
+            Some(Known::Term(choose_at(ty, compare, numbers, a, b)?, ty.clone()))
+        }
+        (Known::Tuple(a), Known::Tuple(b), Ty::Tuple(types)) => {
+            Some(Known::Tuple(each(a, b, &|at| types.get(at).cloned())?))
+        }
+        (Known::Array(a), Known::Array(b), Ty::Array(item)) => {
+            Some(Known::Array(each(a, b, &|_| Some(item.as_ref().clone()))?))
+        }
+        (Known::Int(a), Known::Int(b), _) if a == b => Some(Known::Int(*a)),
+        (Known::Bool(_) | Known::Condition(_), Known::Bool(_) | Known::Condition(_), _) => {
+            let test = Condition::Test(compare, numbers.clone(), then.condition()?, otherwise.condition()?);
+            Some(Known::Condition(Rc::new(test)))
+        }
         _ => None,
     }
 }
@@ -238,100 +337,4 @@ fn tuple(items: Vec<Term>) -> Term {
 fn component(of: &Term, index: usize, count: usize) -> Term {
     let rest = (0..index).fold(of.clone(), |rest, _| proj(Half::Second, rest));
     if index + 1 == count { rest } else { proj(Half::First, rest) }
-}
-
-/// The unit vectors of a type of numbers, in the order of its numbers.
-fn unit_vectors(ty: &Ty) -> Option<Vec<Term>> {
-    match ty {
-        Ty::Real => Some(vec![num(1.0)]),
-        Ty::Tuple(items) => {
-            let mut all = Vec::new();
-            for (index, item) in items.iter().enumerate() {
-                for unit in deep(|| unit_vectors(item))? {
-                    let own = if index + 1 == items.len() { unit } else { inj(Half::First, unit) };
-                    all.push((0..index).fold(own, |unit, _| inj(Half::Second, unit)));
-                }
-            }
-            Some(all)
-        }
-        Ty::Int | Ty::Bool | Ty::String | Ty::Array(_) | Ty::Fun(..) | Ty::Data(..) | Ty::Dual(_) => None,
-    }
-}
-
-/// A value of a type of numbers with these numbers.
-fn like(ty: &Ty, numbers: &mut impl Iterator<Item = Term>) -> Term {
-    match ty {
-        Ty::Tuple(items) => {
-            let items = items.iter().map(|item| like(item, numbers)).collect();
-            tuple(items)
-        }
-        Ty::Real
-        | Ty::Int
-        | Ty::Bool
-        | Ty::String
-        | Ty::Array(_)
-        | Ty::Fun(..)
-        | Ty::Data(..)
-        | Ty::Dual(_) => numbers.next().unwrap_or_else(zero),
-    }
-}
-
-/// A normal form as a value of the type that the program has.
-pub fn ground(term: &Term, ty: &Ty) -> Ground {
-    read(term, ty).unwrap_or_else(|| Ground::Term(print::term(term)))
-}
-
-fn read(term: &Term, ty: &Ty) -> Option<Ground> {
-    deep(|| match ty {
-        Ty::Real => match super::reduce::ground(term) {
-            Ground::Real(r) => Some(Ground::Real(r)),
-            _ => None,
-        },
-        Ty::Tuple(items) => {
-            let (mut rest, mut values) = (term.clone(), Vec::new());
-            for (index, item) in items.iter().enumerate() {
-                if index + 1 == items.len() {
-                    values.push(read(&rest, item)?);
-                    break;
-                }
-                let (first, second) = normal_halves(&rest)?;
-                values.push(read(&first, item)?);
-                rest = second;
-            }
-            Some(Ground::Tuple(values))
-        }
-        Ty::Array(elem) => {
-            let mut at = match term.kind() {
-                Kind::Lam(_, s) => match s.kind() {
-                    Kind::Lam(_, s) => s,
-                    _ => return None,
-                },
-                _ => return None,
-            };
-            let mut values = Vec::new();
-            while let Kind::App(step, rest) = at.kind() {
-                let Kind::App(_, item) = step.kind() else { return None };
-                values.push(read(&item, elem)?);
-                at = rest;
-            }
-            Some(Ground::Array(values))
-        }
-        Ty::Int | Ty::Bool | Ty::String | Ty::Fun(..) | Ty::Data(..) | Ty::Dual(_) => None,
-    })
-}
-
-fn normal_halves(term: &Term) -> Option<(Term, Term)> {
-    let (mut first, mut second) = (zero(), zero());
-    let parts = match term.kind() {
-        Kind::Sum(parts) => parts.to_vec(),
-        _ => vec![term.clone()],
-    };
-    for part in parts {
-        match part.kind() {
-            Kind::Inj(Half::First, s) => first = s,
-            Kind::Inj(Half::Second, s) => second = s,
-            _ => return None,
-        }
-    }
-    Some((first, second))
 }

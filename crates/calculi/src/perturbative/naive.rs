@@ -30,9 +30,30 @@ pub struct Bound {
     rest: Env,
 }
 
+/// Parts of terms that are evaluated at most.
+const MOST_WORK: u64 = 1_000_000;
+
+/// The value of a closed term, see [`evaluate`].
+pub fn value(term: &Term) -> Option<Value> {
+    evaluate(term, &None, &mut MOST_WORK.clone())
+}
+
+impl Value {
+    /// As text: `x + x′ε` for a number.
+    pub fn text(&self) -> String {
+        match self {
+            Value::Dual(x, 0.0) => super::print::number(*x),
+            Value::Dual(x, dx) => format!("{} + {}ε", super::print::number(*x), super::print::number(*dx)),
+            Value::Pair(a, b) => format!("⟨{}, {}⟩", a.text(), b.text()),
+            Value::Closure(..) | Value::Const(_) | Value::Pushed(_) => "a function".into(),
+        }
+    }
+}
+
 /// The value of a term; `None` where the naive method has none: sums of functions and pushforwards at other types than
-/// numbers and pairs of them.
-pub fn evaluate(term: &Term, env: &Env) -> Option<Value> {
+/// numbers and pairs of them; and where it takes long.
+fn evaluate(term: &Term, env: &Env, left: &mut u64) -> Option<Value> {
+    *left = left.checked_sub(1)?;
     deep(|| match term.kind() {
         Kind::Var(x) => {
             let mut at = env.as_ref();
@@ -47,27 +68,31 @@ pub fn evaluate(term: &Term, env: &Env) -> Option<Value> {
         Kind::Num(r) => Some(Value::Dual(r, 0.0)),
         Kind::Const(c) => Some(Value::Const(c)),
         Kind::Lam(x, s) => Some(Value::Closure(x, s, env.clone())),
-        Kind::App(s, n) => apply(&evaluate(&s, env)?, evaluate(&n, env)?),
-        Kind::Push(s) => Some(Value::Pushed(Rc::new(evaluate(&s, env)?))),
+        Kind::App(s, n) => {
+            let function = evaluate(&s, env, left)?;
+            let argument = evaluate(&n, env, left)?;
+            apply(&function, argument, left)
+        }
+        Kind::Push(s) => Some(Value::Pushed(Rc::new(evaluate(&s, env, left)?))),
         Kind::Inj(k, s) => {
-            let (this, other) = (Rc::new(evaluate(&s, env)?), Rc::new(Value::Dual(0.0, 0.0)));
+            let (this, other) = (Rc::new(evaluate(&s, env, left)?), Rc::new(Value::Dual(0.0, 0.0)));
             Some(match k {
                 Half::First => Value::Pair(this, other),
                 Half::Second => Value::Pair(other, this),
             })
         }
-        Kind::Proj(k, s) => match (evaluate(&s, env)?, k) {
+        Kind::Proj(k, s) => match (evaluate(&s, env, left)?, k) {
             (Value::Pair(a, _), Half::First) => Some(a.as_ref().clone()),
             (Value::Pair(_, b), Half::Second) => Some(b.as_ref().clone()),
             (Value::Dual(..), _) => Some(Value::Dual(0.0, 0.0)),
             (Value::Closure(..) | Value::Const(_) | Value::Pushed(_), _) => None,
         },
         Kind::Sum(parts) => {
-            let mut parts = parts.iter().map(|part| evaluate(part, env));
+            let mut parts = parts.iter().map(|part| evaluate(part, env, left));
             let Some(first) = parts.next() else { return Some(Value::Dual(0.0, 0.0)) };
             parts.try_fold(first?, |total, part| add(&total, &part?))
         }
-        Kind::Same(s) => evaluate(&s, env),
+        Kind::Same(s) => evaluate(&s, env, left),
     })
 }
 
@@ -84,11 +109,11 @@ fn add(a: &Value, b: &Value) -> Option<Value> {
     }
 }
 
-fn apply(function: &Value, argument: Value) -> Option<Value> {
+fn apply(function: &Value, argument: Value, left: &mut u64) -> Option<Value> {
     match function {
         Value::Closure(x, body, env) => {
             let env = Some(Rc::new(Bound { x: x.clone(), value: argument, rest: env.clone() }));
-            evaluate(body, &env)
+            evaluate(body, &env, left)
         }
         Value::Const(c) => {
             let mut numbers = Vec::new();
@@ -108,7 +133,7 @@ fn apply(function: &Value, argument: Value) -> Option<Value> {
         Value::Pushed(f) => {
             let Value::Pair(perturbation, primal) = argument else { return None };
             // `x + x′ε`, whatever perturbation x itself has: this is the confusion.
-            let result = apply(f, combined(&primal, &perturbation)?)?;
+            let result = apply(f, combined(&primal, &perturbation)?, left)?;
             Some(Value::Pair(part(&result, Half::First)?.into(), part(&result, Half::Second)?.into()))
         }
         Value::Dual(..) | Value::Pair(..) => None,

@@ -86,6 +86,12 @@ struct Printer {
 type Level = u8;
 
 impl Printer {
+    fn put(&mut self, text: &str) {
+        if !self.full() {
+            self.out.push_str(text);
+        }
+    }
+
     fn full(&self) -> bool {
         self.out.len() > self.longest
     }
@@ -121,11 +127,11 @@ impl Printer {
 
     fn within(&mut self, parentheses: bool, print: impl FnOnce(&mut Printer)) {
         if parentheses {
-            self.out.push('(');
+            self.put("(");
         }
         print(self);
         if parentheses {
-            self.out.push(')');
+            self.put(")");
         }
     }
 
@@ -133,16 +139,16 @@ impl Printer {
         match kind {
             Kind::Var(x) => {
                 let name = self.name(x);
-                self.out.push_str(&name);
+                self.put(&name);
             }
-            Kind::Num(r) => self.within(*r < 0.0 && level > 0, |p| p.out.push_str(&number(*r))),
-            Kind::Const(c) => self.out.push_str(&constant(*c)),
+            Kind::Num(r) => self.within(*r < 0.0 && level > 0, |p| p.put(&number(*r))),
+            Kind::Const(c) => self.put(&constant(*c)),
             Kind::Lam(x, s) => self.within(level > 0, |p| {
                 let outer = p.names.remove(&x.id);
                 let name = p.name(x);
-                p.out.push('λ');
-                p.out.push_str(&name);
-                p.out.push_str(". ");
+                p.put("λ");
+                p.put(&name);
+                p.put(". ");
                 p.term(s, 0);
                 p.names.remove(&x.id);
                 p.taken.remove(&name);
@@ -164,7 +170,7 @@ impl Printer {
     fn prefix(&mut self, sign: &str, s: &Term, level: Level) {
         // `T s` binds like an operand: `T f x` is `(T f) x`.
         self.within(level > 5, |p| {
-            p.out.push_str(sign);
+            p.put(sign);
             p.term(s, 5);
         });
     }
@@ -176,7 +182,7 @@ impl Printer {
             {
                 return self.within(level > 2, |p| {
                     p.bag(&first, 2);
-                    p.out.push_str(sign);
+                    p.put(sign);
                     p.bag(&second, 3);
                 });
             }
@@ -184,13 +190,13 @@ impl Printer {
                 return self.within(level > 5, |p| {
                     let simple = matches!(n.kind(), Kind::Var(_));
                     p.within(!simple, |p| p.term(n, 0));
-                    p.out.push_str(&format!("^{exponent}"));
+                    p.put(&format!("^{exponent}"));
                 });
             }
         }
         self.within(level > 4, |p| {
             p.term(s, 4);
-            p.out.push(' ');
+            p.put(" ");
             p.term(n, 5);
         });
     }
@@ -202,11 +208,11 @@ impl Printer {
             && !first.is_empty()
             && !second.is_empty()
         {
-            self.out.push('⟨');
+            self.put("⟨");
             self.bag(&first, 0);
-            self.out.push_str(", ");
+            self.put(", ");
             self.bag(&second, 0);
-            self.out.push('⟩');
+            self.put("⟩");
             return;
         }
         self.bag(&flat, level);
@@ -215,12 +221,12 @@ impl Printer {
     /// The sum of terms.
     fn bag(&mut self, parts: &[Term], level: Level) {
         match parts {
-            [] => self.out.push('0'),
+            [] => self.put("0"),
             [only] => self.term(only, level),
             [first, rest @ ..] => self.within(level > 0, |p| {
                 p.term(first, 1);
                 for part in rest {
-                    p.out.push_str(" + ");
+                    p.put(" + ");
                     p.term(part, 1);
                 }
             }),

@@ -14,11 +14,12 @@
 use super::print;
 use super::subst::{push_constant, push_lambda, substitute};
 use super::syntax::{
-    Const, Half, Kind, Shape, State, Term, app, deep, inj, lam, live_nodes, number_kind, proj, push, sum,
-    var, zero,
+    Const, Half, Kind, Node, Shape, State, Term, app, deep, inj, lam, live_nodes, number_kind, proj, push,
+    sum, var, zero,
 };
 use crate::kit::ground::Ground;
 use crate::kit::trace::{Counts, Limits, Step, Stopped, Trace};
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// How many bytes of a term a recorded step shows.
@@ -55,13 +56,17 @@ pub fn reduce(term: &Term, order: Order, limits: &Limits) -> Trace {
     Trace { start, steps: machine.steps, end: print::term(term), result, counts: machine.counts, stopped }
 }
 
+/// A value with more parts is shown as a term. A graph of `n` pairs can stand for `2ⁿ` numbers.
+pub(super) const LARGEST_VALUE: usize = 100_000;
+
 /// A normal form as a value.
 pub fn ground(term: &Term) -> Ground {
-    plain(term, 1_000).unwrap_or_else(|| Ground::Term(print::term(term)))
+    plain(term, 1_000, &mut LARGEST_VALUE.clone()).unwrap_or_else(|| Ground::Term(print::term(term)))
 }
 
-fn plain(term: &Term, depth: usize) -> Option<Ground> {
+fn plain(term: &Term, depth: usize, left: &mut usize) -> Option<Ground> {
     let depth = depth.checked_sub(1)?;
+    *left = left.checked_sub(1)?;
     match term.kind() {
         Kind::Num(r) => Some(Ground::Real(r)),
         Kind::Sum(parts) if parts.is_empty() => Some(Ground::Real(0.0)),
@@ -69,15 +74,15 @@ fn plain(term: &Term, depth: usize) -> Option<Ground> {
             let (mut first, mut second) = (Ground::Real(0.0), Ground::Real(0.0));
             for part in parts.iter() {
                 match part.kind() {
-                    Kind::Inj(Half::First, s) => first = plain(&s, depth)?,
-                    Kind::Inj(Half::Second, s) => second = plain(&s, depth)?,
+                    Kind::Inj(Half::First, s) => first = plain(&s, depth, left)?,
+                    Kind::Inj(Half::Second, s) => second = plain(&s, depth, left)?,
                     _ => return None,
                 }
             }
             Some(Ground::Tuple(vec![first, second]))
         }
-        Kind::Inj(Half::First, s) => Some(Ground::Tuple(vec![plain(&s, depth)?, Ground::Real(0.0)])),
-        Kind::Inj(Half::Second, s) => Some(Ground::Tuple(vec![Ground::Real(0.0), plain(&s, depth)?])),
+        Kind::Inj(Half::First, s) => Some(Ground::Tuple(vec![plain(&s, depth, left)?, Ground::Real(0.0)])),
+        Kind::Inj(Half::Second, s) => Some(Ground::Tuple(vec![Ground::Real(0.0), plain(&s, depth, left)?])),
         Kind::Var(_)
         | Kind::Const(_)
         | Kind::Lam(..)
@@ -191,7 +196,7 @@ impl Machine {
                 self.become_head_of(term, &to)
             }
             Kind::Sum(parts) => {
-                term.set(Kind::Sum(parts.iter().map(|part| app(part.clone(), n.clone())).collect()));
+                term.set(Kind::Sum(each(&parts, |part| app(part, n.clone()))));
                 Ok(())
             }
             Kind::Const(c) => {
@@ -222,7 +227,7 @@ impl Machine {
                 finished(term)
             }
             Kind::Sum(parts) => {
-                term.set(Kind::Sum(parts.iter().map(|part| push(part.clone())).collect()));
+                term.set(Kind::Sum(each(&parts, push)));
                 Ok(())
             }
             _ => finished(term),
@@ -242,7 +247,7 @@ impl Machine {
                 finished(term)
             }
             Kind::Sum(parts) => {
-                term.set(Kind::Sum(parts.iter().map(|part| proj(k, part.clone())).collect()));
+                term.set(Kind::Sum(each(&parts, |part| proj(k, part))));
                 Ok(())
             }
             _ => finished(term),
@@ -256,31 +261,37 @@ impl Machine {
         Ok(())
     }
 
-    /// The summands of a bag get normal heads, bags in it are united with it, and its numbers are added.
+    /// The summands of a bag get normal heads, bags in it are united with it, its numbers are added, and its injections
+    /// and abstractions are grouped. A bag of terms that stay what they are is kept as one part, which may be shared: of
+    /// `x + x` for `x = y + y` there are two occurrences of `y + y`, not four of `y`.
     fn bag(&mut self, term: &Term, parts: &Rc<[Term]>) -> Result<(), Stopped> {
         let (mut left, mut numbers) = (Vec::with_capacity(parts.len()), Vec::new());
-        let mut sort = |part: &Term| match part.kind() {
-            Kind::Num(r) => numbers.push(r),
-            _ => left.push(part.clone()),
-        };
-        let mut entries: u64 = 0;
         for part in parts.iter() {
             self.head(part)?;
             match part.kind() {
-                // Bags in a bag whose head is normal have been united with it. Shared bags can so grow without a new
-                // node being made, hence the limit on entries.
-                Kind::Sum(inner) => {
-                    entries += inner.len() as u64;
-                    if entries > self.limits.size {
-                        return Err(Stopped::Size);
-                    }
-                    inner.iter().for_each(&mut sort);
+                Kind::Num(r) => numbers.push(r),
+                Kind::Sum(inner) if inner.len() > 1 && inner.iter().all(is_neutral) => {
+                    left.push(part.clone())
                 }
-                _ => sort(part),
+                // Bags in a bag whose head is normal have been united with it.
+                Kind::Sum(inner) => {
+                    for part in inner.iter() {
+                        match part.kind() {
+                            Kind::Num(r) => numbers.push(r),
+                            _ => left.push(part.clone()),
+                        }
+                    }
+                }
+                _ => left.push(part.clone()),
             }
         }
+        let mut left = group(&left);
         let number = numbers.iter().sum::<f64>();
         if number != 0.0 || number.is_nan() {
+            if left.len() > 1 && left.iter().all(is_neutral) {
+                left = vec![sum(left)];
+                left.iter().for_each(|part| part.state.set(State::Head));
+            }
             left.push(super::syntax::num(number));
         }
         let kind = match left.as_slice() {
@@ -340,7 +351,24 @@ fn finished(term: &Term) -> Result<(), Stopped> {
     Ok(())
 }
 
-fn is_zero(term: &Term) -> bool {
+/// The same for every summand; what is shared is made once.
+fn each(parts: &[Term], make: impl Fn(Term) -> Term) -> Rc<[Term]> {
+    let mut made: FxHashMap<*const Node, Term> = FxHashMap::default();
+    let one = |part: &Term| made.entry(Rc::as_ptr(part)).or_insert_with(|| make(part.clone())).clone();
+    parts.iter().map(one).collect()
+}
+
+/// Whether a term of normal head is one that no other summand can meet: no number, injection or abstraction.
+fn is_neutral(term: &Term) -> bool {
+    match term.kind() {
+        Kind::Var(_) | Kind::Const(_) | Kind::App(..) | Kind::Push(_) | Kind::Proj(..) => true,
+        Kind::Sum(parts) => parts.len() > 1 && parts.first().is_some_and(is_neutral),
+        Kind::Num(_) | Kind::Inj(..) | Kind::Lam(..) | Kind::Same(_) => false,
+    }
+}
+
+/// Whether it is the empty bag.
+pub(super) fn is_zero(term: &Term) -> bool {
     matches!(term.kind(), Kind::Sum(parts) if parts.is_empty())
 }
 
@@ -402,6 +430,23 @@ pub(super) fn literal_numbers(shape: Shape, parts: &[Term]) -> Option<Vec<f64>> 
     let mut numbers = literal_numbers(halves, &first)?;
     numbers.extend(literal_numbers(halves, &second)?);
     Some(numbers)
+}
+
+/// `M` and `N` of a pair `⟨M, N⟩`, which may be written in several parts.
+pub(super) fn halves_of(term: &Term) -> Option<[Term; 2]> {
+    let parts = match term.kind() {
+        Kind::Sum(parts) => group(&parts),
+        _ => vec![term.clone()],
+    };
+    let (mut first, mut second) = (zero(), zero());
+    for part in parts {
+        match part.kind() {
+            Kind::Inj(Half::First, s) => first = s,
+            Kind::Inj(Half::Second, s) => second = s,
+            _ => return None,
+        }
+    }
+    Some([first, second])
 }
 
 /// A constant at numbers.

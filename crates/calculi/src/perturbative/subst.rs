@@ -2,6 +2,7 @@
 //! part is copied once. What does not mention the variable is not copied at all by a substitution; `T_x` follows
 //! Figure 4 to the leaves, as the paper does.
 
+use super::reduce::is_zero;
 use super::syntax::{
     Compare, Const, Half, Kind, Shape, Term, Var, app, constant, deep, inj, lam, node, num, op, pair, proj,
     push, sum, var, zero,
@@ -158,7 +159,8 @@ pub fn push_constant(c: Const) -> Term {
     lam(&z, pair(perturbation, app(constant(c), point)))
 }
 
-fn from_rule(f: RealOp, inputs: &[Term], directions: &[Term], argument: &Term) -> Term {
+/// The tangent of an operation at `inputs` along `directions`; what has the direction zero is left out.
+pub(super) fn from_rule(f: RealOp, inputs: &[Term], directions: &[Term], argument: &Term) -> Term {
     let out = app(constant(Const::Op(f)), argument.clone());
     let rule = wengert_prim::rules::lookup(f);
     Applied { inputs, directions, out }.rule(&rule)
@@ -175,7 +177,10 @@ impl Applied<'_> {
     fn rule(&self, rule: &Rule) -> Term {
         match rule {
             Rule::Linear { terms, divisor } => {
-                let summands = terms.iter().map(|term| {
+                let moves = |term: &&wengert_prim::Term| {
+                    self.directions.get(term.arg).is_some_and(|direction| !is_zero(direction))
+                };
+                let summands = terms.iter().filter(moves).map(|term| {
                     let direction = self.directions.get(term.arg).cloned().unwrap_or_else(zero);
                     let summand = match &term.coef {
                         Some(coef) => op(RealOp::MulZero, &[direction, self.expr(coef)]),
