@@ -32,6 +32,7 @@ mod lexer;
 mod machine;
 mod parse;
 mod pattern;
+mod picture;
 mod print;
 mod raw;
 mod reduce;
@@ -57,7 +58,9 @@ use self::print::{Notation, print_type};
 use self::reduce::Reducer;
 use self::syntax::Term;
 use self::types::Language;
+use crate::kit::graph::graph;
 use crate::kit::simple::Program;
+use crate::kit::svg::draw;
 use crate::kit::system::{Rule, System};
 use crate::kit::trace::{Limits, Trace};
 use wengert_base::codes::Code;
@@ -116,6 +119,11 @@ impl System for Pullback {
             trace.result = Some(from_core::ground(&end, &translated.shape));
         }
         Ok(trace)
+    }
+
+    fn picture(&self, program: &Program, limits: &Limits) -> Result<String, Vec<Diagnostic>> {
+        let translated = from_core::translate(program).map_err(|error| vec![error])?;
+        Ok(picture::picture(&translated.term, limits).unwrap_or_else(|| draw(&graph(program))))
     }
 
     fn rules(&self) -> &'static [Rule] {

@@ -152,7 +152,7 @@ fn layers(graph: &Graph) -> Vec<Vec<usize>> {
 }
 
 /// The beginning of a drawing of that size.
-pub(super) fn open(width: f64, height: f64) -> String {
+pub(crate) fn open(width: f64, height: f64) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
          height=\"{height:.0}\" font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" \
@@ -161,7 +161,7 @@ pub(super) fn open(width: f64, height: f64) -> String {
 }
 
 /// A text between tags or in an attribute.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let printable = |c: char| if c.is_control() { ' ' } else { c };
     let text: String = text.chars().map(printable).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

@@ -155,6 +155,9 @@ pub(crate) struct Reducer<'a> {
     mirrors: FxHashMap<*const (), (Pat, Pat)>,
     /// Told of each step outside premises, for the theorems.
     observer: Option<&'a mut Observer<'a>>,
+    /// Rule, redex and reduct of the first steps outside premises, as many as are wanted.
+    redexes: Vec<(&'static str, Term, Term)>,
+    wanted: usize,
 }
 
 impl<'a> Reducer<'a> {
@@ -171,7 +174,18 @@ impl<'a> Reducer<'a> {
             base: 0,
             mirrors: FxHashMap::default(),
             observer: None,
+            redexes: Vec::new(),
+            wanted: 0,
         }
+    }
+
+    /// Rule, redex and reduct of the steps outside premises, the first `wanted` of them.
+    pub(crate) fn redexes(mut self, start: &Term, wanted: usize) -> Vec<(&'static str, Term, Term)> {
+        self.base = live_nodes().saturating_sub(start.shared_size());
+        self.wanted = wanted;
+        // Where a limit is met, the steps before it are what there is to see.
+        let _ = self.run(start.clone(), &mut Vec::new());
+        self.redexes
     }
 
     /// Calls `observer` with rule, term before and term after each step.
@@ -300,6 +314,9 @@ impl<'a> Reducer<'a> {
         if self.premises > 0 {
             self.premise_steps += 1;
         } else {
+            if self.redexes.len() < self.wanted {
+                self.redexes.push((rule, from.clone(), to.clone()));
+            }
             if let Some(observer) = &mut self.observer {
                 observer(rule, &plug(frames, from.clone()), &plug(frames, to.clone()));
             }
