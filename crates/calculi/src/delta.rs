@@ -11,6 +11,7 @@
 //! | Figures 9, 10, 11, 14: `𝒟⃖`, `runDelta`, `eval`, `ℛ` | `monadic`, `reduce` |
 //! | Figure 15: first-order `S → T` | the general wrappers in `forward` and `monadic` |
 //! | 10.2 arrays, 10.3 recursion, 10.4 higher order | `monadic`; `syntax`, `types`; `tower`, `unshade` |
+//! | Figure 12, right column, as a drawing | `picture` |
 //! | Figures 2, 12, Lemmas 1 and 6, Theorem 3, section 7.4 | the tests: `examples`, `theorems` |
 //!
 //! Every translation is a function from terms to terms; its result prints, type-checks and runs by the same rules as its
@@ -26,6 +27,7 @@ mod monadic;
 mod naive;
 mod names;
 mod parse;
+mod picture;
 mod polytypic;
 mod print;
 mod readback;
@@ -50,8 +52,10 @@ mod tests;
 #[cfg(test)]
 mod theorems;
 
+use crate::kit::graph::graph;
 use crate::kit::ground::Ground;
 use crate::kit::simple::Program;
+use crate::kit::svg;
 use crate::kit::system::{Rule, System, Variant};
 use crate::kit::trace::{Limits, Trace};
 use from_core::Method;
@@ -260,6 +264,17 @@ impl System for Delta {
 
     fn variants(&self) -> &'static [Variant] {
         VARIANTS
+    }
+
+    fn picture(&self, program: &Program, limits: &Limits) -> Result<String, Vec<Diagnostic>> {
+        let e = from_core::translate(program, Method::Monadic).map_err(|error| vec![error])?;
+        let reduction =
+            reduce::reduce(&e, &Limits { recorded: 0, ..*limits }).map_err(|error| vec![error])?;
+        Ok(match &reduction.first_eval {
+            Some((dt, u)) => picture::draw(*dt, u, &picture::input_names(program)),
+            // Forward mode leaves no trace.
+            None => svg::draw(&graph(program)),
+        })
     }
 
     fn rules(&self) -> &'static [Rule] {

@@ -93,6 +93,8 @@ pub(crate) struct Reduction {
     pub(crate) stopped: Option<Stopped>,
     /// The last term.
     pub(crate) end: String,
+    /// What `eval` was called with first: a factor, and the delta of a whole run.
+    pub(crate) first_eval: Option<(f64, Delta)>,
 }
 
 /// Evaluates a closed term.
@@ -107,6 +109,7 @@ pub(crate) fn reduce(e: &E, limits: &Limits) -> Result<Reduction, Diagnostic> {
         program: resolve::size(&program),
         operations: 0,
         functions: FxHashMap::default(),
+        first_eval: None,
     };
     let mut recorder = Recorder { limit: limits.recorded, bytes: 0, steps: Vec::new(), pending: None };
     let mut state = State::Eval(Rc::clone(&program), Env::default());
@@ -139,7 +142,7 @@ pub(crate) fn reduce(e: &E, limits: &Limits) -> Result<Reduction, Diagnostic> {
         State::Return(value) if stopped.is_none() => Some(value),
         State::Return(_) | State::Eval(..) | State::Delta(..) | State::Delta2(..) => None,
     };
-    Ok(Reduction { value, counts: machine.counts, steps, stopped, end })
+    Ok(Reduction { value, counts: machine.counts, steps, stopped, end, first_eval: machine.first_eval })
 }
 
 struct Recorder {
@@ -185,6 +188,7 @@ pub(super) struct Machine {
     pub(super) operations: u64,
     /// Constants that have been met, so that each is allocated once.
     functions: FxHashMap<usize, Rc<Const>>,
+    first_eval: Option<(f64, Delta)>,
 }
 
 impl Machine {
@@ -465,7 +469,10 @@ impl Machine {
                         self.konts.extend([Kont::EndRun, Kont::Run]);
                         Ok(State::Return(computation))
                     }
-                    Outcome::Eval(x, u, map) => Ok(State::Delta(x, u, map)),
+                    Outcome::Eval(x, u, map) => {
+                        self.first_eval.get_or_insert_with(|| (x, Rc::clone(&u)));
+                        Ok(State::Delta(x, u, map))
+                    }
                     Outcome::Eval2(x, u, vector, shape) => {
                         self.konts.push(Kont::EndEval2(shape));
                         Ok(State::Delta2(x, u, vector))

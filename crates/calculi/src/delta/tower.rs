@@ -7,7 +7,7 @@
 //! constructs; but that of `𝒟⃗` has none, so that `𝒟⃗{𝒟⃗{e}}` and `ℛ{ℱ{e}}` exist, and agree with the towers (a test).
 
 use super::syntax::{E, Expr, Fresh, Kind, Pat, Ty, make};
-use super::translate::{Dual, Mode, condition, homomorphic, shaped, shaped_term};
+use super::translate::{Dual, Mode, condition, homomorphic, needs_strong_zero, shaped, shaped_term};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use wengert_base::{Diagnostic, Name};
@@ -79,19 +79,21 @@ impl<'a> Block<'a> {
         let base = |tower: &Vec<E>| tower.first().map_or_else(|| make::real(f64::NAN), Rc::clone);
         let mut out = vec![self.scalar(op, args.iter().map(base).collect())];
         let rule = rules::lookup(op);
+        // Where a coefficient may be infinite, a tower of zeros stays zero.
+        let scaling = if needs_strong_zero(op) { RealOp::MulZero } else { RealOp::Mul };
         // Component k of the result is component k - 1 of the form, which mentions components below k only.
         for k in 1..=order {
-            let form = self.rule(&rule, args, &out, k - 1);
+            let form = self.rule(&rule, scaling, args, &out, k - 1);
             out.extend(form.into_iter().last());
         }
         out
     }
 
     /// `(Σ ± cᵢ·ẋᵢ) / d` on towers up to `order`, where `ẋᵢ` is the tower of `xᵢ` without its value.
-    fn rule(&mut self, rule: &Rule, args: &[Vec<E>], out: &[E], order: usize) -> Vec<E> {
+    fn rule(&mut self, rule: &Rule, scaling: RealOp, args: &[Vec<E>], out: &[E], order: usize) -> Vec<E> {
         match rule {
             Rule::Case(test, a, b) => self.choice(test, args, out, order, &|block, first| {
-                block.rule(if first { a } else { b }, args, out, order)
+                block.rule(if first { a } else { b }, scaling, args, out, order)
             }),
             Rule::Linear { terms, divisor } => {
                 let mut sum: Option<Vec<E>> = None;
@@ -105,7 +107,7 @@ impl<'a> Block<'a> {
                         None => tail,
                         Some(coef) => {
                             let coef = self.expr(coef, args, out, order);
-                            self.op(RealOp::Mul, &[tail, coef], order)
+                            self.op(scaling, &[tail, coef], order)
                         }
                     };
                     if term.negative {
@@ -121,7 +123,7 @@ impl<'a> Block<'a> {
                     None => sum,
                     Some(divisor) => {
                         let divisor = self.expr(divisor, args, out, order);
-                        self.op(RealOp::Div, &[sum, divisor], order)
+                        self.op(RealOp::DivZero, &[sum, divisor], order)
                     }
                 }
             }

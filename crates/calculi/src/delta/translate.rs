@@ -187,6 +187,9 @@ fn test_uses_result(test: &Test) -> bool {
 /// Whether the coefficients of `op` can be infinite or undefined where the derivative is zero, so that scaling has to
 /// let an exact zero win.
 pub(crate) fn needs_strong_zero(op: RealOp) -> bool {
+    if op == RealOp::MulZero {
+        return true;
+    }
     match &*rules::lookup(op) {
         Rule::Linear { divisor, .. } => divisor.is_some(),
         Rule::Case(..) => true,

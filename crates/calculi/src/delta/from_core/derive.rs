@@ -5,14 +5,14 @@
 //! reals are paired with `Zero`. So a derivative may stand inside of a function that is itself differentiated. If what is
 //! differentiated has shaded constructs, for it takes a derivative itself, these are written out first (`unshade`).
 
-use super::super::syntax::{E, Expr, Kind, Pat, Poly, Ty, make};
+use super::super::syntax::{E, Expr, Kind, Pat, Poly, Ty, grow, make};
 use super::super::translate::{Mode, dual_type};
 use super::super::{each, errors, forward, monadic, naive, print, resolve, staged, tower, unshade};
 use super::{Around, Method, Translated, Translator};
 use crate::kit::simple::{self, Derive, Term};
 use make::{app, pair, var};
 use resolve::children;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use wengert_base::{Diagnostic, Name, Span};
 
@@ -172,34 +172,59 @@ fn forward_map(main: &Main) -> Result<E, Diagnostic> {
     if main.is_scalar() { forward::wrapper(e, s) } else { forward::open_wrapper(e, s, t, given) }
 }
 
-/// Names of variables in a term that no binder of the term has; all binders of a translated program differ.
+/// The free variables of a term.
 fn free_variables(e: &E) -> FxHashSet<Name> {
-    let (mut bound, mut used) = (FxHashSet::default(), FxHashSet::default());
-    let mut open = vec![e];
-    while let Some(e) = open.pop() {
-        let mut bind = |name| {
-            bound.insert(name);
-        };
+    let mut scope = Scope::default();
+    scope.term(e);
+    scope.free
+}
+
+#[derive(Default)]
+struct Scope {
+    /// How many binders of the name are around.
+    bound: FxHashMap<Name, usize>,
+    free: FxHashSet<Name>,
+}
+
+impl Scope {
+    fn term(&mut self, e: &E) {
         match &e.kind {
             Kind::Var(name, _) => {
-                used.insert(*name);
+                if self.bound.get(name).is_none_or(|count| *count == 0) {
+                    self.free.insert(*name);
+                }
             }
-            Kind::LetRec(name, ..) => bind(*name),
-            Kind::Lam(pat, ..) | Kind::Let(pat, ..) | Kind::Do(pat, ..) => pat.each(&mut bind),
-            Kind::Case(_, p, _, q, _) => {
-                p.each(&mut bind);
-                q.each(&mut bind);
+            Kind::Lam(pat, _, body) => self.under(pat, body),
+            Kind::Let(pat, value, body) | Kind::Do(pat, value, body) => {
+                grow(|| self.term(value));
+                self.under(pat, body);
             }
-            Kind::App(..) | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::Inl(_) | Kind::Inr(_) => {}
-            Kind::Roll(..)
-            | Kind::Unroll(_)
-            | Kind::Ann(..)
-            | Kind::Const(_)
-            | Kind::Pure(_)
-            | Kind::Opaque(_) => {}
+            Kind::LetRec(name, _, value, body) => {
+                self.under(&Pat::Var(*name), value);
+                self.under(&Pat::Var(*name), body);
+            }
+            Kind::Case(scrutinee, p, a, q, b) => {
+                grow(|| self.term(scrutinee));
+                self.under(p, a);
+                self.under(q, b);
+            }
+            Kind::App(..) | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::Inl(_) | Kind::Inr(_) => {
+                self.all(e);
+            }
+            Kind::Roll(..) | Kind::Unroll(_) | Kind::Ann(..) | Kind::Pure(_) => self.all(e),
+            Kind::Const(_) | Kind::Opaque(_) => {}
         }
-        open.extend(children(e));
     }
-    used.retain(|name| !bound.contains(name));
-    used
+
+    fn all(&mut self, e: &E) {
+        for child in children(e) {
+            grow(|| self.term(child));
+        }
+    }
+
+    fn under(&mut self, pat: &Pat, e: &E) {
+        pat.each(&mut |name| *self.bound.entry(name).or_default() += 1);
+        grow(|| self.term(e));
+        pat.each(&mut |name| *self.bound.entry(name).or_default() -= 1);
+    }
 }

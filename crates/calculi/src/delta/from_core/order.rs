@@ -365,7 +365,8 @@ fn reals(t: &mut Translator<'_>, ty: &Ty, x: E, open: &mut Vec<(Name, Name, Ty)>
         }
         Ty::Rec(name, body) => {
             let [go, r] = ["go", "r"].map(|base| t.unused(base));
-            let closed = open.iter().rev().fold(ty.clone(), |ty, (bound, _, by)| Ty::instantiate(&ty, *bound, by));
+            let closed =
+                open.iter().rev().fold(ty.clone(), |ty, (bound, _, by)| Ty::instantiate(&ty, *bound, by));
             open.push((*name, go, closed.clone()));
             let inner = reals(t, body, Expr::new(Kind::Unroll(var(r))), open);
             open.pop();

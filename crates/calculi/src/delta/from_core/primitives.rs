@@ -6,8 +6,8 @@
     reason = "the primitives looked for are listed, the others are refused"
 )]
 
-use super::super::syntax::{Builtin, Compare, Const, E, Expr, IntOp, Kind, LeafOp, Pat, Poly, Ty, make};
 use super::super::each;
+use super::super::syntax::{Builtin, Compare, Const, E, Expr, IntOp, Kind, LeafOp, Pat, Poly, Ty, make};
 use super::{Translated, Translator, order, project, truth};
 use crate::kit::simple::{self, Term, TermKind};
 use make::{app, choice, lam, leaf_op, pair, real_op, var};
