@@ -7,9 +7,9 @@ use super::func::Func;
 use super::print::{Notation, print, print_marked, print_type};
 use super::reduce::{Reducer, decompose, numbers, plug};
 use super::subst::alpha_equal;
-use super::syntax::{Kind, Pat, Term, Type, TypeKind, Var, each_child};
+use super::syntax::{Binder, Kind, Pat, Term, Type, TypeKind, Var, each_child};
 use super::types::{Language, linear, literal_lin};
-use crate::kit::trace::{Limits, Stopped};
+use crate::kit::trace::Limits;
 use arbitrary::{Result, Unstructured};
 use wengert_base::SourceId;
 use wengert_prim::RealOp;
@@ -235,28 +235,103 @@ fn text(term: &Term) -> String {
     print_marked(term, None, Notation::Typed).0
 }
 
+/// Terms for the rules that generated terms meet rarely or never.
+const DIRECTED: &[&str] = &[
+    // 9
+    "{ω : Ω R} ⊢ ((Ω λy. 2) · ω) 3",
+    // 10a, 10b
+    "{ω : Ω R, c : R} ⊢ ((Ω λy. y + c) · ω) 3",
+    "{ω : Ω R, c : R} ⊢ ((Ω λy. c + y) · ω) 3",
+    "{ω : Ω R} ⊢ ((Ω λ⟨x, y⟩. x + y) · ω) ⟨3, 4⟩",
+    // 11, 12
+    "{ω : Ω (R × R)} ⊢ ((Ω λ⟨x, y⟩. ⟨x, y⟩) · ω) ⟨3, 4⟩",
+    "{ω : Ω R} ⊢ ((Ω λ⟨x, y⟩. y) · ω) ⟨3, 4⟩",
+    // 13a, 13b, 13c
+    "{ω : Ω (R × R), c : R} ⊢ ((Ω λ⟨x, y⟩. ⟨y, c⟩) · ω) ⟨3, 4⟩",
+    "{ω : Ω (R × R), c : R} ⊢ ((Ω λy. ⟨c, y⟩) · ω) 3",
+    "{ω : Ω (R × R)} ⊢ ((Ω λ⟨x, y⟩. ⟨y, x⟩) · ω) ⟨3, 4⟩",
+    // 14, 15
+    "{ω : Ω (R ⇒ R)} ⊢ ((Ω λy. J sin · y) · ω) 3",
+    "{ω : Ω R} ⊢ ((Ω λ⟨x, y⟩. mult(⟨x, y⟩)) · ω) ⟨3, 4⟩",
+    // 16a, 16b, 16c
+    "{ω : Ω (R*)} ⊢ ((Ω λk. (λx. ⟨x, x⟩)* · k) · ω) [2; 3]*",
+    "{ω : Ω (R*), k : R*} ⊢ ((Ω λy. (λx. (J mult · ⟨x, x⟩) ⟨y, y⟩)* · k) · ω) 0.5",
+    "{ω : Ω (R*)} ⊢ ((Ω λ⟨y, k⟩. (λx. (J sin · x) y)* · k) · ω) ⟨0.5, [2]*⟩",
+    "{ω : Ω (R*), k : R*} ⊢ ((Ω λy. (λx. let b = y; z = x in z)* · k) · ω) 0.5",
+    "{ω : Ω (R*)} ⊢ ((Ω λy. (λx. (J mult · ⟨x, x⟩) ⟨y, y⟩)* · [2]*) · ω) 0.5",
+    "{ω : Ω ((R ⇒ R)*)} ⊢ ((Ω λ⟨y, k⟩. (λx. x (sin(y)))* · k) · ω) ⟨0.5, [2]*⟩",
+    "{ω : Ω (R*)} ⊢ ((Ω λ⟨y, k⟩. (λx. (λb. x) y)* · k) · ω) ⟨0.5, [2]*⟩",
+    // 17
+    "{ω : Ω (Ω R)} ⊢ ((Ω λk. (Ω λx. sin(x)) · k) · ω) (λu. [2]*)",
+    "{ω : Ω (Ω R)} ⊢ ((Ω λk. (Ω λx. 3) · k) · ω) (λu. [2]*)",
+    "{ω : Ω (R*), k : Ω R} ⊢ ((Ω λy. ((Ω λx. mult(x, y)) · k) 2) · ω) 3",
+    // 18, 19a, 19b, 19c
+    "{ω : Ω (R ⇒ R)} ⊢ ((Ω λy. λx. mult(x, y)) · ω) 3",
+    "{ω : Ω R, c : R} ⊢ ((Ω λf. f c) · ω) (λx. sin(x))",
+    "{ω : Ω R} ⊢ ((Ω λ⟨f, x⟩. f x) · ω) ⟨λx. sin(x), 3⟩",
+    "{ω : Ω R} ⊢ ((Ω λ⟨f, x⟩. f x) · ω) ⟨λx. 7, 3⟩",
+    // 20a, 20b, 1 to 6
+    "{ω : Ω R} ⊢ ((Ω λx. let a = 2; b = mult(a, x); c = sin(b) in mult(b, c)) · ω) 3",
+    "((Ω λx. let a = 2; b = mult(a, x); c = sin(b) in mult(b, c)) · Ω [1]) 3",
+    "{ω : Ω R} ⊢ ((Ω λp. mult(π1(p), π2(p))) · ω) ⟨(J sin · 2) 3, π2(⟨1, 4⟩)⟩",
+    "{k : (R × R)*} ⊢ (λx. ⟨x, x⟩)* · (λ⟨a, b⟩. ⟨b, a⟩)* · k",
+    "[2]* + [3]*",
+    "{k : R*} ⊢ (λx. 0 + x)* · (0 + k)",
+];
+
+/// Variables that are free in a term.
+fn free_vars(term: &Term) -> Vec<Var> {
+    let (mut bound, mut seen, mut stack) =
+        (std::collections::HashSet::new(), Vec::<Var>::new(), vec![term.clone()]);
+    while let Some(term) = stack.pop() {
+        if let Kind::Var(var) = term.kind() {
+            seen.push(var.clone());
+        }
+        each_child(term.kind(), |binder, child| {
+            match binder {
+                Binder::None => {}
+                Binder::Var(var) => drop(bound.insert(var.id())),
+                Binder::Pat(pat) => bound.extend(pat.vars().iter().map(Var::id)),
+            }
+            stack.push(child.clone());
+        });
+    }
+    seen.retain(|var| !bound.contains(&var.id()));
+    seen
+}
+
+/// Theorem 4.6 and corollary 4.7 along the reduction of one term. Gives the rules by which it went, also in premises.
+fn steps_keep_meaning_and_type(term: &Term, env: &Env, rules: &mut std::collections::BTreeSet<&'static str>) {
+    assert!(well_typed(term), "{}", text(term));
+    let (meaning, ty) = (eval(term, env), term.ty().clone());
+    let mut watch = |rule: &'static str, before: &Term, after: &Term| {
+        assert!(*after.ty() == ty && well_typed(after), "{rule}:\n{}\n{}", text(before), text(after));
+        if after.size() < 3000 {
+            let now = eval(after, env);
+            assert!(close(&ty, &meaning, &now, 5), "{rule}:\n{}\n{}", text(before), text(after));
+        }
+    };
+    let (trace, _) = Reducer::new(&LIMITS, Notation::Paper).observed(&mut watch).trace(term);
+    rules.extend(trace.counts.by_rule.keys());
+}
+
 #[test]
 fn theorem_4_6_and_corollary_4_7_every_step_keeps_meaning_and_type() {
     let mut rules = std::collections::BTreeSet::new();
     for_all(|u| {
         let sample = any_pullback(u, false)?;
-        assert!(well_typed(&sample.term), "{}", text(&sample.term));
-        let meaning = eval(&sample.term, &sample.env);
-        let ty = sample.term.ty().clone();
-        let mut watch = |rule: &'static str, before: &Term, after: &Term| {
-            rules.insert(rule);
-            assert!(*after.ty() == ty && well_typed(after), "{rule}:\n{}\n{}", text(before), text(after));
-            if after.size() < 3000 {
-                let now = eval(after, &sample.env);
-                assert!(close(&ty, &meaning, &now, 5), "{rule}:\n{}\n{}", text(before), text(after));
-            }
-        };
-        let _ = Reducer::new(&LIMITS, Notation::Paper).observed(&mut watch).trace(&sample.term);
+        steps_keep_meaning_and_type(&sample.term, &sample.env, &mut rules);
         Ok(())
     });
-    for rule in ["7", "8", "20a", "20b", "1", "2", "3", "6", "A-let", "A-Ω", "17", "18"] {
-        assert!(rules.contains(rule) || rule == "A-Ω" || rule == "17", "{rule} was never used: {rules:?}");
+    for text in DIRECTED {
+        let term = term(text);
+        let env = environment(&free_vars(&term));
+        steps_keep_meaning_and_type(&term, &env, &mut rules);
     }
+    // Every rule that the command lists was used: Figure 3, 1 to 6, and the A-reductions.
+    let missing: Vec<&str> =
+        super::rules::RULES.iter().map(|rule| rule.name).filter(|name| !rules.contains(name)).collect();
+    assert!(missing.is_empty(), "never used: {missing:?}");
 }
 
 #[test]
@@ -360,17 +435,21 @@ fn corollary_4_8_2_derivatives_at_higher_types() {
 
 #[test]
 fn corollary_5_2_reduction_ends() {
+    let far = Limits { steps: 5_000_000, size: 50_000_000, recorded: 0 };
+    let mut met = Vec::new();
     for_all(|u| {
         let sample = any_pullback(u, false)?;
         let (trace, _) = Reducer::new(&LIMITS, Notation::Paper).trace(&sample.term);
-        // A term may outgrow the limits of the test, but then it has made very many steps.
-        assert!(
-            trace.stopped.is_none()
-                || trace.stopped == Some(Stopped::Size)
-                || trace.counts.steps >= LIMITS.steps
-        );
+        // A term that outgrows the limits of the other tests still has an end.
+        if let Some(stopped) = trace.stopped {
+            let (trace, _) = Reducer::new(&far, Notation::Paper).trace(&sample.term);
+            assert!(trace.stopped.is_none(), "no end within {} steps: {}", far.steps, text(&sample.term));
+            met.push((stopped, trace.counts.steps, trace.counts.max_size));
+        }
         Ok(())
     });
+    eprintln!("runs beyond the limits of the other tests: {met:?}");
+    assert!(met.len() as u32 <= cases() / 100, "{met:?}");
 }
 
 #[test]

@@ -426,33 +426,41 @@ impl Build {
 /// Whether the term is linear in the tuple of the pattern's variables.
 pub(crate) fn linear(pat: &Pat, term: &Term) -> bool {
     let mut vars: FxHashSet<u32> = pat.vars().iter().map(Var::id).collect();
-    jointly(term, &mut vars)
+    jointly(term, &mut vars, &mut FxHashSet::default())
 }
 
-fn jointly(term: &Term, vars: &mut FxHashSet<u32>) -> bool {
+/// Whether the term is linear in `vars` together; `zeros` stand for 0, which is linear in anything and constant too.
+fn jointly(term: &Term, vars: &mut FxHashSet<u32>, zeros: &mut FxHashSet<u32>) -> bool {
     let absent = |term: &Term, vars: &FxHashSet<u32>| !term.mentions(&|id| vars.contains(&id));
     deep(|| match term.kind() {
         Kind::Zero => true,
         Kind::Real(x) => *x == 0.0,
-        Kind::Var(var) => vars.contains(&var.id()),
-        Kind::Lam(_, body) => jointly(body, vars),
-        Kind::App(f, a) => absent(a, vars) && jointly(f, vars),
+        Kind::Var(var) => vars.contains(&var.id()) || zeros.contains(&var.id()),
+        Kind::Lam(_, body) => jointly(body, vars, zeros),
+        Kind::App(f, a) => absent(a, vars) && jointly(f, vars, zeros),
         Kind::Let(var, value, body) => {
-            if absent(value, vars) {
-                return jointly(body, vars);
+            let is_linear = jointly(value, vars, zeros);
+            match (absent(value, vars), is_linear) {
+                (true, false) => jointly(body, vars, zeros),
+                (true, true) => {
+                    zeros.insert(var.id());
+                    let linear = jointly(body, vars, zeros);
+                    zeros.remove(&var.id());
+                    linear
+                }
+                (false, true) => {
+                    vars.insert(var.id());
+                    let linear = jointly(body, vars, zeros);
+                    vars.remove(&var.id());
+                    linear
+                }
+                (false, false) => false,
             }
-            if !jointly(value, vars) {
-                return false;
-            }
-            vars.insert(var.id());
-            let linear = jointly(body, vars);
-            vars.remove(&var.id());
-            linear
         }
-        Kind::Proj(_, a) | Kind::Jac(_, a) => jointly(a, vars),
-        Kind::Pair(a, b) | Kind::Sum(a, b) => jointly(a, vars) && jointly(b, vars),
+        Kind::Proj(_, a) | Kind::Jac(_, a) => jointly(a, vars, zeros),
+        Kind::Pair(a, b) | Kind::Sum(a, b) => jointly(a, vars, zeros) && jointly(b, vars, zeros),
         Kind::DualMap(_, body, s) => {
-            (absent(s, vars) && jointly(body, vars)) || (absent(body, vars) && jointly(s, vars))
+            (absent(s, vars) && jointly(body, vars, zeros)) || (absent(body, vars) && jointly(s, vars, zeros))
         }
         Kind::Fun(..) | Kind::DualConst(_) | Kind::Pull(..) | Kind::Diff(..) => false,
     })
