@@ -17,7 +17,7 @@ use crate::op::{ArrayOp, Atom, Block, Compare, Convert, IntOp, Loop, Op, Stmt, V
 use crate::program::{Func, FuncId, Program};
 use crate::ty::{DataId, Elem, Table, Ty};
 use crate::typing;
-use crate::visit::deep;
+use crate::visit::{deep, flat_op};
 use rustc_hash::FxHashMap;
 use wengert_base::{Name, Span};
 use wengert_prim::RealOp;
@@ -328,7 +328,7 @@ impl<'a> Copier<'a> {
                 let (init, cond) = (self.atoms(&parts.init), self.block(into, &parts.cond));
                 Op::While(Box::new(While { init, cond, body: self.block(into, &parts.body) }))
             }
-            flat => {
+            flat @ flat_op!() => {
                 let mut flat = flat.clone();
                 flat.for_each_atom_mut(&mut |atom| *atom = self.atom(atom));
                 flat

@@ -8,17 +8,25 @@
 //! - [`op`]: operations, blocks.
 //! - [`program`]: functions and programs.
 //! - [`visit`]: operands and nested blocks of operations; [`build`]: making and copying code.
-//! - [`typing`]: the types of an operation's results.
+//! - [`typing`]: the types of an operation's results; [`verify`]: what makes a program well formed.
+//! - [`print`] and [`parse`]: the text form.
 
 pub mod build;
 pub mod op;
+pub mod parse;
+pub mod print;
 pub mod program;
 pub mod ty;
 pub mod typing;
+pub mod verify;
 pub mod visit;
+mod words;
 
 pub use build::{Builder, Copier};
 pub use op::{Atom, Block, Op, Stmt, Var};
+pub use parse::{ParseError, parse};
+pub use print::print;
 pub use program::{Func, FuncId, Program};
 pub use ty::{DataId, Elem, Ty};
 pub use typing::types_of;
+pub use verify::{VerifyError, verify};

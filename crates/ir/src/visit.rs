@@ -74,18 +74,10 @@ macro_rules! operands {
     };
 }
 
-/// The blocks directly inside an operation, for `&Op` and for `&mut Op`.
-macro_rules! blocks {
-    ($op:expr, $iter:ident, $($reference:tt)+) => {
-        match $op {
-            Op::Match { on: _, arms } => arms.$iter().collect(),
-            Op::If { cond: _, then, otherwise } => vec![then, otherwise],
-            Op::Loop(parts) => vec![$($reference)+ parts.body],
-            Op::While(parts) => {
-                let While { init: _, cond, body } = $($reference)+ **parts;
-                vec![cond, body]
-            }
-            Op::Copy(_)
+/// A pattern: the operations without blocks inside.
+macro_rules! flat_op {
+    () => {
+        Op::Copy(_)
             | Op::Real(..)
             | Op::Power { .. }
             | Op::Polygamma { .. }
@@ -106,7 +98,23 @@ macro_rules! blocks {
             | Op::Backward { .. }
             | Op::Custom(_)
             | Op::StopGradient(_)
-            | Op::Taylor { .. } => Vec::new(),
+            | Op::Taylor { .. }
+    };
+}
+pub(crate) use flat_op;
+
+/// The blocks directly inside an operation, for `&Op` and for `&mut Op`.
+macro_rules! blocks {
+    ($op:expr, $iter:ident, $($reference:tt)+) => {
+        match $op {
+            Op::Match { on: _, arms } => arms.$iter().collect(),
+            Op::If { cond: _, then, otherwise } => vec![then, otherwise],
+            Op::Loop(parts) => vec![$($reference)+ parts.body],
+            Op::While(parts) => {
+                let While { init: _, cond, body } = $($reference)+ **parts;
+                vec![cond, body]
+            }
+flat_op!() => Vec::new(),
         }
     };
 }

@@ -1,0 +1,516 @@
+//! A program as text, for people who look at what the engine does, and for [`crate::parse`], which reads it back.
+//!
+//! ```text
+//! data List { Nil(); Cons(Real, List) }
+//!
+//! func total(list: List, bias: Real) -> Real {
+//!   sum = match list {
+//!     Nil() {
+//!       yield bias
+//!     }
+//!     Cons(head, tail) {
+//!       rest = total(tail, bias)
+//!       t = head + rest
+//!       yield t
+//!     }
+//!   }
+//!   return sum
+//! }
+//!
+//! entry total = total
+//! ```
+//!
+//! A loop names what it carries (`s = 0.0`), what it adds to (`g += zeros`) and its rows (`x in xs`) in its head:
+//! `s2, ys = for i < n, s = 0.0, x in xs { … yield t, y }`. Names that occur twice are told apart by numbers. Types of
+//! variables are not printed but where nothing else tells them; spans are not printed.
+
+use crate::op::{
+    ArrayOp, Atom, Block, Custom, IntOp, Loop, Mode, Op, Requirement, Rule, Stmt, TextOp, Var, While,
+};
+use crate::program::{Func, FuncId, LinearId, Program};
+use crate::ty::{Ctor, Data, DataId, Elem, Id, Role, Ty};
+use crate::visit::{deep, flat_op};
+use crate::words;
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_base::{Name, real};
+use wengert_prim::RealOp;
+
+/// The whole program.
+pub fn print(program: &Program) -> String {
+    let names = Names::new(program);
+    let mut parts: Vec<String> = program.data.iter().map(|(id, data)| names.data_text(id, data)).collect();
+    parts.extend(program.linears.ids().map(|id| names.linear_text(program, id)));
+    for (id, func) in program.funcs.iter() {
+        parts.push(FuncPrinter::new(&names, func).func(id));
+    }
+    if !program.entries.is_empty() {
+        let entry = |(name, id): (&Name, &FuncId)| {
+            format!("entry {} = {}\n", words::quoted(name.as_str(), |_| false), names.func(*id))
+        };
+        parts.push(program.entries.iter().map(entry).collect());
+    }
+    parts.join("\n")
+}
+
+/// One function.
+pub fn print_func(program: &Program, id: FuncId) -> String {
+    let names = Names::new(program);
+    program.funcs.get(id).map(|func| FuncPrinter::new(&names, func).func(id)).unwrap_or_default()
+}
+
+/// A statement of a function, its first line only.
+pub fn print_stmt(program: &Program, func: &Func, stmt: &Stmt) -> String {
+    let names = Names::new(program);
+    let mut printer = FuncPrinter::new(&names, func);
+    printer.stmt(stmt);
+    printer.out.lines().next().unwrap_or_default().trim().to_owned()
+}
+
+/// Names that are unique in the program.
+struct Names {
+    funcs: Vec<String>,
+    data: Vec<String>,
+    /// Constructors as they are made: with the type's name before, where several types have one of that name.
+    ctors: Vec<Vec<String>>,
+    /// Constructors where the type is known.
+    short: Vec<Vec<String>>,
+    linears: Vec<String>,
+}
+
+/// Names that are taken.
+#[derive(Default)]
+struct Taken {
+    used: FxHashSet<String>,
+    /// The number to try next, by name: a thousand times the same name must not take a million steps.
+    next: FxHashMap<String, usize>,
+}
+
+impl Taken {
+    /// The name, with a number if it is taken.
+    fn unique(&mut self, name: &str) -> String {
+        let name = if name.is_empty() { "t" } else { name };
+        if self.used.insert(name.to_owned()) {
+            return name.to_owned();
+        }
+        let next = self.next.entry(name.to_owned()).or_insert(2);
+        let separator = if name.ends_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };
+        loop {
+            let candidate = format!("{name}{separator}{next}");
+            *next += 1;
+            if self.used.insert(candidate.clone()) {
+                return candidate;
+            }
+        }
+    }
+}
+
+impl Names {
+    fn new(program: &Program) -> Names {
+        let is_word = |name: &str| words::word(name).is_some();
+        let mut taken = Taken::default();
+        let unique: Vec<String> =
+            program.funcs.iter().map(|(_, func)| taken.unique(func.name.as_str())).collect();
+        let mut taken = Taken::default();
+        let data: Vec<String> =
+            program.data.iter().map(|(_, data)| taken.unique(data.name.as_str())).collect();
+        let mut taken = Taken::default();
+        let map_name = |id: LinearId| {
+            let func = program.linears.at(id).func;
+            format!("{}_map", program.funcs.get(func).map_or("", |func| func.name.as_str()))
+        };
+        let linears = program.linears.ids().map(|id| words::quoted(&taken.unique(&map_name(id)), |_| false));
+        let linears = linears.collect();
+        let mut count: FxHashMap<&str, usize> = FxHashMap::default();
+        for name in program.data.iter().flat_map(|(_, data)| &data.ctors).map(|ctor| ctor.name.as_str()) {
+            *count.entry(name).or_default() += 1;
+        }
+        for name in &unique {
+            *count.entry(name).or_default() += 1;
+        }
+        let short_names = |data: &Data| -> Vec<String> {
+            let mut taken = Taken::default();
+            data.ctors.iter().map(|ctor| words::quoted(&taken.unique(ctor.name.as_str()), is_word)).collect()
+        };
+        let short: Vec<Vec<String>> = program.data.iter().map(|(_, data)| short_names(data)).collect();
+        let data: Vec<String> = data.iter().map(|name| words::quoted(name, is_type)).collect();
+        let ctors = program.data.iter().zip(&data).zip(&short).map(|(((_, declared), data), short)| {
+            let full = |(ctor, short): (&Ctor, &String)| {
+                let alone = count.get(ctor.name.as_str()) == Some(&1);
+                if alone { short.clone() } else { format!("{data}::{short}") }
+            };
+            declared.ctors.iter().zip(short).map(full).collect()
+        });
+        let ctors = ctors.collect();
+        Names {
+            funcs: unique.iter().map(|name| words::quoted(name, is_word)).collect(),
+            data,
+            ctors,
+            short,
+            linears,
+        }
+    }
+
+    fn func(&self, id: FuncId) -> &str {
+        self.funcs.get(id.index()).map_or("?", String::as_str)
+    }
+
+    fn linear(&self, id: LinearId) -> &str {
+        self.linears.get(id.index()).map_or("?", String::as_str)
+    }
+
+    fn ctor(&self, data: DataId, ctor: usize) -> &str {
+        self.ctors.get(data.index()).and_then(|ctors| ctors.get(ctor)).map_or("?", String::as_str)
+    }
+
+    fn short(&self, data: DataId, ctor: usize) -> &str {
+        self.short.get(data.index()).and_then(|ctors| ctors.get(ctor)).map_or("?", String::as_str)
+    }
+
+    fn ty(&self, ty: Ty) -> String {
+        "[]".repeat(usize::from(ty.rank())) + self.elem(ty.elem())
+    }
+
+    fn elem(&self, elem: Elem) -> &str {
+        match elem {
+            Elem::Real => "Real",
+            Elem::Int => "Int",
+            Elem::Bool => "Bool",
+            Elem::Text => "Text",
+            Elem::Unit => "Unit",
+            Elem::Data(id) => self.data.get(id.index()).map_or("?", String::as_str),
+        }
+    }
+
+    fn types(&self, types: &[Ty]) -> String {
+        let shown: Vec<String> = types.iter().map(|ty| self.ty(*ty)).collect();
+        shown.join(", ")
+    }
+
+    fn data_text(&self, id: DataId, data: &Data) -> String {
+        let name = self.elem(Elem::Data(id));
+        let head = match data.role {
+            Role::Declared => format!("data {name}"),
+            Role::Closure => format!("closure {name}"),
+            Role::Residual => format!("residual {name}"),
+            Role::Tangent(of) => format!("tangent {name} of {}", self.elem(Elem::Data(of))),
+        };
+        let ctor =
+            |(i, ctor): (usize, &Ctor)| format!("  {}({})\n", self.short(id, i), self.types(&ctor.fields));
+        let ctors: String = data.ctors.iter().enumerate().map(ctor).collect();
+        if ctors.is_empty() { format!("{head} {{}}\n") } else { format!("{head} {{\n{ctors}}}\n") }
+    }
+
+    fn requirement(&self, what: Requirement) -> String {
+        let quoted = |name: Name| words::quoted(name.as_str(), |_| false);
+        match what {
+            Requirement::SameSize(function) => format!("same_size {}", quoted(function)),
+            Requirement::ProductSize(function) => format!("product_size {}", quoted(function)),
+            Requirement::NamedSize(name, axis) => format!("named_size {} {axis}", quoted(name)),
+            Requirement::Rows => "rows".into(),
+            Requirement::Count(function) => format!("count {}", quoted(function)),
+            Requirement::Shape(operation) => format!("shape {}", quoted(operation)),
+            Requirement::SameCtor(operation, data) => {
+                format!("same_ctor {} {}", quoted(operation), self.elem(Elem::Data(data)))
+            }
+            Requirement::Reals(operation) => format!("reals {}", quoted(operation)),
+        }
+    }
+
+    fn linear_text(&self, program: &Program, id: LinearId) -> String {
+        let linear = program.linears.at(id);
+        let params: Vec<&str> =
+            linear.active.iter().map(|active| if *active { "varies" } else { "fixed" }).collect();
+        let (name, func) = (self.linear(id), self.func(linear.func));
+        format!(
+            "linear {name} of {func}({}) keeps {}\n",
+            params.join(", "),
+            self.elem(Elem::Data(linear.residual))
+        )
+    }
+}
+
+fn is_type(name: &str) -> bool {
+    words::TYPES.contains(&name)
+}
+
+/// Prints the code of one function.
+struct FuncPrinter<'a> {
+    names: &'a Names,
+    func: &'a Func,
+    vars: Vec<String>,
+    depth: usize,
+    out: String,
+}
+
+impl<'a> FuncPrinter<'a> {
+    fn new(names: &'a Names, func: &'a Func) -> FuncPrinter<'a> {
+        let mut taken = Taken::default();
+        let name = |text: &str| words::quoted(text, |_| false);
+        let vars = func.vars.iter().map(|(_, info)| name(&taken.unique(info.name.as_str()))).collect();
+        FuncPrinter { names, func, vars, depth: 1, out: String::new() }
+    }
+
+    fn func(mut self, id: FuncId) -> String {
+        let param = |var: &Var| match self.func.vars.get(*var) {
+            Some(info) => format!("{}: {}", self.var(*var), self.names.ty(info.ty)),
+            None => "?".into(),
+        };
+        let params: Vec<String> = self.func.body.params.iter().map(param).collect();
+        let results = match self.func.results.as_slice() {
+            [one] => self.names.ty(*one),
+            all => format!("({})", self.names.types(all)),
+        };
+        self.out = format!("func {}({}) -> {results} {{\n", self.names.func(id), params.join(", "));
+        self.stmts(&self.func.body, "return");
+        self.out.push_str("}\n");
+        self.out
+    }
+
+    fn var(&self, var: Var) -> &str {
+        self.vars.get(var.index()).map_or("?", String::as_str)
+    }
+
+    fn line(&mut self, text: &str) {
+        self.out.push_str(&"  ".repeat(self.depth));
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    fn stmts(&mut self, block: &Block, last: &str) {
+        for stmt in &block.stmts {
+            self.stmt(stmt);
+        }
+        if !block.results.is_empty() {
+            let results = self.atoms(&block.results);
+            self.line(&format!("{last} {results}"));
+        }
+    }
+
+    /// The statements of a block inside an operation, after its head.
+    fn block(&mut self, head: &str, block: &Block, tail: &str) {
+        self.line(&format!("{head} {{"));
+        self.rest_of_block(block, tail);
+    }
+
+    fn rest_of_block(&mut self, block: &Block, tail: &str) {
+        deep(|| {
+            self.depth += 1;
+            self.stmts(block, "yield");
+            self.depth -= 1;
+        });
+        self.line(&format!("}}{tail}"));
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        let out = |var: &Var| {
+            let ty = self.func.vars.get(*var).filter(|_| stmt.op.never_returns());
+            self.var(*var).to_owned()
+                + &ty.map_or(String::new(), |info| format!(": {}", self.names.ty(info.ty)))
+        };
+        let outs: Vec<String> = stmt.outs.iter().map(out).collect();
+        let start = if outs.is_empty() { String::new() } else { outs.join(", ") + " = " };
+        match &stmt.op {
+            Op::Match { on, arms } => {
+                self.line(&format!("{start}match {} {{", self.atom(on)));
+                self.arms(on, arms);
+                self.line("}");
+            }
+            Op::If { cond, then, otherwise } => {
+                self.block(&format!("{start}if {}", self.atom(cond)), then, " else {");
+                self.rest_of_block(otherwise, "");
+            }
+            Op::Loop(parts) => self.block(&(start + &self.loop_head(parts)), &parts.body, ""),
+            Op::While(parts) => {
+                let While { init, cond, body } = &**parts;
+                let carried = cond.params.iter().zip(init);
+                let carried: Vec<String> =
+                    carried.map(|(var, atom)| format!("{} = {}", self.var(*var), self.atom(atom))).collect();
+                let vars: Vec<&str> = body.params.iter().map(|var| self.var(*var)).collect();
+                let second = format!(" do {}{{", vars.join(", ") + if vars.is_empty() { "" } else { " " });
+                self.block(format!("{start}while {}", carried.join(", ")).trim_end(), cond, &second);
+                self.rest_of_block(body, "");
+            }
+            op @ flat_op!() => {
+                let op = self.flat(op);
+                self.line(&(start + &op));
+            }
+        }
+    }
+
+    fn arms(&mut self, on: &Atom, arms: &[Block]) {
+        let Ty::Scalar(Elem::Data(data)) = self.func.type_of(on) else { return };
+        self.depth += 1;
+        for (i, arm) in arms.iter().enumerate() {
+            let fields: Vec<&str> = arm.params.iter().map(|var| self.var(*var)).collect();
+            self.block(&format!("{}({})", self.names.short(data, i), fields.join(", ")), arm, "");
+        }
+        self.depth -= 1;
+    }
+
+    fn loop_head(&self, parts: &Loop) -> String {
+        let Loop { mode, backward, len, inputs, init, accs, body } = parts;
+        let mode = match mode {
+            Mode::Each => "each",
+            Mode::Sequence => "for",
+            Mode::Reduce => "reduce",
+        };
+        let mut params = body.params.iter().map(|var| self.var(*var));
+        let backward = if *backward { "backward " } else { "" };
+        let mut head = format!("{mode} {backward}{} < {}", params.next().unwrap_or("?"), self.atom(len));
+        for (word, atoms) in [("=", init), ("+=", accs), ("in", inputs)] {
+            for (atom, var) in atoms.iter().zip(&mut params) {
+                head += &format!(", {var} {word} {}", self.atom(atom));
+            }
+        }
+        head
+    }
+
+    fn atom(&self, atom: &Atom) -> String {
+        match atom {
+            Atom::Var(var) => self.var(*var).to_owned(),
+            Atom::Real(x) => real::show(*x),
+            Atom::Int(n) => n.to_string(),
+            Atom::Bool(truth) => truth.to_string(),
+            Atom::Text(text) => format!("\"{}\"", words::escaped(text, '"')),
+            Atom::Unit => "()".into(),
+        }
+    }
+
+    fn atoms(&self, atoms: &[Atom]) -> String {
+        let shown: Vec<String> = atoms.iter().map(|atom| self.atom(atom)).collect();
+        shown.join(", ")
+    }
+
+    fn infix(&self, symbol: &str, args: &[Atom]) -> String {
+        match args {
+            [x, y] => format!("{} {symbol} {}", self.atom(x), self.atom(y)),
+            other => format!("({symbol})({})", self.atoms(other)),
+        }
+    }
+
+    fn call(&self, word: &str, args: &[Atom]) -> String {
+        format!("{word}({})", self.atoms(args))
+    }
+
+    /// `-x`; a literal keeps the word, for `-1.0` is a number.
+    fn negated(&self, args: &[Atom]) -> String {
+        match args {
+            [Atom::Var(x)] => format!("-{}", self.var(*x)),
+            other => self.call("negate", other),
+        }
+    }
+
+    fn real(&self, op: RealOp, args: &[Atom]) -> String {
+        if op == RealOp::Neg {
+            self.negated(args)
+        } else if let RealOp::PowInt(n) = op {
+            format!("{} ^ {n}", self.atoms(args))
+        } else if let RealOp::Polygamma(n) = op {
+            format!("polygamma[{n}]({})", self.atoms(args))
+        } else if words::is_named(op) {
+            self.call(op.name(), args)
+        } else {
+            self.infix(op.name(), args)
+        }
+    }
+
+    /// An operation without blocks.
+    fn flat(&self, op: &Op) -> String {
+        match op {
+            Op::Copy(x) => self.atom(x),
+            Op::Real(op, args) => self.real(*op, args),
+            Op::Power { base, exponent: exponent @ Atom::Var(_) } => {
+                format!("{} ^ {}", self.atom(base), self.atom(exponent))
+            }
+            Op::Power { base, exponent } => format!("power({}, {})", self.atom(base), self.atom(exponent)),
+            Op::Polygamma { order, x } => format!("polygamma({}, {})", self.atom(order), self.atom(x)),
+            Op::Int(IntOp::Neg, args) => self.negated(args),
+            Op::Int(op, args) => match words::int(*op) {
+                (symbol, true) => self.infix(symbol, args),
+                (word, false) => self.call(word, args),
+            },
+            Op::Compare(op, x, y) => format!("{} {} {}", self.atom(x), words::compare(*op), self.atom(y)),
+            Op::Convert(op, x) => format!("{}({})", words::convert(*op), self.atom(x)),
+            Op::Not(x) => format!("not({})", self.atom(x)),
+            Op::Select { cond, then, otherwise } => {
+                format!("select({}, {}, {})", self.atom(cond), self.atom(then), self.atom(otherwise))
+            }
+            Op::Text(TextOp::Append, args) => self.infix("++", args),
+            Op::Text(op, args) => self.call(words::text(*op), args),
+            Op::Fail { message } => format!("fail({})", self.atom(message)),
+            Op::Require { what, left, right } => {
+                format!(
+                    "require {} == {}, {}",
+                    self.atom(left),
+                    self.atom(right),
+                    self.names.requirement(*what)
+                )
+            }
+            Op::Make { data, ctor, fields } => self.call(self.names.ctor(*data, *ctor as usize), fields),
+            Op::Call { func, args, checkpoint } => {
+                let prefix = if *checkpoint { "checkpoint " } else { "" };
+                prefix.to_owned() + &self.call(self.names.func(*func), args)
+            }
+            Op::Array(op, args) => self.array(*op, args),
+            Op::StopGradient(args) => self.call("stop_gradient", args),
+            Op::Jvp { func, args, tangents } => self.jvp(*func, args, tangents),
+            Op::Linearize { linear, args } => {
+                format!("linearize {}", self.call(self.names.linear(*linear), args))
+            }
+            Op::Forward { linear, residual, tangents: rest } => {
+                self.linear("forward", *linear, residual, rest)
+            }
+            Op::Backward { linear, residual, cotangents: rest } => {
+                self.linear("backward", *linear, residual, rest)
+            }
+            Op::Custom(parts) => self.custom(parts),
+            Op::Taylor { func, captured, order, at } => {
+                format!("taylor {} {}({})", self.atom(order), self.captures(*func, captured), self.atom(at))
+            }
+            Op::Match { .. } | Op::If { .. } | Op::Loop(_) | Op::While(_) => String::new(),
+        }
+    }
+
+    fn jvp(&self, func: FuncId, args: &[Atom], tangents: &[Option<Atom>]) -> String {
+        let tangent = |tangent: &Option<Atom>| tangent.as_ref().map_or("_".into(), |atom| self.atom(atom));
+        let tangents: Vec<String> = tangents.iter().map(tangent).collect();
+        format!("jvp {}({}; {})", self.names.func(func), self.atoms(args), tangents.join(", "))
+    }
+
+    fn captures(&self, func: FuncId, captured: &[Atom]) -> String {
+        format!("{}[{}]", self.names.func(func), self.atoms(captured))
+    }
+
+    fn custom(&self, parts: &Custom) -> String {
+        let Custom { func, captured, rule, rule_captured, point } = parts;
+        let (kind, rule, apply) = match rule {
+            Rule::Jvp(rule) => ("jvp", *rule, String::new()),
+            Rule::Vjp(rule, apply) => ("vjp", *rule, format!(", {}", self.names.func(*apply))),
+        };
+        let (func, rule) = (self.captures(*func, captured), self.captures(rule, rule_captured));
+        format!("custom {kind} {func}({}), {rule}{apply}", self.atoms(point))
+    }
+
+    fn linear(&self, word: &str, linear: LinearId, residual: &Atom, rest: &[Atom]) -> String {
+        let comma = if rest.is_empty() { "" } else { ", " };
+        format!("{word} {}({}{comma}{})", self.names.linear(linear), self.atom(residual), self.atoms(rest))
+    }
+
+    fn array(&self, op: ArrayOp, args: &[Atom]) -> String {
+        match (op, args) {
+            (ArrayOp::Literal, args) => format!("[{}]", self.atoms(args)),
+            (ArrayOp::Empty(elem, rank), _) => format!("empty {}", self.names.ty(Ty::Array(elem, rank))),
+            (ArrayOp::Length(0), args) => self.call("length", args),
+            (ArrayOp::Length(axis), args) => format!("length({}, {axis})", self.atoms(args)),
+            (ArrayOp::Index, [xs, indices @ ..]) => format!("{}[{}]", self.atom(xs), self.atoms(indices)),
+            (ArrayOp::Set, [xs, indices @ .., row]) if !indices.is_empty() => {
+                format!("{} with [{}] = {}", self.atom(xs), self.atoms(indices), self.atom(row))
+            }
+            (ArrayOp::AddAt, [xs, indices @ .., row]) if !indices.is_empty() => {
+                format!("{} with [{}] += {}", self.atom(xs), self.atoms(indices), self.atom(row))
+            }
+            (ArrayOp::Add, args) => self.infix("+", args),
+            (op, args) => self.call(words::array(op).unwrap_or("?"), args),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Accumulators of a loop are only added to: what an iteration gives back is what it was given plus something that does
+//! not depend on it. So iterations may run in any order, each with an accumulator of its own, for all are summed.
+//!
+//! A *version* of an accumulator is the parameter of the body that stands for it, or a version with something added
+//! (`xs with [i] += y`, `x + y`, `scatter_add`, a loop that has a version among its accumulators). Branches and inner loops
+//! hand versions on; of a call that is given a version each result of its type counts as one. A version may be used for
+//! nothing else but its shape; what the body gives back is a version of the same accumulator.
+
+use crate::op::{ArrayOp, Atom, Block, Loop, Op, Stmt, Var, While};
+use crate::program::Func;
+use crate::visit::{deep, flat_op};
+use rustc_hash::FxHashMap;
+use wengert_prim::RealOp;
+
+/// What is wrong with the accumulators of a loop.
+pub(super) fn check(func: &Func, parts: &Loop) -> Option<String> {
+    if parts.accs.is_empty() {
+        return None;
+    }
+    let first = 1 + parts.init.len();
+    let params = parts.body.params.iter().skip(first).take(parts.accs.len());
+    let versions = params.enumerate().map(|(i, var)| (*var, i)).collect();
+    let mut walk = Walk { func, versions, wrong: None };
+    walk.block(&parts.body);
+    for i in 0..parts.accs.len() {
+        let result = parts.body.results.get(parts.init.len() + i);
+        if result.and_then(|atom| walk.version(atom)) != Some(i) {
+            walk.complain("the body gives back something else than the accumulator with something added");
+        }
+    }
+    walk.wrong
+}
+
+struct Walk<'a> {
+    func: &'a Func,
+    /// Which accumulator a variable is a version of.
+    versions: FxHashMap<Var, usize>,
+    wrong: Option<String>,
+}
+
+impl Walk<'_> {
+    fn version(&self, atom: &Atom) -> Option<usize> {
+        self.versions.get(&atom.var()?).copied()
+    }
+
+    fn complain(&mut self, message: &str) {
+        self.wrong.get_or_insert_with(|| message.to_owned());
+    }
+
+    fn block(&mut self, block: &Block) {
+        deep(|| block.stmts.iter().for_each(|stmt| self.stmt(stmt)));
+    }
+
+    /// Takes a version into the next variable.
+    fn hand_on(&mut self, from: Option<&Atom>, to: Option<&Var>) {
+        if let Some(which) = from.and_then(|atom| self.version(atom))
+            && let Some(to) = to
+        {
+            self.versions.insert(*to, which);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.op {
+            Op::If { cond: _, then, otherwise } => self.branches(stmt, &[then, otherwise]),
+            Op::Match { on: _, arms } => self.branches(stmt, &arms.iter().collect::<Vec<&Block>>()),
+            Op::Loop(parts) => self.inner_loop(stmt, parts),
+            Op::While(parts) => {
+                let While { init, cond, body } = &**parts;
+                for ((from, outer), inner) in init.iter().zip(&cond.params).zip(&body.params) {
+                    self.hand_on(Some(from), Some(outer));
+                    self.hand_on(Some(from), Some(inner));
+                }
+                self.block(cond);
+                self.block(body);
+                for (result, out) in body.results.iter().zip(&stmt.outs).take(init.len()) {
+                    self.hand_on(Some(result), Some(out));
+                }
+            }
+            op @ flat_op!() => self.flat(stmt, op),
+        }
+    }
+
+    /// An operation without blocks inside.
+    fn flat(&mut self, stmt: &Stmt, op: &Op) {
+        let out = stmt.outs.first();
+        if let Op::Copy(x) = op {
+            self.hand_on(Some(x), out);
+        } else if let Op::Array(ArrayOp::AddAt | ArrayOp::ScatterAdd, args) = op {
+            self.hand_on(args.first(), out);
+            self.forbid(args.get(1..).unwrap_or_default());
+        } else if let Op::Array(ArrayOp::Add, args) | Op::Real(RealOp::Add, args) = op {
+            let found: Vec<&Atom> = args.iter().filter(|arg| self.version(arg).is_some()).collect();
+            match found.as_slice() {
+                [] => {}
+                [one] => self.hand_on(Some(one), out),
+                _ => self.complain("an accumulator is added to itself"),
+            }
+        } else if let Op::Call { args, .. } = op {
+            for arg in args {
+                let ty = self.func.type_of(arg);
+                for out in stmt.outs.iter().filter(|out| self.func.ty(**out) == ty) {
+                    self.hand_on(Some(arg), Some(out));
+                }
+            }
+        } else if !matches!(op, Op::Array(ArrayOp::Zeros | ArrayOp::Length(_), _)) {
+            let vars: Vec<Atom> = op.operand_vars().into_iter().map(Atom::Var).collect();
+            self.forbid(&vars);
+        }
+    }
+
+    fn inner_loop(&mut self, stmt: &Stmt, parts: &Loop) {
+        let given = parts.init.iter().chain(&parts.accs);
+        for (from, to) in given.clone().zip(parts.body.params.iter().skip(1)) {
+            self.hand_on(Some(from), Some(to));
+        }
+        self.forbid(&parts.inputs);
+        self.block(&parts.body);
+        for (result, out) in parts.body.results.iter().zip(&stmt.outs).take(given.count()) {
+            self.hand_on(Some(result), Some(out));
+        }
+    }
+
+    fn branches(&mut self, stmt: &Stmt, blocks: &[&Block]) {
+        blocks.iter().for_each(|block| self.block(block));
+        for (i, out) in stmt.outs.iter().enumerate() {
+            let which: Option<Vec<usize>> =
+                blocks.iter().map(|block| block.results.get(i).and_then(|atom| self.version(atom))).collect();
+            if let Some([first, rest @ ..]) = which.as_deref()
+                && rest.iter().all(|other| other == first)
+            {
+                self.versions.insert(*out, *first);
+            }
+        }
+    }
+
+    fn forbid(&mut self, atoms: &[Atom]) {
+        if let Some(used) = atoms.iter().find(|atom| self.version(atom).is_some()) {
+            let name =
+                used.var().and_then(|var| self.func.vars.get(var)).map_or("?", |info| info.name.as_str());
+            self.complain(&format!("the accumulator `{name}` is used where it is not only added to"));
+        }
+    }
+}
