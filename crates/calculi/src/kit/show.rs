@@ -6,8 +6,10 @@
 //! ```
 //!
 //! The names of rules stand in a column. The part of the term that the *next* rule rewrites is marked: by color, or else by
-//! the brackets `⟦ ⟧`; of a redex that is too long for that, the part that the rule changes. A term longer than the line is folded around its redex: what is left out is `…`, so the redex and
-//! what is next to it stay in view.
+//! the brackets `⟦ ⟧`; of a redex that is too long for that, the part that the rule changes. A term longer than the line is
+//! folded around its redex: what is left out is `…`, so the redex and what is next to it stay in view. Where only steps
+//! by some rules are shown, each is shown by itself: the term before it, folded around the redex, and the term after it,
+//! folded around what the step made.
 
 use super::ground::Ground;
 use super::trace::{Step, Stopped, Trace};
@@ -72,9 +74,14 @@ pub fn steps(trace: &Trace, options: &Options) -> String {
             let before = fold(&step.before, marked(step, options).as_ref(), options);
             let _ = writeln!(out, "{:digits$} {:names$}  {before}", "", "");
         }
-        // The redex of the next step is marked in what this step made; the term is the same text.
+        // The redex of the next step is marked in what this step made; the term is the same text. If the next step is not
+        // shown, what this step made is in view.
         let next = trace.steps.get(index + 1).filter(|next| !filtered && next.before == step.after);
-        let term = fold(&step.after, next.and_then(|next| marked(next, options)).as_ref(), options);
+        let term = match next.and_then(|next| marked(next, options)) {
+            Some(redex) => fold(&step.after, Some(&redex), options),
+            None if filtered => around(&step.after, &made(step), options),
+            None => fold(&step.after, None, options),
+        };
         let _ = writeln!(out, "{:>digits$} {:names$}  {term}", index + 1, step.rule);
     }
     let more = trace.counts.steps.saturating_sub(shown.len() as u64);
@@ -138,6 +145,22 @@ fn marked(step: &Step, options: &Options) -> Option<Range<usize>> {
     if short && !part.is_empty() { Some(part) } else { Some(redex) }
 }
 
+/// What a step made: the part of the term after it that the term before it has not.
+fn made(step: &Step) -> Range<usize> {
+    let same = |(a, b): &(char, char)| a == b;
+    let (before, after) = (&step.before, &step.after);
+    let start: usize = before.chars().zip(after.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+    let room = before.len().min(after.len()) - start;
+    let mut end = after.len();
+    for (c, _) in after.chars().rev().zip(before.chars().rev()).take_while(same) {
+        if after.len() - end + c.len_utf8() > room {
+            break;
+        }
+        end -= c.len_utf8();
+    }
+    start..end
+}
+
 /// The longest redex that is shown whole, as a part of the width.
 const REDEX_SHARE: usize = 2;
 
@@ -149,20 +172,29 @@ pub fn fold(term: &str, redex: Option<&Range<usize>>, options: &Options) -> Stri
     let Some(redex) = redex.filter(|redex| !cut((*redex).clone()).is_empty()) else {
         return middle(&one_line(term), options.width);
     };
-    let (before, inside, after) =
-        (one_line(cut(0..redex.start)), one_line(cut(redex.clone())), one_line(cut(redex.end..term.len())));
+    let [before, inside, after] = parts(term, redex, options);
+    match options.colored {
+        true => format!("{before}\u{1b}[1;33m{inside}\u{1b}[0m{after}"),
+        false => format!("{before}⟦{inside}⟧{after}"),
+    }
+}
+
+/// A term in one line, with this part of it in view, but not marked.
+fn around(term: &str, part: &Range<usize>, options: &Options) -> String {
+    if term.chars().count() <= options.width { one_line(term) } else { parts(term, part, options).concat() }
+}
+
+/// What is before, inside and after the part, each as long as there is room for.
+fn parts(term: &str, part: &Range<usize>, options: &Options) -> [String; 3] {
+    let cut = |range: Range<usize>| one_line(term.get(range).unwrap_or_default());
+    let (before, inside, after) = (cut(0..part.start), cut(part.clone()), cut(part.end..term.len()));
     let inside = middle(&inside, options.width / REDEX_SHARE);
     let room = options.width.saturating_sub(inside.chars().count());
     let (left, right) = (before.chars().count(), after.chars().count());
     // A side that needs less than its half leaves the rest to the other.
     let for_left = room.saturating_sub(right.min(room / 2)).min(left);
     let for_right = room.saturating_sub(for_left).min(right);
-    let before = ending(&before, for_left);
-    let after = beginning(&after, for_right);
-    match options.colored {
-        true => format!("{before}\u{1b}[1;33m{inside}\u{1b}[0m{after}"),
-        false => format!("{before}⟦{inside}⟧{after}"),
-    }
+    [ending(&before, for_left), inside, beginning(&after, for_right)]
 }
 
 /// Line breaks and control characters of a printed term are blanks in a line.
@@ -300,6 +332,27 @@ mod tests {
               …        2 more steps
         "#]]
         .assert_eq(&steps(&example(), &options));
+    }
+
+    #[test]
+    fn a_step_by_itself_has_what_it_made_in_view() {
+        let (left, right) = ("a ".repeat(100), " b".repeat(100));
+        let step = Step {
+            rule: "numeric",
+            before: format!("{left}(1 + 2){right}"),
+            redex: Some(left.len()..left.len() + 7),
+            after: format!("{left}3{right}"),
+        };
+        let trace = Trace { steps: vec![step], ..example() };
+        let options = Options { rules: vec!["numeric".into()], width: 30, ..Options::default() };
+        expect_test::expect![[r#"
+                       … a a a a a ⟦(1 + 2)⟧ b b b b b…
+            1 numeric  …a a a a a a a 3 b b b b b b …
+        "#]]
+        .assert_eq(&steps(&trace, &options));
+        let grown = Step { rule: "", before: "aa".into(), redex: None, after: "aaa".into() };
+        let shrunk = Step { rule: "", before: "aaa".into(), redex: None, after: "aa".into() };
+        assert_eq!((made(&grown), made(&shrunk)), (2..3, 2..2));
     }
 
     #[test]
