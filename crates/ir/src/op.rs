@@ -152,7 +152,8 @@ pub enum Op {
 
     /// Value and tangents of a function at a point. Results: those of the function, then a tangent for each result.
     /// Tangents here are *surface* tangents: they have the type of the point, and what is not real in them stands as it
-    /// stands in the point.
+    /// stands in the point. For a closure the tangent itself may be given too: the data type with role
+    /// [`crate::ty::Role::Tangent`] of the closure's.
     Jvp {
         /// The function.
         func: FuncId,
