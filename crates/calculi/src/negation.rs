@@ -13,6 +13,7 @@
 //! | Table 3, `D⃖_d`; section 2.3, `D⃗`; read-back after Corollary 16 | [`transform`] |
 //! | Section 5.1, ground terms, `⊕`, `bp` | [`mod@ground`] |
 //! | Sections 2, 3, 6 | [`examples`] |
+//! | Section 2.2 and 6.2, the other ways to a gradient | [`variants`] |
 
 pub mod equivalence;
 pub mod errors;
@@ -26,6 +27,7 @@ pub mod reduce;
 pub mod syntax;
 pub mod transform;
 pub mod types;
+pub mod variants;
 
 #[cfg(test)]
 mod generate;
@@ -35,13 +37,15 @@ mod slips;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod theorem_15;
+#[cfg(test)]
 mod theorems;
 
 use crate::kit::ground::Ground;
 use crate::kit::simple;
-use crate::kit::system::{Rule, System};
+use crate::kit::system::{Rule, System, Variant};
 use crate::kit::trace::{Limits, Trace};
-use from_core::{Gradient, Translated};
+use from_core::{Gradient, Shape, Translated};
 use machine::Halt;
 use reduce::{Rules, Strategy};
 use syntax::{Kind, Tm, Ty, Var};
@@ -100,35 +104,42 @@ fn rules_of_traces() -> Rules {
 /// Reduces a term: step by step where steps are wanted and the term is small or open, else by the machine.
 pub fn reduce_term(tm: &Tm, limits: &Limits) -> (Tm, Trace) {
     let traced = limits.recorded > 0 && tm.size <= TRACED;
-    if !traced {
-        match machine::run(tm, true, limits) {
-            Ok(outcome) => {
-                let (start, end) = (print::sequent(tm), print::term(&outcome.end));
-                let result = ground(&outcome.end);
-                let counts = outcome.counts;
-                return (outcome.end, Trace { start, steps: Vec::new(), end, result, counts, stopped: None });
-            }
-            Err(Halt::Limit(stopped, steps)) => {
-                let counts = crate::kit::trace::Counts { steps, ..Default::default() };
-                let start = print::sequent(tm);
-                let end = start.clone();
-                let trace =
-                    Trace { start, steps: Vec::new(), end, result: None, counts, stopped: Some(stopped) };
-                return (tm.clone(), trace);
-            }
-            Err(Halt::Open) => {}
-        }
+    if !traced && let Some(outcome) = by_machine(tm, true, limits) {
+        return outcome;
     }
     let run = reduce::normalize(tm, rules_of_traces(), Strategy::Unfolding, limits);
     let trace = Trace {
-        start: print::term(tm),
+        start: print::plain(tm),
         steps: run.steps,
-        end: print::term(&run.end),
+        end: print::plain(&run.end),
         result: ground(&run.end),
         counts: run.counts,
         stopped: run.stopped,
     };
     (run.end, trace)
+}
+
+/// The machine's reduction, without steps; `None` if the term is open.
+fn by_machine(tm: &Tm, factoring: bool, limits: &Limits) -> Option<(Tm, Trace)> {
+    let blank = |counts, stopped| Trace {
+        start: print::plain(tm),
+        steps: Vec::new(),
+        end: String::new(),
+        result: None,
+        counts,
+        stopped,
+    };
+    match machine::run(tm, factoring, limits) {
+        Ok(outcome) => {
+            let (end, result) = (print::plain(&outcome.end), ground(&outcome.end));
+            Some((outcome.end, Trace { end, result, ..blank(outcome.counts, None) }))
+        }
+        Err(Halt::Limit(stopped, counts)) => {
+            let end = print::plain(tm);
+            Some((tm.clone(), Trace { end, ..blank(*counts, Some(stopped)) }))
+        }
+        Err(Halt::Open) => None,
+    }
 }
 
 /// A normal form as a value: numerals, pairs, and for everything else the term.
@@ -144,9 +155,9 @@ pub fn ground(tm: &Tm) -> Option<Ground> {
             Some(Ground::Tuple(vec![first, rest]))
         }
         Kind::Var(_) | Kind::Lam(..) | Kind::App(..) | Kind::Add(..) | Kind::Fun(..) => {
-            Some(Ground::Term(print::term(tm)))
+            Some(Ground::Term(print::plain(tm)))
         }
-        Kind::Sub(..) | Kind::SubPair(..) => Some(Ground::Term(print::term(tm))),
+        Kind::Sub(..) | Kind::SubPair(..) => Some(Ground::Term(print::plain(tm))),
     })
 }
 
@@ -172,53 +183,88 @@ fn ground_at(tm: &Tm, ty: &simple::Ty) -> Option<Ground> {
     }
 }
 
-/// The reals of a value as a value of the type `shape`.
-fn shaped(shape: &simple::Ty, reals: &mut dyn Iterator<Item = f64>) -> Option<Ground> {
-    if let simple::Ty::Tuple(parts) = shape {
-        return parts.iter().map(|part| shaped(part, reals)).collect::<Option<_>>().map(Ground::Tuple);
+/// A value of the core with these values for its terms.
+fn shaped(shape: &Shape, next: &mut dyn FnMut(&simple::Ty) -> Option<Ground>) -> Option<Ground> {
+    let mut all = |parts: &[Shape]| -> Option<Vec<Ground>> {
+        parts.iter().map(|part| shaped(part, &mut *next)).collect()
+    };
+    match shape {
+        Shape::Unit(ty) => next(ty),
+        Shape::Tuple(parts) => Some(Ground::Tuple(all(parts)?)),
+        Shape::Array(items) => Some(Ground::Array(all(items)?)),
+        Shape::Int(n) => Some(Ground::Int(*n)),
+        Shape::Bool(b) => Some(Ground::Bool(*b)),
     }
-    reals.next().map(Ground::Real)
 }
 
-/// The numerals of nested pairs, from left to right.
-fn numerals(tm: &Tm, out: &mut Vec<f64>) -> bool {
-    syntax::deep(|| match &tm.kind {
-        Kind::Num(r) => {
-            out.push(*r);
-            true
+/// The last term of a program's reduction as a value of the core: the tuple of the terms in it.
+fn value_of(end: &Tm, shape: &Shape) -> Option<Ground> {
+    fn count(shape: &Shape) -> usize {
+        match shape {
+            Shape::Unit(_) => 1,
+            Shape::Tuple(parts) | Shape::Array(parts) => parts.iter().map(count).sum(),
+            Shape::Int(_) | Shape::Bool(_) => 0,
         }
-        Kind::Pair(t, u) => numerals(t, out) && numerals(u, out),
-        Kind::Var(_) | Kind::Lam(..) | Kind::App(..) | Kind::Add(..) | Kind::Fun(..) => false,
-        Kind::Sub(..) | Kind::SubPair(..) => false,
-    })
+    }
+    let (mut left, mut rest) = (count(shape), end.clone());
+    let plain = Ground::Term(print::plain(end));
+    let read = shaped(shape, &mut |ty| {
+        left = left.saturating_sub(1);
+        if left == 0 {
+            return ground_at(&rest, ty);
+        }
+        let Kind::Pair(first, others) = &rest.kind else { return None };
+        let (first, others) = (first.clone(), others.clone());
+        rest = others;
+        ground_at(&first, ty)
+    });
+    read.or(Some(plain))
 }
 
 /// Corollary 16 and the read-back for a gradient of the core.
-fn trace_gradient(gradient: &Gradient, limits: &Limits) -> Trace {
-    let (point, reached) = reduce_term(&gradient.point, &Limits { recorded: 0, ..*limits });
-    let mut at = Vec::new();
-    if !numerals(&point, &mut at) {
-        return reached;
-    }
-    let tags = transform::tags(&gradient.variables, 1);
-    let build =
-        if gradient.with_value { transform::value_and_gradient_term } else { transform::gradient_term };
-    let Some(term) = build(&gradient.body, &gradient.variables, &tags, &at, 1) else { return reached };
-    let (end, mut trace) = reduce_term(&term, limits);
+fn trace_gradient(gradient: &Gradient, term: &Tm, reduce: Reducer, limits: &Limits) -> Trace {
+    let (end, mut trace) = reduce(term, limits);
     let (value, sum) = match (&end.kind, gradient.with_value) {
         (Kind::Pair(value, sum), true) => (Some(value.clone()), sum.clone()),
         _ => (None, end),
     };
-    trace.result = transform::read_back(&sum, &tags).and_then(|reals| {
-        let derivative = shaped(&gradient.shape, &mut reals.into_iter())?;
-        Some(match value {
-            Some(value) => Ground::Tuple(vec![ground(&value)?, derivative]),
-            None => derivative,
-        })
-    });
+    if trace.stopped.is_none()
+        && let Some(read) = transform::read_back(&sum, &gradient.tags)
+    {
+        trace.result = gradient_value(gradient, value.as_ref(), read.gradient);
+        trace.counts.more.insert("operations of the read-back", read.operations);
+    }
     trace.counts.more.insert("size of the program", gradient.body.size);
     trace.counts.more.insert("size of the transformed program", term.size);
     trace
+}
+
+/// The numbers of a gradient as the core has them.
+fn gradient_value(gradient: &Gradient, value: Option<&Tm>, reals: Vec<f64>) -> Option<Ground> {
+    let mut reals = reals.into_iter();
+    let derivative = shaped(&gradient.shape, &mut |_| reals.next().map(Ground::Real))?;
+    match value {
+        Some(value) => Some(Ground::Tuple(vec![ground(value)?, derivative])),
+        None => Some(derivative),
+    }
+}
+
+/// A way to reduce a term.
+type Reducer = fn(&Tm, &Limits) -> (Tm, Trace);
+
+/// A program, translated and reduced.
+fn trace_by(program: &simple::Program, reduce: Reducer, limits: &Limits) -> Result<Trace, Vec<Diagnostic>> {
+    match from_core::translate(program).map_err(|error| vec![error])? {
+        Translated::Gradient(gradient) => {
+            let term = gradient.term().unwrap_or_else(|| gradient.body.clone());
+            Ok(trace_gradient(&gradient, &term, reduce, limits))
+        }
+        Translated::Value(tm, shape) => {
+            let (end, trace) = reduce(&tm, limits);
+            let result = if trace.stopped.is_some() { None } else { value_of(&end, &shape) };
+            Ok(Trace { result, ..trace })
+        }
+    }
 }
 
 /// Free variables and type of a parsed term of Λ(𝓕), or why `D⃖` does not take it.
@@ -272,14 +318,11 @@ impl System for Negation {
     }
 
     fn trace(&self, program: &simple::Program, limits: &Limits) -> Result<Trace, Vec<Diagnostic>> {
-        match from_core::translate(program).map_err(|error| vec![error])? {
-            Translated::Gradient(gradient) => Ok(trace_gradient(&gradient, limits)),
-            Translated::Value(tm, ty) => {
-                let (end, trace) = reduce_term(&tm, limits);
-                let result = if trace.stopped.is_some() { None } else { ground_at(&end, &ty) };
-                Ok(Trace { result, ..trace })
-            }
-        }
+        trace_by(program, reduce_term, limits)
+    }
+
+    fn variants(&self) -> &'static [Variant] {
+        variants::VARIANTS
     }
 
     fn rules(&self) -> &'static [Rule] {

@@ -15,7 +15,7 @@ pub const CODES: &[Code] = &[
     Code { code: "E0948", title: "construct outside the linear substitution calculus" },
     Code {
         code: "E0949",
-        title: "program of a type that the linear substitution calculus does not differentiate",
+        title: "derivative by something other than numbers in the linear substitution calculus",
     },
 ];
 
@@ -63,15 +63,18 @@ pub(crate) fn outside_domain(span: Span, message: String) -> Diagnostic {
 
 pub(crate) fn outside_fragment(span: Span, what: &str) -> Diagnostic {
     Diagnostic::error("E0948", span, format!("the linear substitution calculus has no {what}"))
-        .note("it has reals with their operations, functions, tuples, let, and arrays of known elements as Church lists")
-        .help("the calculus `delta` takes sums, integers, recursion and arrays too")
+        .note("it has reals with their operations, functions, tuples, let, derivatives, and arrays of known length")
+        .help("`delta` takes sums, integers, recursion and arrays of any length")
 }
 
 pub(crate) fn not_differentiable(span: Span, found: &str) -> Diagnostic {
-    Diagnostic::error(
-        "E0949",
-        span,
-        format!("D⃖ gives the gradient of functions to Real, and this is {found}"),
-    )
-    .help("trace `grad f x` with f from Real, or from a tuple of Reals, to Real")
+    let message =
+        format!("{found}, and the linear substitution calculus differentiates by real numbers only");
+    Diagnostic::error("E0949", span, message)
+        .help("differentiate a function whose argument and result are made of Reals, tuples and arrays")
+}
+
+pub(crate) fn no_gradient(span: Span) -> Diagnostic {
+    Diagnostic::error("E0949", span, "this program is no gradient")
+        .help("write `grad f x` or `value_and_grad f x`, after any `let`s")
 }

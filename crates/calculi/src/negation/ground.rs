@@ -62,21 +62,32 @@ pub fn parts(g: &Tm, a: &Var) -> Option<Backpropagation> {
     if !is_ground(g) {
         return None;
     }
-    Some(backpropagate(g, &var(a)))
+    Some(backpropagate(g, &var(a), &mut Names(0)))
 }
 
 fn wrap(tm: Tm, context: &Context) -> Tm {
     context.iter().fold(tm, |tm, (x, u)| sub(tm, x, u.clone()))
 }
 
-fn backpropagate(g: &Tm, a: &Tm) -> Backpropagation {
+/// The adjoints `b`, `c`, … in the order in which they are made, as in Figure 2.
+struct Names(u32);
+
+impl Names {
+    fn next(&mut self) -> Var {
+        let letter = char::from_u32(u32::from(b'b') + self.0 % 7).unwrap_or('b');
+        self.0 += 1;
+        Var::exponential(letter.to_string(), Ty::Real)
+    }
+}
+
+fn backpropagate(g: &Tm, a: &Tm, names: &mut Names) -> Backpropagation {
     let only =
         |value: Tm, entries| Backpropagation { value, entries, alpha: Context::new(), beta: Context::new() };
     deep(|| match &g.kind {
         Kind::Var(x) => only(g.clone(), BTreeMap::from([(x.id, a.clone())])),
-        Kind::Sub(f, z, h) => substitution(backpropagate(f, a), z, h),
+        Kind::Sub(f, z, h) => substitution(backpropagate(f, a, names), z, h, names),
         Kind::Add(f, h) => {
-            let (f, h) = (backpropagate(f, a), backpropagate(h, a));
+            let (f, h) = (backpropagate(f, a, names), backpropagate(h, a, names));
             Backpropagation {
                 value: add(f.value, h.value),
                 entries: merge(f.entries, h.entries),
@@ -84,7 +95,7 @@ fn backpropagate(g: &Tm, a: &Tm) -> Backpropagation {
                 beta: join(f.beta, h.beta),
             }
         }
-        Kind::Fun(f, args) => symbol(*f, args, a),
+        Kind::Fun(f, args) => symbol(*f, args, a, names),
         Kind::Num(_) | Kind::Lam(..) | Kind::App(..) | Kind::Pair(..) | Kind::SubPair(..) => {
             only(g.clone(), BTreeMap::new())
         }
@@ -92,7 +103,7 @@ fn backpropagate(g: &Tm, a: &Tm) -> Backpropagation {
 }
 
 /// `f(y)`, with arguments that are no variables named first.
-fn symbol(f: Symbol, args: &[Tm], a: &Tm) -> Backpropagation {
+fn symbol(f: Symbol, args: &[Tm], a: &Tm, names: &mut Names) -> Backpropagation {
     let mut named = Vec::new();
     let ys: Vec<Var> = args
         .iter()
@@ -115,18 +126,18 @@ fn symbol(f: Symbol, args: &[Tm], a: &Tm) -> Backpropagation {
     }
     let value = syntax::fun(f, ys_as_terms);
     let base = Backpropagation { value, entries, alpha: Context::new(), beta: Context::new() };
-    named.into_iter().fold(base, |outer, (y, arg)| substitution(outer, &y, &arg))
+    named.into_iter().fold(base, |outer, (y, arg)| substitution(outer, &y, &arg, names))
 }
 
 /// `F′[z := F″]`
-fn substitution(mut outer: Backpropagation, z: &Var, inner: &Tm) -> Backpropagation {
+fn substitution(mut outer: Backpropagation, z: &Var, inner: &Tm, names: &mut Names) -> Backpropagation {
     let Some(h) = outer.entries.remove(&z.id) else {
-        let inner = backpropagate(inner, &num(0.0));
+        let inner = backpropagate(inner, &num(0.0), names);
         outer.beta.push_back((z.clone(), inner.value));
         return Backpropagation { beta: join(outer.beta, inner.beta), ..outer };
     };
-    let b = Var::exponential("b", Ty::Real);
-    let mut inner = backpropagate(inner, &var(&b));
+    let b = names.next();
+    let mut inner = backpropagate(inner, &var(&b), names);
     inner.alpha.push_back((b, h));
     outer.beta.push_back((z.clone(), inner.value));
     Backpropagation {

@@ -10,13 +10,16 @@
 //!   applied (7) (11): a cell refers to older ones only, so by then all its occurrences are factored. This is where the
 //!   order of backpropagation comes from.
 //!
+//! The size of a state is counted as it lies in memory: the nodes of the program once, however often they are shared, and what
+//! the heap, the stack, the frames, closures, pairs and sums that are alive hold; see [`Space`].
+//!
 //! Without (17) in the set of rules each `x′ g` is reduced where it stands, which doubles the work at every sharing.
 
 use super::reduce::{Rule, component_variables};
 use super::syntax::{self, Kind, Node, Symbol, Tm, Ty, Var, add, app, deep, num, pair, sub, var};
 use crate::kit::trace::{Counts, Limits, Stopped};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use wengert_prim::RealOp;
@@ -30,10 +33,10 @@ pub struct Outcome {
 }
 
 /// Why there is no outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Halt {
-    /// A limit was met, after these many steps.
-    Limit(Stopped, u64),
+    /// A limit was met; the counts up to there.
+    Limit(Stopped, Box<Counts>),
     /// A number depends on a free variable: the term is outside what the machine reduces, [`super::reduce`] does.
     Open,
 }
@@ -48,7 +51,8 @@ pub fn run(tm: &Tm, factoring: bool, limits: &Limits) -> Result<Outcome, Halt> {
         stack: Vec::new(),
         captured: FxHashMap::default(),
         serial: 0,
-        base: tm.size,
+        base: syntax::distinct_nodes(tm),
+        meter: Rc::default(),
     };
     let value = machine.evaluate(tm)?;
     machine.finish(value)
@@ -57,7 +61,7 @@ pub fn run(tm: &Tm, factoring: bool, limits: &Limits) -> Result<Outcome, Halt> {
 #[derive(Clone)]
 enum Value {
     Num(f64),
-    Pair(Rc<(Value, Value)>),
+    Pair(Rc<Parts>),
     Closure(Rc<Closure>),
     /// The variable of a cell: of type `R^⊥`, or a part of a pair.
     Cell(u32),
@@ -66,9 +70,48 @@ enum Value {
     Sum(Rc<Sum>),
 }
 
+/// The nodes that something in memory takes: added to the machine's meter when it is made, taken away when it is dropped.
+struct Space {
+    meter: Rc<Cell<u64>>,
+    nodes: u64,
+}
+
+impl Space {
+    fn new(meter: &Rc<Cell<u64>>, nodes: u64) -> Space {
+        meter.set(meter.get() + nodes);
+        Space { meter: meter.clone(), nodes }
+    }
+
+    fn set(&mut self, nodes: u64) {
+        self.meter.set(self.meter.get() - self.nodes + nodes);
+        self.nodes = nodes;
+    }
+}
+
+impl Clone for Space {
+    fn clone(&self) -> Space {
+        Space::new(&self.meter, self.nodes)
+    }
+}
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        self.meter.set(self.meter.get() - self.nodes);
+    }
+}
+
+struct Parts {
+    first: Value,
+    second: Value,
+    /// One node, and a pointer to each part.
+    _space: Space,
+}
+
 struct Closure {
     lam: Tm,
     captured: Vec<(u64, Entry)>,
+    /// One node, and one for each variable.
+    _space: Space,
 }
 
 #[derive(Clone)]
@@ -79,10 +122,27 @@ enum Entry {
 }
 
 /// `Σ x′ g + rest`
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Sum {
     tagged: BTreeMap<Tag, (Value, f64)>,
     rest: Option<Value>,
+    /// `SUMMAND` nodes for each.
+    space: Space,
+}
+
+/// `x′ g +`
+const SUMMAND: u64 = 4;
+
+impl Sum {
+    fn new(meter: &Rc<Cell<u64>>) -> Sum {
+        Sum { tagged: BTreeMap::new(), rest: None, space: Space::new(meter, 0) }
+    }
+
+    /// Counts anew after a change.
+    fn counted(mut self) -> Sum {
+        self.space.set(SUMMAND * self.tagged.len() as u64);
+        self
+    }
 }
 
 /// Free tags first, then cells by age; without factoring, summands of one variable stay apart.
@@ -92,7 +152,13 @@ enum Tag {
     Cell(u32, u64),
 }
 
-type Frame = Rc<RefCell<FxHashMap<u64, Entry>>>;
+/// What the variables of a body are bound to.
+type Frame = Rc<RefCell<Entries>>;
+
+struct Entries {
+    map: FxHashMap<u64, Entry>,
+    space: Space,
+}
 
 enum Kont {
     Argument(Tm, Frame),
@@ -121,27 +187,44 @@ struct Machine {
     stack: Vec<Kont>,
     captured: FxHashMap<*const Node, Rc<[u64]>>,
     serial: u64,
+    /// The nodes of the program.
     base: u64,
+    /// The nodes in memory, apart from heap and stack.
+    meter: Rc<Cell<u64>>,
 }
 
 type Run<T> = Result<T, Halt>;
 
 impl Machine {
+    fn limit(&self, stopped: Stopped) -> Halt {
+        Halt::Limit(stopped, Box::new(self.counts.clone()))
+    }
+
+    fn frame(&self, entries: impl Iterator<Item = (u64, Entry)>) -> Frame {
+        let map: FxHashMap<u64, Entry> = entries.collect();
+        let space = Space::new(&self.meter, map.len() as u64);
+        Rc::new(RefCell::new(Entries { map, space }))
+    }
+
+    fn pair(&self, first: Value, second: Value) -> Value {
+        Value::Pair(Rc::new(Parts { first, second, _space: Space::new(&self.meter, 3) }))
+    }
+
     fn step(&mut self, rule: Rule) -> Run<()> {
         if self.counts.steps >= self.limits.steps {
-            return Err(Halt::Limit(Stopped::Steps, self.counts.steps));
+            return Err(self.limit(Stopped::Steps));
         }
         self.counts.step(rule.name());
-        let size = self.base + 2 * self.cells.len() as u64 + self.stack.len() as u64;
+        let size = self.base + self.meter.get() + 2 * self.cells.len() as u64 + self.stack.len() as u64;
         self.counts.size(size);
         if size > self.limits.size {
-            return Err(Halt::Limit(Stopped::Size, self.counts.steps));
+            return Err(self.limit(Stopped::Size));
         }
         Ok(())
     }
 
     fn evaluate(&mut self, tm: &Tm) -> Run<Value> {
-        let mut control = Control::Eval(tm.clone(), Frame::default());
+        let mut control = Control::Eval(tm.clone(), self.frame(std::iter::empty()));
         loop {
             control = match control {
                 Control::Eval(tm, frame) => self.eval(&tm, frame)?,
@@ -185,7 +268,7 @@ impl Machine {
 
     /// (9), except that a variable of type `R^⊥` is left as it is.
     fn variable(&mut self, x: &Var, frame: &Frame) -> Run<Value> {
-        let entry = frame.borrow().get(&x.id).cloned();
+        let entry = frame.borrow().map.get(&x.id).cloned();
         match entry {
             Some(Entry::Linear(r)) => Ok(Value::Num(r)),
             Some(Entry::Cell(cell)) => self.read(cell),
@@ -220,8 +303,9 @@ impl Machine {
             .entry(Rc::as_ptr(tm))
             .or_insert_with(|| syntax::free_vars(tm).iter().map(|x| x.id).collect::<Vec<_>>().into());
         let frame = frame.borrow();
-        let captured = free.iter().filter_map(|id| Some((*id, frame.get(id)?.clone()))).collect();
-        Ok(Value::Closure(Rc::new(Closure { lam: tm.clone(), captured })))
+        let captured: Vec<_> = free.iter().filter_map(|id| Some((*id, frame.map.get(id)?.clone()))).collect();
+        let space = Space::new(&self.meter, 1 + captured.len() as u64);
+        Ok(Value::Closure(Rc::new(Closure { lam: tm.clone(), captured, _space: space })))
     }
 
     /// A new cell for `x := value`, with the parts of a pair named by (16) and (8).
@@ -230,16 +314,16 @@ impl Machine {
             let value = match (value, &x.ty) {
                 (Value::Pair(parts), Ty::Prod(a, b)) => {
                     let named = |value: &Value| matches!(value, Value::Cell(_));
-                    if named(&parts.0) && named(&parts.1) {
+                    if named(&parts.first) && named(&parts.second) {
                         Value::Pair(parts)
                     } else {
                         self.step(Rule::R16)?;
                         self.step(Rule::R8)?;
                         let (y, z) = component_variables(x, a, b);
-                        let (first, second) = (self.part(&parts.0)?, self.part(&parts.1)?);
+                        let (first, second) = (self.part(&parts.first)?, self.part(&parts.second)?);
                         let first = Value::Cell(self.store(&y, first)?);
                         let second = Value::Cell(self.store(&z, second)?);
-                        Value::Pair(Rc::new((first, second)))
+                        self.pair(first, second)
                     }
                 }
                 (value, _) => value,
@@ -247,8 +331,7 @@ impl Machine {
             if matches!(value, Value::Sum(_)) {
                 return Err(Halt::Open);
             }
-            let cell =
-                u32::try_from(self.cells.len()).map_err(|_| Halt::Limit(Stopped::Size, self.counts.steps))?;
+            let cell = u32::try_from(self.cells.len()).map_err(|_| self.limit(Stopped::Size))?;
             self.cells.push((x.clone(), value));
             Ok(cell)
         })
@@ -263,7 +346,9 @@ impl Machine {
             (_, true) => return Err(Halt::Open),
             (_, false) => Entry::Cell(self.store(x, value)?),
         };
-        frame.borrow_mut().insert(x.id, entry);
+        let entries = &mut *frame.borrow_mut();
+        entries.map.insert(x.id, entry);
+        entries.space.set(entries.map.len() as u64);
         Ok(())
     }
 
@@ -278,7 +363,7 @@ impl Machine {
                 self.stack.push(Kont::PairDone(value));
                 Ok(Control::Eval(u, frame))
             }
-            Kont::PairDone(left) => Ok(Control::Return(Value::Pair(Rc::new((left, value))))),
+            Kont::PairDone(left) => Ok(Control::Return(self.pair(left, value))),
             Kont::Bind(x, body, frame) => {
                 self.bind(&frame, &x, value)?;
                 Ok(Control::Eval(body, frame))
@@ -286,7 +371,7 @@ impl Machine {
             Kont::BindPair(x, y, body, frame) => {
                 let Value::Pair(parts) = value else { return Err(Halt::Open) };
                 self.step(Rule::R8)?;
-                let (first, second) = (self.part(&parts.0)?, self.part(&parts.1)?);
+                let (first, second) = (self.part(&parts.first)?, self.part(&parts.second)?);
                 self.bind(&frame, &x, first)?;
                 self.bind(&frame, &y, second)?;
                 Ok(Control::Eval(body, frame))
@@ -301,8 +386,9 @@ impl Machine {
                 done.push(r);
                 let args = if let Kind::Fun(_, args) = &tm.kind { args.as_slice() } else { &[] };
                 if let Some(next) = args.get(done.len()).cloned() {
+                    let again = frame.clone();
                     self.stack.push(Kont::Symbol(f, done, tm, frame));
-                    return Ok(Control::Eval(next, frame_of(self.stack.last())));
+                    return Ok(Control::Eval(next, again));
                 }
                 self.step(if f == Symbol::Op(RealOp::Mul) { Rule::R14 } else { Rule::R23 })?;
                 Ok(Control::Return(Value::Num(f.eval(&done))))
@@ -322,10 +408,10 @@ impl Machine {
                 if let (Value::Cell(cell), false) = (&f, self.factoring) {
                     return self.apply_cell(*cell, g);
                 }
-                let mut sum = Sum::default();
+                let mut sum = Sum::new(&self.meter);
                 let tag = self.tag(&f);
                 sum.tagged.insert(tag, (f, g));
-                Ok(Control::Return(Value::Sum(Rc::new(sum))))
+                Ok(Control::Return(Value::Sum(Rc::new(sum.counted()))))
             }
             Value::Num(_) | Value::Pair(_) | Value::Sum(_) => Err(Halt::Open),
         }
@@ -335,7 +421,7 @@ impl Machine {
     fn enter(&mut self, closure: &Closure, argument: Value) -> Run<Control> {
         let Kind::Lam(x, body) = &closure.lam.kind else { return Err(Halt::Open) };
         self.step(Rule::R7)?;
-        let frame: Frame = Rc::new(RefCell::new(closure.captured.iter().cloned().collect()));
+        let frame = self.frame(closure.captured.iter().cloned());
         self.bind(&frame, x, argument)?;
         Ok(Control::Eval(body.clone(), frame))
     }
@@ -368,7 +454,7 @@ impl Machine {
                 let (cell, g) = (*cell, *g);
                 sum.tagged.pop_last();
                 let control = self.apply_cell(cell, g)?;
-                self.stack.push(Kont::Resolve(sum));
+                self.stack.push(Kont::Resolve(sum.counted()));
                 Ok(control)
             }
             Some((Tag::Free(..), _)) => Ok(Control::Return(Value::Sum(Rc::new(sum)))),
@@ -384,11 +470,11 @@ impl Machine {
             }
             (Value::Pair(a), Value::Pair(b)) => deep(|| {
                 self.step(Rule::R13)?;
-                let (t1, u1) = (self.part(&a.0)?, self.part(&b.0)?);
+                let (t1, u1) = (self.part(&a.first)?, self.part(&b.first)?);
                 let first = self.add(t1, u1)?;
-                let (t2, u2) = (self.part(&a.1)?, self.part(&b.1)?);
+                let (t2, u2) = (self.part(&a.second)?, self.part(&b.second)?);
                 let second = self.add(t2, u2)?;
-                Ok(Value::Pair(Rc::new((first, second))))
+                Ok(self.pair(first, second))
             }),
             (Value::Sum(sum), other) | (other, Value::Sum(sum)) => {
                 let sum = self.merge(Rc::unwrap_or_clone(sum), other)?;
@@ -419,7 +505,7 @@ impl Machine {
             large.tagged.insert(tag, (f, factored));
         }
         large.rest = self.add_rest(large.rest.take(), small.rest)?;
-        Ok(large)
+        Ok(large.counted())
     }
 
     /// `0` is neutral.
@@ -459,7 +545,7 @@ impl Machine {
         deep(|| match value {
             Value::Num(r) => Ok(num(*r)),
             Value::Pair(parts) => {
-                let (first, second) = (self.part(&parts.0)?, self.part(&parts.1)?);
+                let (first, second) = (self.part(&parts.first)?, self.part(&parts.second)?);
                 Ok(pair(self.write(&first, used)?, self.write(&second, used)?))
             }
             Value::Free(x) => Ok(var(x)),
@@ -492,13 +578,6 @@ impl Machine {
     }
 }
 
-fn frame_of(kont: Option<&Kont>) -> Frame {
-    match kont {
-        Some(Kont::Symbol(_, _, _, frame)) => frame.clone(),
-        _ => Frame::default(),
-    }
-}
-
 fn has_cells(value: &Value) -> bool {
     matches!(value, Value::Sum(sum) if matches!(sum.tagged.last_key_value(), Some((Tag::Cell(..), _))))
 }
@@ -506,7 +585,7 @@ fn has_cells(value: &Value) -> bool {
 fn is_zero(value: &Value) -> bool {
     match value {
         Value::Num(r) => *r == 0.0,
-        Value::Pair(parts) => deep(|| is_zero(&parts.0) && is_zero(&parts.1)),
+        Value::Pair(parts) => deep(|| is_zero(&parts.first) && is_zero(&parts.second)),
         Value::Closure(_) | Value::Cell(_) | Value::Free(_) | Value::Sum(_) => false,
     }
 }

@@ -1,10 +1,11 @@
 //! Prints types and terms as in the paper, in Unicode; the parser reads it back to the same term.
 //!
 //! Precedences, low to high: `λ`, `+ -`, `· /`, explicit substitution, application, atoms. Bound variables keep their
-//! names, with a number after `_` where a name is already taken in the scope.
+//! names, with a number after `_` where the name is that of another variable which occurs in the scope: so
+//! `t[x := ⟨x, λa. x' a⟩]` is printed as in the paper, where the two `x` are two variables.
 
 use super::syntax::{Kind, Node, Symbol, Tm, Ty, Var, deep, free_vars};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 use wengert_prim::RealOp;
 
@@ -45,12 +46,19 @@ fn within(parentheses: bool, out: &mut String, f: impl FnOnce(&mut String)) {
 
 /// A term.
 pub fn term(tm: &Tm) -> String {
+    let mut printer = Printer::new(tm, None, true);
+    printer.write(tm, 0);
+    printer.out
+}
+
+/// A term without the types of its variables, as the paper writes terms.
+pub fn plain(tm: &Tm) -> String {
     highlighted(tm, None).0
 }
 
 /// A term with the declarations of its free variables: `x : !R ⊢ …`, as the parser wants it.
 pub fn sequent(tm: &Tm) -> String {
-    let mut printer = Printer::new(tm, None);
+    let mut printer = Printer::new(tm, None, true);
     let declarations: Vec<String> = free_vars(tm)
         .iter()
         .map(|x| format!("{} : {}{}", printer.name(x), if x.linear { "" } else { "!" }, ty(&x.ty)))
@@ -63,9 +71,9 @@ pub fn sequent(tm: &Tm) -> String {
     }
 }
 
-/// A term, and which bytes of the text are the node `focus`.
+/// A term without types, and which bytes of the text are the node `focus`.
 pub fn highlighted(tm: &Tm, focus: Option<&Tm>) -> (String, Option<Range<usize>>) {
-    let mut printer = Printer::new(tm, focus);
+    let mut printer = Printer::new(tm, focus, false);
     printer.write(tm, 0);
     (printer.out, printer.range)
 }
@@ -89,51 +97,79 @@ fn integer(n: i64) -> String {
     if n < 0 { format!("m{}", n.unsigned_abs()) } else { n.to_string() }
 }
 
+/// Where each variable occurs: the nodes of the tree are numbered in the order in which they are printed.
+fn occurrences_of(tm: &Tm) -> FxHashMap<u64, Vec<u64>> {
+    let (mut found, mut waiting, mut at) = (FxHashMap::<u64, Vec<u64>>::default(), vec![tm], 0u64);
+    while let Some(tm) = waiting.pop() {
+        if let Kind::Var(x) = &tm.kind {
+            found.entry(x.id).or_default().push(at);
+        }
+        at += 1;
+        waiting.extend(tm.kind.children().into_iter().rev());
+    }
+    found
+}
+
 struct Printer<'a> {
     out: String,
     focus: Option<&'a Tm>,
     range: Option<Range<usize>>,
+    annotated: bool,
     names: FxHashMap<u64, String>,
-    taken: FxHashSet<String>,
-    last: FxHashMap<String, u64>,
+    /// The variables in scope by the name that they have here, innermost last.
+    named: FxHashMap<String, Vec<u64>>,
+    occurrences: FxHashMap<u64, Vec<u64>>,
+    /// The number of the next node.
+    at: u64,
 }
 
 impl<'a> Printer<'a> {
-    fn new(tm: &Tm, focus: Option<&'a Tm>) -> Printer<'a> {
-        let (names, taken, last) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
-        let mut printer = Printer { out: String::new(), focus, range: None, names, taken, last };
+    fn new(tm: &Tm, focus: Option<&'a Tm>, annotated: bool) -> Printer<'a> {
+        let mut printer = Printer {
+            out: String::new(),
+            focus,
+            range: None,
+            annotated,
+            names: FxHashMap::default(),
+            named: FxHashMap::default(),
+            occurrences: occurrences_of(tm),
+            at: 0,
+        };
         for x in free_vars(tm) {
-            printer.bind(&x);
+            printer.bind(&x, tm.size);
         }
         printer
     }
 
-    fn bind(&mut self, x: &Var) -> String {
+    /// Names a variable whose scope is printed next and has `size` nodes. Another variable of that name may be hidden by
+    /// it, if it does not occur there.
+    fn bind(&mut self, x: &Var, size: u64) -> String {
+        let scope = self.at..self.at.saturating_add(size);
+        let stem = stem(&x.name);
         let mut name = x.name.to_string();
-        if self.taken.contains(&name) || Symbol::by_name(&name).is_some() {
-            let stem = stem(&name).to_owned();
-            let last = self.last.entry(stem.clone()).or_insert(1);
-            loop {
-                *last += 1;
-                name = format!("{stem}_{last}");
-                if !self.taken.contains(&name) {
-                    break;
-                }
-            }
+        let mut number = 1;
+        while Symbol::by_name(&name).is_some() || self.is_taken(&name, &scope) {
+            number += 1;
+            name = format!("{stem}_{number}");
         }
-        self.taken.insert(name.clone());
+        self.named.entry(name.clone()).or_default().push(x.id);
         self.names.insert(x.id, name.clone());
         name
     }
 
+    fn is_taken(&self, name: &str, scope: &Range<u64>) -> bool {
+        let occurs = |id: &u64| {
+            let all = self.occurrences.get(id).map_or(&[][..], Vec::as_slice);
+            all.get(all.partition_point(|at| *at < scope.start)).is_some_and(|at| *at < scope.end)
+        };
+        self.named.get(name).is_some_and(|ids| ids.iter().any(occurs))
+    }
+
     fn unbind(&mut self, x: &Var) {
-        if let Some(name) = self.names.remove(&x.id) {
-            if let Some(last) = self.last.get_mut(stem(&name))
-                && name.ends_with(&format!("_{last}"))
-            {
-                *last -= 1;
-            }
-            self.taken.remove(&name);
+        if let Some(name) = self.names.remove(&x.id)
+            && let Some(ids) = self.named.get_mut(&name)
+        {
+            ids.retain(|id| *id != x.id);
         }
     }
 
@@ -142,12 +178,16 @@ impl<'a> Printer<'a> {
     }
 
     fn annotation(&mut self, x: &Var, name: &str) {
-        self.out.push_str(&format!("{name}:{}", if x.linear { "" } else { "!" }));
-        write_ty(&x.ty, 0, &mut self.out);
+        self.out.push_str(name);
+        if self.annotated {
+            self.out.push_str(if x.linear { ":" } else { ":!" });
+            write_ty(&x.ty, 0, &mut self.out);
+        }
     }
 
     fn write(&mut self, tm: &Tm, level: u8) {
         let start = self.out.len();
+        self.at += 1;
         deep(|| self.node(tm, level));
         if self.focus.is_some_and(|focus| std::ptr::eq::<Node>(&**focus, &**tm)) && self.range.is_none() {
             self.range = Some(start..self.out.len());
@@ -180,7 +220,7 @@ impl<'a> Printer<'a> {
             }
             Kind::Num(r) => self.numeral(*r, level),
             Kind::Lam(x, body) => self.enclosed(level > 0, |p| {
-                let name = p.bind(x);
+                let name = p.bind(x, body.size);
                 p.out.push('λ');
                 p.annotation(x, &name);
                 p.out.push_str(". ");
@@ -210,7 +250,7 @@ impl<'a> Printer<'a> {
     fn substitution(&mut self, tm: &Tm) {
         match &tm.kind {
             Kind::Sub(t, x, u) => {
-                let name = self.bind(x);
+                let name = self.bind(x, t.size);
                 self.write(t, 3);
                 self.unbind(x);
                 self.out.push('[');
@@ -220,7 +260,7 @@ impl<'a> Printer<'a> {
                 self.out.push(']');
             }
             Kind::SubPair(t, x, y, u) => {
-                let names = (self.bind(x), self.bind(y));
+                let names = (self.bind(x, t.size), self.bind(y, t.size));
                 self.write(t, 3);
                 self.unbind(x);
                 self.unbind(y);

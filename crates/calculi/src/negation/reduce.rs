@@ -220,34 +220,38 @@ fn contract_sum(rule: Rule, t: &Tm, u: &Tm) -> Option<Tm> {
 }
 
 /// (17) between a summand of the bunch `t` and one of the bunch `u`, of which at least one is a sum: the paper writes Σ
-/// for sums whatever their order and brackets.
+/// for sums whatever their order and brackets, and by (21) and (22) whatever substitutions stand behind their parts.
 fn factor_bunch(t: &Tm, u: &Tm) -> Option<Tm> {
-    let is_sum = |tm: &Tm| matches!(tm.kind, Kind::Add(..));
+    let is_sum = |tm: &Tm| matches!(peel(tm).0.kind, Kind::Add(..));
     if !is_sum(t) && !is_sum(u) {
         return None;
     }
-    let (left, right) = (summands(t), summands(u));
+    let mut contexts = Alpha::new();
+    let (left, right) = (summands(t, &mut contexts), summands(u, &mut contexts));
     for (i, s) in left.iter().enumerate() {
         for (j, w) in right.iter().enumerate() {
             if let Some(factored) = contract_sum(Rule::R17, s, w) {
                 let others = right.iter().enumerate().filter(|(k, _)| *k != j).map(|(_, w)| (*w).clone());
                 let left = left.iter().enumerate().map(|(k, s)| if k == i { &factored } else { *s });
                 let left = left.cloned().reduce(add)?;
-                return Some(match others.reduce(add) {
+                let sum = match others.reduce(add) {
                     Some(others) => add(left, others),
                     None => left,
-                });
+                };
+                return Some(wrap(sum, &contexts));
             }
         }
     }
     None
 }
 
-/// The summands of a bunch, from left to right.
-fn summands(tm: &Tm) -> Vec<&Tm> {
+/// The summands of a bunch, from left to right, and the substitutions behind its sums.
+fn summands<'a>(tm: &'a Tm, contexts: &mut Alpha) -> Vec<&'a Tm> {
     let (mut out, mut waiting) = (Vec::new(), vec![tm]);
     while let Some(tm) = waiting.pop() {
-        if let Kind::Add(t, u) = &tm.kind {
+        let (core, alpha) = peel(tm);
+        if let Kind::Add(t, u) = &core.kind {
+            contexts.extend(alpha);
             waiting.extend([u, t]);
         } else {
             out.push(tm);
@@ -415,7 +419,7 @@ pub enum Strategy {
 }
 
 /// The next redex: substituted terms first, then the scope. A variable of type R^⊥ is replaced only when nothing else is
-/// left to do in its scope, so that (17) finds all its occurrences, except where its abstraction is waited for.
+/// left to do in its scope, bodies of abstractions included, so that (17) has found all its occurrences.
 pub fn next(tm: &Tm, set: Rules, strategy: Strategy) -> Option<Redex> {
     let search = |bodies| {
         let mut path = Vec::new();
@@ -430,7 +434,7 @@ pub fn next(tm: &Tm, set: Rules, strategy: Strategy) -> Option<Redex> {
 
 fn find(tm: &Tm, set: Rules, bodies: bool, applied: bool, path: &mut Vec<usize>) -> Option<(Rule, u64)> {
     deep(|| {
-        let child = |i: usize, path: &mut Vec<usize>| {
+        let child_with = |i: usize, bodies: bool, path: &mut Vec<usize>| {
             let t = tm.kind.children().get(i).copied()?;
             path.push(i);
             let found = find(t, set, bodies, is_applied(&tm.kind, i, applied), path);
@@ -439,6 +443,7 @@ fn find(tm: &Tm, set: Rules, bodies: bool, applied: bool, path: &mut Vec<usize>)
             }
             found
         };
+        let child = |i: usize, path: &mut Vec<usize>| child_with(i, bodies, path);
         let own = || {
             let found = at_root(tm, set, applied);
             let expansion = found.iter().find(|(rule, _)| *rule == Rule::R16);
@@ -446,12 +451,10 @@ fn find(tm: &Tm, set: Rules, bodies: bool, applied: bool, path: &mut Vec<usize>)
         };
         match &tm.kind {
             Kind::Lam(..) if !bodies => own(),
-            Kind::Sub(_, x, _) => {
-                let delayed = matches!(x.ty, Ty::Neg(_)) && !x.linear;
-                let first = child(1, path).or_else(|| if delayed { None } else { own() });
-                first.or_else(|| child(0, path)).or_else(own)
+            Kind::Sub(t, x, _) if is_pending(x, t) => {
+                child(1, path).or_else(|| child(0, path)).or_else(|| child_with(0, true, path)).or_else(own)
             }
-            Kind::SubPair(..) => child(1, path).or_else(own).or_else(|| child(0, path)),
+            Kind::Sub(..) | Kind::SubPair(..) => child(1, path).or_else(own).or_else(|| child(0, path)),
             Kind::Var(_)
             | Kind::Num(_)
             | Kind::Lam(..)
@@ -461,6 +464,11 @@ fn find(tm: &Tm, set: Rules, bodies: bool, applied: bool, path: &mut Vec<usize>)
             | Kind::Fun(..) => (0..tm.kind.children().len()).find_map(|i| child(i, path)).or_else(own),
         }
     })
+}
+
+/// Whether `x` is a variable of type R^⊥ that occurs in `t`.
+fn is_pending(x: &Var, t: &Tm) -> bool {
+    matches!(x.ty, Ty::Neg(_)) && !x.linear && syntax::occurrences(t, x) > 0
 }
 
 /// A reduction of Table 2, with its steps.
@@ -492,7 +500,7 @@ pub fn normalize(tm: &Tm, set: Rules, strategy: Strategy, limits: &Limits) -> Ru
                 rule: redex.rule.name(),
                 before,
                 redex: range,
-                after: print::term(&after),
+                after: print::plain(&after),
             });
         }
         run.counts.step(redex.rule.name());

@@ -26,7 +26,7 @@ fn proposition_17_needs_the_previous_state() {
     let tags = transform::tags(&xs, 1);
     let term = transform::gradient_term(&net.applied, &xs, &tags, &[e, r], 1).unwrap();
     let outcome = machine::run(&term, true, &Limits::default()).ok().unwrap();
-    let found = transform::read_back(&outcome.end, &tags).unwrap();
+    let found = transform::read_back(&outcome.end, &tags).unwrap().gradient;
     // The recurrence, over the items in a given order, with g_ρ from u_i or from u_{i+1}.
     let recurrence = |items: &[f64], printed: bool| {
         let (mut u, mut g_epsilon, mut g_rho) = (0.0, 0.0, 0.0);

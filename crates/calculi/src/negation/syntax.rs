@@ -356,6 +356,17 @@ pub fn free_vars(tm: &Tm) -> Vec<Var> {
     out
 }
 
+/// The nodes of a term, those that are shared counted once.
+pub fn distinct_nodes(tm: &Tm) -> u64 {
+    let (mut seen, mut waiting) = (FxHashSet::default(), vec![tm]);
+    while let Some(tm) = waiting.pop() {
+        if seen.insert(Rc::as_ptr(tm)) {
+            waiting.extend(tm.kind.children());
+        }
+    }
+    seen.len() as u64
+}
+
 /// How often `x` occurs free; ids are unique, so any occurrence is a free one where `x` is in scope.
 pub fn occurrences(tm: &Tm, x: &Var) -> u64 {
     let (mut count, mut waiting) = (0, vec![tm]);

@@ -2,11 +2,11 @@
 //! Corollary 16 around them.
 
 use super::syntax::{
-    Kind, Symbol, Tm, Ty, Var, add, app, deep, fun, lam, mk, mul, num, op, pair, sub, sub_pair, var,
+    Kind, Symbol, Tm, Ty, Var, add, app, deep, fun, lam, map_vars, mk, mul, num, op, pair, sub, sub_pair, var,
 };
 use super::types::type_of;
 use std::rc::Rc;
-use wengert_prim::{Expr, Rule, rules};
+use wengert_prim::{Expr, RealOp, Rule, rules};
 
 /// `∂f/∂i` at the variables `xs`, in 𝓕′: a numeral, one of the variables, a symbol at some of them, or a symbol of its own.
 /// Read off the one table of derivative rules.
@@ -21,13 +21,51 @@ pub fn partial(f: Symbol, i: usize, xs: &[Tm]) -> Tm {
     let Some(term) = terms.iter().find(|term| term.arg == i) else { return num(0.0) };
     match (&term.coef, term.negative) {
         (None, negative) => num(if negative { -1.0 } else { 1.0 }),
-        (Some(Expr::Out), false) => fun(f, xs.to_vec()),
-        (Some(Expr::In(j)), false) => xs.get(*j).cloned().unwrap_or_else(opaque),
-        (Some(Expr::Op(inner, operands)), false) => match operands.as_slice() {
-            [Expr::In(j)] => xs.get(*j).map_or_else(opaque, |x| op(*inner, vec![x.clone()])),
-            _ => opaque(),
-        },
+        (Some(coef), false) if is_plain(coef) => expression(coef, f, xs).unwrap_or_else(opaque),
         (Some(_), _) => opaque(),
+    }
+}
+
+/// Whether a coefficient is short enough to be written out.
+fn is_plain(coef: &Expr) -> bool {
+    let leaf = |e: &Expr| matches!(e, Expr::In(_) | Expr::Const(_));
+    match coef {
+        Expr::Out | Expr::In(_) => true,
+        Expr::Op(RealOp::Mul | RealOp::Add, operands) => operands
+            .iter()
+            .all(|e| leaf(e) || matches!(e, Expr::Op(RealOp::PowInt(_), of) if of.iter().all(leaf))),
+        Expr::Op(_, operands) => matches!(operands.as_slice(), [Expr::In(_)]),
+        Expr::Const(_) | Expr::If(..) => false,
+    }
+}
+
+/// A coefficient of a derivative rule of `f` at the variables `xs`.
+fn expression(e: &Expr, f: Symbol, xs: &[Tm]) -> Option<Tm> {
+    deep(|| match e {
+        Expr::In(j) => xs.get(*j).cloned(),
+        Expr::Out => Some(fun(f, xs.to_vec())),
+        Expr::Const(r) => Some(num(*r)),
+        Expr::Op(inner, operands) => {
+            let operands: Option<Vec<Tm>> = operands.iter().map(|e| expression(e, f, xs)).collect();
+            Some(op(*inner, operands?))
+        }
+        Expr::If(..) => None,
+    })
+}
+
+/// `∂f/∂i` written out in symbols of 𝓕 where its rule has no cases: what is needed to differentiate it again.
+fn written_out(f: RealOp, i: usize, xs: &[Tm]) -> Option<Tm> {
+    let rule = rules::lookup(f);
+    let Rule::Linear { terms, divisor } = &*rule else { return None };
+    let Some(term) = terms.iter().find(|term| term.arg == i) else { return Some(num(0.0)) };
+    let coef = match &term.coef {
+        Some(coef) => expression(coef, Symbol::Op(f), xs)?,
+        None => num(1.0),
+    };
+    let signed = if term.negative { op(RealOp::Neg, vec![coef]) } else { coef };
+    match divisor {
+        Some(divisor) => Some(op(RealOp::Div, vec![signed, expression(divisor, Symbol::Op(f), xs)?])),
+        None => Some(signed),
     }
 }
 
@@ -53,8 +91,10 @@ pub fn forward_type(ty: &Ty) -> Option<Ty> {
 
 /// Which transformation, as far as they differ.
 #[derive(Clone, Copy)]
-enum Mode {
+pub(crate) enum Mode {
+    /// `D⃖_d`
     Reverse(usize),
+    /// `D⃗`
     Forward,
 }
 
@@ -66,7 +106,8 @@ impl Mode {
         }
     }
 
-    fn second(self) -> Ty {
+    /// The type of the second half of `D(R)`.
+    pub(crate) fn second(self) -> Ty {
         match self {
             Mode::Reverse(d) => Ty::Neg(d),
             Mode::Forward => Ty::Real,
@@ -142,12 +183,15 @@ fn componentwise(t: &Tm, u: &Tm, a: &Ty, b: &Ty) -> Tm {
 
 /// `⟨f(x), …⟩[⟨x₁, x₁′⟩ := D(t₁)]…`; without a symbol it is the sum.
 fn lift(f: Option<Symbol>, args: &[Tm], mode: Mode) -> Option<Tm> {
-    if matches!(f, Some(Symbol::Partial(..))) {
-        return None;
+    if let Some(Symbol::Partial(of, i)) = f {
+        let ys: Vec<Var> = args.iter().map(|_| Var::exponential("y", Ty::Real)).collect();
+        let written = written_out(of, i, &ys.iter().map(var).collect::<Vec<_>>())?;
+        let bound = ys.iter().zip(args).fold(written, |tm, (y, arg)| sub(tm, y, arg.clone()));
+        return transform(&bound, mode);
     }
-    let names = ["x", "y"];
+    let names = ["w", "v"];
     let fresh = |i: usize| {
-        let name = names.get(i).copied().unwrap_or("z");
+        let name = names.get(i).copied().unwrap_or("u");
         (Var::exponential(name, Ty::Real), Var::exponential(format!("{name}'"), mode.second()))
     };
     let vars: Vec<(Var, Var)> = (0..args.len()).map(fresh).collect();
@@ -169,16 +213,40 @@ pub fn tags(xs: &[Var], d: usize) -> Vec<Var> {
     xs.iter().map(|x| Var::exponential(format!("{}'", x.name), Ty::Neg(d))).collect()
 }
 
+/// `D(t)[x := seed]…` for the transformation of that mode. The `x` are renewed, since the seeds speak of the old ones.
+pub(crate) fn seeded(tm: &Tm, seeds: &[(Var, Tm)], mode: Mode) -> Option<Tm> {
+    let image = transform(tm, mode)?;
+    let renewed = |(x, _): &(Var, Tm)| Some((x.id, Var::exponential(x.name.clone(), mode.ty(&x.ty)?)));
+    let names: rustc_hash::FxHashMap<u64, Var> = seeds.iter().map(renewed).collect::<Option<_>>()?;
+    let image = map_vars(&image, &mut |x| names.get(&x.id).map(var));
+    let bind = |tm, (x, seed): &(Var, Tm)| Some(sub(tm, names.get(&x.id)?, seed.clone()));
+    seeds.iter().try_fold(image, bind)
+}
+
+/// `λa. x′ a`
+pub(crate) fn eta_expanded(tag: &Var) -> Tm {
+    let a = Var::linear("a");
+    lam(&a, app(var(tag), var(&a)))
+}
+
+/// A value of a first-order type as one that does not depend on the variables: `⟨y, λa.0⟩`, or `⟨y, 0⟩`.
+pub(crate) fn constant(tm: &Tm, ty: &Ty, mode: Mode) -> Tm {
+    match ty {
+        Ty::Prod(a, b) => deep(|| {
+            let (x, y) = (Var::exponential("y", (**a).clone()), Var::exponential("y'", (**b).clone()));
+            let parts = pair(constant(&var(&x), a, mode), constant(&var(&y), b, mode));
+            sub_pair(parts, &x, &y, tm.clone())
+        }),
+        Ty::Real | Ty::Fun(..) | Ty::Neg(_) => pair(tm.clone(), mode.zero()),
+    }
+}
+
 /// `D⃖_d(t)[x := ⟨x, λa.x′a⟩]` of Theorem 15, where `x` becomes a fresh variable of type R, which is given back.
 pub fn tagged(tm: &Tm, xs: &[Var], tags: &[Var], d: usize) -> Option<(Tm, Vec<Var>)> {
     let primals: Vec<Var> = xs.iter().map(|x| Var::exponential(x.name.clone(), Ty::Real)).collect();
-    let mut result = reverse(tm, d)?;
-    for ((x, primal), tag) in xs.iter().zip(&primals).zip(tags) {
-        let a = Var::linear("a");
-        let seed = pair(var(primal), lam(&a, app(var(tag), var(&a))));
-        result = sub(result, &x.at(reverse_type(&x.ty, d)?), seed);
-    }
-    Some((result, primals))
+    let seeds = primals.iter().zip(tags).map(|(primal, tag)| pair(var(primal), eta_expanded(tag)));
+    let seeds: Vec<(Var, Tm)> = xs.iter().cloned().zip(seeds).collect();
+    Some((seeded(tm, &seeds, Mode::Reverse(d))?, primals))
 }
 
 /// Corollary 16: `z′ 1[⟨z, z′⟩ := D⃖(t)[x := ⟨x, λa.x′a⟩]][x := r]`.
@@ -216,23 +284,34 @@ pub fn with_injections(tm: &Tm, tags: &[Var]) -> Tm {
     tags.iter().enumerate().fold(tm.clone(), |tm, (i, tag)| sub(tm, tag, injection(i, tags.len())))
 }
 
+/// A gradient, and how many operations it took to read it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadBack {
+    /// One number for each tag.
+    pub gradient: Vec<f64>,
+    /// Entries written, summands visited, numbers added.
+    pub operations: u64,
+}
+
 /// The read-back that the paper asks for after Corollary 16: the gradient from the tagged sum `Σ xⱼ′ gⱼ`, each summand
 /// written to its place, so that it is linear in the number of variables and summands. `None` if the term is no such sum.
-pub fn read_back(sum: &Tm, tags: &[Var]) -> Option<Vec<f64>> {
+pub fn read_back(sum: &Tm, tags: &[Var]) -> Option<ReadBack> {
     let places: rustc_hash::FxHashMap<u64, usize> = tags.iter().enumerate().map(|(i, x)| (x.id, i)).collect();
-    let mut gradient = vec![0.0; tags.len()];
+    let (mut gradient, mut operations) = (vec![0.0; tags.len()], tags.len() as u64);
     let mut waiting: Vec<&Rc<_>> = vec![sum];
     while let Some(summand) = waiting.pop() {
+        operations += 1;
         match &summand.kind {
             Kind::Add(t, u) => waiting.extend([t, u]),
             Kind::Num(0.0) => {}
             Kind::App(x, g) => {
                 let (Kind::Var(x), Kind::Num(g)) = (&x.kind, &g.kind) else { return None };
+                operations += 1;
                 *gradient.get_mut(*places.get(&x.id)?)? += g;
             }
             Kind::Var(_) | Kind::Num(_) | Kind::Lam(..) | Kind::Pair(..) => return None,
             Kind::Sub(..) | Kind::SubPair(..) | Kind::Fun(..) => return None,
         }
     }
-    Some(gradient)
+    Some(ReadBack { gradient, operations })
 }
