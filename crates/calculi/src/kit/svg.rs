@@ -41,6 +41,8 @@ const CHARACTER: f64 = 8.0;
 const BOX_HEIGHT: f64 = 28.0;
 const LAYER_HEIGHT: f64 = 64.0;
 const GAP: f64 = 16.0;
+/// How far from the middle of a node its outermost arrows end.
+const ARROWS: f64 = 9.0;
 
 /// The drawing of a graph.
 pub fn draw(graph: &Graph) -> String {
@@ -69,9 +71,12 @@ pub fn draw(graph: &Graph) -> String {
         "<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
          orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#555\"/></marker></defs>\n",
     );
-    for (from, to) in &graph.edges {
+    for (edge, (from, to)) in graph.edges.iter().enumerate() {
         if let (Some((x1, y1)), Some((x2, y2))) = (places.get(*from), places.get(*to)) {
             let (y1, y2) = if y2 > y1 { (y1 + BOX_HEIGHT / 2.0, y2 - BOX_HEIGHT / 2.0) } else { (*y1, *y2) };
+            let spread = |beside: f64, node: usize| beside * ARROWS.min((width(node) - 8.0) / 2.0);
+            let x1 = x1 + spread(beside(graph, edge, &|other| other == (*from, *to)), *from);
+            let x2 = x2 + spread(beside(graph, edge, &|other| other.1 == *to), *to);
             let _ = writeln!(
                 out,
                 "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"#555\" \
@@ -99,6 +104,13 @@ pub fn draw(graph: &Graph) -> String {
     }
     out.push_str("</svg>\n");
     out
+}
+
+/// Where an edge stands among those like it, from -1 to 1, so that no arrow hides another.
+fn beside(graph: &Graph, edge: usize, like: &dyn Fn((usize, usize)) -> bool) -> f64 {
+    let all = graph.edges.iter().filter(|other| like(**other)).count();
+    let before = graph.edges.iter().take(edge).filter(|other| like(**other)).count();
+    if all < 2 { 0.0 } else { 2.0 * before as f64 / (all - 1) as f64 - 1.0 }
 }
 
 /// The nodes by layers, in order.
@@ -185,6 +197,12 @@ mod tests {
             "{drawn}"
         );
         assert!(draw(&Graph::default()).ends_with("</svg>\n"));
+        // What is used twice has two arrows.
+        let mut graph = Graph::default();
+        let x = graph.node("x", Kind::Input, &[]);
+        graph.node("*", Kind::Output, &[x, x]);
+        assert_eq!([0, 1].map(|edge| beside(&graph, edge, &|other| other == (0, 1))), [-1.0, 1.0]);
+        assert_eq!(beside(&graph, 0, &|other| other == (1, 0)), 0.0);
         let cycle = Graph {
             nodes: vec![("a".into(), Kind::Step), ("b".into(), Kind::Step)],
             edges: vec![(0, 1), (1, 0)],
