@@ -59,7 +59,7 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "composition",
         what: "a fold over n numbers that builds a function",
-        sizes: &DENSE,
+        sizes: &FUNCTIONS,
         program: composition,
     },
 ];
@@ -69,6 +69,8 @@ const INPUTS: [usize; 7] = [2, 4, 8, 16, 32, 64, 128];
 const SIZES: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// Where some calculus is exponential, a few more small ones.
 const DENSE: [usize; 10] = [2, 4, 6, 8, 10, 12, 16, 32, 64, 128];
+/// Where some calculus is cubic.
+const FUNCTIONS: [usize; 9] = [2, 4, 6, 8, 10, 12, 16, 24, 32];
 /// No program may take more steps or a larger term.
 pub const LIMITS: Limits = Limits { steps: 300_000, size: 200_000, recorded: 0 };
 /// A series ends after a program whose last term is longer than this, in bytes.
