@@ -4,7 +4,7 @@ use super::print::{Notation, print};
 use super::reduce::Reducer;
 use super::syntax::Term;
 use super::types::Language;
-use crate::kit::trace::{Limits, Trace};
+use crate::kit::trace::{Limits, Stopped, Trace};
 use expect_test::{Expect, expect};
 use wengert_base::SourceId;
 
@@ -265,4 +265,52 @@ fn from_core() {
     let errors =
         super::Pullback.trace(&program(Derive::Jvp, args, pair), &Limits::default()).expect_err("forward");
     assert_eq!(errors.first().map(|error| error.code), Some("E0917"));
+}
+
+/// At every number of steps: the end is the term that the last of them gave, recorded or not.
+fn check_ends(text: &str, reduce: &dyn Fn(&Term, &Limits) -> Trace) {
+    let start = term(text);
+    let whole = reduce(&start, &Limits::default());
+    let ends = (1..=whole.counts.steps).map(|steps| {
+        let trace = reduce(&start, &Limits { steps, ..Limits::default() });
+        // 20a comes with the step that is its premise.
+        assert!((steps..=steps + 1).contains(&trace.counts.steps), "{text}");
+        assert_eq!(trace.stopped, Some(Stopped::Steps), "{text}");
+        assert_eq!(trace.end, trace.steps.last().map_or(trace.start, |step| step.after.clone()), "{text}");
+        // The same without a record: the steps of one A-reduction are then taken together.
+        let unseen = reduce(&start, &Limits { steps, recorded: 0, ..Limits::default() });
+        assert!(unseen.counts.steps >= steps && unseen.result.is_none(), "{text}");
+        (unseen.counts.steps, unseen.end)
+    });
+    let ends: Vec<(u64, String)> = ends.collect();
+    for (steps, end) in &ends {
+        let seen = reduce(&start, &Limits { steps: *steps, ..Limits::default() });
+        assert_eq!(seen.end, *end, "{text} after {steps}");
+    }
+}
+
+#[test]
+fn a_reduction_that_stops_ends_with_the_term_after_its_last_step() {
+    let pullback = |term: &Term, limits: &Limits| Reducer::new(limits, Notation::Paper).trace(term).0;
+    let differential = |term: &Term, limits: &Limits| {
+        super::differential::trace(&super::differential::translate(term), limits).0
+    };
+    for text in [
+        "((Ω λ⟨x,y⟩. pow2(mult(x, add(y, 1)))) · Ω [1]) ⟨1,3⟩",
+        "((Ω λx. (λf. f (f x)) (λy. mult(y, x))) · Ω [1]) 3",
+        "add(1, 2) + mult(3, (λx. x) 4)",
+    ] {
+        check_ends(text, &pullback);
+        for limit in 1..12.min(differential(&term(text), &Limits::default()).counts.steps) {
+            let start = term(text);
+            let all = differential(&start, &Limits::default());
+            let limits = Limits { steps: limit, ..Limits::default() };
+            let stopped = differential(&start, &limits);
+            let expected = all.steps.get(limit as usize - 1).map(|step| step.after.clone());
+            assert_eq!(Some(stopped.end), expected, "{text} after {limit}");
+            let unseen = differential(&start, &Limits { recorded: 0, ..limits });
+            assert_eq!((unseen.counts.steps, unseen.stopped), (limit, Some(Stopped::Steps)), "{text}");
+            assert!(unseen.end != all.start, "{text} after {limit}: {}", unseen.end);
+        }
+    }
 }

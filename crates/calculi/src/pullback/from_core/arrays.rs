@@ -21,6 +21,8 @@ pub(super) fn known(prim: Prim, args: &[Piece]) -> Option<Piece> {
     Some(match (prim, args) {
         (Prim::Real, [Piece::Int(n)]) => Piece::Term(Term::real(*n as f64), Shape::real()),
         (Prim::Neg, [Piece::Int(n)]) => Piece::Int(n.wrapping_neg()),
+        (Prim::Abs, [Piece::Int(n)]) => Piece::Int(n.wrapping_abs()),
+        (Prim::Sign, [Piece::Int(n)]) => Piece::Int(n.signum()),
         (Prim::Not, [Piece::Bool(b)]) => Piece::Bool(!b),
         (_, [Piece::Int(a), Piece::Int(b)]) => match prim {
             Prim::Add => Piece::Int(a.wrapping_add(*b)),
@@ -30,6 +32,10 @@ pub(super) fn known(prim: Prim, args: &[Piece]) -> Option<Piece> {
             Prim::Rem => Piece::Int(a.checked_rem(*b)?),
             Prim::ModFloor => Piece::Int(a.checked_rem_euclid(*b).filter(|_| *b > 0)?),
             Prim::DivFloor => Piece::Int(a.checked_div_euclid(*b).filter(|_| *b > 0)?),
+            Prim::Power => Piece::Int(u32::try_from(*b).ok().map(|b| a.wrapping_pow(b))?),
+            Prim::BitAnd => Piece::Int(a & b),
+            Prim::BitOr => Piece::Int(a | b),
+            Prim::BitXor => Piece::Int(a ^ b),
             Prim::Min => Piece::Int(*a.min(b)),
             Prim::Max => Piece::Int(*a.max(b)),
             Prim::Eq => Piece::Bool(a == b),
@@ -99,6 +105,24 @@ impl Translation {
             (Prim::Concat, [xs, ys]) => {
                 let first = self.items(xs)?;
                 array(first.into_iter().chain(self.items(ys)?).collect())
+            }
+            (Prim::SetIndex, [xs, i, x]) => {
+                let (mut items, i, x) = (self.items(xs)?, self.piece(i)?, self.piece(x)?);
+                let Piece::Int(at) = i else {
+                    return outside(span, "index that is not known before the reduction");
+                };
+                match usize::try_from(at).ok().and_then(|at| items.get_mut(at)) {
+                    Some(item) => *item = x,
+                    None => return outside(span, "element outside of the array"),
+                }
+                array(items)
+            }
+            (Prim::Iterate, [n, f, x]) => {
+                let (n, f, mut x) = (self.length(n)?, self.shared_function(f)?, self.piece(x)?);
+                for _ in 0..n {
+                    x = self.call(f.clone(), x, span)?;
+                }
+                x
             }
             (Prim::Dot, [xs, ys]) => self.dot(xs, ys, span)?,
             _ => return Ok(None),

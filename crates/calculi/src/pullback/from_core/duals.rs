@@ -179,9 +179,8 @@ impl Translation {
         let v = self.named("w", v.clone());
         let (pat, u) = vector_pattern(shape, span)?;
         let products = shape.leaves(&u).into_iter().zip(shape.leaves(&v)).map(|(u, v)| multiply(u, v));
-        let sum = products.reduce(|a, b| Term::fun(Func::Prim(RealOp::Add), Term::pair(a, b)));
         let one = constant_form(&Type::real(), Term::dual_const(Term::real(1.0)));
-        Ok(Term::app(Term::pull(pat, sum.unwrap_or_else(|| Term::real(0.0)), one), origin(shape)))
+        Ok(Term::app(Term::pull(pat, sum_of(products), one), origin(shape)))
     }
 
     /// The functional along `u ↦ f(u)`, number by number.
@@ -282,6 +281,18 @@ impl Translation {
                 }
                 _ => return outside(span, "`add` of these"),
             },
+            (Prim::VecInner, [a, b]) => match (self.value(a)?, self.value(b)?) {
+                ((a, s), (b, t)) if s == t && s.width().is_some() => {
+                    let (a, b) = (self.named("a", a), self.named("b", b));
+                    let products = s.leaves(&a).into_iter().zip(s.leaves(&b));
+                    Piece::Term(sum_of(products.map(|(a, b)| multiply(a, b))), Shape::real())
+                }
+                _ => return outside(span, "`inner` of these"),
+            },
+            (Prim::Checkpoint, [f, x]) => {
+                let (f, x) = (self.piece(f)?, self.piece(x)?);
+                self.call(f, x, span)?
+            }
             (Prim::VecScale, [c, v]) => match (self.value(c)?, self.value(v)?) {
                 ((c, s), (d, Shape::Dual(of))) if s == Shape::real() => {
                     let c = self.named("c", c);
@@ -315,6 +326,11 @@ fn vector_pattern(shape: &Shape, span: Span) -> Result<(Pat, Term)> {
 fn split(shape: &Shape) -> Pat {
     let parts = shape.parts().unwrap_or_default().iter().map(split);
     parts.reduce(Pat::pair).unwrap_or_else(|| Pat::var(Var::named("u", Type::real())))
+}
+
+fn sum_of(terms: impl Iterator<Item = Term>) -> Term {
+    let sum = terms.reduce(|a, b| Term::fun(Func::Prim(RealOp::Add), Term::pair(a, b)));
+    sum.unwrap_or_else(|| Term::real(0.0))
 }
 
 /// The vector 0.
