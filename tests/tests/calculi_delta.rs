@@ -169,3 +169,170 @@ fn smooth_programs_have_the_derivatives_of_the_interpreter() {
 fn programs_of_every_kind_have_the_derivatives_of_the_interpreter() {
     agree(&Config::default(), "any", 30);
 }
+
+/// Programs for each construct and each primitive that the calculus takes, with what is hard about some of them.
+const BY_HAND: &[&str] = &[
+    r"grad (\x -> x * x * x) 2.0",
+    r"value_and_grad (\(x, y) -> x * sin y) (2.0, 3.0)",
+    r"let (y, pb) = vjp (\(x, y) -> [x * y, x + y]) (2.0, 3.0) in (y, ravel (pb [1.0, 10.0]))",
+    r"jvp (\(x, y) -> (x * y, [x / y])) ((2.0, 3.0), (1.0, 0.5))",
+    r"let (y, f) = linearize (\(x, y) -> x * y) (2.0, 3.0) in (y, f (1.0, 0.0), f (0.0, 1.0))",
+    r"let c = 2.0 in grad (\x -> c * x * x) 3.0",
+    r"map (\a -> grad (\x -> a * x * x) 3.0) [1.0, 2.0]",
+    // Derivatives of derivatives, and no confusion of perturbations.
+    r"grad (grad (\x -> x * x * x)) 2.0",
+    r"grad (grad (grad (\x -> x ^ 5))) 1.0",
+    r"derivative (\x -> grad (\y -> x * y * y) x) 3.0",
+    r"grad (\x -> derivative (\y -> x * y * y) x) 3.0",
+    r"grad (\x -> grad (\y -> x * y * y) x) 3.0",
+    r"grad (\x -> x * derivative (\y -> x * y) 2.0) 1.0",
+    r"derivative (\x -> x * grad (\y -> x + y) 2.0) 1.0",
+    r"ravel (hvp (\(x, y) -> x * x * y) (2.0, 3.0) (1.0, 0.0))",
+    r"hessian (\x -> x[0] * x[0] * sin (x[1])) [2.0, 3.0]",
+    r"grad (grad (\x -> fold (\h a -> tanh (h * x + a)) 0.0 [1.0, 2.0])) 0.5",
+    r"jacrev (\x -> [x[0] * x[1], sin (x[0])]) [1.0, 2.0]",
+    r"jacfwd (\x -> [x[0] * x[1], sin (x[0])]) [1.0, 2.0]",
+    r"grad (\xs -> grad (\y -> sum xs * y * y) 2.0) [1.0, 3.0]",
+    // Definitions that differentiate their argument.
+    r"let newton f x = x - f x / derivative f x in newton (\x -> x * x - 2) 1.0",
+    r"let newton f x = x - f x / derivative f x in grad (\a -> newton (\x -> x * x - a) 1.0) 2.0",
+    r"let twice d f = d (d f) in twice derivative (\x -> x ^ 4) 2.0",
+    r"let d f = \x -> derivative f x in let step f x = x - 0.1 * d f x in step cos (step sin 1.0)",
+    // Recursion.
+    r"(let rec f x = if x > 10 then x else f (x * 2) in grad f) 3.0",
+    r"let rec power x n = if n == 0 then 1.0 else x * power x (n - 1) in grad (\x -> power x 5) 2.0",
+    r"let rec f x n = if n == 0 then x else g (sin x) (n - 1) and g x n = if n == 0 then x else f (x * x) (n - 1) in grad (\x -> f x 4) 0.7",
+    r"let rec power x n = if n == 0 then 1.0 else x * power x (n - 1) in grad (grad (\x -> power x 5)) 2.0",
+    r"grad (\x -> iterate 3 (\y -> x * sin y) 1.0) 0.5",
+    r"grad (\x -> while_loop (\y -> y < 20) (\y -> y * x) 1.0) 3.0",
+    r"derivative (\x -> iterate 2 (\y -> y * y + grad (\z -> z * x) 1.0) x) 1.5",
+    // Arrays.
+    r"grad (\xs -> (sort xs)[0] * 2.0 + (sort xs)[2]) [3.0, 1.0, 2.0]",
+    r"(sort [2, 1, 2, 0], argsort [2.0, 1.0, 2.0, 0.0], argsort [0.0 / 0.0, 1.0, 0.5])",
+    r"grad (\xs -> sum (filter (\x -> x > 1.5) (map (\x -> x * x) xs))) [3.0, 1.0, 2.0]",
+    r"(length (filter (\x -> x > 5) [3.0]), length (filter (\x -> x > 5) (filter (\x -> x > 5) [3.0])))",
+    r"(scan (\a b -> a + b) 0 [1, 2, 3, 4, 5], length (scan (\a b -> a + b) 0 (iota 0)))",
+    r"grad (\xs -> sum (scan (\a b -> a * b) 1.0 xs)) [3.0, 1.0, 2.0]",
+    r"grad (\xs -> maximum xs * minimum xs) [3.0, 1.0, 3.0, 1.0]",
+    r"(argmax [3.0, 4.0, 4.0], argmin [3, 1, 1], maximum [1, 3, 2], minimum [2, 1, 3])",
+    r"grad (\a -> sum (map sum (matmul a [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))) [[1.0, 2.0, 0.5], [3.0, 4.0, 0.25]]",
+    r"(matmul [[1, 2]] [[3, 4, 5], [6, 7, 8]], matvec [[1, 2], [3, 4]] [5, 6], dot [1, 2] [3, 4])",
+    r"grad (\a -> dot (matvec a [1.0, 2.0]) [3.0, 4.0]) [[1.0, 2.0], [3.0, 4.0]]",
+    r"(flatten [[1, 2, 3], [4, 5, 6]], transpose [[1, 2, 3], [4, 5, 6]])",
+    r"grad (\xs -> sum (map (\x -> x * x) (scatter_add xs [0, 0, 1] [1.0, 2.0, 3.0]))) [1.0, 2.0]",
+    r"grad (\xs -> sum (map2 (\a b -> a * b) (gather xs [1, 1, 0]) [1.0, 2.0, 3.0])) [5.0, 6.0]",
+    r"grad (\xs -> product (concat (slice xs 1 3) (reverse xs))) [1.0, 2.0, 3.0, 4.0]",
+    r"grad (\x -> (set [1.0, 2.0, 3.0] 1 x)[1] * sum (replicate 3 x)) 2.0",
+    r"let (a, b) = unzip (zip [1, 2] [3.0, 4.0]) in (sum a, product b, sum (iota 4), sum (build 3 (\i -> i * i)))",
+    r"(ravel ((1.0, [2.0, 3.0]), 4.0), ravel (unravel ((1.0, [2.0, 3.0]), 4.0) [5.0, 6.0, 7.0, 8.0]))",
+    r"(ravel (zero (1.0, [2.0])), ravel (add (1.0, 2.0) (3.0, 4.0)), ravel (scale 2.0 (3.0, 4.0)), inner [1.0] [2.0])",
+    // Numbers.
+    r"(7 % -3, div (-7) 2, mod (-7) 2, div 7 (-2), mod 6 (-3), mod 7 (-2), div (-6) 3, (-7) / 2)",
+    r"(round 2.5, round (-2.5), round 2.4999, round (-0.4), truncate (-2.7), truncate 2.7, floor (-0.5), ceil 1.2)",
+    r"(round 0.49999999999999994, abs (-3), sign (-3), sign 0, sign 2, min 2 1, max 1 2, abs 2)",
+    r"let n = 3 in grad (\x -> x ^ n) 2.0",
+    r"(2 ^ 10, 3 ^ 0, let n = -2 in 2.0 ^ n, let n = 7 in 2 ^ n, 2.0 ^ -2)",
+    r"grad (\(x, y) -> x ** y + atan2 x y + hypot x y + max x y * min x y) (2.0, 3.0)",
+    r"grad (\x -> gamma x + erf x + sqrt x + cbrt x + log1p x + tanh x + abs x + relu x + softplus x) 1.3",
+    r"taylor 3 sin 1.0",
+    r"grad (\a -> (taylor 2 (\x -> a * x * x * x) 1.0)[2]) 2.0",
+    r"grad (checkpoint (\x -> x * x)) 3.0",
+    // Where a coefficient is infinite or undefined.
+    r"grad (\x -> if x == 0 then 0.0 else sqrt x) 0.0",
+    r"derivative (\x -> sqrt (x * 0.0)) 1.0",
+    r"grad (\x -> 0.0 * sqrt x) 0.0",
+    r"taylor 2 (\y -> 0.5 / 0.0) 0.5",
+];
+
+/// Programs whose result is not made of numbers.
+const ANSWERS: &[(&str, &str)] = &[
+    (r#"(1, true, "a") == (1, true, "a")"#, "Bool(true)"),
+    (r#"(1, false, "a") == (1, true, "a")"#, "Bool(false)"),
+    (r"[1.0, 2.0] != [1.0, 3.0]", "Bool(true)"),
+    (r"[1.0, 2.0] == [1.0]", "Bool(false)"),
+    (r"[[1], [2]] == [[1], [2]]", "Bool(true)"),
+    (r#""a" ++ "b""#, r#"String("ab")"#),
+    (
+        r"(is_nan (0.0 / 0.0), not true, 1.0 >= 2.0, 2 > 1)",
+        "Tuple([Bool(true), Bool(false), Bool(false), Bool(true)])",
+    ),
+    (r#"if 1 > 2 then fail "bad" else 1.0"#, "Real(1.0)"),
+];
+
+fn traced(text: &str, session: &mut Session, system: &dyn wengert_calculi::kit::system::System) -> Ground {
+    let (program, _) = session.simple(text, None).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
+    let trace = system.trace(&program, &LIMITS).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
+    trace.result.unwrap_or_else(|| panic!("{text} stopped"))
+}
+
+#[test]
+fn programs_by_hand_have_the_value_of_the_interpreter() {
+    let system = wengert_calculi::system("delta").expect("it is one of the calculi");
+    for text in BY_HAND {
+        let mut session = Session::new();
+        let value = session.eval(text, None, &Options::default());
+        let value = value.unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
+        let expected =
+            numbers(&show(&value.value)).unwrap_or_else(|| panic!("{text} is not made of numbers"));
+        let mut found = Vec::new();
+        collect(&traced(text, &mut session, system), &mut found);
+        let same = |(x, y): (&f64, &f64)| {
+            x == y || (x - y).abs() <= 1e-9 * x.abs().max(1.0) || x.is_nan() && y.is_nan()
+        };
+        assert!(
+            expected.len() == found.len() && expected.iter().zip(&found).all(same),
+            "{text}\n{expected:?}\n{found:?}"
+        );
+    }
+    for (text, expected) in ANSWERS {
+        assert_eq!(format!("{:?}", traced(text, &mut Session::new(), system)), *expected, "{text}");
+    }
+}
+
+fn collect(value: &Ground, out: &mut Vec<f64>) {
+    match value {
+        Ground::Int(n) => out.push(*n as f64),
+        Ground::Tuple(items) | Ground::Array(items) => items.iter().for_each(|item| collect(item, out)),
+        other => flat(other, out),
+    }
+}
+
+#[test]
+fn variants_have_the_same_gradients_and_the_costs_of_the_paper() {
+    let system = wengert_calculi::system("delta").expect("it is one of the calculi");
+    let names: Vec<&str> = system.variants().iter().map(|variant| variant.name).collect();
+    assert_eq!(names, ["D1", "D2", "forward"]);
+    let doubling = |n: usize| {
+        let lets: String = (1..=n).map(|i| format!("let x{i} = x{0} + x{0} in ", i - 1)).collect();
+        format!(r"grad (\x0 -> {lets}x{n}) 1.0")
+    };
+    let wide = |n: usize| {
+        let names: Vec<String> = (0..n).map(|i| format!("x{i}")).collect();
+        let point: Vec<String> = (0..n).map(|i| format!("0.{i}5")).collect();
+        format!(r"grad (\({}) -> sin ({})) ({})", names.join(", "), names.join(" * "), point.join(", "))
+    };
+    // Steps, and numeric operations: ⊕ and ⊗ are one step each, and as many operations as the gradient has numbers.
+    let costs = |text: &str| -> Vec<(u64, u64)> {
+        let (program, _) = Session::new().simple(text, None).expect("it is a program");
+        let all = std::iter::once(system.trace(&program, &LIMITS))
+            .chain(system.variants().iter().map(|variant| (variant.trace)(&program, &LIMITS)));
+        let traces: Vec<_> = all.map(|trace| trace.expect("it is `ℝᵃ → ℝ`")).collect();
+        let mut expected = Vec::new();
+        flat(traces[0].result.as_ref().expect("it ends"), &mut expected);
+        for trace in &traces {
+            let mut found = Vec::new();
+            flat(trace.result.as_ref().expect("it ends"), &mut found);
+            let same = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-9 * x.abs().max(1.0);
+            assert!(expected.iter().zip(&found).all(same), "{text}\n{expected:?}\n{found:?}");
+        }
+        traces.iter().map(|trace| (trace.counts.steps, trace.counts.more["numeric operations"])).collect()
+    };
+    let (small, large) = (costs(&doubling(7)), costs(&doubling(14)));
+    let growth = |at: usize| large[at].0 as f64 / small[at].0 as f64;
+    // 𝒟⃖, 𝒟⃖¹ and ℱ are linear, 𝒟⃖² doubles with each `let`.
+    assert!(growth(0) < 2.1 && growth(1) < 2.1 && growth(2) > 60.0 && growth(3) < 2.1, "{small:?} {large:?}");
+    let (small, large) = (costs(&wide(4)), costs(&wide(9)));
+    let operations = |at: usize| large[at].1 as f64 / small[at].1 as f64;
+    // 9 inputs for 4: linear is 2.25, quadratic 5.1.
+    assert!(operations(0) < 2.6 && operations(1) > 3.0 && operations(3) > 3.0, "{small:?} {large:?}");
+}

@@ -46,6 +46,8 @@ mod examples;
 #[cfg(test)]
 mod generate;
 #[cfg(test)]
+mod higher;
+#[cfg(test)]
 mod slips;
 #[cfg(test)]
 mod tests;

@@ -494,3 +494,73 @@ fn leaves(
         Ty::Int | Ty::Bool | Ty::String | Ty::Fun(..) | Ty::Dual(_) => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples::{QUATERNION, checked, doubling, quiet, source_of};
+    use super::super::{monadic, parse, reduce};
+    use super::*;
+    use crate::delta::syntax::make;
+    use wengert_base::SourceId;
+
+    /// What `eval` gets first in `ℛ{e}` at a point.
+    fn captured(text: &str, point: &str) -> (f64, Delta) {
+        let (e, ty) = checked(text);
+        let wrapper = monadic::wrapper(&e, &source_of(&ty).0).unwrap();
+        let point = parse::parse(SourceId(0), point).unwrap();
+        let call = make::app(wrapper, make::pair(point, make::real(1.0)));
+        reduce::reduce(&call, &quiet()).unwrap().first_eval.unwrap()
+    }
+
+    #[test]
+    fn figure_12_is_drawn_with_its_gradient() {
+        let (dt, u) = captured(QUATERNION, "((1.1, 2.2, 3.3, 4.4), 5.5, 6.6, 7.7)");
+        let (all, result) = bindings(&u);
+        let adjoints = adjoints(dt, &all, &result);
+        let gradient: Vec<String> = (1..=7).map(|id| short(adjoints[&id])).collect();
+        assert_eq!(gradient, ["91.96", "58.08", "−77.44", "38.72", "4.84", "−24.2", "26.62"]);
+        let drawn = draw(dt, &u, &|_| None);
+        // A node for each input and each binding, an arrow for each use.
+        let uses: usize = all.iter().map(|(_, u)| parts(u).len()).sum();
+        assert_eq!(drawn.matches("rx=\"6\"").count(), 47);
+        assert_eq!(drawn.matches("<path d=\"M").count(), uses + 1);
+        assert!(drawn.contains("Add (Scale −4.84 x₂₅) (Scale 8.8 x₂₈)") && drawn.contains(">s₇<"), "{drawn}");
+        assert_eq!(drawn.matches("#d8f5d0").count(), 1, "one node is the result");
+    }
+
+    #[test]
+    fn long_traces_are_cut_in_the_middle() {
+        let (dt, u) = captured(&doubling(500), "1.0");
+        let drawn = draw(dt, &u, &|_| Some("x<".into()));
+        assert!(drawn.contains("… 440 more bindings") && drawn.contains(">x&lt;<"), "{drawn}");
+        assert_eq!(drawn.matches("rx=\"6\"").count(), 61);
+        assert!(drawn.len() < 100_000 && !drawn.contains("NaN") && !drawn.contains("inf\""));
+    }
+
+    #[test]
+    fn layers_do_not_overlap_and_stand_below_what_they_use() {
+        let (dt, u) = captured(QUATERNION, "((1.1, 2.2, 3.3, 4.4), 5.5, 6.6, 7.7)");
+        let (all, result) = bindings(&u);
+        let node = |id: i64, u: Option<&Delta>| Node {
+            id,
+            name: format!("n{id}"),
+            parts: u.map(parts).unwrap_or_default(),
+            text: u.map(|_| String::new()),
+            adjoint: Some(dt),
+            layer: 0,
+            x: 0.0,
+        };
+        let mut nodes: Vec<Node> = (1..=7).map(|id| node(id, None)).collect();
+        nodes.extend(all.iter().map(|(id, u)| node(*id, Some(u))));
+        place(&mut nodes);
+        for a in &nodes {
+            assert!(a.x - a.width() / 2.0 >= 0.0);
+            for b in nodes.iter().filter(|b| b.id > a.id) {
+                let apart = (a.x - b.x).abs() - (a.width() + b.width()) / 2.0;
+                assert!(a.layer != b.layer || apart > 0.0, "{} and {}", a.name, b.name);
+                assert!(!b.parts.iter().any(|(_, id)| *id == a.id) || a.layer < b.layer);
+            }
+        }
+        assert!(parts(&result).len() == 1);
+    }
+}

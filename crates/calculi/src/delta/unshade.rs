@@ -8,6 +8,8 @@
 //!
 //! The mutable array of section 7.3 becomes a tree, so `eval` pays a logarithmic factor for each order of derivatives.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "one form is looked for")]
+
 use super::each;
 use super::parse;
 use super::resolve::children;

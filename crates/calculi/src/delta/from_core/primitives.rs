@@ -30,9 +30,8 @@ pub(super) fn primitive(
     {
         return Ok(e);
     }
-    if prim == Prim::Power && !matches!(from, [_, Term { kind: TermKind::Int(_), .. }])
-        || prim == Prim::Power && operand == Some(&simple::Ty::Int)
-    {
+    let literal = matches!(from, [_, Term { kind: TermKind::Int(_), .. }]);
+    if prim == Prim::Power && (!literal || operand == Some(&simple::Ty::Int)) {
         return Ok(order::power(t, &args, operand == Some(&simple::Ty::Int)));
     }
     let found = arithmetic(prim, &args, operand, from)

@@ -4,6 +4,11 @@
 //! the text of `f` is known only at the call, so that the call becomes `let f = g in let x = 1.0 in …`. Definitions that only
 //! call their functional arguments stay what they are: the translations are higher-order.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "functions and `let`s are looked for, the others are alike"
+)]
+
 use super::super::syntax::grow;
 use crate::kit::simple::{Term, TermKind, Ty, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,7 +19,12 @@ const MAX_COPIES: u32 = 500;
 
 /// The program with these definitions written out.
 pub(super) fn specialize(term: &Term) -> Term {
-    let mut pass = Pass { next: largest(term), copies: 0, known: FxHashMap::default() };
+    let mut pass = Pass {
+        next: largest(term),
+        copies: 0,
+        known: FxHashMap::default(),
+        definitions: FxHashMap::default(),
+    };
     pass.term(term)
 }
 
@@ -97,6 +107,8 @@ struct Pass {
     copies: u32,
     /// Definitions to be written out.
     known: FxHashMap<Var, Rc<Term>>,
+    /// The other definitions, which are written out where they get a function of `known` as an argument.
+    definitions: FxHashMap<Var, Rc<Term>>,
 }
 
 impl Pass {
@@ -127,11 +139,21 @@ impl Pass {
                     self.known.insert(*var, value);
                     return self.term(body);
                 }
+                if matches!(value.kind, TermKind::Lam(..)) {
+                    self.definitions.insert(*var, Rc::clone(&value));
+                }
                 TermKind::Let(*var, ty.clone(), value, self.shared(body))
             }
             TermKind::App(func, arg) => {
                 let written = self.is_known(func);
-                let (func, arg) = (self.term(func), self.term(arg));
+                let arg = self.term(arg);
+                if differentiates_a_parameter(&arg)
+                    && let Some(copy) = self.definition(func)
+                {
+                    let whole = applied(copy, arg, term);
+                    return self.term(&whole);
+                }
+                let func = self.term(func);
                 if written || differentiates_a_parameter(&func) {
                     return applied(func, arg, term);
                 }
@@ -170,14 +192,25 @@ impl Pass {
         if let TermKind::Var(var) = &head.kind { self.known.contains_key(var) } else { false }
     }
 
-    /// A definition with variables of its own.
+    /// A function that is a definition.
+    fn definition(&mut self, func: &Term) -> Option<Term> {
+        let TermKind::Var(var) = &func.kind else { return None };
+        let value = self.definitions.get(var).cloned()?;
+        self.copy(&value)
+    }
+
     fn copy_of(&mut self, var: Var) -> Option<Term> {
         let value = self.known.get(&var).cloned()?;
+        self.copy(&value)
+    }
+
+    /// A definition with variables of its own.
+    fn copy(&mut self, value: &Term) -> Option<Term> {
         self.copies += 1;
         if self.copies > MAX_COPIES {
             return None;
         }
-        Some(self.renamed(&value, &mut FxHashMap::default()))
+        Some(self.renamed(value, &mut FxHashMap::default()))
     }
 
     fn renamed(&mut self, term: &Term, names: &mut FxHashMap<Var, Var>) -> Term {
