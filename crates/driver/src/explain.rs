@@ -13,7 +13,7 @@ pub fn all_codes() -> Vec<Code> {
     let lists = [
         wengert_syntax::errors::CODES,
         wengert_check::errors::CODES,
-        wengert_interp::errors::CODES,
+        wengert_fault::CODES,
         wengert_mono::errors::CODES,
         CODES,
     ];

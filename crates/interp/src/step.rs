@@ -238,22 +238,3 @@ pub struct FailureText {
     /// What to do.
     pub help: Option<String>,
 }
-
-impl Failure {
-    /// A failure of that kind.
-    pub fn new(code: &'static str, message: impl Into<String>) -> Failure {
-        Failure(Box::new(FailureText { code, message: message.into(), notes: Vec::new(), help: None }))
-    }
-
-    /// Adds a fact.
-    pub fn note(mut self, note: impl Into<String>) -> Failure {
-        self.0.notes.push(note.into());
-        self
-    }
-
-    /// Sets what to do.
-    pub fn help(mut self, help: impl Into<String>) -> Failure {
-        self.0.help = Some(help.into());
-        self
-    }
-}

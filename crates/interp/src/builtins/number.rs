@@ -109,9 +109,7 @@ fn divide(x: i64, y: i64, name: &str, operation: impl Fn(i64, i64) -> i64) -> Re
     if y != 0 {
         return Ok(Value::Int(operation(x, y)));
     }
-    let is_operator = !name.starts_with(char::is_alphabetic);
-    let call = if is_operator { format!("{x} {name} 0") } else { format!("{name} {x} 0") };
-    Err(errors::division_by_zero(&call))
+    Err(errors::division_by_zero(name, x))
 }
 
 fn div_floor(x: i64, y: i64) -> i64 {

@@ -416,7 +416,7 @@ fn int_arith(op: Arith, x: i64, y: i64) -> Result<i64, Failure> {
         Arith::Add => Ok(x.wrapping_add(y)),
         Arith::Sub => Ok(x.wrapping_sub(y)),
         Arith::Mul => Ok(x.wrapping_mul(y)),
-        Arith::Div if y == 0 => Err(errors::division_by_zero(&format!("{x} / 0"))),
+        Arith::Div if y == 0 => Err(errors::division_by_zero("/", x)),
         Arith::Div => Ok(x.wrapping_div(y)),
     }
 }
