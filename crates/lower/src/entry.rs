@@ -1,0 +1,165 @@
+//! The way in: the program's term as a function of the IR, and how the values that go in and come out are laid out.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "the terms that are looked through are named")]
+
+use crate::context::{Key, Lower};
+use crate::flow::is_first_order;
+use crate::layout::{Rep, parameter};
+use crate::tree::{DataIx, Kind, Type};
+use rustc_hash::FxHashSet;
+use std::rc::Rc;
+use wengert_base::Name;
+use wengert_ir::op::Atom;
+use wengert_ir::program::FuncId;
+use wengert_ir::ty::DataId;
+
+/// How to call a program: a term that is a function of first-order arguments takes them all at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The function.
+    pub func: FuncId,
+    /// What it takes.
+    pub params: Vec<Layout>,
+    /// What it gives.
+    pub result: Layout,
+    /// The fields of the constructors of the data types in these.
+    pub data: Vec<(DataId, Vec<Vec<Layout>>)>,
+}
+
+/// How a value is laid out: as several values of the IR, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Layout {
+    /// One value.
+    Real,
+    /// One value.
+    Int,
+    /// One value.
+    Bool,
+    /// One value.
+    Text,
+    /// The components, one after the other. A record is its fields in the order of their names; if it has one field, it is
+    /// that field.
+    Tuple(Vec<Layout>),
+    /// An array for each value of an element; if it takes none, one array of units.
+    Array(Box<Layout>),
+    /// One value.
+    Data(DataId),
+    /// A linear functional, as a vector.
+    Dual(Box<Layout>),
+    /// A function: so many values, which nobody outside can read.
+    Function(usize),
+}
+
+impl Lower<'_> {
+    /// Asks for the entry.
+    pub(crate) fn request_entry(&mut self) -> FuncId {
+        let ty = self.tree.root.ty.clone();
+        let result = ty.result(self.entry_params().len());
+        let results = self.flat(&result);
+        self.request(Key::Entry, Type::unit(), Name::new("main"), results)
+    }
+
+    /// The types of the arguments that the program's term takes at once.
+    fn entry_params(&self) -> Vec<Type> {
+        let mut params = Vec::new();
+        let mut ty = self.tree.root.ty.clone();
+        while ty.fun().is_some() && is_first_order(&self.tree.data, &parameter(&ty)) {
+            params.push(parameter(&ty));
+            ty = ty.result(1);
+        }
+        params
+    }
+
+    /// Makes the entry.
+    pub(crate) fn make_entry(&mut self, id: FuncId) {
+        let types = self.entry_params();
+        let root = Rc::clone(&self.tree.root);
+        let mut params = Vec::new();
+        let names = self.parameter_names(types.len());
+        for (name, ty) in names.into_iter().zip(&types) {
+            params.extend(self.flat(ty).into_iter().map(|ty| (name, ty)));
+        }
+        self.define(id, root.span, &params, |lower, atoms: Vec<Atom>| {
+            let args = lower.split(&types, atoms);
+            let callee = lower.callee(&root);
+            if args.is_empty() { lower.callee_value(&callee).1 } else { lower.call_with(&callee, args) }
+        });
+        self.program.entries.insert(Name::new("main"), id);
+    }
+
+    /// What the parameters of the entry are called: as those of the lambda that it is.
+    fn parameter_names(&self, count: usize) -> Vec<Name> {
+        let mut node = self.tree.root.as_ref();
+        while let Kind::Let(_, _, body) | Kind::LetRec(_, body) = &node.kind {
+            node = body;
+        }
+        let lam = match &node.kind {
+            Kind::Lam(lam) => Some(*lam),
+            Kind::Var(var) => self.tree.vars.at(*var).known,
+            _ => None,
+        };
+        let params = lam.map(|lam| self.tree.lams.at(lam).params.clone()).unwrap_or_default();
+        let named = params.iter().map(|var| self.tree.vars.at(*var).name);
+        named.chain(std::iter::repeat(Name::new("x"))).take(count).collect()
+    }
+
+    /// The description of the entry.
+    pub(crate) fn describe(&mut self, func: FuncId) -> Entry {
+        let types = self.entry_params();
+        let result = self.tree.root.ty.result(types.len());
+        let mut found = FxHashSet::default();
+        let mut order = Vec::new();
+        let params = types.iter().map(|ty| self.layout(ty, &mut found, &mut order)).collect();
+        let result = self.layout(&result, &mut found, &mut order);
+        let mut data = Vec::new();
+        let mut next = 0;
+        while let Some(ix) = order.get(next).copied() {
+            next += 1;
+            let tree = self.tree;
+            let mut ctors = Vec::new();
+            for (_, fields) in &tree.data.at(ix).ctors {
+                ctors.push(fields.iter().map(|field| self.layout(field, &mut found, &mut order)).collect());
+            }
+            data.push((self.data(ix), ctors));
+        }
+        self.finish_types();
+        Entry { func, params, result, data }
+    }
+
+    fn layout(&mut self, ty: &Type, found: &mut FxHashSet<DataIx>, order: &mut Vec<DataIx>) -> Layout {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match ty {
+            Type::Real => Layout::Real,
+            Type::Int => Layout::Int,
+            Type::Bool => Layout::Bool,
+            Type::Text => Layout::Text,
+            Type::Tuple(items) => {
+                Layout::Tuple(items.iter().map(|item| self.layout(item, found, order)).collect())
+            }
+            Type::Array(of) => Layout::Array(Box::new(self.layout(of, found, order))),
+            Type::Dual(of) => Layout::Dual(Box::new(self.layout(of, found, order))),
+            Type::Fun(_, flow, _) => match self.rep(*flow) {
+                Rep::Nothing => Layout::Function(0),
+                Rep::Inline(_) | Rep::Data(_) => Layout::Function(self.flat(ty).len()),
+            },
+            Type::Data(ix) => {
+                if found.insert(*ix) {
+                    order.push(*ix);
+                }
+                Layout::Data(self.data(*ix))
+            }
+        })
+    }
+}
+
+impl Layout {
+    /// How many values of the IR it takes.
+    pub fn values(&self) -> usize {
+        match self {
+            Layout::Real | Layout::Int | Layout::Bool | Layout::Text | Layout::Data(_) => 1,
+            Layout::Tuple(items) => items.iter().map(Layout::values).sum(),
+            Layout::Array(of) => of.values().max(1),
+            Layout::Dual(of) => of.values(),
+            Layout::Function(count) => *count,
+        }
+    }
+}

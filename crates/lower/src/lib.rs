@@ -1,0 +1,78 @@
+//! From closed, simply typed, higher-order programs to the array IR.
+//!
+//! ```text
+//! simple::Program ──simplify──► simple::Program ──flow──► Tree ──captures──► Tree ──code──► ir::Program
+//! ```
+//!
+//! - [`simplify`] inlines, so that fewer functions are values and the code reads well.
+//! - [`flow`] finds which functions each function value can be; [`tree`] is the program with that knowledge.
+//! - [`captures`] finds what each function needs from around it.
+//! - [`layout`] decides how values are represented: tuples as several values, functions by what they captured.
+//! - [`context`] is the translation under way; [`code`], [`calls`], [`scalars`], [`arrays`], [`derive`] translate terms;
+//!   [`equal`], [`show`], [`vector`] make the functions that primitives on values of any type need.
+//! - [`entry`] says how to pass values in and out.
+
+mod arrays;
+mod calls;
+mod captures;
+mod code;
+mod context;
+mod derive;
+mod entry;
+mod equal;
+mod errors;
+mod flow;
+mod layout;
+mod scalars;
+mod show;
+mod simplify;
+mod tree;
+mod vector;
+
+pub use entry::{Entry, Layout};
+pub use simplify::simplify;
+
+use context::{Key, Lower};
+use wengert_base::{Diagnostic, SourceId};
+use wengert_mono::simple;
+
+/// A program in the IR, and how to call it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lowered {
+    /// The program; requests for derivatives are operations in it.
+    pub program: wengert_ir::Program,
+    /// Its one entry.
+    pub entry: Entry,
+}
+
+/// Translates a program. What happens inside of a library (`is_library`) is said to happen where the user's text calls it.
+pub fn lower(
+    program: &simple::Program,
+    is_library: &dyn Fn(SourceId) -> bool,
+) -> Result<Lowered, Vec<Diagnostic>> {
+    let program = simplify(program, is_library);
+    let mut tree = flow::analyze(&program).map_err(|error| vec![error])?;
+    captures::find(&mut tree);
+    let mut lower = Lower::new(&tree, is_library);
+    let entry = lower.request_entry();
+    loop {
+        while let Some((key, ty, id)) = lower.queue.pop_front() {
+            match key {
+                Key::Entry => lower.make_entry(id),
+                Key::Lam(lam) => lower.make_code(id, lam),
+                Key::Apply(flow, count) => lower.make_apply(id, flow, count, &ty),
+                Key::Functional(site) => lower.make_functional(id, site),
+                Key::Equal(ty) => lower.make_equal(id, &ty),
+                Key::Show(ty, argument) => lower.make_show(id, &ty, argument),
+                Key::Vector(op, ty) => lower.make_vector(id, op, &ty),
+            }
+        }
+        let types = lower.finish_types();
+        let linears = lower.complete_linears();
+        if !types && linears && lower.queue.is_empty() {
+            break;
+        }
+    }
+    let entry = lower.describe(entry);
+    if lower.errors.is_empty() { Ok(Lowered { program: lower.program, entry }) } else { Err(lower.errors) }
+}

@@ -1,0 +1,138 @@
+//! `show`: for each type of data or arrays a function that makes the text, as the interpreter prints it.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "functions are made for data and arrays only")]
+
+use crate::arrays::Plan;
+use crate::context::{Key, Lower};
+use crate::tree::{DataIx, Type};
+use std::sync::Arc;
+use wengert_base::{Name, Span};
+use wengert_ir::op::{Atom, Compare, Mode, Op, TextOp};
+use wengert_ir::program::FuncId;
+use wengert_ir::ty::Ty;
+use wengert_prim::RealOp;
+
+fn text(text: &str) -> Atom {
+    Atom::Text(Arc::from(text))
+}
+
+impl Lower<'_> {
+    /// The text of a value; as the argument of a constructor, what has more than one part stands in parentheses.
+    pub(crate) fn show(&mut self, ty: &Type, mut atoms: Vec<Atom>, argument: bool) -> Atom {
+        match ty {
+            Type::Real | Type::Int => self.show_number(ty, atoms, argument),
+            Type::Bool => {
+                let cond = atoms.pop().unwrap_or(Atom::Unit);
+                self.one(Op::Select { cond, then: text("true"), otherwise: text("false") }, Ty::TEXT)
+            }
+            Type::Text => self.one(Op::Text(TextOp::ShowText, atoms), Ty::TEXT),
+            Type::Tuple(items) => {
+                let parts = self.split(items, atoms);
+                let mut shown = vec![text("(")];
+                for (index, (item, part)) in items.iter().zip(parts).enumerate() {
+                    if index > 0 {
+                        shown.push(text(", "));
+                    }
+                    shown.push(self.show(item, part, false));
+                }
+                shown.push(text(")"));
+                self.append(shown)
+            }
+            Type::Dual(of) => {
+                let inner = self.show(of, atoms, false);
+                self.append(vec![text("<dual "), inner, text(">")])
+            }
+            // The types exclude it.
+            Type::Fun(..) => text("<function>"),
+            Type::Array(_) | Type::Data(_) => {
+                let argument = argument && matches!(ty, Type::Data(_));
+                let key = Key::Show(ty.clone(), argument);
+                let func = self.request(key, Type::unit(), Name::new("show"), vec![Ty::TEXT]);
+                self.call(func, atoms).pop().unwrap_or(Atom::Unit)
+            }
+        }
+    }
+
+    /// Texts one after the other; literals next to each other are joined here.
+    fn append(&mut self, parts: Vec<Atom>) -> Atom {
+        let mut joined: Vec<Atom> = Vec::new();
+        for part in parts {
+            match (joined.last_mut(), part) {
+                (Some(Atom::Text(before)), Atom::Text(after)) => {
+                    *before = Arc::from(format!("{before}{after}"))
+                }
+                (_, part) => joined.push(part),
+            }
+        }
+        let mut parts = joined.into_iter();
+        let first = parts.next().unwrap_or_else(|| text(""));
+        parts.fold(first, |all, part| self.one(Op::Text(TextOp::Append, vec![all, part]), Ty::TEXT))
+    }
+
+    fn show_number(&mut self, ty: &Type, atoms: Vec<Atom>, argument: bool) -> Atom {
+        let x = atoms.first().cloned().unwrap_or(Atom::Unit);
+        let op = if *ty == Type::Real { TextOp::ShowReal } else { TextOp::ShowInt };
+        let shown = self.one(Op::Text(op, atoms), Ty::TEXT);
+        if !argument {
+            return shown;
+        }
+        let negative = if *ty == Type::Real {
+            // The text of a number begins with a minus if the number is negative, or a negative zero.
+            let below = self.compare(Compare::Lt, x.clone(), Atom::Real(0.0));
+            let inverse = self.real(RealOp::Div, vec![Atom::Real(1.0), x]);
+            let from_below = self.compare(Compare::Eq, inverse, Atom::Real(f64::NEG_INFINITY));
+            let op = Op::Select { cond: below, then: Atom::Bool(true), otherwise: from_below };
+            self.one(op, Ty::BOOL)
+        } else {
+            self.compare(Compare::Lt, x, Atom::Int(0))
+        };
+        let then = {
+            let shown = shown.clone();
+            |lower: &mut Self| vec![lower.append(vec![text("("), shown, text(")")])]
+        };
+        let result = self.branch(negative, &[Ty::TEXT], then, |_| vec![shown]);
+        result.into_iter().next().unwrap_or(Atom::Unit)
+    }
+
+    /// Makes the function for a type.
+    pub(crate) fn make_show(&mut self, id: FuncId, ty: &Type, argument: bool) {
+        let params: Vec<(Name, Ty)> = self.flat(ty).into_iter().map(|ty| (Name::new("x"), ty)).collect();
+        self.define(id, Span::NOWHERE, &params, |lower, atoms| {
+            vec![match ty {
+                Type::Data(ix) => lower.show_data(*ix, atoms, argument),
+                _ => lower.show_array(&ty.elem(), atoms),
+            }]
+        });
+    }
+
+    fn show_array(&mut self, elem: &Type, arrays: Vec<Atom>) -> Atom {
+        let len = self.length(&arrays);
+        let (mode, outputs) = (Mode::Each, vec![Ty::TEXT]);
+        let plan = Plan { mode, len, inputs: arrays, init: Vec::new(), outputs };
+        let mut items = self.repeat(plan, |lower, round| {
+            let row = if lower.flat(elem).is_empty() { Vec::new() } else { round.rows };
+            (Vec::new(), vec![lower.show(elem, row, false)])
+        });
+        items.push(text(", "));
+        let inner = self.one(Op::Text(TextOp::Join, items), Ty::TEXT);
+        self.append(vec![text("["), inner, text("]")])
+    }
+
+    fn show_data(&mut self, ix: DataIx, mut atoms: Vec<Atom>, argument: bool) -> Atom {
+        let on = atoms.pop().unwrap_or(Atom::Unit);
+        let arms = self.arms(ix, "x", |lower, ctor, fields| {
+            let name = lower.tree.data.at(ix).ctors.get(ctor).map_or("?", |(name, _)| name.as_str());
+            let types = lower.field_types(ix, ctor);
+            let parentheses = argument && !types.is_empty();
+            let mut parts = vec![text(if parentheses { "(" } else { "" }), text(name)];
+            let fields = lower.split(&types, fields);
+            for (ty, field) in types.iter().zip(fields) {
+                parts.push(text(" "));
+                parts.push(lower.show(ty, field, true));
+            }
+            parts.push(text(if parentheses { ")" } else { "" }));
+            vec![lower.append(parts)]
+        });
+        self.one(Op::Match { on, arms }, Ty::TEXT)
+    }
+}
