@@ -2,9 +2,11 @@
 //!
 //! A line `<!-- NAME argument -->` is followed by a block that its name and argument determine.
 
-use super::theorems::{by_product_rule, by_pushforward, read, steps};
+use super::conjectures::{SIZE, by_product_rule, by_pushforward, exhaustive, steps};
+use super::theorems::read;
 use crate::kit::trace::Limits;
 use crate::perturbative::reduce::{Order, reduce};
+use crate::perturbative::step::{Rules, contract, contract_or_vanish};
 use crate::perturbative::{examples, print, quiet};
 use std::path::Path;
 
@@ -18,6 +20,21 @@ fn block(name: &str, argument: &str) -> String {
             let mut table = String::from("  n   T   product rule\n");
             for n in [1, 2, 4, 8, 16, 32, 64] {
                 table.push_str(&format!("{n:3} {:5} {:7}\n", by_pushforward(n).0, by_product_rule(n).0));
+            }
+            table
+        }
+        "confluence" => {
+            let mut table = String::from(
+                "rules                        terms   reductions   two normal forms   up to surjective pairing\n",
+            );
+            for (name, rules) in
+                [("Figure 3", contract as Rules), ("and π1 (T s (ι2 N)) → 0", contract_or_vanish)]
+            {
+                let found = exhaustive(SIZE, rules);
+                table.push_str(&format!(
+                    "{name:27} {:6} {:12} {:18} {:26}\n",
+                    found.terms, found.ended, found.apart, found.unpaired
+                ));
             }
             table
         }

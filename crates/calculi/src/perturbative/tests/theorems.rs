@@ -11,14 +11,14 @@ use crate::perturbative::parse::parse;
 use crate::perturbative::reduce::{Order, reduce};
 use crate::perturbative::step::{redexes, step};
 use crate::perturbative::subst::substitute;
-use crate::perturbative::syntax::{Half, Term, Var, app, inj, lam, proj};
+use crate::perturbative::syntax::{Half, Term, Var, inj, lam, proj};
 use crate::perturbative::types::{Types, Written, check};
 use crate::perturbative::{examples, naive, print, quiet, subst};
 use arbitrary::{Result, Unstructured};
 use rustc_hash::FxHashMap;
 use wengert_base::SourceId;
 
-const REAL: Written = Written::Real;
+pub(super) const REAL: Written = Written::Real;
 
 pub(super) fn read(text: &str) -> Term {
     let program = parse(SourceId(0), text).unwrap_or_else(|e| panic!("{}: {text}", e.message));
@@ -26,20 +26,20 @@ pub(super) fn read(text: &str) -> Term {
     program.term
 }
 
-fn reduced(term: &Term) -> Trace {
+pub(super) fn reduced(term: &Term) -> Trace {
     reduce(term, Order::BodyFirst, &quiet())
 }
 
-fn value(text: &str) -> Ground {
+pub(super) fn value(text: &str) -> Ground {
     reduced(&read(text)).result.unwrap_or_else(|| panic!("no value"))
 }
 
-fn reals<const N: usize>(numbers: [f64; N]) -> Ground {
+pub(super) fn reals<const N: usize>(numbers: [f64; N]) -> Ground {
     Ground::Tuple(numbers.map(Ground::Real).to_vec())
 }
 
 /// Tries a property on generated data of a fixed pseudo-random sequence.
-fn cases(default: u64, mut property: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
+pub(super) fn cases(default: u64, mut property: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
     let count = std::env::var("WENGERT_PROPERTY_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(default);
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     for _ in 0..count {
@@ -54,7 +54,7 @@ fn cases(default: u64, mut property: impl FnMut(&mut Unstructured<'_>) -> Result
     }
 }
 
-fn has_type(term: &Term, context: &Context, ty: &Written) -> bool {
+pub(super) fn has_type(term: &Term, context: &Context, ty: &Written) -> bool {
     let mut types = Types::new(FxHashMap::default());
     for (x, written) in context {
         let ty = types.written(written);
@@ -67,7 +67,7 @@ fn has_type(term: &Term, context: &Context, ty: &Written) -> bool {
 }
 
 /// A context of a few variables.
-fn context(u: &mut Unstructured<'_>) -> Result<Context> {
+pub(super) fn context(u: &mut Unstructured<'_>) -> Result<Context> {
     let mut context = Context::new();
     for name in ["a", "b"] {
         context.push((Var::fresh(name), generate::ty(u, 2)?));
@@ -194,7 +194,7 @@ fn lemma_4_1_d_every_step_preserves_the_type() {
     });
 }
 
-fn small() -> Limits {
+pub(super) fn small() -> Limits {
     Limits { steps: 20_000, size: 200_000, recorded: 0 }
 }
 
@@ -219,7 +219,7 @@ fn denoted(term: &Term, ty: &Written) -> Vec<f64> {
     numbers(&denotation(term, &None), ty)
 }
 
-fn observable(u: &mut Unstructured<'_>) -> Result<Written> {
+pub(super) fn observable(u: &mut Unstructured<'_>) -> Result<Written> {
     Ok(if u.arbitrary()? { REAL } else { prod(&REAL, &REAL) })
 }
 
@@ -302,146 +302,8 @@ fn what_is_printed_parses_back() {
 }
 
 /// The term in the strict grammar, unless it is large there.
-fn strict(term: &Term) -> Option<Term> {
+pub(super) fn strict(term: &Term) -> Option<Term> {
     (written_size(term) <= 2_000).then(|| whole(term))
-}
-
-/// Reduces to a normal form, by redexes chosen at random.
-fn randomly(u: &mut Unstructured<'_>, term: &Term, limit: usize) -> Result<Option<Term>> {
-    let mut term = term.clone();
-    for _ in 0..limit {
-        let count = redexes(&term);
-        if count == 0 {
-            return Ok(Some(term));
-        }
-        let index = if u.is_empty() { 0 } else { u.choose_index(count)? };
-        let Some((_, after)) = step(&term, index) else { return Ok(Some(term)) };
-        let Some(after) = strict(&after) else { return Ok(None) };
-        term = after;
-    }
-    Ok(None)
-}
-
-#[test]
-fn confluence_random_orders_meet_on_numbers() {
-    let (mut met, mut tried) = (0, 0);
-    cases(600, |u| {
-        tried += 1;
-        let ty = observable(u)?;
-        let Some(term) = strict(&generate::term(u, &mut Context::new(), &ty, 6)?) else { return Ok(()) };
-        let (Some(a), Some(b)) = (randomly(u, &term, 150)?, randomly(u, &term, 150)?) else { return Ok(()) };
-        assert_eq!(canonical(&a), canonical(&b), "{}", print::term(&term));
-        met += 1;
-        Ok(())
-    });
-    assert!(3 * met > tried, "only {met} pairs of reductions ended");
-}
-
-/// The conjecture of section 6 fails on terms that are no numbers: the two normal forms denote the same, since `T y` is
-/// applied to a perturbation that is zero, but no rule of Figure 3 finds that.
-#[test]
-fn confluence_fails_on_functions() {
-    let first = read(examples::NOT_CONFLUENT);
-    let second = copy(&first);
-    reduce(&first, Order::BodyFirst, &quiet());
-    reduce(&second, Order::Outermost, &quiet());
-    assert_eq!(redexes(&whole(&first)) + redexes(&whole(&second)), 0);
-    assert_eq!(print::term(&first), "λy. λa. λx. ⟨π1 (T y ι2 a), y a⟩");
-    assert_eq!(print::term(&second), "λy. λa. λx. ⟨π1 (T y ι2 a) + π1 (T y ι2 a), y a⟩");
-    assert_ne!(canonical(&first), canonical(&second));
-    // Applied to a function and a number, they are the same.
-    for normal in [first, second] {
-        let applied = app(app(app(normal, read("λz. z·z")), read("3")), read("⟨1, 5⟩"));
-        assert_eq!(reduced(&applied).result, Some(reals([0.0, 9.0])));
-    }
-}
-
-#[test]
-fn strong_normalization_no_infinite_reduction_was_found() {
-    let (mut ended, mut tried) = (0, 0);
-    cases(1_500, |u| {
-        tried += 2;
-        let ty = generate::ty(u, 2)?;
-        let mut context = context(u)?;
-        let term = generate::term(u, &mut context, &ty, 8)?;
-        for order in [Order::BodyFirst, Order::Outermost] {
-            let trace = reduce(&copy(&term), order, &small());
-            assert_ne!(trace.stopped, Some(Stopped::Steps), "{}", trace.start);
-            ended += usize::from(trace.stopped.is_none());
-        }
-        Ok(())
-    });
-    assert!(10 * ended > 9 * tried, "only {ended} reductions ended");
-}
-
-/// Steps of reducing a term, and its value.
-pub(super) fn steps(term: &Term, order: Order) -> (u64, Ground) {
-    let trace = reduce(term, order, &quiet());
-    (trace.counts.steps, trace.result.unwrap_or_else(|| panic!("stopped {:?}", trace.stopped)))
-}
-
-/// The point at which products are differentiated.
-const POINT: f64 = 0.3;
-
-pub(super) fn by_pushforward(n: usize) -> (u64, f64) {
-    let (x, _, product) = examples::product(n);
-    let (count, value) = steps(&examples::pushed_at(&x, product, POINT), Order::BodyFirst);
-    let Ground::Tuple(pair) = value else { panic!("{value:?}") };
-    let Some(Ground::Real(slope)) = pair.first() else { panic!("{pair:?}") };
-    (count, *slope)
-}
-
-pub(super) fn by_product_rule(n: usize) -> (u64, f64) {
-    let (count, value) = steps(&examples::product_rule(n, POINT), Order::BodyFirst);
-    let Ground::Real(slope) = value else { panic!("{value:?}") };
-    (count, slope)
-}
-
-#[test]
-fn section_2_a_product_is_linear_by_t_and_quadratic_by_the_product_rule() {
-    for n in [2, 5, 9] {
-        let (pushed, ruled) = (by_pushforward(n).1, by_product_rule(n).1);
-        assert!((pushed - ruled).abs() <= 1e-12 * ruled.abs().max(1e-3), "{n}: {pushed} and {ruled}");
-    }
-    let differences = |f: fn(usize) -> (u64, f64)| [f(10).0, f(20).0, f(30).0];
-    let [a, b, c] = differences(by_pushforward);
-    assert_eq!(b - a, c - b, "linear: {a} {b} {c}");
-    let [a, b, c] = differences(by_product_rule);
-    assert!(c - b > b - a, "quadratic: {a} {b} {c}");
-    assert_eq!((by_product_rule(40).0 - c) - (c - b), (c - b) - (b - a));
-}
-
-#[test]
-fn large_terms_take_linear_time_and_space() {
-    let n = 2_000;
-    let (x, _, product) = examples::product(n);
-    let trace = reduce(&examples::pushed_at(&x, product, 0.001), Order::BodyFirst, &quiet());
-    assert_eq!(trace.stopped, None);
-    assert!(trace.counts.max_size < 200 * n as u64, "{:?}", trace.counts);
-    let items = (0..20_000).map(f64::from).map(crate::perturbative::syntax::num).collect();
-    let plus = read("λx. λy. x + y");
-    let sum = app(app(crate::perturbative::syntax::church_list(items), plus), read("0"));
-    assert_eq!(reduced(&sum).result, Some(Ground::Real(199_990_000.0)));
-    let (x, sines) = examples::nested_sines(n);
-    let trace = reduce(&examples::pushed_at(&x, sines, 0.5), Order::BodyFirst, &quiet());
-    assert_eq!(trace.stopped, None);
-    assert!(trace.counts.steps < 100 * n as u64, "{:?}", trace.counts);
-}
-
-/// The other conjecture of section 6 depends on the order: nested redexes below a `T` are cheap if they are reduced before
-/// it, and cost a power if `T_x` meets them, since `⋄` differentiates by the function and by the argument separately.
-#[test]
-fn cost_of_nested_lets_depends_on_the_order() {
-    let counts = |order: Order| {
-        [1, 2, 3].map(|n| {
-            let (x, lets) = examples::nested_lets(n);
-            steps(&examples::pushed_at(&x, lets, 1.0), order).0
-        })
-    };
-    let [a, b, c] = counts(Order::BodyFirst);
-    assert_eq!(b - a, c - b, "linear: {a} {b} {c}");
-    let [a, b, c] = counts(Order::Outermost);
-    assert!(b > 2 * a && c > 2 * b, "exponential: {a} {b} {c}");
 }
 
 #[test]
