@@ -56,7 +56,15 @@ fn expression(e: &Expr, f: Symbol, xs: &[Tm]) -> Option<Tm> {
 /// `∂f/∂i` written out in symbols of 𝓕 where its rule has no cases: what is needed to differentiate it again.
 fn written_out(f: RealOp, i: usize, xs: &[Tm]) -> Option<Tm> {
     let rule = rules::lookup(f);
-    let Rule::Linear { terms, divisor } = &*rule else { return None };
+    let (terms, divisor) = match &*rule {
+        Rule::Linear { terms, divisor } => (terms, divisor),
+        // Its case is for large arguments only, where this one gives the same.
+        Rule::Case(_, _, usual) if f == RealOp::Tanh => match &**usual {
+            Rule::Linear { terms, divisor } => (terms, divisor),
+            Rule::Case(..) => return None,
+        },
+        Rule::Case(..) => return None,
+    };
     let Some(term) = terms.iter().find(|term| term.arg == i) else { return Some(num(0.0)) };
     let coef = match &term.coef {
         Some(coef) => expression(coef, Symbol::Op(f), xs)?,

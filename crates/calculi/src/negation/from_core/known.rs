@@ -278,6 +278,8 @@ impl<'p> Translator<'p> {
                 }
                 Array(kept)
             }
+            // The calculus has no tape that could be kept short.
+            (Prim::Checkpoint, [f, x]) => self.call(f, &ty(0), vec![x.clone()], span)?,
             (Prim::Iterate, [Int(n), f, start]) if *n <= LONGEST => {
                 let f = self.shared(f, &ty(1));
                 let mut at = start.clone();
@@ -419,6 +421,8 @@ fn on_integers<'p>(prim: Prim, args: &[Meaning<'p>]) -> Option<Meaning<'p>> {
         (Prim::DivFloor, [Int(a), Int(b)]) if *b > 0 => Int(a.div_euclid(*b)),
         (Prim::ModFloor, [Int(a), Int(b)]) if *b > 0 => Int(a.rem_euclid(*b)),
         (Prim::Neg, [Int(a)]) => Int(a.wrapping_neg()),
+        (Prim::Power, [Int(a), Int(n)]) => Int(a.wrapping_pow(u32::try_from(*n).ok()?)),
+        (Prim::Sign, [Int(a)]) => Int(a.signum()),
         (Prim::Abs, [Int(a)]) => Int(a.wrapping_abs()),
         (Prim::Min, [Int(a), Int(b)]) => Int(*a.min(b)),
         (Prim::Max, [Int(a), Int(b)]) => Int(*a.max(b)),
