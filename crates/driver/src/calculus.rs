@@ -88,6 +88,10 @@ fn ascii(name: &str) -> String {
     out
 }
 
+/// What programs do wrong in a calculus that takes them: an index outside of an array, a division by zero, values of
+/// different shapes, `fail`.
+const FAILURES: [&str; 4] = ["E0975", "E0976", "E0977", "E0979"];
+
 /// The other calculi that can take a program, found by trying each.
 fn takers(program: &simple::Program, refused: &dyn System) -> Vec<&'static str> {
     let limits = Limits { steps: 0, recorded: 0, ..Limits::default() };
@@ -109,8 +113,8 @@ impl Session {
     ) -> Result<(Trace, Vec<Diagnostic>), Vec<Diagnostic>> {
         let (program, warnings) = self.simple(text, file)?;
         let trace = system.trace(&program, limits).map_err(|mut errors| {
-            // The program is well typed, so what is wrong is that the calculus has no term for it.
-            if let Some(first) = errors.first_mut() {
+            // The program is well typed, so what is wrong is that the calculus has no term for it, or that the program fails.
+            if let Some(first) = errors.first_mut().filter(|first| !FAILURES.contains(&first.code)) {
                 first.help = Some(calculi::errors::takers(&takers(&program, system)));
             }
             errors
