@@ -53,7 +53,7 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "network",
         what: "a recurrent network over a list of n numbers",
-        sizes: &SIZES,
+        sizes: &LENGTHS,
         program: network,
     },
     Family {
@@ -67,6 +67,7 @@ pub const FAMILIES: &[Family] = &[
 /// From two inputs on, they are a pair.
 const INPUTS: [usize; 7] = [2, 4, 8, 16, 32, 64, 128];
 const SIZES: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+const LENGTHS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 /// Where some calculus is exponential, a few more small ones.
 const DENSE: [usize; 10] = [2, 4, 6, 8, 10, 12, 16, 32, 64, 128];
 /// Where some calculus is cubic.

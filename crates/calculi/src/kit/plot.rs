@@ -30,6 +30,8 @@ const CHARACTER: f64 = 7.4;
 /// Colors that most kinds of color blindness tell apart (Okabe and Ito), with black and two grays.
 const COLORS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#7f7f7f"];
+/// Shapes of markers.
+const MARKERS: usize = 7;
 const DASHES: [&str; 5] = ["", "7 3", "2 3", "9 3 2 3", "12 4"];
 /// From this ratio of the largest n to the least on, the horizontal axis is logarithmic.
 const LOGARITHMIC: f64 = 20.0;
@@ -201,7 +203,7 @@ fn entry(out: &mut String, series: &Series, x: f64, y: f64) {
 
 /// The marker of a series: seven shapes, then the same without filling.
 fn marker(out: &mut String, look: usize, (x, y): (f64, f64)) {
-    let corners: &[(f64, f64)] = match look % 7 {
+    let corners: &[(f64, f64)] = match look % MARKERS {
         0 => &[],
         1 => &[(-3.6, -3.6), (3.6, -3.6), (3.6, 3.6), (-3.6, 3.6)],
         2 => &[(0.0, -4.8), (4.5, 3.4), (-4.5, 3.4)],
@@ -210,7 +212,7 @@ fn marker(out: &mut String, look: usize, (x, y): (f64, f64)) {
         5 => &[(-5.0, -1.7), (5.0, -1.7), (5.0, 1.7), (-5.0, 1.7)],
         _ => &[(-1.7, -5.0), (1.7, -5.0), (1.7, 5.0), (-1.7, 5.0)],
     };
-    let fill = if look / 7 % 2 == 0 { color(look) } else { "white" };
+    let fill = if (look / MARKERS).is_multiple_of(2) { color(look) } else { "white" };
     let style = format!("fill=\"{fill}\" stroke=\"{}\" stroke-width=\"1.2\"", color(look));
     if corners.is_empty() {
         let _ = writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.8\" {style}/>");

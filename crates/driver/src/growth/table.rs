@@ -75,8 +75,13 @@ fn block(
         .enumerate()
         .map(|(index, n)| format!("{:>COLUMN$}", if index == 0 { format!("n = {n}") } else { n.to_string() }))
         .collect();
-    let width = width.max(title.chars().count());
-    let _ = writeln!(out, "\n  {title:width$}  {:ORDER$}{sizes}", "growth");
+    out.push('\n');
+    let mut title = title;
+    if title.chars().count() > width {
+        let _ = writeln!(out, "  {title}");
+        title = "";
+    }
+    let _ = writeln!(out, "  {title:width$}  {:ORDER$}{sizes}", "growth");
     for (measured, series) in rows {
         let order = fit(series).map_or_else(|| "?".into(), |order| order.to_string());
         let numbers: String = series.iter().map(|(_, y)| format!("{:>COLUMN$}", show(*y))).collect();
