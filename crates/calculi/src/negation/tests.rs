@@ -57,15 +57,120 @@ fn figure_2_is_bp_of_figure_1() {
     assert_eq!(print::term(&bp), figure);
 }
 
+/// The numeral that a variable gets, around a term.
+fn at(tm: Tm, bindings: &[(&Var, f64)]) -> Tm {
+    bindings.iter().fold(tm, |tm, (x, r)| syntax::sub(tm, x, syntax::num(*r)))
+}
+
+fn reduced(tm: &Tm) -> reduce::Run {
+    let run = reduce::normalize(tm, rules_of_traces(), Strategy::Unfolding, &Limits::default());
+    assert!(run.stopped.is_none());
+    run
+}
+
+#[test]
+fn section_2_the_values_of_figure_1() {
+    let g = read("sin(z2)[z2 := z1·z1][z1 := x1 - x2][x1 := 5][x2 := 2]");
+    assert_eq!(print::plain(&reduced(&g).end), "0.4121184852417566");
+    // Section 2.3: D⃗ at ⟨5, 1⟩ and ⟨2, 0⟩.
+    let g = read(examples::FIGURE_1);
+    let mut xs = syntax::free_vars(&g);
+    xs.sort_by(|a, b| a.name.cmp(&b.name));
+    let seed = |r: f64, t: f64| syntax::pair(syntax::num(r), syntax::num(t));
+    let seeds = [(xs[0].clone(), seed(5.0, 1.0)), (xs[1].clone(), seed(2.0, 0.0))];
+    let forward = transform::seeded(&g, &seeds, transform::Mode::Forward).unwrap();
+    assert_eq!(print::plain(&reduced(&forward).end), "⟨0.4121184852417566, -5.466781571308061⟩");
+    // Section 2.5: bp at the same point.
+    let a = Var::exponential("a", Ty::Real);
+    let bp = ground::bp(&g, &xs, &a).unwrap();
+    let end = reduced(&at(bp, &[(&a, 1.0), (&xs[0], 5.0), (&xs[1], 2.0)])).end;
+    assert_eq!(print::plain(&end), "⟨0.4121184852417566, ⟨-5.466781571308061, 5.466781571308061⟩⟩");
+}
+
 #[test]
 fn section_3_compares_forward_and_reverse() {
-    let g = read("x:!R ⊢ cos(z)[z := sin(x)]");
-    let bp = ground::bp(&g, &syntax::free_vars(&g), &Var::exponential("a", Ty::Real)).unwrap();
-    let slope = "∂1_cos(z)";
-    let expected = format!("⟨cos(z), cos(x) · b[b:!R := {slope} · a]⟩[z:!R := sin(x)]");
-    assert_eq!(print::term(&bp), expected.replace("cos(x) · b[", "(cos(x) · b)["));
-    let forward = transform::forward(&g).unwrap();
-    assert_eq!(types::infer(&forward).unwrap(), Ty::prod(Ty::Real, Ty::Real));
+    // G := g(z)[z := f(x)] with f = sin and g = exp.
+    let g = read("x:!R ⊢ exp(z)[z := sin(x)]");
+    let xs = syntax::free_vars(&g);
+    let a = Var::exponential("a", Ty::Real);
+    let bp = ground::bp(&g, &xs, &a).unwrap();
+    assert_eq!(print::plain(&bp), "⟨exp(z), (cos(x) · b)[b := exp(z) · a]⟩[z := sin(x)]");
+    let point = Var::exponential("x", Ty::Real);
+    let seeds = [(xs[0].clone(), syntax::pair(syntax::var(&point), syntax::var(&a)))];
+    let forward = transform::seeded(&g, &seeds, transform::Mode::Forward).unwrap();
+    let expected =
+        "⟨exp(w), exp(w) · w'⟩[⟨w, w'⟩ := z][z := ⟨sin(w), cos(w) · w'⟩[⟨w, w'⟩ := x]][x := ⟨x, a⟩]";
+    assert_eq!(print::plain(&forward), expected);
+    // D⃗(G){⟨x, a⟩/x} and D⃖(G){⟨x, x′⟩/x} with their substitutions carried out.
+    let shown = |tm: &Tm| print::plain(&equivalence::unfold(&reduced(tm).end));
+    assert_eq!(shown(&forward), "⟨exp(sin(x)), exp(sin(x)) · (cos(x) · a)⟩");
+    let tags = transform::tags(&xs, 1);
+    let (reverse, _) = transform::tagged(&g, &xs, &tags, 1).unwrap();
+    assert_eq!(shown(&reverse), "⟨exp(sin(x)), λa. x' (cos(x) · (exp(sin(x)) · a))⟩");
+    assert_eq!(shown(&bp), "⟨exp(sin(x)), cos(x) · (exp(sin(x)) · a)⟩");
+    // "In both cases we obtain ⟨h(r), h′(r)⟩ in the same number of steps": of those that compute.
+    let numeric = |tm: Tm| {
+        let run = reduced(&tm);
+        let steps: u64 = ["14", "23"].iter().filter_map(|rule| run.counts.by_rule.get(rule)).sum();
+        (print::plain(&run.end), steps)
+    };
+    let backward = numeric(at(bp, &[(&a, 1.0), (&xs[0], 0.5)]));
+    assert_eq!(numeric(at(forward, &[(&a, 1.0), (&point, 0.5)])), backward);
+    let (h, slope) = (0.5f64.sin().exp(), 0.5f64.cos() * 0.5f64.sin().exp());
+    assert_eq!(backward.0, format!("⟨{h:?}, {slope:?}⟩"));
+}
+
+#[test]
+fn a_trace_of_figure_1_factors_once_and_replaces_the_adjoint_afterwards() {
+    let g = read(examples::FIGURE_1);
+    let mut xs = syntax::free_vars(&g);
+    xs.sort_by(|a, b| a.name.cmp(&b.name));
+    let tags = transform::tags(&xs, 1);
+    let term = transform::gradient_term(&g, &xs, &tags, &[5.0, 2.0], 1).unwrap();
+    let run = reduced(&term);
+    let factored: Vec<_> = run.steps.iter().filter(|step| step.rule == "17").collect();
+    assert_eq!(factored.len(), 1);
+    let redex = factored[0].redex.clone().unwrap();
+    assert_eq!(&factored[0].before[redex], "z1' (3 · a) + z1' (3 · a)");
+    assert!(factored[0].after.contains("λa. z1' (3 · a + 3 · a)"), "{}", factored[0].after);
+    assert_eq!(print::plain(&run.end), "x1' (-5.466781571308061) + x2' 5.466781571308061");
+    // Each step starts from what the one before made, and marks something.
+    for pair in run.steps.windows(2) {
+        assert_eq!(pair[0].after, pair[1].before);
+    }
+    assert!(run.steps.iter().all(|step| step.redex.as_ref().is_some_and(|redex| !redex.is_empty())));
+}
+
+#[test]
+fn sizes_count_what_is_in_memory_and_shared_nodes_once() {
+    // An abstraction that holds a dag of 2¹² leaves, and is not applied.
+    let (x, f) = (Var::exponential("x", Ty::Real), Var::exponential("f", Ty::fun(Ty::Real, Ty::Real)));
+    let mut body = syntax::var(&x);
+    for _ in 0..12 {
+        body = syntax::add(body.clone(), body);
+    }
+    let unused = syntax::sub(syntax::num(1.0), &f, syntax::lam(&x, body));
+    assert!(unused.size > 8000);
+    let counts = machine::run(&unused, true, &Limits::default()).unwrap().counts;
+    assert!(counts.max_size < 40, "{}", counts.max_size);
+    // Nested doubling lets: a heap cell for each, so that the size is the program's and so many cells.
+    let size = |n: usize, factoring: bool| {
+        let (x, tm) = examples::doubling(n);
+        let tags = transform::tags(std::slice::from_ref(&x), 1);
+        let term = transform::gradient_term(&tm, &[x], &tags, &[0.5], 1).unwrap();
+        machine::run(&term, factoring, &Limits::default()).unwrap().counts.max_size
+    };
+    assert_eq!(size(40, true) - size(30, true), size(30, true) - size(20, true));
+    // What is alive is never less than the heap: two nodes for each binding that was made.
+    let net = examples::network(&[0.5; 30]);
+    let image = transform::reverse(&net.applied, 1).unwrap();
+    let closed = [&net.epsilon, &net.rho].iter().fold(image, |tm, x| {
+        let seed = syntax::pair(syntax::num(0.5), syntax::lam(&Var::linear("a"), syntax::num(0.0)));
+        syntax::sub(tm, &x.at(Ty::prod(Ty::Real, Ty::Neg(1))), seed)
+    });
+    let counts = machine::run(&closed, true, &Limits::default()).unwrap().counts;
+    let dropped = counts.by_rule.get("10").copied().unwrap_or(0);
+    assert!(counts.max_size >= 2 * dropped && counts.max_size <= closed.size + 8 * counts.steps);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use super::equivalence::unfold;
 use super::generate::Language;
 use super::reduce::{Rule, Rules, Strategy, normalize};
 use super::syntax::{Kind, Tm, Ty, Var, add, app, lam, num, pair, sub, var};
-use super::theorems::{check, function};
-use super::{ground, print, transform, types};
+use super::theorems::{check, finite_differences, function, near, numerals, value_at};
+use super::{examples, ground, machine, print, transform, types};
 use crate::kit::trace::Limits;
 
 /// A term as text in which sums are bunches: brackets, order and zeros of `+` are gone, bound variables are numbered.
@@ -146,4 +146,73 @@ fn theorem_15_reaches_bp_of_the_ground_term_in_steps_linear_in_m_and_its_size() 
     });
     assert!(compared > 500 && higher_order > 200, "{compared} {higher_order}");
     assert!(worst < 8.0, "{worst} steps for each of m + |G|");
+}
+
+/// [`measured`] for each n.
+type Family<'a> = &'a dyn Fn(usize) -> (u64, u64, Option<u64>);
+
+/// `m + |G|` for a term, and the steps of the machine for its gradient with and without (17).
+fn measured(t: &Tm, xs: &[Var], at: &[f64]) -> (u64, u64, Option<u64>) {
+    let (g, m) = to_ground(t).unwrap();
+    let tags = transform::tags(xs, 1);
+    let gradient = transform::gradient_term(t, xs, &tags, at, 1).unwrap();
+    let steps = |factoring| machine::run(&gradient, factoring, &patient()).ok().map(|o| o.counts.steps);
+    (m + g.size, steps(true).unwrap(), steps(false))
+}
+
+#[test]
+fn corollary_16_the_machine_takes_steps_linear_in_m_and_the_size_of_g() {
+    // A network, whose steps are copied; lets that double; a product; functions that are built by a fold.
+    let network = |n: usize| {
+        let items: Vec<f64> = (0..n).map(|i| 0.1 * i as f64).collect();
+        let net = examples::network(&items);
+        measured(&net.applied, &[net.epsilon, net.rho], &[0.7, -0.4])
+    };
+    let doubling = |n: usize| {
+        let (x, tm) = examples::doubling(n);
+        measured(&tm, &[x], &[0.5])
+    };
+    let product = |n: usize| {
+        let x = Var::exponential("x", Ty::Real);
+        let tm = (0..n).map(|_| var(&x)).reduce(super::syntax::mul).unwrap();
+        measured(&tm, &[x], &[0.9])
+    };
+    let families: [(&str, Family<'_>); 3] =
+        [("network", &network), ("doubling", &doubling), ("product", &product)];
+    for (name, family) in families {
+        let ratio = |n: usize| {
+            let (bound, steps, _) = family(n);
+            steps as f64 / bound as f64
+        };
+        let (small, large) = (ratio(8), ratio(48));
+        assert!(large < 12.0 && large < 1.25 * small, "{name}: {small} {large} steps for each of m + |G|");
+    }
+    // The blow-up without (17): twice the steps for one let more.
+    let without = |n: usize| doubling(n).2.unwrap();
+    assert!(10 * without(9) > 18 * without(8) && without(9) > 6 * doubling(9).1);
+    assert_eq!(doubling(16).2, None, "the limit of 20,000 steps is met");
+}
+
+#[test]
+fn proposition_1_the_forward_transformation_gives_each_partial_derivative() {
+    let (mut compared, mut worst) = (0, 0.0_f64);
+    check(600, |u| {
+        let (xs, t, at) = function(u, Language::Ordinary, 6)?;
+        let expected = finite_differences(&t, &xs, &at);
+        for (j, slope) in expected.iter().enumerate() {
+            let seed = |i: usize| pair(num(at[i]), num(if i == j { 1.0 } else { 0.0 }));
+            let seeds: Vec<(Var, Tm)> = xs.iter().cloned().enumerate().map(|(i, x)| (x, seed(i))).collect();
+            let term = transform::seeded(&t, &seeds, transform::Mode::Forward).unwrap();
+            assert_eq!(types::infer(&term).unwrap(), Ty::euclid(2));
+            let outcome = machine::run(&term, true, &Limits::default()).ok().unwrap();
+            let found = numerals(&outcome.end);
+            assert!(near(found[0], value_at(&t, &xs, &at), 1e-12) && near(found[1], *slope, 1e-4));
+            compared += 1;
+            worst = worst.max(outcome.counts.steps as f64 / term.size as f64);
+        }
+        Ok(())
+    });
+    assert!(compared > 1500, "{compared}");
+    // O(|D⃗(G)|) for computational graphs; folds and functions are none.
+    assert!(worst < 40.0, "{worst} steps for each symbol");
 }

@@ -122,7 +122,7 @@ fn weigh(sem: &Sem) -> f64 {
     }
 }
 
-fn near(a: f64, b: f64, tolerance: f64) -> bool {
+pub(super) fn near(a: f64, b: f64, tolerance: f64) -> bool {
     (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs())) || (!a.is_finite() && !b.is_finite())
 }
 
@@ -487,12 +487,12 @@ pub(super) fn function(
     Ok((xs, tm, at))
 }
 
-fn value_at(tm: &Tm, xs: &[Var], at: &[f64]) -> f64 {
+pub(super) fn value_at(tm: &Tm, xs: &[Var], at: &[f64]) -> f64 {
     let env = xs.iter().zip(at).map(|(x, r)| (x.id, Sem::Num(*r))).collect();
     real(&denote(tm, &env))
 }
 
-fn finite_differences(tm: &Tm, xs: &[Var], at: &[f64]) -> Vec<f64> {
+pub(super) fn finite_differences(tm: &Tm, xs: &[Var], at: &[f64]) -> Vec<f64> {
     let h = 1e-5;
     let moved = |i: usize, by: f64| {
         let at: Vec<f64> = at.iter().enumerate().map(|(j, r)| if i == j { r + by } else { *r }).collect();
@@ -501,7 +501,7 @@ fn finite_differences(tm: &Tm, xs: &[Var], at: &[f64]) -> Vec<f64> {
     (0..xs.len()).map(|i| (moved(i, h) - moved(i, -h)) / (2.0 * h)).collect()
 }
 
-fn numerals(tm: &Tm) -> Vec<f64> {
+pub(super) fn numerals(tm: &Tm) -> Vec<f64> {
     match &tm.kind {
         Kind::Num(r) => vec![*r],
         Kind::Pair(t, u) => numerals(t).into_iter().chain(numerals(u)).collect(),
