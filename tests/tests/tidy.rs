@@ -23,6 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("interp", &["base", "prim", "core", "fault"]),
     ("ir", &["base", "prim", "fault"]),
     ("lower", &["base", "prim", "core", "mono", "ir"]),
+    ("ad", &["base", "prim", "ir"]),
     ("gen", &["base", "prim", "syntax"]),
     ("driver", &["base", "prim", "syntax", "core", "check", "interp", "mono", "calculi", "fault"]),
     ("cli", &["base", "driver"]),
@@ -60,6 +61,9 @@ const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
     ("crates/fault/src/words.rs", "help", "a line or two for each fault"),
     ("crates/ir/src/typing.rs", "op", "a case for each operation: one typing rule each"),
     ("crates/ir/src/typing/array.rs", "array", "a case for each array operation: one typing rule each"),
+    ("crates/ad/src/linear.rs", "lin", "a case for each kind of linear statement"),
+    ("crates/ad/src/tidy.rs", "is_harmless", "a case for each kind of operation"),
+    ("crates/ad/src/transpose/arrays.rs", "array", "a case for each array operation"),
     ("crates/calculi/src/delta/types.rs", "node", "a case for each kind of term: one typing rule each"),
 ];
 

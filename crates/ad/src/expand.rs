@@ -1,0 +1,164 @@
+//! Products of arrays written out: before a function is differentiated, `product`, `dot`, `matvec` and `matmul` become
+//! loops wherever their operands vary.
+//!
+//! ```text
+//! d = dot xs ys        d = loop over (x, y) in (xs, ys), total = 0.0: total + x * y
+//! ```
+//!
+//! The loops have the derivatives of loops, which sum in the order in which the products are summed, and keep nothing: what
+//! they need of the primal part are rows of arrays that are there anyway. Products that do not vary stay as they are.
+
+use crate::{Ad, Code, Key, activity, deep};
+use rustc_hash::FxHashSet;
+use std::rc::Rc;
+use wengert_base::Name;
+use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Requirement, Stmt, Var};
+use wengert_ir::program::Func;
+use wengert_ir::ty::{Elem, Ty};
+use wengert_prim::RealOp;
+
+/// A function, ready to be differentiated.
+pub(crate) struct Prepared {
+    /// It, with products written out.
+    pub(crate) func: Func,
+    /// Which of its variables vary.
+    pub(crate) active: FxHashSet<Var>,
+    /// Which of its results do.
+    pub(crate) results: Vec<bool>,
+}
+
+impl Ad {
+    /// A function, ready to be differentiated with respect to these parameters.
+    pub(crate) fn prepare(&mut self, key: &Key) -> Rc<Prepared> {
+        if let Some(known) = self.prepared.get(key) {
+            return Rc::clone(known);
+        }
+        let mut func = self.program.funcs.at(key.0).clone();
+        let mut active = self.varying(&func, &key.1);
+        let mut products = false;
+        func.body.for_each_stmt(&mut |stmt| products |= is_product(stmt, &active));
+        if products {
+            let mut code = Code::like(self, &func, func.name.as_str());
+            let results = write_out(&mut code, &func.body, &active);
+            let span = func.span;
+            func = code.b.finish(results);
+            func.span = span;
+            active = self.varying(&func, &key.1);
+        }
+        let results = func.body.results.iter().map(|atom| activity::varies(&active, atom)).collect();
+        let prepared = Rc::new(Prepared { func, active, results });
+        self.prepared.insert(key.clone(), Rc::clone(&prepared));
+        prepared
+    }
+}
+
+fn is_product(stmt: &Stmt, active: &FxHashSet<Var>) -> bool {
+    let product =
+        matches!(stmt.op, Op::Array(ArrayOp::Product | ArrayOp::Dot | ArrayOp::MatVec | ArrayOp::MatMul, _));
+    product && stmt.outs.iter().any(|out| active.contains(out))
+}
+
+fn write_out(code: &mut Code<'_>, block: &Block, active: &FxHashSet<Var>) -> Vec<Atom> {
+    deep(|| {
+        for stmt in &block.stmts {
+            code.b.set_span(stmt.span);
+            if let (Op::Array(op, args), true, [out]) = (&stmt.op, is_product(stmt, active), &*stmt.outs) {
+                let result = product(code, *op, args);
+                code.b.push(Stmt { outs: vec![*out], op: Op::Copy(result), span: stmt.span });
+                continue;
+            }
+            let mut stmt = stmt.clone();
+            for inner in stmt.op.blocks_mut() {
+                code.b.open();
+                let results = write_out(code, inner, active);
+                let written = code.b.close(results);
+                *inner = Block { params: inner.params.clone(), ..written };
+            }
+            code.b.push(stmt);
+        }
+    });
+    block.results.clone()
+}
+
+fn product(code: &mut Code<'_>, op: ArrayOp, args: &[Atom]) -> Atom {
+    match (op, args) {
+        (ArrayOp::Product, [xs]) => {
+            fold(code, Atom::Real(1.0), std::slice::from_ref(xs), |code, total, rows| {
+                code.b
+                    .called("product")
+                    .real(RealOp::Mul, [total].into_iter().chain(rows).collect::<Vec<_>>())
+            })
+        }
+        (ArrayOp::Dot, [xs, ys]) => {
+            let [m, n] = [xs, ys].map(|array| code.length(array));
+            require(code, Requirement::SameSize("dot".into()), m, n);
+            dot(code, xs, ys)
+        }
+        (ArrayOp::MatVec, [rows, vector]) => each_row(code, rows, 1, |code, row| {
+            let [m, n] = [&row, vector].map(|array| code.length(array));
+            require(code, Requirement::ProductSize("matvec".into()), m, n);
+            dot(code, &row, vector)
+        }),
+        (_, [left, right]) => {
+            let height = code.length(right);
+            let columns = code.b.called("columns").array(ArrayOp::Transpose, [right.clone()]);
+            each_row(code, left, 2, |code, row| {
+                let m = code.length(&row);
+                require(code, Requirement::ProductSize("matmul".into()), m, height);
+                each_row(code, &columns, 1, |code, column| dot(code, &row, &column))
+            })
+        }
+        (_, _) => Atom::Unit,
+    }
+}
+
+fn require(code: &mut Code<'_>, what: Requirement, left: Atom, right: Atom) {
+    code.b.typed(&[], Op::Require { what, left, right });
+}
+
+fn dot(code: &mut Code<'_>, xs: &Atom, ys: &Atom) -> Atom {
+    fold(code, Atom::Real(0.0), &[xs.clone(), ys.clone()], |code, total, rows| {
+        let term = code.b.real(RealOp::Mul, rows);
+        code.b.called("total").real(RealOp::Add, [total, term])
+    })
+}
+
+/// A loop that carries one real along arrays of reals of one size.
+fn fold(
+    code: &mut Code<'_>,
+    start: Atom,
+    inputs: &[Atom],
+    step: impl FnOnce(&mut Code<'_>, Atom, Vec<Atom>) -> Atom,
+) -> Atom {
+    let len = inputs.first().map_or(Atom::Int(0), |array| code.length(array));
+    let names = [("total", Ty::REAL), ("x", Ty::REAL), ("y", Ty::REAL)];
+    let mut params = code.open_rows(names.get(..=inputs.len()).unwrap_or(&names));
+    let total = params.remove(0);
+    let next = step(code, total, params);
+    let body = code.b.close(vec![next]);
+    let parts = Loop {
+        mode: Mode::Sequence,
+        backward: false,
+        len,
+        inputs: inputs.to_vec(),
+        init: vec![start],
+        accs: Vec::new(),
+        body,
+    };
+    code.b.named(&[("total".into(), Ty::REAL)], Op::Loop(Box::new(parts))).remove(0)
+}
+
+/// The array of what `make` gives for each row of a matrix of reals.
+fn each_row(
+    code: &mut Code<'_>,
+    matrix: &Atom,
+    rank: u8,
+    make: impl FnOnce(&mut Code<'_>, Atom) -> Atom,
+) -> Atom {
+    let len = code.length(matrix);
+    let row = code.open_rows(&[("row", Ty::Array(Elem::Real, 1))]).remove(0);
+    let result = make(code, row);
+    let body = code.b.close(vec![result]);
+    let out: (Name, Ty) = ("products".into(), Ty::Array(Elem::Real, rank));
+    code.each(len, vec![matrix.clone()], Vec::new(), body, &[out]).remove(0)
+}

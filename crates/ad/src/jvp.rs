@@ -1,0 +1,355 @@
+//! Forward mode: value and tangent side by side.
+//!
+//! ```text
+//! def f(x, y) = let a = sin x in a * y
+//! def jvp_f(x, y, x', y') = let a = sin x in let c = cos x in let a' = x' c in (a y, a' y + y' a)
+//! ```
+//!
+//! Each operation stays, followed by the linear part that its rule gives, written down at once. Branches give the tangents
+//! of what they give; loops carry the tangents of what they carry; nothing is kept for later.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "operations with blocks and calls are named, the others have a rule"
+)]
+
+use crate::arrays::Scope;
+use crate::forward::Writer;
+use crate::linear::Lin;
+use crate::types::dotted;
+use crate::{Ad, Code, Key, deep};
+use rustc_hash::FxHashMap;
+use wengert_base::Name;
+use wengert_ir::op::{Atom, Block, Loop, Mode, Op, Stmt, Var, While};
+use wengert_ir::program::{FuncId, VarInfo};
+use wengert_ir::ty::Ty;
+
+impl Ad {
+    /// Value and tangent of a function: from its arguments and the tangents of those that vary, to its results and the
+    /// tangents of those that do.
+    pub(crate) fn jvp_function(&mut self, key: &Key) -> FuncId {
+        if let Some(known) = self.jvps.get(key) {
+            return *known;
+        }
+        let prepared = self.prepare(key);
+        let func = &prepared.func;
+        let reach = self.varying_results(key.0, &key.1);
+        let mut results = func.results.clone();
+        for (ty, active) in func.results.iter().zip(&reach) {
+            results.extend(self.tangent(*ty).filter(|_| *active));
+        }
+        let id = self.reserve(results);
+        self.jvps.insert(key.clone(), id);
+        let mut code = Code::like(self, func, &format!("jvp_{}", func.name));
+        let mut dots = FxHashMap::default();
+        for (param, active) in func.body.params.iter().zip(&key.1) {
+            if *active {
+                let (name, ty) = code.tangent_of(*param);
+                dots.insert(*param, code.b.param(name, ty));
+            }
+        }
+        let scope = Scope { active: &prepared.active, same: FxHashMap::default(), places: false };
+        let mut jvp = Jvp { code: &mut code, scope, dots };
+        jvp.block(&func.body);
+        let mut tangents = Vec::new();
+        for (atom, active) in func.body.results.iter().zip(&reach) {
+            if *active {
+                tangents.push(jvp.tangent_or_zero(atom));
+            }
+        }
+        let results = func.body.results.iter().cloned().chain(tangents).collect();
+        let made = code.finish(results);
+        *self.program.funcs.at_mut(id) = made;
+        id
+    }
+
+    /// The tangents alone, from arguments and tangents.
+    pub(crate) fn tangent_function(&mut self, key: &Key) -> FuncId {
+        let jvp = self.jvp_function(key);
+        let (params, values) = {
+            let func = self.program.funcs.at(jvp);
+            let params: Vec<VarInfo> = func.body.params.iter().map(|var| *func.vars.at(*var)).collect();
+            (params, func.results.clone())
+        };
+        let func = self.program.funcs.at(key.0);
+        let (name, count) = (func.name, func.results.len());
+        let mut code = Code::new(self, &format!("tangent_{name}"));
+        let args: Vec<Atom> = params.into_iter().map(|VarInfo { name, ty }| code.b.param(name, ty)).collect();
+        let mut results = code.b.call(jvp, args, &values);
+        let tangents = results.split_off(count);
+        let func = code.finish(tangents);
+        self.program.funcs.push(func)
+    }
+}
+
+impl Code<'_> {
+    /// Name and type of the tangent of a variable.
+    pub(crate) fn tangent_of(&mut self, var: Var) -> (Name, Ty) {
+        let VarInfo { name, ty } = *self.b.func().vars.at(var);
+        (dotted(name), self.ad.tangent(ty).unwrap_or(ty))
+    }
+}
+
+struct Jvp<'a, 'c> {
+    code: &'a mut Code<'c>,
+    scope: Scope<'a>,
+    /// Tangents; what varies and is not here has the tangent zero.
+    dots: FxHashMap<Var, Atom>,
+}
+
+impl Jvp<'_, '_> {
+    fn block(&mut self, block: &Block) {
+        deep(|| block.stmts.iter().for_each(|stmt| self.stmt(stmt)));
+    }
+
+    /// The tangent of an operand, if it is not zero.
+    fn tangent(&mut self, atom: &Atom) -> Option<Atom> {
+        let of = self.scope.of(atom)?;
+        self.dots.get(&of.base()).cloned()
+    }
+
+    fn tangent_or_zero(&mut self, atom: &Atom) -> Atom {
+        match self.tangent(atom) {
+            Some(tangent) => tangent,
+            None => {
+                let ty = self.code.b.type_of(atom);
+                self.code.zero(Some(atom), ty)
+            }
+        }
+    }
+
+    fn tangents_or_zeros(&mut self, atoms: &[Atom]) -> Vec<Atom> {
+        atoms.iter().map(|atom| self.tangent_or_zero(atom)).collect()
+    }
+
+    /// Writes down linear code.
+    fn write(&mut self, lins: &[Lin]) {
+        let dots = std::mem::take(&mut self.dots);
+        let mut writer = Writer { code: self.code, env: FxHashMap::default(), dots, source: None };
+        lins.iter().for_each(|lin| writer.lin(lin));
+        self.dots = writer.dots;
+    }
+
+    /// Which of these vary, each with its place.
+    fn varying<T: Copy>(&self, vars: &[Var], items: &[T]) -> Vec<(Var, T)> {
+        let all = vars.iter().copied().zip(items.iter().copied());
+        all.filter(|(var, _)| self.scope.active.contains(var)).collect()
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        self.code.b.set_span(stmt.span);
+        let outs: Vec<Var> =
+            stmt.outs.iter().copied().filter(|out| self.scope.active.contains(out)).collect();
+        if outs.is_empty() {
+            self.code.b.push(stmt.clone());
+            return;
+        }
+        match &stmt.op {
+            Op::Select { cond, then, otherwise } => {
+                self.code.b.push(stmt.clone());
+                let (then, otherwise) = (self.tangent_or_zero(then), self.tangent_or_zero(otherwise));
+                let op = Op::Select { cond: cond.clone(), then, otherwise };
+                self.define(&outs, op);
+            }
+            Op::If { cond, then, otherwise } => {
+                let then = self.arm(stmt, then, &[]);
+                let otherwise = self.arm(stmt, otherwise, &[]);
+                self.replace(stmt, &outs, Op::If { cond: cond.clone(), then, otherwise });
+            }
+            Op::Match { on, arms } => self.match_on(stmt, &outs, on, arms),
+            Op::Call { func, args, checkpoint } => {
+                let key: Key = (*func, self.scope.mask(args));
+                let jvp = self.code.ad.jvp_function(&key);
+                let varying: Vec<Atom> = args
+                    .iter()
+                    .zip(&key.1)
+                    .filter(|(_, active)| **active)
+                    .map(|(arg, _)| arg.clone())
+                    .collect();
+                let args = args.iter().cloned().chain(self.tangents_or_zeros(&varying)).collect();
+                let op = Op::Call { func: jvp, args, checkpoint: *checkpoint };
+                // The callee knows best which results vary.
+                let reach = self.code.ad.varying_results(key.0, &key.1);
+                let outs: Vec<Var> =
+                    stmt.outs.iter().zip(reach).filter(|(_, active)| *active).map(|(out, _)| *out).collect();
+                self.replace(stmt, &outs, op);
+            }
+            Op::Loop(parts) => self.repeat(stmt, parts),
+            Op::While(parts) => self.while_loop(stmt, parts),
+            _ => {
+                let lins = self.scope.straight(self.code, stmt);
+                self.write(&lins);
+            }
+        }
+    }
+
+    /// Appends an operation that gives the tangents of these.
+    fn define(&mut self, outs: &[Var], op: Op) {
+        let named: Vec<(Name, Ty)> = outs.iter().map(|out| self.code.tangent_of(*out)).collect();
+        let tangents = self.code.b.named(&named, op);
+        self.dots.extend(outs.iter().copied().zip(tangents));
+    }
+
+    /// Variables for tangents that a statement gives.
+    fn fresh(&mut self, vars: &[Var]) -> Vec<Var> {
+        let mut fresh = Vec::new();
+        for var in vars {
+            let (name, ty) = self.code.tangent_of(*var);
+            let tangent = self.code.b.fresh(name, ty);
+            self.dots.insert(*var, Atom::Var(tangent));
+            fresh.push(tangent);
+        }
+        fresh
+    }
+
+    /// Appends an operation in place of a statement: it gives the tangents of `outs` after what the statement gave.
+    fn replace(&mut self, stmt: &Stmt, outs: &[Var], op: Op) {
+        let tangents = self.fresh(outs);
+        let outs = stmt.outs.iter().copied().chain(tangents).collect();
+        self.code.b.push(Stmt { outs, op, span: stmt.span });
+    }
+
+    /// A block of a branch, which gives tangents too; `begin` is linear code to start with.
+    fn arm(&mut self, stmt: &Stmt, block: &Block, begin: &[Lin]) -> Block {
+        let dots = self.dots.clone();
+        self.code.b.open();
+        self.write(begin);
+        self.block(block);
+        let mut results = block.results.clone();
+        for (result, _) in self.pairs(&block.results, &stmt.outs) {
+            results.push(self.tangent_or_zero(&result));
+        }
+        let made = self.code.b.close(results);
+        self.dots = dots;
+        Block { params: block.params.clone(), ..made }
+    }
+
+    /// Results with the variables that they become, where these vary.
+    fn pairs(&self, results: &[Atom], outs: &[Var]) -> Vec<(Atom, Var)> {
+        let all = results.iter().cloned().zip(outs.iter().copied());
+        all.filter(|(_, out)| self.scope.active.contains(out)).collect()
+    }
+
+    fn match_on(&mut self, stmt: &Stmt, outs: &[Var], on: &Atom, arms: &[Block]) {
+        let of = self.scope.of(on).filter(|of| self.dots.contains_key(&of.base()));
+        let mut blocks = Vec::new();
+        for (ctor, arm) in arms.iter().enumerate() {
+            let mut begin = Vec::new();
+            if let (Some(of), wengert_ir::Elem::Data(data)) = (&of, self.code.b.type_of(on).elem()) {
+                let types = self.code.ad.fields(data, ctor as u32);
+                let varying: Vec<Var> = arm
+                    .params
+                    .iter()
+                    .zip(&types)
+                    .filter(|(_, (_, tangent))| tangent.is_some())
+                    .map(|(param, _)| *param)
+                    .collect();
+                let like = varying
+                    .iter()
+                    .filter(|var| self.code.b.func().ty(**var).rank() > 0)
+                    .map(|var| Atom::Var(*var))
+                    .collect();
+                if !varying.is_empty() {
+                    begin.push(Lin::Fields { of: of.clone(), data, ctor: ctor as u32, outs: varying, like });
+                }
+            }
+            blocks.push(self.arm(stmt, arm, &begin));
+        }
+        self.replace(stmt, outs, Op::Match { on: on.clone(), arms: blocks });
+    }
+
+    fn repeat(&mut self, stmt: &Stmt, parts: &Loop) {
+        let (carried, summed) = (parts.init.len(), parts.accs.len());
+        let params = &parts.body.params;
+        let from = |start: usize, count: usize| params.get(start..start + count).unwrap_or_default();
+        let states = self.varying(from(1, carried), &(0..carried).collect::<Vec<_>>());
+        let sums = self.varying(from(1 + carried, summed), &(0..summed).collect::<Vec<_>>());
+        let rows = from(1 + carried + summed, parts.inputs.len());
+        let rows: Vec<(Var, usize)> = self.varying(rows, &(0..rows.len()).collect::<Vec<_>>());
+        let extend = |this: &mut Self, atoms: &[Atom], varying: &[(Var, usize)]| {
+            let mut all = atoms.to_vec();
+            for (_, i) in varying {
+                if let Some(atom) = atoms.get(*i) {
+                    all.push(this.tangent_or_zero(atom));
+                }
+            }
+            all
+        };
+        let init = extend(self, &parts.init, &states);
+        let accs = extend(self, &parts.accs, &sums);
+        let inputs = extend(self, &parts.inputs, &rows);
+        let dots = self.dots.clone();
+        let vars = |varying: &[(Var, usize)]| varying.iter().map(|(var, _)| *var).collect::<Vec<Var>>();
+        let mut all: Vec<Var> = from(0, 1 + carried).to_vec();
+        all.extend(self.fresh(&vars(&states)));
+        all.extend(from(1 + carried, summed));
+        all.extend(self.fresh(&vars(&sums)));
+        all.extend(from(1 + carried + summed, parts.inputs.len()));
+        all.extend(self.fresh(&vars(&rows)));
+        self.code.b.open();
+        self.block(&parts.body);
+        let mut outs = Vec::new();
+        let mut results = Vec::new();
+        let mut tangents = Vec::new();
+        let groups = [(0, carried), (carried, carried + summed), (carried + summed, stmt.outs.len())];
+        for (start, end) in groups {
+            let slice = start..end;
+            let given = parts.body.results.get(slice.clone()).unwrap_or_default();
+            let names = stmt.outs.get(slice).unwrap_or_default();
+            results.extend(given.iter().cloned());
+            outs.extend(names.iter().copied().map(Some));
+            for (result, out) in self.pairs(given, names) {
+                results.push(self.tangent_or_zero(&result));
+                outs.push(None);
+                tangents.push(out);
+            }
+        }
+        let made = self.code.b.close(results);
+        self.dots = dots;
+        let mut fresh = self.fresh(&tangents).into_iter();
+        let outs = outs.into_iter().filter_map(|out| out.or_else(|| fresh.next())).collect();
+        let body = Block { params: all, ..made };
+        let mode = if parts.mode == Mode::Reduce { Mode::Sequence } else { parts.mode };
+        let (len, backward) = (parts.len.clone(), parts.backward);
+        let op = Op::Loop(Box::new(Loop { mode, backward, len, inputs, init, accs, body }));
+        self.code.b.push(Stmt { outs, op, span: stmt.span });
+    }
+
+    fn while_loop(&mut self, stmt: &Stmt, parts: &While) {
+        let carried = parts.init.len();
+        let varying: Vec<usize> = (0..carried).collect();
+        let states = self.varying(&parts.body.params, &varying);
+        let mut init = parts.init.clone();
+        for (_, i) in &states {
+            if let Some(atom) = parts.init.get(*i) {
+                init.push(self.tangent_or_zero(atom));
+            }
+        }
+        let dots = self.dots.clone();
+        let vars: Vec<Var> = states.iter().map(|(var, _)| *var).collect();
+        let mut cond = parts.cond.clone();
+        cond.params.extend(self.fresh(&vars));
+        let params: Vec<Var> = parts.body.params.iter().copied().chain(self.fresh(&vars)).collect();
+        self.code.b.open();
+        self.block(&parts.body);
+        let (kept, rows) = parts.body.results.split_at_checked(carried).unwrap_or((&parts.body.results, &[]));
+        let (kept_outs, row_outs) = stmt.outs.split_at_checked(carried).unwrap_or((&stmt.outs, &[]));
+        let (mut results, mut outs, mut tangents) = (Vec::new(), Vec::new(), Vec::new());
+        for (given, names) in [(kept, kept_outs), (rows, row_outs)] {
+            results.extend(given.iter().cloned());
+            outs.extend(names.iter().copied().map(Some));
+            for (result, out) in self.pairs(given, names) {
+                results.push(self.tangent_or_zero(&result));
+                outs.push(None);
+                tangents.push(out);
+            }
+        }
+        let made = self.code.b.close(results);
+        self.dots = dots;
+        let mut fresh = self.fresh(&tangents).into_iter();
+        let outs = outs.into_iter().filter_map(|out| out.or_else(|| fresh.next())).collect();
+        let body = Block { params, ..made };
+        let op = Op::While(Box::new(While { init, cond, body }));
+        self.code.b.push(Stmt { outs, op, span: stmt.span });
+    }
+}

@@ -1,0 +1,135 @@
+//! Derivatives on the array IR: a program with derivative requests becomes one without, by functions on functions.
+//!
+//! Two transformations do it all, with one derivative rule per operation on reals, from `wengert_prim`:
+//!
+//! * [`linearize`] splits a function into its *primal part*, which also gives what the linear part needs (the residual),
+//!   and its *linear part* ([`linear`]), a program in a language of its own in which everything is linear. [`forward`]
+//!   writes the linear part down as IR; [`transpose`] writes down its transpose.
+//! * [`jvp`] is both forward at once: value and tangent side by side, nothing kept.
+//!
+//! ```text
+//! def f(x, y) = let a = sin x in a * y
+//!
+//! jvp f        a = sin x;  c = cos x;  a' = x' c;  z = a y;  z' = a' y + y' a
+//! primal part  a = sin x;  c = cos x;  z = a y;  residual (a, c)
+//! linear part  a' = c x';  z' = y a' + a y'
+//! transpose    ā = y z̄;  ȳ = a z̄;  x̄ = c ā
+//! ```
+//!
+//! [`requests`] goes through the program and puts calls of these functions where derivatives are asked for, innermost
+//! first: before a function is differentiated, the requests inside it are expanded, so that a derivative of a derivative
+//! is nothing new. Every function is made once for each set of parameters that vary ([`activity`] finds what else does).
+//!
+//! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
+//! rules of single operations, [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
+
+mod activity;
+mod arrays;
+mod expand;
+mod forward;
+mod jvp;
+mod linear;
+mod linearize;
+mod requests;
+mod scalar;
+mod surface;
+mod tidy;
+mod transpose;
+mod types;
+
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+use wengert_ir::op::Atom;
+use wengert_ir::program::{Func, FuncId, LinearId, Program};
+use wengert_ir::ty::DataId;
+use wengert_ir::{Builder, Ty};
+
+/// The program with every derivative that it asks for made.
+pub fn differentiate(program: Program) -> Program {
+    let mut ad = Ad::new(program);
+    ad.expand_requests();
+    ad.program
+}
+
+/// A function and which of its parameters vary.
+type Key = (FuncId, Vec<bool>);
+
+/// The program under way, and what was made already.
+struct Ad {
+    program: Program,
+    /// Tangent types of data types, where known; `None` if there is none.
+    tangents: FxHashMap<DataId, Option<DataId>>,
+    helpers: FxHashMap<types::Helper, FuncId>,
+    /// For a function, which results vary.
+    reach: FxHashMap<Key, Vec<bool>>,
+    /// Functions whose results are not settled in `reach`; `Some` while they are being settled.
+    unsettled: Option<Vec<Key>>,
+    prepared: FxHashMap<Key, Rc<expand::Prepared>>,
+    jvps: FxHashMap<Key, FuncId>,
+    linears: FxHashMap<Key, Rc<linearize::Linearized>>,
+    /// Primal part and type of the tape of recursive functions, before they are done.
+    tapes: FxHashMap<Key, (FuncId, DataId)>,
+    forwards: FxHashMap<Key, FuncId>,
+    backwards: FxHashMap<transpose::Variant, FuncId>,
+    /// For a function and cotangents that are there, which parameters get one.
+    lives: FxHashMap<(Key, Vec<bool>), Vec<bool>>,
+    unsettled_lives: Option<Vec<(Key, Vec<bool>)>>,
+    boxes: FxHashMap<Ty, DataId>,
+    wrapped: FxHashMap<LinearId, Rc<requests::Wrapped>>,
+    /// How far the expansion of a function's requests is.
+    progress: FxHashMap<FuncId, requests::Progress>,
+}
+
+impl Ad {
+    fn new(program: Program) -> Ad {
+        Ad {
+            program,
+            tangents: FxHashMap::default(),
+            helpers: FxHashMap::default(),
+            reach: FxHashMap::default(),
+            unsettled: None,
+            prepared: FxHashMap::default(),
+            jvps: FxHashMap::default(),
+            linears: FxHashMap::default(),
+            tapes: FxHashMap::default(),
+            forwards: FxHashMap::default(),
+            backwards: FxHashMap::default(),
+            lives: FxHashMap::default(),
+            unsettled_lives: None,
+            boxes: FxHashMap::default(),
+            wrapped: FxHashMap::default(),
+            progress: FxHashMap::default(),
+        }
+    }
+}
+
+/// A function under construction in the program under way.
+struct Code<'a> {
+    ad: &'a mut Ad,
+    b: Builder,
+}
+
+impl<'a> Code<'a> {
+    /// A new function.
+    fn new(ad: &'a mut Ad, name: &str) -> Code<'a> {
+        Code { ad, b: Builder::new(name.into()) }
+    }
+
+    /// A function with the variables and parameters of `func`, and no statements yet.
+    fn like(ad: &'a mut Ad, func: &Func, name: &str) -> Code<'a> {
+        let mut empty = func.clone();
+        empty.name = name.into();
+        empty.body.stmts.clear();
+        Code { ad, b: Builder::resume(empty).0 }
+    }
+
+    /// The function.
+    fn finish(self, results: Vec<Atom>) -> Func {
+        tidy::tidy(self.b.finish(results), &self.ad.program)
+    }
+}
+
+/// Goes on with `walk` on a stack that is large enough: blocks nest as deep as the source's expressions.
+fn deep<R>(walk: impl FnOnce() -> R) -> R {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, walk)
+}

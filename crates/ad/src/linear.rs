@@ -1,0 +1,361 @@
+//! The linear part of a function: a program in a language of its own, in which everything is linear.
+//!
+//! The tangent (or cotangent) of a variable of the primal part goes by the name of that variable. Statements mention
+//! variables of the primal part as coefficients, indices, conditions, shapes; what of these the linear part mentions at
+//! all is the residual. Blocks nest as in the IR.
+//!
+//! ```text
+//! a = xs[i] * sin y        a' = (sin y) · xs'[i]  +  (xs[i] · cos y) · y'
+//! ```
+//!
+//! An element of an array of reals has no name of its own: it is a *place* in the array ([`Ref::At`]), so that a cotangent
+//! is added where it belongs at once. That also makes the order of sums that of a tape on which an element and what was
+//! read from the array are the same slot.
+//!
+//! [`crate::forward`] writes linear code down as IR, [`crate::transpose`] its transpose.
+
+use crate::Key;
+use indexmap::IndexSet;
+use rustc_hash::FxHashSet;
+use wengert_ir::op::{ArrayOp, Atom, Var};
+use wengert_ir::program::VarInfo;
+use wengert_ir::ty::{DataId, Elem, Table, Ty};
+
+/// A block of linear code.
+#[derive(Debug, Default)]
+pub(crate) struct LinBlock {
+    pub(crate) stmts: Vec<Lin>,
+    /// One for each result of the primal block; `None` where it does not vary.
+    pub(crate) results: Vec<Option<Ref>>,
+}
+
+/// A linear operand.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Ref {
+    /// The tangent of this variable.
+    Var(Var),
+    /// What stands in the tangent of an array of reals at these indices.
+    At(Var, Vec<Atom>),
+}
+
+/// `± coef · of`
+#[derive(Clone, Debug)]
+pub(crate) struct Term {
+    pub(crate) of: Ref,
+    pub(crate) negative: bool,
+    /// `None` for 1.
+    pub(crate) coef: Option<Atom>,
+}
+
+/// An operand of an operation on tangents.
+#[derive(Clone, Debug)]
+pub(crate) enum Arg {
+    /// A tangent.
+    Linear(Ref),
+    /// The zero tangent at this point.
+    Zero(Atom),
+    /// Something of the primal part.
+    Fixed(Atom),
+}
+
+/// A statement.
+#[derive(Debug)]
+pub(crate) enum Lin {
+    /// `out = (Σ terms) / divisor`, of reals; at least one term.
+    Form { out: Var, terms: Vec<Term>, divisor: Option<Atom> },
+    /// An array operation that is linear in some of its operands. `extra` is what the transpose needs besides.
+    Array { out: Var, op: ArrayOp, args: Vec<Arg>, extra: Vec<Atom> },
+    /// A constructor: the operands are its fields that have tangents.
+    Make { out: Var, data: DataId, ctor: u32, fields: Vec<Arg> },
+    /// The fields of a value of this constructor; `like` are those of its fields that are arrays and have tangents.
+    Fields { of: Ref, data: DataId, ctor: u32, outs: Vec<Var>, like: Vec<Atom> },
+    /// One of several blocks.
+    Branch(Box<Branch>),
+    /// A loop.
+    Loop(Box<LinLoop>),
+    /// A call.
+    Call(Box<LinCall>),
+}
+
+/// What decides which block is taken.
+#[derive(Clone, Debug)]
+pub(crate) enum Choice {
+    /// A truth value: the first block when true.
+    If(Atom),
+    /// The constructor of a value.
+    Match(Atom),
+}
+
+#[derive(Debug)]
+pub(crate) struct Branch {
+    pub(crate) on: Choice,
+    pub(crate) arms: Vec<Arm>,
+    /// For each result of the primal branch the variable, if it varies.
+    pub(crate) outs: Vec<Option<Var>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Arm {
+    /// For a match: the variables of the fields.
+    pub(crate) params: Vec<Var>,
+    /// Variables of the primal block, and what they are outside of it.
+    pub(crate) binds: Vec<(Var, Atom)>,
+    pub(crate) block: LinBlock,
+}
+
+/// A variable of a loop's body that is kept for every iteration.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) var: Var,
+    /// The array of its values.
+    pub(crate) array: Atom,
+    /// The rows are boxed in this type, because they may differ in size.
+    pub(crate) boxed: Option<DataId>,
+}
+
+/// Something that is carried from one iteration to the next.
+#[derive(Clone, Debug)]
+pub(crate) struct Carried {
+    pub(crate) param: Var,
+    pub(crate) init: Arg,
+    pub(crate) out: Var,
+    /// Which result of the body is its next value.
+    pub(crate) result: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct LinLoop {
+    pub(crate) len: Atom,
+    pub(crate) backward: bool,
+    /// The index, if the body mentions it.
+    pub(crate) index: Option<Var>,
+    pub(crate) rows: Vec<Row>,
+    /// Rows of tangents.
+    pub(crate) inputs: Vec<(Var, Ref)>,
+    pub(crate) carried: Vec<Carried>,
+    /// Arrays of results: the variable, and which result of the body the rows are.
+    pub(crate) outputs: Vec<(Var, usize)>,
+    pub(crate) body: LinBlock,
+}
+
+#[derive(Debug)]
+pub(crate) struct LinCall {
+    pub(crate) key: Key,
+    /// What the linear part of the function needs; for a checkpoint, the arguments.
+    pub(crate) residual: Vec<Atom>,
+    pub(crate) checkpoint: bool,
+    /// For each parameter, the tangent of the argument if it varies; else a zero at it.
+    pub(crate) args: Vec<Arg>,
+    /// For each result the variable, if it varies.
+    pub(crate) outs: Vec<Option<Var>>,
+}
+
+impl Ref {
+    /// The variable whose tangent it is, or in whose tangent it stands.
+    pub(crate) fn base(&self) -> Var {
+        match self {
+            Ref::Var(var) | Ref::At(var, _) => *var,
+        }
+    }
+}
+
+impl Arg {
+    pub(crate) fn linear(&self) -> Option<&Ref> {
+        match self {
+            Arg::Linear(of) => Some(of),
+            Arg::Zero(_) | Arg::Fixed(_) => None,
+        }
+    }
+}
+
+/// Finds the variables of the primal part that linear code mentions and does not bind.
+pub(crate) struct Mentions<'a> {
+    pub(crate) vars: &'a Table<Var, VarInfo>,
+    pub(crate) found: IndexSet<Var>,
+}
+
+impl Mentions<'_> {
+    pub(crate) fn block(&mut self, block: &LinBlock) {
+        block.stmts.iter().for_each(|lin| self.lin(lin));
+        block.results.iter().flatten().for_each(|of| self.of(of));
+    }
+
+    fn atom(&mut self, atom: &Atom) {
+        self.found.extend(atom.var());
+    }
+
+    /// An operand; the array around an element is needed for its shape.
+    fn of(&mut self, of: &Ref) {
+        if let Ref::At(array, indices) = of {
+            self.found.insert(*array);
+            indices.iter().for_each(|index| self.atom(index));
+        }
+    }
+
+    /// An operand whose shape is needed, if it is an array.
+    fn shaped(&mut self, of: &Ref) {
+        self.of(of);
+        if self.vars.get(of.base()).is_some_and(|info| info.ty.rank() > 0) {
+            self.found.insert(of.base());
+        }
+    }
+
+    fn arg(&mut self, arg: &Arg) {
+        match arg {
+            Arg::Linear(of) => self.of(of),
+            Arg::Zero(point) => {
+                let shaped = point.var().and_then(|var| self.vars.get(var)).is_some_and(|v| v.ty.rank() > 0);
+                if shaped {
+                    self.atom(point);
+                }
+            }
+            Arg::Fixed(atom) => self.atom(atom),
+        }
+    }
+
+    fn lin(&mut self, lin: &Lin) {
+        match lin {
+            Lin::Form { terms, divisor, .. } => {
+                for Term { of, coef, .. } in terms {
+                    self.of(of);
+                    coef.iter().for_each(|coef| self.atom(coef));
+                }
+                divisor.iter().for_each(|divisor| self.atom(divisor));
+            }
+            Lin::Array { op, args, extra, .. } => {
+                let shapes = crate::arrays::transpose_needs_shape(*op);
+                for arg in args {
+                    self.arg(arg);
+                    if let (Arg::Linear(of), true) = (arg, shapes) {
+                        self.shaped(of);
+                    }
+                }
+                extra.iter().for_each(|atom| self.atom(atom));
+            }
+            Lin::Make { fields, .. } => {
+                fields.iter().for_each(|field| self.arg(field));
+                fields.iter().filter_map(Arg::linear).for_each(|of| self.shaped(of));
+            }
+            Lin::Fields { of, like, .. } => {
+                self.of(of);
+                like.iter().for_each(|atom| self.atom(atom));
+            }
+            Lin::Branch(branch) => {
+                let Branch { on: Choice::If(on) | Choice::Match(on), arms, outs } = &**branch;
+                self.atom(on);
+                // Where an array is a result that varies in one arm only, the other needs its shape.
+                for (i, out) in outs.iter().enumerate() {
+                    let Some(out) = out else { continue };
+                    let zero = arms.iter().any(|arm| !matches!(arm.block.results.get(i), Some(Some(_))));
+                    if zero && self.vars.get(*out).is_some_and(|info| info.ty.rank() > 0) {
+                        self.found.insert(*out);
+                    }
+                }
+                for arm in arms {
+                    arm.binds.iter().for_each(|(_, atom)| self.atom(atom));
+                    let bound = arm.params.iter().chain(arm.binds.iter().map(|(var, _)| var));
+                    self.inside(&arm.block, bound.copied().collect());
+                }
+            }
+            Lin::Loop(parts) => {
+                // Rows tell how many iterations there are.
+                if parts.rows.is_empty() {
+                    self.atom(&parts.len);
+                }
+                let mut bound: FxHashSet<Var> = parts.index.into_iter().collect();
+                for row in &parts.rows {
+                    self.atom(&row.array);
+                    bound.insert(row.var);
+                }
+                parts.inputs.iter().for_each(|(_, of)| self.of(of));
+                parts.carried.iter().for_each(|carried| self.arg(&carried.init));
+                bound.extend(parts.inputs.iter().map(|(row, _)| *row));
+                bound.extend(parts.carried.iter().map(|carried| carried.param));
+                self.inside(&parts.body, bound);
+            }
+            Lin::Call(call) => {
+                call.residual.iter().for_each(|atom| self.atom(atom));
+                for arg in &call.args {
+                    self.arg(arg);
+                    arg.linear().into_iter().for_each(|of| self.shaped(of));
+                }
+            }
+        }
+    }
+
+    /// What a nested block mentions and does not bind; and the arrays whose tangents it uses, for their shapes.
+    fn inside(&mut self, block: &LinBlock, bound: FxHashSet<Var>) {
+        let mut inner = Mentions { vars: self.vars, found: IndexSet::new() };
+        inner.block(block);
+        let arrays = captured(block).into_iter().filter(|var| {
+            self.vars
+                .get(*var)
+                .is_some_and(|info| matches!(info.ty, Ty::Array(Elem::Real | Elem::Data(_), _)))
+        });
+        let found = inner.found.into_iter().chain(arrays).filter(|var| !bound.contains(var));
+        self.found.extend(found);
+    }
+}
+
+/// The variables whose tangents a block uses and does not define.
+pub(crate) fn captured(block: &LinBlock) -> IndexSet<Var> {
+    let (mut used, mut defined) = (IndexSet::new(), FxHashSet::default());
+    for lin in &block.stmts {
+        uses(lin, &mut |of| {
+            if !defined.contains(&of.base()) {
+                used.insert(of.base());
+            }
+        });
+        defines(lin, &mut |var| {
+            defined.insert(var);
+        });
+    }
+    used.extend(block.results.iter().flatten().map(Ref::base).filter(|var| !defined.contains(var)));
+    used
+}
+
+/// What a statement uses, from nested blocks what they do not define.
+pub(crate) fn uses(lin: &Lin, visit: &mut dyn FnMut(&Ref)) {
+    match lin {
+        Lin::Form { terms, .. } => terms.iter().for_each(|term| visit(&term.of)),
+        Lin::Array { args, .. } | Lin::Make { fields: args, .. } => {
+            args.iter().filter_map(Arg::linear).for_each(visit);
+        }
+        Lin::Fields { of, .. } => visit(of),
+        Lin::Branch(branch) => {
+            for arm in &branch.arms {
+                captured(&arm.block).into_iter().for_each(|var| visit(&Ref::Var(var)));
+            }
+        }
+        Lin::Loop(parts) => {
+            parts.inputs.iter().for_each(|(_, of)| visit(of));
+            parts.carried.iter().filter_map(|carried| carried.init.linear()).for_each(&mut *visit);
+            loop_captured(parts).into_iter().for_each(|var| visit(&Ref::Var(var)));
+        }
+        Lin::Call(call) => call.args.iter().filter_map(Arg::linear).for_each(visit),
+    }
+}
+
+/// The variables from around a loop whose tangents its body uses.
+pub(crate) fn loop_captured(parts: &LinLoop) -> IndexSet<Var> {
+    let mut used = captured(&parts.body);
+    used.retain(|var| {
+        parts.inputs.iter().all(|(row, _)| row != var)
+            && parts.carried.iter().all(|carried| carried.param != *var)
+    });
+    used
+}
+
+/// The variables whose tangents a statement defines.
+pub(crate) fn defines(lin: &Lin, visit: &mut dyn FnMut(Var)) {
+    match lin {
+        Lin::Form { out, .. } | Lin::Array { out, .. } | Lin::Make { out, .. } => visit(*out),
+        Lin::Fields { outs, .. } => outs.iter().copied().for_each(visit),
+        Lin::Branch(branch) => branch.outs.iter().flatten().copied().for_each(visit),
+        Lin::Loop(parts) => {
+            let carried = parts.carried.iter().map(|carried| carried.out);
+            carried.chain(parts.outputs.iter().map(|(out, _)| *out)).for_each(visit);
+        }
+        Lin::Call(call) => call.outs.iter().flatten().copied().for_each(visit),
+    }
+}

@@ -1,0 +1,364 @@
+//! Linearization: a function becomes its primal part, which also gives the residual, and its linear part.
+//!
+//! ```text
+//! def f(x, y) = let a = sin x in a * y
+//!
+//! primal part: a = sin x;  c = cos x;  z = a * y          residual: a, c  (and y, which the caller has)
+//! linear part: a' = c · x';  z' = y · a' + a · y'
+//! ```
+//!
+//! The residual is what the linear part mentions. Parameters among it are not given back: the caller has them. Inside,
+//! every kind of block keeps what its linear part mentions in its own way ([`branch`], [`repeat`]). A function that calls
+//! itself has a *tape*: a data type that holds the residual, and so the tapes of the calls inside it. Deep recursion makes
+//! a deep tape, and no other bookkeeping.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "operations with blocks and calls are named, the others have a rule"
+)]
+
+mod branch;
+mod repeat;
+
+use crate::arrays::Scope;
+use crate::linear::{Arg, Lin, LinBlock, LinCall, Mentions, Ref};
+use crate::{Ad, Code, Key, deep};
+use indexmap::IndexSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+use wengert_base::Name;
+use wengert_ir::op::{Atom, Block, Op, Stmt, Var};
+use wengert_ir::program::{Func, FuncId, VarInfo};
+use wengert_ir::ty::{Ctor, Data, DataId, Elem, Role, Table, Ty};
+
+/// A linearized function.
+pub(crate) struct Linearized {
+    /// The function, with products written out.
+    pub(crate) func: Func,
+    /// The primal part.
+    pub(crate) primal: FuncId,
+    /// The variables of the primal part.
+    pub(crate) vars: Rc<Table<Var, VarInfo>>,
+    /// The linear part.
+    pub(crate) block: LinBlock,
+    /// Which results vary.
+    pub(crate) results: Vec<bool>,
+    /// What the linear part mentions.
+    pub(crate) residual: Vec<Var>,
+    /// The data type that holds the residual, if the function is recursive.
+    pub(crate) tape: Option<DataId>,
+}
+
+/// What a call of a primal part gives.
+pub(crate) type Called = (Vec<Atom>, Vec<Atom>);
+
+impl Ad {
+    /// A function linearized in some of its parameters.
+    pub(crate) fn linearize(&mut self, key: &Key) -> Rc<Linearized> {
+        if let Some(known) = self.linears.get(key) {
+            return Rc::clone(known);
+        }
+        let prepared = self.prepare(key);
+        let func = &prepared.func;
+        let tape = self.is_recursive(key.0).then(|| self.reserve_tape(key, func));
+        let mut code = Code::like(self, func, &format!("primal_{}", func.name));
+        let mut walk = Linearize {
+            code: &mut code,
+            scope: Scope { active: &prepared.active, same: FxHashMap::default(), places: true },
+        };
+        let block = walk.block(&func.body);
+        let mut mentions = Mentions { vars: &code.b.func().vars, found: IndexSet::new() };
+        mentions.block(&block);
+        let residual: Vec<Var> = mentions.found.into_iter().collect();
+        let mut results = func.body.results.clone();
+        match tape {
+            Some((_, data)) => {
+                let fields = residual.iter().map(|var| code.b.func().ty(*var)).collect();
+                let name = code.ad.program.data.at(data).name;
+                code.ad.program.data.at_mut(data).ctors = vec![Ctor { name, fields }];
+                let fields: Vec<Atom> = residual.iter().copied().map(Atom::Var).collect();
+                results.push(code.b.called("tape").make(data, 0, fields));
+            }
+            None => {
+                let params = &func.body.params;
+                results.extend(residual.iter().filter(|var| !params.contains(var)).copied().map(Atom::Var));
+            }
+        }
+        let vars = Rc::new(code.b.func().vars.clone());
+        let made = code.finish(results);
+        let primal = match tape {
+            Some((id, _)) => {
+                *self.program.funcs.at_mut(id) = made;
+                id
+            }
+            None => self.program.funcs.push(made),
+        };
+        let linearized = Rc::new(Linearized {
+            func: func.clone(),
+            primal,
+            vars,
+            block,
+            results: prepared.results.clone(),
+            residual,
+            tape: tape.map(|(_, data)| data),
+        });
+        self.linears.insert(key.clone(), Rc::clone(&linearized));
+        linearized
+    }
+
+    /// Numbers for the primal part of a recursive function and for the type of its tape.
+    fn reserve_tape(&mut self, key: &Key, func: &Func) -> (FuncId, DataId) {
+        let name = Name::new(&format!("{}_tape", func.name));
+        let data = self.program.data.push(Data { name, role: Role::Residual, ctors: Vec::new() });
+        let mut results = func.results.clone();
+        results.push(Ty::Scalar(Elem::Data(data)));
+        let id = self.reserve(results);
+        self.tapes.insert(key.clone(), (id, data));
+        (id, data)
+    }
+
+    /// Whether a function calls itself, by way of others perhaps.
+    fn is_recursive(&self, func: FuncId) -> bool {
+        let (mut seen, mut todo) = (FxHashSet::default(), vec![func]);
+        while let Some(next) = todo.pop() {
+            let mut found = false;
+            self.program.funcs.at(next).body.for_each_stmt(&mut |stmt| {
+                for callee in crate::requests::callees(&stmt.op) {
+                    found |= callee == func;
+                    if seen.insert(callee) {
+                        todo.push(callee);
+                    }
+                }
+            });
+            if found {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The data type that boxes a value, so that it fits into an array whatever its size.
+    pub(crate) fn box_of(&mut self, ty: Ty) -> DataId {
+        if let Some(known) = self.boxes.get(&ty) {
+            return *known;
+        }
+        let name: Name = "Row".into();
+        let ctors = vec![Ctor { name, fields: vec![ty] }];
+        let data = self.program.data.push(Data { name, role: Role::Residual, ctors });
+        self.boxes.insert(ty, data);
+        data
+    }
+}
+
+impl Linearized {
+    /// Parameters for the residual: what the linear part's variables are, and the tape if there is one.
+    pub(crate) fn open(&self, code: &mut Code<'_>) -> (FxHashMap<Var, Atom>, Option<Atom>) {
+        if let Some(tape) = self.tape {
+            let tape = code.b.param("tape".into(), Ty::Scalar(Elem::Data(tape)));
+            return (FxHashMap::default(), Some(tape));
+        }
+        let mut env = FxHashMap::default();
+        for var in &self.residual {
+            let VarInfo { name, ty } = *self.vars.at(*var);
+            env.insert(*var, code.b.param(name, ty));
+        }
+        (env, None)
+    }
+
+    /// Opens the tape.
+    pub(crate) fn unpack(&self, code: &mut Code<'_>, env: &mut FxHashMap<Var, Atom>, tape: Option<&Atom>) {
+        if tape.is_some() {
+            code.b.open();
+            for var in &self.residual {
+                let VarInfo { name, ty } = *self.vars.at(*var);
+                env.insert(*var, code.b.param(name, ty));
+            }
+        }
+    }
+
+    /// Ends what `unpack` has begun; gives the results of the function.
+    pub(crate) fn close(&self, code: &mut Code<'_>, tape: Option<Atom>, results: Vec<Atom>) -> Vec<Atom> {
+        let Some(on) = tape else { return results };
+        let named: Vec<(Name, Ty)> = results
+            .iter()
+            .map(|atom| (code.b.name_of(atom).unwrap_or("result".into()), code.b.type_of(atom)))
+            .collect();
+        let arm = code.b.close(results);
+        code.b.named(&named, Op::Match { on, arms: vec![arm] })
+    }
+
+    /// Calls the primal part: the results of the function, and the residual as the linear part wants it.
+    pub(crate) fn call(&self, code: &mut Code<'_>, args: &[Atom]) -> Called {
+        let mut named: Vec<(Name, Ty)> = self
+            .func
+            .body
+            .results
+            .iter()
+            .zip(&self.func.results)
+            .map(|(atom, ty)| (self.name(atom), *ty))
+            .collect();
+        let params = &self.func.body.params;
+        match self.tape {
+            Some(tape) => named.push(("tape".into(), Ty::Scalar(Elem::Data(tape)))),
+            None => {
+                let locals = self.residual.iter().filter(|var| !params.contains(var));
+                named.extend(locals.map(|var| (self.vars.at(*var).name, self.vars.at(*var).ty)));
+            }
+        }
+        let op = Op::Call { func: self.primal, args: args.to_vec(), checkpoint: false };
+        let mut results = code.b.named(&named, op);
+        let rest = results.split_off(self.func.results.len());
+        (results, self.residual_of(args, rest))
+    }
+
+    /// The residual, from the arguments and what the primal part gives beside its results.
+    pub(crate) fn residual_of(&self, args: &[Atom], given: Vec<Atom>) -> Vec<Atom> {
+        if self.tape.is_some() {
+            return given;
+        }
+        let mut given = given.into_iter();
+        let params = &self.func.body.params;
+        let one = |var: &Var| match params.iter().position(|param| param == var) {
+            Some(i) => args.get(i).cloned(),
+            None => given.next(),
+        };
+        self.residual.iter().filter_map(one).collect()
+    }
+
+    /// The types of the residual.
+    pub(crate) fn residual_types(&self) -> Vec<Ty> {
+        match self.tape {
+            Some(tape) => vec![Ty::Scalar(Elem::Data(tape))],
+            None => self.residual.iter().map(|var| self.vars.at(*var).ty).collect(),
+        }
+    }
+
+    fn name(&self, atom: &Atom) -> Name {
+        atom.var().map_or("result".into(), |var| self.func.vars.at(var).name)
+    }
+}
+
+/// The walk through a function. The primal part has the variables of the function, and more.
+struct Linearize<'a, 'c> {
+    code: &'a mut Code<'c>,
+    scope: Scope<'a>,
+}
+
+impl Linearize<'_, '_> {
+    /// Appends a block to the primal part and gives its linear part.
+    fn block(&mut self, block: &Block) -> LinBlock {
+        let mut stmts = Vec::new();
+        deep(|| block.stmts.iter().for_each(|stmt| self.stmt(stmt, &mut stmts)));
+        LinBlock { stmts, results: block.results.iter().map(|atom| self.scope.of(atom)).collect() }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, lins: &mut Vec<Lin>) {
+        self.code.b.set_span(stmt.span);
+        let varies = stmt.outs.iter().any(|out| self.scope.active.contains(out));
+        match &stmt.op {
+            _ if !varies => self.code.b.push(stmt.clone()),
+            Op::If { cond, then, otherwise } => lins.push(self.if_else(stmt, cond, then, otherwise)),
+            Op::Match { on, arms } => lins.push(self.match_on(stmt, on, arms)),
+            Op::Select { cond, then, otherwise } => lins.push(self.select(stmt, cond, then, otherwise)),
+            Op::Loop(parts) => lins.push(self.repeat(stmt, parts)),
+            Op::While(parts) => lins.push(self.while_loop(stmt, parts)),
+            Op::Call { func, args, checkpoint } => lins.push(self.call(stmt, *func, args, *checkpoint)),
+            Op::Custom(_) => {}
+            _ => lins.extend(self.scope.straight(self.code, stmt)),
+        }
+    }
+
+    /// For each variable whether it varies.
+    fn outs(&self, outs: &[Var]) -> Vec<Option<Var>> {
+        outs.iter().map(|out| self.scope.active.contains(out).then_some(*out)).collect()
+    }
+
+    fn call(&mut self, stmt: &Stmt, func: FuncId, args: &[Atom], checkpoint: bool) -> Lin {
+        let key: Key = (func, self.scope.mask(args));
+        let outs = self.outs(&stmt.outs);
+        let linear: Vec<Arg> = args
+            .iter()
+            .zip(&key.1)
+            .map(|(arg, active)| if *active { self.scope.arg(arg) } else { Arg::Fixed(arg.clone()) })
+            .collect();
+        let linear_args = linear
+            .into_iter()
+            .map(|arg| match arg {
+                // What does not vary is no operand of the linear part.
+                Arg::Fixed(_) => Arg::Zero(Atom::Unit),
+                other => other,
+            })
+            .collect();
+        if checkpoint {
+            self.code.b.push(stmt.clone());
+            let residual = args.to_vec();
+            return Lin::Call(Box::new(LinCall { key, residual, checkpoint, args: linear_args, outs }));
+        }
+        let tape = if self.code.ad.linears.contains_key(&key) {
+            None
+        } else {
+            self.code.ad.tapes.get(&key).copied()
+        };
+        let residual = match tape {
+            // A call of a function that is being linearized.
+            Some((primal, data)) => {
+                let tape = self.code.b.fresh("tape".into(), Ty::Scalar(Elem::Data(data)));
+                let outs = stmt.outs.iter().copied().chain([tape]).collect();
+                let op = Op::Call { func: primal, args: args.to_vec(), checkpoint: false };
+                self.code.b.push(Stmt { outs, op, span: stmt.span });
+                vec![Atom::Var(tape)]
+            }
+            None => {
+                let linearized = self.code.ad.linearize(&key);
+                let params = &linearized.func.body.params;
+                let mut given = Vec::new();
+                match linearized.tape {
+                    Some(data) => given.push(self.code.b.fresh("tape".into(), Ty::Scalar(Elem::Data(data)))),
+                    None => {
+                        for var in linearized.residual.iter().filter(|var| !params.contains(var)) {
+                            let VarInfo { name, ty } = *linearized.vars.at(*var);
+                            given.push(self.code.b.fresh(name, ty));
+                        }
+                    }
+                }
+                let outs = stmt.outs.iter().chain(&given).copied().collect();
+                let op = Op::Call { func: linearized.primal, args: args.to_vec(), checkpoint: false };
+                self.code.b.push(Stmt { outs, op, span: stmt.span });
+                linearized.residual_of(args, given.into_iter().map(Atom::Var).collect())
+            }
+        };
+        Lin::Call(Box::new(LinCall { key, residual, checkpoint, args: linear_args, outs }))
+    }
+
+    /// What linear code mentions of the variables that `block` binds at its top.
+    fn mentioned(&self, lin: &LinBlock, block: &Block) -> Vec<Var> {
+        let mut mentions = Mentions { vars: &self.code.b.func().vars, found: IndexSet::new() };
+        mentions.block(lin);
+        let bound: FxHashSet<Var> =
+            block.params.iter().chain(block.stmts.iter().flat_map(|stmt| &stmt.outs)).copied().collect();
+        mentions.found.into_iter().filter(|var| bound.contains(var)).collect()
+    }
+
+    fn select(&mut self, stmt: &Stmt, cond: &Atom, then: &Atom, otherwise: &Atom) -> Lin {
+        self.code.b.push(stmt.clone());
+        let arm = |of: Option<Ref>| crate::linear::Arm {
+            params: Vec::new(),
+            binds: Vec::new(),
+            block: LinBlock { stmts: Vec::new(), results: vec![of] },
+        };
+        let arms = vec![arm(self.scope.of(then)), arm(self.scope.of(otherwise))];
+        let outs = self.outs(&stmt.outs);
+        let on = crate::linear::Choice::If(cond.clone());
+        Lin::Branch(Box::new(crate::linear::Branch { on, arms, outs }))
+    }
+}
+
+impl Code<'_> {
+    /// The content of a box.
+    pub(crate) fn open_box(&mut self, on: Atom, name: Name, ty: Ty) -> Atom {
+        self.b.open();
+        let field = self.b.param(name, ty);
+        let arm = self.b.close(vec![field]);
+        self.b.named(&[(name, ty)], Op::Match { on, arms: vec![arm] }).remove(0)
+    }
+}

@@ -1,0 +1,208 @@
+//! Linearization of loops.
+//!
+//! What the linear part of the body mentions is kept for every iteration, as a further output; but not what can be had
+//! otherwise: the index, rows of inputs (their array is there), what comes from around the loop.
+//!
+//! ```text
+//! loop i, carried a, row x of xs: a * x         a * x keeps a;  the linear part is a loop over (a, x) in (as, xs)
+//! ```
+//!
+//! Rows that may differ in size from iteration to iteration are boxed. A `while` loop keeps everything that its linear part
+//! mentions; that is a loop over as many iterations as there were.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "operations that keep shapes are named")]
+
+use super::Linearize;
+use crate::linear::{Carried, Lin, LinLoop, Row};
+use rustc_hash::FxHashSet;
+use wengert_base::Name;
+use wengert_ir::op::{ArrayOp, Atom, Block, IntOp, Loop, Mode, Op, Stmt, Var, While};
+use wengert_ir::program::VarInfo;
+use wengert_ir::ty::{Elem, Ty};
+
+impl Linearize<'_, '_> {
+    pub(super) fn repeat(&mut self, stmt: &Stmt, parts: &Loop) -> Lin {
+        let kept_count = parts.init.len() + parts.accs.len();
+        let params = &parts.body.params;
+        let (index, rest) =
+            params.split_first().map_or((None, &[][..]), |(index, rest)| (Some(*index), rest));
+        let (states, inputs) = rest.split_at_checked(kept_count).unwrap_or((rest, &[]));
+        self.code.b.open();
+        let linear = self.block(&parts.body);
+        let made = self.code.b.close(parts.body.results.clone());
+        let mut body = Block { params: params.clone(), ..made };
+        let mentioned = self.mentioned(&linear, &body);
+        let mut rows: Vec<Row> = Vec::new();
+        let mut more: Vec<Var> = Vec::new();
+        for var in mentioned.iter().copied().filter(|var| Some(*var) != index) {
+            if let Some(i) = inputs.iter().position(|row| *row == var) {
+                rows.extend(parts.inputs.get(i).map(|array| Row { var, array: array.clone(), boxed: None }));
+            } else {
+                let (row, out) = self.kept_row(var, &mut body);
+                rows.push(row);
+                more.push(out);
+            }
+        }
+        let mode = if parts.mode == Mode::Reduce { Mode::Sequence } else { parts.mode };
+        let outs = stmt.outs.iter().copied().chain(more).collect();
+        let op = Op::Loop(Box::new(Loop { body, mode, ..parts.clone() }));
+        self.code.b.push(Stmt { outs, op, span: stmt.span });
+        let tangents = inputs
+            .iter()
+            .zip(&parts.inputs)
+            .filter_map(|(row, array)| Some((*row, self.scope.of(array)?)))
+            .collect();
+        let init: Vec<Atom> = parts.init.iter().chain(&parts.accs).cloned().collect();
+        Lin::Loop(Box::new(LinLoop {
+            len: parts.len.clone(),
+            backward: parts.backward,
+            index: index.filter(|index| mentioned.contains(index)),
+            rows,
+            inputs: tangents,
+            carried: self.carried(states, &init, &stmt.outs),
+            outputs: self.outputs(&stmt.outs, kept_count),
+            body: linear,
+        }))
+    }
+
+    fn carried(&self, params: &[Var], init: &[Atom], outs: &[Var]) -> Vec<Carried> {
+        let all = params.iter().zip(init).zip(outs).enumerate();
+        let varying = all.filter(|(_, ((param, _), _))| self.scope.active.contains(param));
+        varying
+            .map(|(result, ((param, init), out))| Carried {
+                param: *param,
+                init: self.scope.arg(init),
+                out: *out,
+                result,
+            })
+            .collect()
+    }
+
+    fn outputs(&self, outs: &[Var], from: usize) -> Vec<(Var, usize)> {
+        let all = outs.iter().enumerate().skip(from);
+        all.filter(|(_, out)| self.scope.active.contains(out)).map(|(result, out)| (*out, result)).collect()
+    }
+
+    /// Makes a variable of the body a further output.
+    fn kept_row(&mut self, var: Var, body: &mut Block) -> (Row, Var) {
+        let VarInfo { name, ty } = *self.code.b.func().vars.at(var);
+        let boxed = (ty.rank() > 0 && !self.has_fixed_shape(var, body)).then(|| self.code.ad.box_of(ty));
+        let (value, row_ty) = match boxed {
+            None => (var, ty),
+            Some(data) => {
+                let own = Ty::Scalar(Elem::Data(data));
+                let boxed = self.code.b.fresh(name, own);
+                let op = Op::Make { data, ctor: 0, fields: vec![Atom::Var(var)] };
+                body.stmts.push(Stmt { outs: vec![boxed], op, span: self.code.b.span() });
+                (boxed, own)
+            }
+        };
+        body.results.push(Atom::Var(value));
+        let out = self.code.b.fresh(plural(name), row_ty.array_of().unwrap_or(row_ty));
+        (Row { var, array: Atom::Var(out), boxed }, out)
+    }
+
+    /// Whether an array of the body has the same shape in every iteration, as far as can be seen easily.
+    fn has_fixed_shape(&self, var: Var, body: &Block) -> bool {
+        let bound: FxHashSet<Var> =
+            body.params.iter().chain(body.stmts.iter().flat_map(|stmt| &stmt.outs)).copied().collect();
+        let mut fixed: FxHashSet<Var> = FxHashSet::default();
+        let known = |fixed: &FxHashSet<Var>, atom: &Atom| {
+            atom.var().is_none_or(|var| !bound.contains(&var) || fixed.contains(&var))
+        };
+        let is_scalar = |atom: &Atom| self.code.b.type_of(atom).rank() == 0;
+        for stmt in &body.stmts {
+            let is_fixed = match &stmt.op {
+                Op::Copy(x) => known(&fixed, x),
+                Op::Loop(parts) => {
+                    let rows = parts.body.results.iter().skip(parts.init.len() + parts.accs.len());
+                    parts.init.is_empty()
+                        && known(&fixed, &parts.len)
+                        && parts.accs.iter().all(|acc| known(&fixed, acc))
+                        && rows.clone().all(is_scalar)
+                }
+                Op::Array(ArrayOp::Literal, rows) => rows.iter().all(is_scalar),
+                Op::Array(ArrayOp::Length(_), args) => args.iter().all(|arg| known(&fixed, arg)),
+                Op::Array(ArrayOp::Replicate, args) => {
+                    args.iter().all(|arg| known(&fixed, arg) || is_scalar(arg))
+                        && args.first().is_some_and(|count| known(&fixed, count))
+                }
+                Op::Array(
+                    ArrayOp::Set
+                    | ArrayOp::AddAt
+                    | ArrayOp::Zeros
+                    | ArrayOp::Reverse
+                    | ArrayOp::Transpose
+                    | ArrayOp::Sort
+                    | ArrayOp::ArgSort
+                    | ArrayOp::ScatterAdd
+                    | ArrayOp::Index
+                    | ArrayOp::Ravel
+                    | ArrayOp::Flatten,
+                    args,
+                ) => args.first().is_some_and(|xs| known(&fixed, xs)),
+                _ => false,
+            };
+            if is_fixed {
+                fixed.extend(&stmt.outs);
+            }
+        }
+        fixed.contains(&var)
+    }
+
+    pub(super) fn while_loop(&mut self, stmt: &Stmt, parts: &While) -> Lin {
+        let params = parts.body.params.clone();
+        self.code.b.open();
+        let linear = self.block(&parts.body);
+        let made = self.code.b.close(parts.body.results.clone());
+        let mut body = Block { params: params.clone(), ..made };
+        let mentioned = self.mentioned(&linear, &body);
+        let carried_count = parts.init.len();
+        let (mut rows, mut more) = (Vec::new(), Vec::new());
+        for var in mentioned {
+            let (row, out) = self.kept_row(var, &mut body);
+            rows.push(row);
+            more.push(out);
+        }
+        let mut parts = While { body, ..parts.clone() };
+        let mut outs: Vec<Var> = stmt.outs.clone();
+        let counted = more.is_empty().then(|| self.count(&mut parts, carried_count));
+        // The counter comes after the other carried values.
+        outs.splice(carried_count.min(outs.len())..carried_count.min(outs.len()), counted);
+        outs.extend(&more);
+        self.code.b.push(Stmt { outs, op: Op::While(Box::new(parts.clone())), span: stmt.span });
+        let len = match (counted, more.first()) {
+            (Some(count), _) => Atom::Var(count),
+            (None, Some(first)) => self.code.length(&Atom::Var(*first)),
+            (None, None) => Atom::Int(0),
+        };
+        Lin::Loop(Box::new(LinLoop {
+            len,
+            backward: false,
+            index: None,
+            rows,
+            inputs: Vec::new(),
+            carried: self.carried(&params, parts.init.get(..carried_count).unwrap_or_default(), &stmt.outs),
+            outputs: self.outputs(&stmt.outs, carried_count),
+            body: linear,
+        }))
+    }
+
+    /// Lets a loop count its iterations, in a further carried value.
+    fn count(&mut self, parts: &mut While, at: usize) -> Var {
+        let name: Name = "n".into();
+        let [out, tested, before, after] = [name; 4].map(|name| self.code.b.fresh(name, Ty::INT));
+        parts.init.insert(at, Atom::Int(0));
+        parts.cond.params.insert(at, tested);
+        parts.body.params.insert(at, before);
+        let op = Op::Int(IntOp::Add, vec![Atom::Var(before), Atom::Int(1)]);
+        parts.body.stmts.push(Stmt { outs: vec![after], op, span: self.code.b.span() });
+        parts.body.results.insert(at, Atom::Var(after));
+        out
+    }
+}
+
+/// The name of an array of such things.
+fn plural(name: Name) -> Name {
+    Name::new(&format!("{name}s"))
+}

@@ -1,0 +1,386 @@
+//! Derivative requests become calls.
+//!
+//! ```text
+//! y, t = jvp f (x, x')                y, t = jvp_f(x, x')
+//! y, r = linearize map (x, k)         y, a, c = primal_f(x, k);  r = F_map(a, c, x)
+//! g = backward map r (w)              g = match r { F_map(a, c, x) { back_f(a, c, w) } }
+//! ```
+//!
+//! A function is gone through after the functions that it asks to be differentiated, and all that they call: so what is
+//! differentiated never asks for derivatives itself. At the end what derivatives looked at, and nothing else does, goes:
+//! custom rules become plain calls, and what was to be constant is so.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "requests are named, the others are no requests")]
+
+use crate::linearize::Linearized;
+use crate::transpose::Variant;
+use crate::{Ad, Code, Key, deep, tidy};
+use std::rc::Rc;
+use wengert_base::Name;
+use wengert_ir::op::{Atom, Block, Custom, Op, Rule, Stmt};
+use wengert_ir::program::{Func, FuncId, LinearId};
+use wengert_ir::ty::{Ctor, Ty};
+
+/// How far the expansion of a function's requests is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Functions that it needs are being expanded.
+    Begun,
+    /// It has no requests any more.
+    Done,
+}
+
+/// What a first-class linear map is made of.
+pub(crate) struct Wrapped {
+    key: Key,
+    linearized: Rc<Linearized>,
+    /// The types of the residual's fields: the residual, then points of the arguments, then of the results.
+    fields: Vec<Ty>,
+    /// For each parameter that varies its type, and where its point stands among the fields, if it is needed.
+    params: Vec<(Ty, Option<usize>)>,
+    /// The same for each result.
+    results: Vec<(Ty, Option<usize>)>,
+}
+
+/// The functions that an operation without requests may call.
+pub(crate) fn callees(op: &Op) -> Vec<FuncId> {
+    match op {
+        Op::Call { func, .. } | Op::Jvp { func, .. } | Op::Taylor { func, .. } => vec![*func],
+        Op::Custom(parts) => match parts.rule {
+            Rule::Jvp(rule) => vec![parts.func, rule],
+            Rule::Vjp(rule, apply) => vec![parts.func, rule, apply],
+        },
+        _ => Vec::new(),
+    }
+}
+
+fn is_request(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Jvp { .. } | Op::Linearize { .. } | Op::Forward { .. } | Op::Backward { .. } | Op::Taylor { .. }
+    )
+}
+
+impl Ad {
+    /// Expands all requests of the program.
+    pub(crate) fn expand_requests(&mut self) {
+        for id in self.program.funcs.ids() {
+            self.expand(id);
+        }
+        for id in self.program.funcs.ids() {
+            let mut func = self.program.funcs.at(id).clone();
+            let mut changed = false;
+            finish_block(&mut func.body, &mut changed);
+            if changed {
+                *self.program.funcs.at_mut(id) = tidy::tidy(func, &self.program);
+            }
+        }
+        self.program.linears = wengert_ir::ty::Table::default();
+    }
+
+    fn expand(&mut self, id: FuncId) {
+        if self.progress.contains_key(&id) {
+            return;
+        }
+        self.progress.insert(id, Progress::Begun);
+        let func = self.program.funcs.at(id).clone();
+        let mut needed = Vec::new();
+        let mut requests = false;
+        func.body.for_each_stmt(&mut |stmt| {
+            requests |= is_request(&stmt.op);
+            needed.extend(callees(&stmt.op));
+            if let Op::Linearize { linear, .. } | Op::Forward { linear, .. } | Op::Backward { linear, .. } =
+                &stmt.op
+            {
+                needed.push(self.program.linears.at(*linear).func);
+            }
+        });
+        deep(|| needed.into_iter().for_each(|func| self.expand(func)));
+        if requests {
+            let mut code = Code::like(self, &func, func.name.as_str());
+            let results = expand_block(&mut code, &func.body);
+            let made = code.finish(results);
+            *self.program.funcs.at_mut(id) = made;
+        }
+        self.progress.insert(id, Progress::Done);
+    }
+
+    /// Whether a function, and all that it calls, is without requests.
+    fn is_ready(&self, func: FuncId) -> bool {
+        let (mut seen, mut todo) = (vec![func], vec![func]);
+        while let Some(next) = todo.pop() {
+            let mut found = Vec::new();
+            let mut ready = true;
+            self.program.funcs.at(next).body.for_each_stmt(&mut |stmt| {
+                ready &= !is_request(&stmt.op);
+                found.extend(callees(&stmt.op));
+            });
+            if !ready {
+                return false;
+            }
+            for callee in found {
+                if !seen.contains(&callee) {
+                    seen.push(callee);
+                    todo.push(callee);
+                }
+            }
+        }
+        true
+    }
+
+    fn wrapped(&mut self, id: LinearId) -> Rc<Wrapped> {
+        if let Some(known) = self.wrapped.get(&id) {
+            return Rc::clone(known);
+        }
+        let linear = self.program.linears.at(id).clone();
+        let types = self.program.funcs.at(linear.func).param_types();
+        let varies: Vec<bool> = types
+            .iter()
+            .zip(&linear.active)
+            .map(|(ty, active)| *active && self.tangent(*ty).is_some())
+            .collect();
+        let key: Key = (linear.func, varies);
+        let linearized = self.linearize(&key);
+        let mut fields = linearized.residual_types();
+        let mut point = |ty: Ty, known: Option<usize>| {
+            if ty == Ty::REAL {
+                return (ty, None);
+            }
+            let place = known.unwrap_or_else(|| {
+                fields.push(ty);
+                fields.len() - 1
+            });
+            (ty, Some(place))
+        };
+        let mut params = Vec::new();
+        for ((var, ty), active) in linearized.func.body.params.iter().zip(&types).zip(&linear.active) {
+            if *active {
+                let known = linearized.residual.iter().position(|kept| kept == var);
+                params.push(point(*ty, known.filter(|_| linearized.tape.is_none())));
+            }
+        }
+        let results = linearized.func.results.iter().map(|ty| point(*ty, None)).collect();
+        let name = self.program.data.at(linear.residual).name;
+        self.program.data.at_mut(linear.residual).ctors = vec![Ctor { name, fields: fields.clone() }];
+        let wrapped = Rc::new(Wrapped { key, linearized, fields, params, results });
+        self.wrapped.insert(id, Rc::clone(&wrapped));
+        wrapped
+    }
+}
+
+fn expand_block(code: &mut Code<'_>, block: &Block) -> Vec<Atom> {
+    deep(|| {
+        for stmt in &block.stmts {
+            code.b.set_span(stmt.span);
+            if is_request(&stmt.op) {
+                let results = request(code, &stmt.op);
+                for (out, result) in stmt.outs.iter().zip(results) {
+                    code.b.push(Stmt { outs: vec![*out], op: Op::Copy(result), span: stmt.span });
+                }
+                continue;
+            }
+            let mut stmt = stmt.clone();
+            for inner in stmt.op.blocks_mut() {
+                code.b.open();
+                let results = expand_block(code, inner);
+                let expanded = code.b.close(results);
+                *inner = Block { params: inner.params.clone(), ..expanded };
+            }
+            code.b.push(stmt);
+        }
+    });
+    block.results.clone()
+}
+
+/// The results of a request.
+fn request(code: &mut Code<'_>, op: &Op) -> Vec<Atom> {
+    let func = match op {
+        Op::Jvp { func, .. } | Op::Taylor { func, .. } => *func,
+        Op::Linearize { linear, .. } | Op::Forward { linear, .. } | Op::Backward { linear, .. } => {
+            code.ad.program.linears.at(*linear).func
+        }
+        _ => return Vec::new(),
+    };
+    if !code.ad.is_ready(func) {
+        let types = wengert_ir::types_of(&code.ad.program, &code.b.func().vars, op).unwrap_or_default();
+        return code.fail(
+            &types,
+            "a function that asks for its own derivative, to an order that only running it tells",
+        );
+    }
+    match op {
+        Op::Jvp { func, args, tangents } => jvp(code, *func, args, tangents),
+        Op::Linearize { linear, args } => linearize(code, *linear, args),
+        Op::Forward { linear, residual, tangents } => forward(code, *linear, residual, tangents),
+        Op::Backward { linear, residual, cotangents } => backward(code, *linear, residual, cotangents),
+        _ => Vec::new(),
+    }
+}
+
+fn jvp(code: &mut Code<'_>, func: FuncId, args: &[Atom], tangents: &[Option<Atom>]) -> Vec<Atom> {
+    let types = code.ad.program.funcs.at(func).param_types();
+    let (mut active, mut given) = (Vec::new(), Vec::new());
+    for ((arg, tangent), ty) in args.iter().zip(tangents).zip(&types) {
+        let inner = tangent.as_ref().and_then(|t| code.inward("jvp".into(), arg, t, *ty));
+        active.push(inner.is_some());
+        given.extend(inner);
+    }
+    let key: Key = (func, active);
+    let (jvp, reach) = if key.1.contains(&true) {
+        (code.ad.jvp_function(&key), code.ad.varying_results(func, &key.1))
+    } else {
+        (func, vec![false; code.ad.program.funcs.at(func).results.len()])
+    };
+    let named = names_of(code, func);
+    let results: Vec<Ty> = code.ad.program.funcs.at(func).results.clone();
+    let mut outs = named.clone();
+    for ((name, ty), active) in named.iter().zip(&reach) {
+        if *active {
+            outs.push((crate::types::dotted(*name), code.ad.tangent(*ty).unwrap_or(*ty)));
+        }
+    }
+    let args = args.iter().cloned().chain(given).collect();
+    let mut values = code.b.named(&outs, Op::Call { func: jvp, args, checkpoint: false });
+    let mut found = values.split_off(results.len()).into_iter();
+    let mut surface = Vec::new();
+    for ((value, ty), active) in values.iter().zip(&results).zip(reach) {
+        let tangent = if active { found.next() } else { None };
+        surface.push(code.outward(value, tangent, *ty));
+    }
+    values.into_iter().chain(surface).collect()
+}
+
+/// Names and types of the results of a function.
+fn names_of(code: &Code<'_>, func: FuncId) -> Vec<(Name, Ty)> {
+    let func: &Func = code.ad.program.funcs.at(func);
+    let named = func.body.results.iter().zip(&func.results);
+    named.map(|(atom, ty)| (atom.var().map_or("result".into(), |var| func.vars.at(var).name), *ty)).collect()
+}
+
+fn linearize(code: &mut Code<'_>, linear: LinearId, args: &[Atom]) -> Vec<Atom> {
+    let wrapped = code.ad.wrapped(linear);
+    let (values, residual) = wrapped.linearized.call(code, args);
+    let mut fields = residual;
+    let data = code.ad.program.linears.at(linear).residual;
+    let active = code.ad.program.linears.at(linear).active.clone();
+    let points = args.iter().zip(&active).filter(|(_, active)| **active).map(|(arg, _)| arg);
+    for (point, (_, place)) in points.chain(&values).zip(wrapped.params.iter().chain(&wrapped.results)) {
+        if *place == Some(fields.len()) {
+            fields.push(point.clone());
+        }
+    }
+    let residual = code.b.called("residual").make(data, 0, fields);
+    values.into_iter().chain([residual]).collect()
+}
+
+/// Opens a residual: its fields.
+fn open(code: &mut Code<'_>, wrapped: &Wrapped) -> Vec<Atom> {
+    code.b.open();
+    let kept: Vec<Name> =
+        wrapped.linearized.residual.iter().map(|var| wrapped.linearized.vars.at(*var).name).collect();
+    let name = |i: usize| match (wrapped.linearized.tape, kept.get(i)) {
+        (None, Some(name)) => *name,
+        (Some(_), _) if i == 0 => "tape".into(),
+        (_, _) => "point".into(),
+    };
+    wrapped.fields.iter().enumerate().map(|(i, ty)| code.b.param(name(i), *ty)).collect()
+}
+
+/// Closes what `open` opened.
+fn close(code: &mut Code<'_>, residual: &Atom, results: Vec<Atom>) -> Vec<Atom> {
+    let named: Vec<(Name, Ty)> = results
+        .iter()
+        .map(|atom| (code.b.name_of(atom).unwrap_or("result".into()), code.b.type_of(atom)))
+        .collect();
+    let arm = code.b.close(results);
+    code.b.named(&named, Op::Match { on: residual.clone(), arms: vec![arm] })
+}
+
+/// The point at this place among the fields; a real needs none.
+fn point(fields: &[Atom], place: Option<usize>) -> Atom {
+    place.and_then(|i| fields.get(i)).cloned().unwrap_or(Atom::Real(0.0))
+}
+
+fn forward(code: &mut Code<'_>, linear: LinearId, residual: &Atom, tangents: &[Atom]) -> Vec<Atom> {
+    let wrapped = code.ad.wrapped(linear);
+    let fields = open(code, &wrapped);
+    let mut args: Vec<Atom> =
+        fields.iter().take(wrapped.linearized.residual_types().len()).cloned().collect();
+    for ((ty, place), t) in wrapped.params.iter().zip(tangents) {
+        let point = point(&fields, *place);
+        args.extend(code.inward("linearize".into(), &point, t, *ty));
+    }
+    let mut found = Vec::new();
+    if wrapped.key.1.contains(&true) {
+        let func = code.ad.forward_function(&wrapped.key, false);
+        let types = code.ad.program.funcs.at(func).results.clone();
+        found = code.b.call(func, args, &types);
+    }
+    let mut found = found.into_iter();
+    let mut results = Vec::new();
+    for ((ty, place), active) in wrapped.results.iter().zip(&wrapped.linearized.results) {
+        let point = point(&fields, *place);
+        let tangent = if *active { found.next() } else { None };
+        results.push(code.outward(&point, tangent, *ty));
+    }
+    close(code, residual, results)
+}
+
+fn backward(code: &mut Code<'_>, linear: LinearId, residual: &Atom, cotangents: &[Atom]) -> Vec<Atom> {
+    let wrapped = code.ad.wrapped(linear);
+    let fields = open(code, &wrapped);
+    let mut args: Vec<Atom> =
+        fields.iter().take(wrapped.linearized.residual_types().len()).cloned().collect();
+    for (((ty, place), active), t) in wrapped.results.iter().zip(&wrapped.linearized.results).zip(cotangents)
+    {
+        let point = point(&fields, *place);
+        let inner = code.inward("vjp".into(), &point, t, *ty);
+        args.extend(inner.filter(|_| *active));
+    }
+    let varying = wrapped.key.1.iter().filter(|active| **active).count();
+    let weighted = vec![true; wrapped.linearized.results.iter().filter(|active| **active).count()];
+    let (mut live, mut found) = (vec![false; varying], Vec::new());
+    if !weighted.is_empty() {
+        live = code.ad.live_params(&wrapped.key, &weighted);
+        let seeded = vec![false; varying];
+        let variant = Variant { key: wrapped.key.clone(), weighted, seeded, checkpoint: false };
+        let func = code.ad.backward_function(&variant);
+        let types = code.ad.program.funcs.at(func).results.clone();
+        found = code.b.call(func, args, &types);
+    }
+    let (mut live, mut found) = (live.into_iter(), found.into_iter());
+    let mut results = Vec::new();
+    for (ty, place) in &wrapped.params {
+        let point = point(&fields, *place);
+        let varies = code.ad.tangent(*ty).is_some();
+        let cotangent = if varies && live.next() == Some(true) { found.next() } else { None };
+        results.push(code.outward(&point, cotangent, *ty));
+    }
+    close(code, residual, results)
+}
+
+/// Takes away what only derivatives look at.
+fn finish_block(block: &mut Block, changed: &mut bool) {
+    deep(|| {
+        let mut stmts = Vec::new();
+        for mut stmt in std::mem::take(&mut block.stmts) {
+            stmt.op.blocks_mut().into_iter().for_each(|inner| finish_block(inner, changed));
+            match stmt.op {
+                Op::StopGradient(args) => {
+                    *changed = true;
+                    for (out, arg) in stmt.outs.into_iter().zip(args) {
+                        stmts.push(Stmt { outs: vec![out], op: Op::Copy(arg), span: stmt.span });
+                    }
+                }
+                Op::Custom(parts) => {
+                    *changed = true;
+                    let Custom { func, captured, point, .. } = *parts;
+                    let args = captured.into_iter().chain(point).collect();
+                    stmts.push(Stmt { op: Op::Call { func, args, checkpoint: false }, ..stmt });
+                }
+                op => stmts.push(Stmt { op, ..stmt }),
+            }
+        }
+        block.stmts = stmts;
+    });
+}

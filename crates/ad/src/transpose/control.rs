@@ -1,0 +1,258 @@
+//! The transposes of branches and loops.
+//!
+//! A branch gives back the sums of all variables that some of its blocks add to. A loop runs the other way round:
+//!
+//! ```text
+//! loop i, state a, row x of xs:           loop backwards i, state ā, row w̄ of w̄s, sum c̄:
+//!   a, w = f(c, a, x)                       c̄ += …;  ā, x̄ = …
+//! ```
+//!
+//! What was carried in is carried out; rows of outputs are rows of inputs, and the other way round. A sum of cotangents of
+//! a variable from around the loop is an accumulator (or carried, if it is no real and no array of reals). Where an input
+//! has a sum already, the cotangents of its rows are added there.
+
+use super::live::Live;
+use super::{Place, Transposer, is_real};
+use crate::forward::choose;
+use crate::linear::{Branch, Carried, LinLoop, Ref, captured, loop_captured};
+use indexmap::IndexSet;
+use wengert_base::Name;
+use wengert_ir::op::{Atom, Loop, Mode, Op, Var};
+use wengert_ir::program::VarInfo;
+use wengert_ir::ty::{Elem, Ty};
+
+/// What takes part in the transpose of a loop.
+struct Plan<'a> {
+    parts: &'a LinLoop,
+    /// What is carried and has a cotangent.
+    carried: Vec<&'a Carried>,
+    /// Outputs with a cotangent, and which result of the body their rows are.
+    outputs: Vec<(Var, usize)>,
+    /// What comes from around the loop and gets a cotangent: reals and arrays of reals.
+    sums: Vec<Var>,
+    /// The same, of other types.
+    summed: Vec<Var>,
+    /// Inputs that get a cotangent, made of those of their rows.
+    inputs: Vec<(Var, Ref)>,
+    /// Rows of other inputs: where their cotangents are added.
+    rows: Vec<(Var, Place)>,
+}
+
+impl Transposer<'_, '_> {
+    fn live_now(&self) -> Live {
+        self.bars.keys().copied().collect()
+    }
+
+    pub(super) fn branch(&mut self, branch: &Branch) {
+        let Branch { on, arms, outs } = branch;
+        let weights: Vec<Option<Atom>> = outs.iter().map(|out| self.take((*out)?)).collect();
+        if weights.iter().all(Option::is_none) {
+            return;
+        }
+        let weighted: Live =
+            outs.iter().zip(&weights).filter_map(|(out, weight)| weight.as_ref().and(*out)).collect();
+        // What the arms add to.
+        let mut touched: Vec<Var> = Vec::new();
+        for arm in arms {
+            let mut inside = super::live::seeds(&arm.block, outs, &weighted);
+            self.code.ad.live(&arm.block, &mut inside);
+            let found = captured(&arm.block).into_iter().filter(|var| inside.contains(var));
+            for var in found.map(|var| self.summed_in(var)) {
+                if !touched.contains(&var) {
+                    touched.push(var);
+                }
+            }
+        }
+        if touched.is_empty() {
+            return;
+        }
+        let mut blocks = Vec::new();
+        for arm in arms {
+            let (env, bars) = (self.env.clone(), self.bars.clone());
+            self.code.b.open();
+            for param in &arm.params {
+                let VarInfo { name, ty } = self.info(*param);
+                let there = self.code.b.param(name, ty);
+                self.env.insert(*param, there);
+            }
+            for (var, atom) in &arm.binds {
+                let atom = self.primal(atom);
+                self.env.insert(*var, atom);
+            }
+            for (of, weight) in arm.block.results.iter().zip(&weights) {
+                if let (Some(of), Some(weight)) = (of, weight) {
+                    self.add(of, weight.clone(), false);
+                }
+            }
+            self.block(&arm.block);
+            let mut results = Vec::new();
+            for var in &touched {
+                results.push(self.bar_or_zero(*var));
+            }
+            blocks.push(self.code.b.close(results));
+            (self.env, self.bars) = (env, bars);
+        }
+        let on = match on {
+            crate::linear::Choice::If(cond) => crate::linear::Choice::If(self.primal(cond)),
+            crate::linear::Choice::Match(value) => crate::linear::Choice::Match(self.primal(value)),
+        };
+        let named: Vec<(Name, Ty)> = touched.iter().map(|var| self.barred(*var)).collect();
+        let sums = self.code.b.named(&named, choose(on, blocks));
+        self.bars.extend(touched.into_iter().zip(sums));
+    }
+
+    pub(super) fn repeat(&mut self, parts: &LinLoop) {
+        let (carried_live, inside) = self.code.ad.live_loop(parts, &self.live_now());
+        let carried: Vec<&Carried> =
+            parts.carried.iter().zip(&carried_live).filter(|(_, live)| **live).map(|(c, _)| c).collect();
+        let outputs: Vec<(Var, usize)> =
+            parts.outputs.iter().filter(|(out, _)| self.bars.contains_key(out)).copied().collect();
+        if carried.is_empty() && outputs.is_empty() {
+            return;
+        }
+        let captured = loop_captured(parts).into_iter().filter(|var| inside.contains(var));
+        let mut captured: IndexSet<Var> = captured.map(|var| self.summed_in(var)).collect();
+        // Rows of an array whose sum is there already are added to that.
+        let (mut inputs, mut rows) = (Vec::new(), Vec::new());
+        for (row, of) in parts.inputs.iter().filter(|(row, _)| inside.contains(row)) {
+            let place = self.place(of);
+            let known = captured.contains(&place.var) || self.bars.contains_key(&place.var);
+            if known && is_real(self.info(place.var).ty) {
+                captured.insert(place.var);
+                rows.push((*row, place));
+            } else {
+                inputs.push((*row, of.clone()));
+            }
+        }
+        let (sums, summed) = captured.into_iter().partition(|var| is_real(self.info(*var).ty));
+        self.write_loop(Plan { parts, carried, outputs, sums, summed, inputs, rows });
+    }
+
+    /// What comes into the loop: carried cotangents and sums that are no reals, sums, rows.
+    fn loop_inputs(&mut self, plan: &Plan<'_>) -> (Vec<Atom>, Vec<Atom>, Vec<Atom>) {
+        let (mut init, mut accs) = (Vec::new(), Vec::new());
+        for part in &plan.carried {
+            init.push(self.bar_or_zero(part.out));
+        }
+        plan.parts.carried.iter().for_each(|part| {
+            self.bars.remove(&part.out);
+        });
+        for var in &plan.summed {
+            init.push(self.bar_or_zero(*var));
+        }
+        for var in &plan.sums {
+            accs.push(self.bar_or_zero(*var));
+        }
+        let mut arrays: Vec<Atom> = plan.parts.rows.iter().map(|row| self.primal(&row.array)).collect();
+        arrays.extend(plan.outputs.iter().filter_map(|(out, _)| self.bars.remove(out)));
+        (init, accs, arrays)
+    }
+
+    fn write_loop(&mut self, plan: Plan<'_>) {
+        let (init, accs, arrays) = self.loop_inputs(&plan);
+        let len = match arrays.first() {
+            Some(rows) => self.code.length(rows),
+            None => self.primal(&plan.parts.len),
+        };
+        let around = (self.env.clone(), std::mem::take(&mut self.bars));
+        let outer = (self.rows.clone(), self.accumulators.clone());
+        self.code.b.open();
+        let index = self.code.b.param("i".into(), Ty::INT);
+        for (row, Place { var, mut indices }) in plan.rows.iter().cloned() {
+            indices.push(index.clone());
+            self.rows.insert(row, Place { var, indices });
+        }
+        self.accumulators.extend(&plan.sums);
+        self.env.extend(plan.parts.index.map(|var| (var, index)));
+        let mut states = Vec::new();
+        for part in &plan.carried {
+            let (name, ty) = self.barred(part.param);
+            states.push(self.code.b.param(name, ty));
+        }
+        for var in plan.summed.iter().chain(&plan.sums) {
+            let (name, ty) = self.barred(*var);
+            let sum = self.code.b.param(name, ty);
+            self.bars.insert(*var, sum);
+        }
+        self.open_kept(plan.parts);
+        let mut weights = Vec::new();
+        for (out, result) in &plan.outputs {
+            let (name, ty) = self.barred(*out);
+            weights.push((*result, self.code.b.param(name, ty.at(1).unwrap_or(ty))));
+        }
+        // Rows of outputs are used after the loop, what is carried in the next iteration.
+        weights.extend(plan.carried.iter().map(|part| part.result).zip(states.iter().cloned()));
+        for (result, weight) in weights {
+            if let Some(Some(of)) = plan.parts.body.results.get(result) {
+                self.add(of, weight, false);
+            }
+        }
+        self.block(&plan.parts.body);
+        let mut results = Vec::new();
+        for (part, state) in plan.carried.iter().zip(&states) {
+            let ty = self.info(part.param).ty;
+            let bar = self.bars.get(&part.param).cloned();
+            results.push(bar.unwrap_or_else(|| self.code.zero(Some(state), ty)));
+        }
+        let rows = plan.inputs.iter().map(|(row, _)| *row);
+        for var in plan.summed.iter().chain(&plan.sums).copied().chain(rows) {
+            results.push(self.bar_or_zero(var));
+        }
+        let body = self.code.b.close(results);
+        (self.env, self.bars) = around;
+        (self.rows, self.accumulators) = outer;
+        let mode = if init.is_empty() { Mode::Each } else { Mode::Sequence };
+        let backward = !plan.parts.backward;
+        let op = Loop { mode, backward, len, inputs: arrays, init, accs, body };
+        self.loop_results(&plan, Op::Loop(Box::new(op)));
+    }
+
+    /// Appends the loop, and adds what it gives.
+    fn loop_results(&mut self, plan: &Plan<'_>, op: Op) {
+        let sums: Vec<Var> = plan.summed.iter().chain(&plan.sums).copied().collect();
+        let mut named = Vec::new();
+        for var in plan.carried.iter().map(|part| part.param).chain(sums.iter().copied()) {
+            named.push(self.barred(var));
+        }
+        for (row, of) in &plan.inputs {
+            let (_, ty) = self.barred(*row);
+            let (name, _) = self.barred(of.base());
+            named.push((name, ty.array_of().unwrap_or(ty)));
+        }
+        let mut found = self.code.b.named(&named, op).into_iter();
+        let starts: Vec<Atom> = found.by_ref().take(plan.carried.len()).collect();
+        for var in sums {
+            self.bars.extend(found.next().map(|sum| (var, sum)));
+        }
+        for (_, of) in &plan.inputs {
+            if let Some(sum) = found.next() {
+                self.add(of, sum, false);
+            }
+        }
+        for (part, start) in plan.carried.iter().zip(starts) {
+            if let Some(of) = part.init.linear() {
+                self.add(of, start, false);
+            }
+        }
+    }
+
+    /// Parameters for the rows that are kept; boxes are opened.
+    fn open_kept(&mut self, parts: &LinLoop) {
+        let mut boxed = Vec::new();
+        for row in &parts.rows {
+            let VarInfo { name, ty } = self.info(row.var);
+            let param_ty = row.boxed.map_or(ty, |data| Ty::Scalar(Elem::Data(data)));
+            let param = self.code.b.param(name, param_ty);
+            match row.boxed {
+                None => {
+                    self.env.insert(row.var, param);
+                }
+                Some(_) => boxed.push((row.var, param, name, ty)),
+            }
+        }
+        for (var, on, name, ty) in boxed {
+            let opened = self.code.open_box(on, name, ty);
+            self.env.insert(var, opened);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What gets a cotangent: which variables linear code adds to, given which of its results have cotangents.
+//!
+//! ```text
+//! z' = c · x';  w' = d · y'        z̄ there, w̄ not:  x is live, y is not
+//! ```
+
+use crate::linear::{Arg, Lin, LinBlock, LinCall, LinLoop, Ref, captured};
+use crate::{Ad, Key, deep};
+use rustc_hash::FxHashSet;
+use wengert_ir::op::Var;
+
+/// Variables with a cotangent.
+pub(crate) type Live = FxHashSet<Var>;
+
+impl Ad {
+    /// Which of the parameters that vary get a cotangent, if these of the results that vary have one.
+    pub(crate) fn live_params(&mut self, key: &Key, weighted: &[bool]) -> Vec<bool> {
+        let entry = (key.clone(), weighted.to_vec());
+        if let Some(known) = self.lives.get(&entry) {
+            return known.clone();
+        }
+        let none = vec![false; key.1.iter().filter(|active| **active).count()];
+        self.lives.insert(entry.clone(), none.clone());
+        if let Some(unsettled) = &mut self.unsettled_lives {
+            unsettled.push(entry);
+            return none;
+        }
+        self.unsettled_lives = Some(Vec::new());
+        let mut entries = vec![entry.clone()];
+        loop {
+            let mut changed = false;
+            for entry in entries.clone() {
+                let found = self.live_once(&entry.0, &entry.1);
+                let old = self.lives.insert(entry, found.clone());
+                changed |= old.as_ref() != Some(&found);
+            }
+            let new = self.unsettled_lives.as_mut().map(std::mem::take).unwrap_or_default();
+            if !changed && new.is_empty() {
+                break;
+            }
+            entries.extend(new);
+        }
+        self.unsettled_lives = None;
+        self.lives.get(&entry).cloned().unwrap_or(none)
+    }
+
+    fn live_once(&mut self, key: &Key, weighted: &[bool]) -> Vec<bool> {
+        let linearized = self.linearize(key);
+        let mut live = Live::default();
+        for (of, weighted) in linearized.block.results.iter().flatten().zip(weighted) {
+            if *weighted {
+                live.insert(of.base());
+            }
+        }
+        self.live(&linearized.block, &mut live);
+        let params = linearized.func.body.params.iter().zip(&key.1).filter(|(_, active)| **active);
+        params.map(|(param, _)| live.contains(param)).collect()
+    }
+
+    /// Adds what a block adds to, backwards.
+    pub(crate) fn live(&mut self, block: &LinBlock, live: &mut Live) {
+        deep(|| block.stmts.iter().rev().for_each(|lin| self.live_in(lin, live)));
+    }
+
+    fn live_in(&mut self, lin: &Lin, live: &mut Live) {
+        let add = |live: &mut Live, args: &[Arg]| {
+            live.extend(args.iter().filter_map(Arg::linear).map(Ref::base));
+        };
+        match lin {
+            Lin::Form { out, terms, .. } => {
+                if live.contains(out) {
+                    live.extend(terms.iter().map(|term| term.of.base()));
+                }
+            }
+            Lin::Array { out, args, .. } | Lin::Make { out, fields: args, .. } => {
+                if live.contains(out) {
+                    add(live, args);
+                }
+            }
+            Lin::Fields { of, outs, .. } => {
+                if outs.iter().any(|out| live.contains(out)) {
+                    live.insert(of.base());
+                }
+            }
+            Lin::Branch(branch) => {
+                let mut found = Live::default();
+                for arm in &branch.arms {
+                    let mut inside = seeds(&arm.block, &branch.outs, live);
+                    self.live(&arm.block, &mut inside);
+                    found.extend(captured(&arm.block).into_iter().filter(|var| inside.contains(var)));
+                }
+                live.extend(found);
+            }
+            Lin::Loop(parts) => {
+                let (carried, inside) = self.live_loop(parts, live);
+                live.extend(crate::linear::loop_captured(parts).iter().filter(|var| inside.contains(*var)));
+                live.extend(
+                    parts.inputs.iter().filter(|(row, _)| inside.contains(row)).map(|(_, of)| of.base()),
+                );
+                for (parts, live_here) in parts.carried.iter().zip(carried) {
+                    live.extend(parts.init.linear().filter(|_| live_here).map(Ref::base));
+                }
+            }
+            Lin::Call(call) => self.live_call(call, live),
+        }
+    }
+
+    fn live_call(&mut self, call: &LinCall, live: &mut Live) {
+        let weighted: Vec<bool> = call.outs.iter().flatten().map(|out| live.contains(out)).collect();
+        if weighted.contains(&true) {
+            let params = self.live_params(&call.key, &weighted);
+            let args = call.args.iter().filter_map(Arg::linear).zip(params);
+            live.extend(args.filter(|(_, live)| *live).map(|(of, _)| of.base()));
+        }
+    }
+
+    /// Which carried values have a cotangent, and what the body adds to.
+    pub(crate) fn live_loop(&mut self, parts: &LinLoop, after: &Live) -> (Vec<bool>, Live) {
+        let mut carried: Vec<bool> =
+            parts.carried.iter().map(|carried| after.contains(&carried.out)).collect();
+        let outputs: Vec<usize> =
+            parts.outputs.iter().filter(|(out, _)| after.contains(out)).map(|(_, result)| *result).collect();
+        loop {
+            let mut inside = Live::default();
+            let results = parts.carried.iter().zip(&carried).filter(|(_, live)| **live);
+            for result in results.map(|(carried, _)| carried.result).chain(outputs.iter().copied()) {
+                if let Some(Some(of)) = parts.body.results.get(result) {
+                    inside.insert(of.base());
+                }
+            }
+            self.live(&parts.body, &mut inside);
+            let before = carried.clone();
+            for (parts, live) in parts.carried.iter().zip(&mut carried) {
+                *live |= inside.contains(&parts.param);
+            }
+            if carried == before {
+                return (carried, inside);
+            }
+        }
+    }
+}
+
+/// The variables of a block's results, where these have cotangents.
+pub(crate) fn seeds(block: &LinBlock, outs: &[Option<Var>], live: &Live) -> Live {
+    let results = block.results.iter().zip(outs);
+    let weighted = results.filter(|(_, out)| out.is_some_and(|out| live.contains(&out)));
+    weighted.filter_map(|(of, _)| of.as_ref().map(Ref::base)).collect()
+}

@@ -1,0 +1,339 @@
+//! Tangent types: which types have tangents, what those are, and the vector space that they form.
+//!
+//! The tangent type of a real is a real, of an array an array of the same shape. A data type that holds reals somewhere
+//! has a tangent type of its own, with a constructor for the zero tangent at every point:
+//!
+//! ```text
+//! List = Nil | Cons Real List          List' = Zero | Nil' | Cons' Real List'
+//! ```
+//!
+//! What holds no reals has no tangent. A function value always has one: beside the tangents of what it has captured,
+//! it may be a function that the user gives as the tangent (`Given`), or a sum of both.
+//!
+//! [`Code::zero`] and [`Code::sum`] make zeros and sums; for data they call functions that are generated once.
+
+use crate::{Ad, Code};
+use wengert_base::Name;
+use wengert_ir::Builder;
+use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Var};
+use wengert_ir::program::FuncId;
+use wengert_ir::ty::{Ctor, Data, DataId, Elem, Role, Ty};
+use wengert_prim::RealOp;
+
+/// The constructor of the zero tangent.
+pub(crate) const ZERO: u32 = 0;
+
+/// A function that is generated once for a data type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Helper {
+    /// Sum of two tangents of this tangent type.
+    Sum(DataId),
+    /// The tangents of the fields of this constructor of a data type, from a tangent of the whole.
+    Fields(DataId, u32),
+    /// From a surface tangent of the data type, with the point, to a tangent; for the operator of that name.
+    Inward(DataId, Name),
+    /// From a tangent, with the point, to a surface tangent.
+    Outward(DataId),
+}
+
+impl Ad {
+    /// The tangent type, if there is one.
+    pub(crate) fn tangent(&mut self, ty: Ty) -> Option<Ty> {
+        match ty.elem() {
+            Elem::Real => Some(ty),
+            Elem::Int | Elem::Bool | Elem::Text | Elem::Unit => None,
+            Elem::Data(data) => {
+                self.tangent_data(data).map(|tangent| Ty::of_rank(Elem::Data(tangent), ty.rank()))
+            }
+        }
+    }
+
+    /// The tangent type of a data type, if there is one.
+    pub(crate) fn tangent_data(&mut self, data: DataId) -> Option<DataId> {
+        if let Some(known) = self.tangents.get(&data) {
+            return *known;
+        }
+        if !self.varies(data) {
+            self.tangents.insert(data, None);
+            return None;
+        }
+        let Data { name, ctors, role } = self.program.data.at(data).clone();
+        let tangent = Data { name: dotted(name), role: Role::Tangent(data), ctors: Vec::new() };
+        let tangent = self.program.data.push(tangent);
+        self.tangents.insert(data, Some(tangent));
+        let mut made = vec![Ctor { name: "Zero".into(), fields: Vec::new() }];
+        for Ctor { name, fields } in &ctors {
+            let fields = fields.iter().filter_map(|ty| self.tangent(*ty)).collect();
+            made.push(Ctor { name: dotted(*name), fields });
+        }
+        if role == Role::Closure {
+            let (given, own) = (Ty::Scalar(Elem::Data(data)), Ty::Scalar(Elem::Data(tangent)));
+            made.push(Ctor { name: "Given".into(), fields: vec![given] });
+            made.push(Ctor { name: "Sum".into(), fields: vec![own, own] });
+        }
+        self.program.data.at_mut(tangent).ctors = made;
+        Some(tangent)
+    }
+
+    /// Whether values of the type hold reals or functions.
+    fn varies(&self, data: DataId) -> bool {
+        let (mut seen, mut todo) = (vec![data], vec![data]);
+        while let Some(next) = todo.pop() {
+            let Data { role, ctors, .. } = self.program.data.at(next);
+            if *role == Role::Closure {
+                return true;
+            }
+            for ty in ctors.iter().flat_map(|ctor| &ctor.fields) {
+                match ty.elem() {
+                    Elem::Real => return true,
+                    Elem::Int | Elem::Bool | Elem::Text | Elem::Unit => {}
+                    Elem::Data(inner) if seen.contains(&inner) => {}
+                    Elem::Data(inner) => {
+                        seen.push(inner);
+                        todo.push(inner);
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// The types of the fields of a constructor, each with its tangent type.
+    pub(crate) fn fields(&mut self, data: DataId, ctor: u32) -> Vec<(Ty, Option<Ty>)> {
+        let fields = self.program.data.at(data).ctors.get(ctor as usize);
+        let fields = fields.map(|ctor| ctor.fields.clone()).unwrap_or_default();
+        fields.into_iter().map(|ty| (ty, self.tangent(ty))).collect()
+    }
+
+    /// A function that is generated once: `make` builds it, after its number is known.
+    pub(crate) fn helper(
+        &mut self,
+        helper: Helper,
+        results: Vec<Ty>,
+        make: impl FnOnce(&mut Ad) -> wengert_ir::Func,
+    ) -> FuncId {
+        if let Some(known) = self.helpers.get(&helper) {
+            return *known;
+        }
+        let id = self.reserve(results);
+        self.helpers.insert(helper, id);
+        let func = make(self);
+        *self.program.funcs.at_mut(id) = func;
+        id
+    }
+
+    /// A number for a function that is about to be made.
+    pub(crate) fn reserve(&mut self, results: Vec<Ty>) -> FuncId {
+        let mut func = Builder::new("reserved".into()).finish(Vec::new());
+        func.results = results;
+        self.program.funcs.push(func)
+    }
+
+    fn sum_function(&mut self, tangent: DataId) -> FuncId {
+        let own = Ty::Scalar(Elem::Data(tangent));
+        self.helper(Helper::Sum(tangent), vec![own], |ad| ad.make_sum(tangent))
+    }
+
+    fn make_sum(&mut self, tangent: DataId) -> wengert_ir::Func {
+        let own = Ty::Scalar(Elem::Data(tangent));
+        let Data { name, ctors, .. } = self.program.data.at(tangent).clone();
+        let closure_sum = ctors.iter().position(|ctor| ctor.name == Name::new("Sum"));
+        let mut code = Code::new(self, &format!("add_{name}"));
+        let (a, b) = (code.b.param("a".into(), own), code.b.param("b".into(), own));
+        let mut arms = Vec::new();
+        for (i, ctor) in ctors.iter().enumerate() {
+            code.b.open();
+            let left = code.field_params("a", &ctor.fields);
+            let result = if i == 0 {
+                b.clone()
+            } else {
+                let mut inner = Vec::new();
+                for (j, other) in ctors.iter().enumerate() {
+                    code.b.open();
+                    let right = code.field_params("b", &other.fields);
+                    let result = if j == 0 {
+                        a.clone()
+                    } else if i == j && (closure_sum.is_none() || i + 2 < ctors.len()) {
+                        let fields: Vec<Atom> =
+                            left.iter().zip(right).map(|(x, y)| code.sum(x.clone(), y)).collect();
+                        code.b.make(tangent, i as u32, fields)
+                    } else if let Some(sum) = closure_sum {
+                        code.b.make(tangent, sum as u32, [a.clone(), b.clone()])
+                    } else {
+                        code.fail(&[own], "two tangents at different points are added").remove(0)
+                    };
+                    inner.push(code.b.close(vec![result]));
+                }
+                let op = Op::Match { on: b.clone(), arms: inner };
+                code.b.called("sum").typed1(own, op)
+            };
+            arms.push(code.b.close(vec![result]));
+        }
+        let sum = code.b.called("sum").typed1(own, Op::Match { on: a, arms });
+        code.finish(vec![sum])
+    }
+
+    /// The function that gives the tangents of the fields of a constructor: from a tangent of the whole and those fields
+    /// that are arrays (for the shapes of zeros).
+    pub(crate) fn fields_function(&mut self, data: DataId, ctor: u32) -> Option<FuncId> {
+        let tangent = self.tangent_data(data)?;
+        let fields = self.fields(data, ctor);
+        let results = fields.iter().filter_map(|(_, tangent)| *tangent).collect();
+        Some(self.helper(Helper::Fields(data, ctor), results, |ad| {
+            let Data { name, ctors, .. } = ad.program.data.at(tangent).clone();
+            let shown = ctors.get(ctor as usize + 1).map_or(name, |ctor| ctor.name);
+            let mut code = Code::new(ad, &format!("fields_{shown}"));
+            let whole = code.b.param("tangent".into(), Ty::Scalar(Elem::Data(tangent)));
+            let witnesses: Vec<Option<Atom>> = fields
+                .iter()
+                .map(|(ty, tangent)| {
+                    (tangent.is_some() && ty.rank() > 0).then(|| code.b.param("like".into(), *ty))
+                })
+                .collect();
+            let results: Vec<Ty> = fields.iter().filter_map(|(_, tangent)| *tangent).collect();
+            let mut arms = Vec::new();
+            for (i, made) in ctors.iter().enumerate() {
+                code.b.open();
+                let params = code.field_params("t", &made.fields);
+                let given = if i == ctor as usize + 1 {
+                    params
+                } else if i == 0 {
+                    let mut zeros = Vec::new();
+                    for ((ty, tangent), witness) in fields.iter().zip(&witnesses) {
+                        if tangent.is_some() {
+                            zeros.push(code.zero(witness.as_ref(), *ty));
+                        }
+                    }
+                    zeros
+                } else {
+                    code.fail(&results, "a tangent belongs to another constructor")
+                };
+                arms.push(code.b.close(given));
+            }
+            let fields = code.b.typed(&results, Op::Match { on: whole, arms });
+            code.finish(fields)
+        }))
+    }
+}
+
+impl Code<'_> {
+    /// Parameters for fields.
+    pub(crate) fn field_params(&mut self, name: &str, fields: &[Ty]) -> Vec<Atom> {
+        fields.iter().map(|ty| self.b.param(name.into(), *ty)).collect()
+    }
+
+    /// A failure that stands for results of these types.
+    pub(crate) fn fail(&mut self, types: &[Ty], message: &str) -> Vec<Atom> {
+        self.b.typed(types, Op::Fail { message: Atom::Text(message.into()) })
+    }
+
+    /// The zero tangent at a point of type `ty`, which has tangents; an array needs the point, for its shape.
+    pub(crate) fn zero(&mut self, point: Option<&Atom>, ty: Ty) -> Atom {
+        match (ty, point) {
+            (Ty::Scalar(Elem::Data(data)), _) => match self.ad.tangent_data(data) {
+                Some(tangent) => self.b.make(tangent, ZERO, []),
+                None => Atom::Unit,
+            },
+            (Ty::Scalar(_), _) => Atom::Real(0.0),
+            (Ty::Array(Elem::Real, _), Some(point)) => {
+                self.b.called("zeros").array(ArrayOp::Zeros, [point.clone()])
+            }
+            (Ty::Array(..), Some(point)) => {
+                let len = self.length(point);
+                let row = ty.at(1).unwrap_or(Ty::REAL);
+                let tangent = self.ad.tangent(ty).unwrap_or(ty);
+                let mut body = self.open_rows(&[("row", row)]);
+                let zero = self.zero(body.pop().as_ref(), row);
+                let body = self.b.close(vec![zero]);
+                self.each(len, vec![point.clone()], Vec::new(), body, &[("zeros".into(), tangent)]).remove(0)
+            }
+            (Ty::Array(elem, rank), None) => self.b.array(ArrayOp::Empty(elem, rank), []),
+        }
+    }
+
+    /// The sum of two tangents.
+    pub(crate) fn sum(&mut self, a: Atom, b: Atom) -> Atom {
+        self.sum_called("sum".into(), a, b)
+    }
+
+    /// The same, with a name for the result.
+    pub(crate) fn sum_called(&mut self, name: Name, a: Atom, b: Atom) -> Atom {
+        if is_zero(&a) {
+            return b;
+        }
+        if is_zero(&b) {
+            return a;
+        }
+        match self.b.type_of(&a) {
+            Ty::Scalar(Elem::Data(tangent)) => {
+                let ty = Ty::Scalar(Elem::Data(tangent));
+                let func = self.ad.sum_function(tangent);
+                self.b.called(name).call(func, [a, b], &[ty]).remove(0)
+            }
+            Ty::Scalar(_) => self.b.called(name).real(RealOp::Add, [a, b]),
+            Ty::Array(Elem::Real, _) => self.b.called(name).array(ArrayOp::Add, [a, b]),
+            ty @ Ty::Array(..) => {
+                let len = self.length(&a);
+                let row = ty.at(1).unwrap_or(Ty::REAL);
+                let rows = self.open_rows(&[("x", row), ("y", row)]);
+                let [x, y] = <[Atom; 2]>::try_from(rows).unwrap_or([Atom::Unit, Atom::Unit]);
+                let sum = self.sum(x, y);
+                let body = self.b.close(vec![sum]);
+                self.each(len, vec![a, b], Vec::new(), body, &[(name, ty)]).remove(0)
+            }
+        }
+    }
+
+    /// The size of an array.
+    pub(crate) fn length(&mut self, array: &Atom) -> Atom {
+        self.b.called("n").array(ArrayOp::Length(0), [array.clone()])
+    }
+
+    /// Opens the body of a loop: an index, and parameters that are given back.
+    pub(crate) fn open_rows(&mut self, params: &[(&str, Ty)]) -> Vec<Atom> {
+        self.b.open();
+        self.b.param("i".into(), Ty::INT);
+        params.iter().map(|(name, ty)| self.b.param((*name).into(), *ty)).collect()
+    }
+
+    /// A loop whose iterations are independent, over `inputs`, adding to `accs`.
+    pub(crate) fn each(
+        &mut self,
+        len: Atom,
+        inputs: Vec<Atom>,
+        accs: Vec<Atom>,
+        body: Block,
+        outs: &[(Name, Ty)],
+    ) -> Vec<Atom> {
+        self.each_in_order(false, len, inputs, accs, body, outs)
+    }
+
+    /// The same from the last to the first, if `backward`.
+    pub(crate) fn each_in_order(
+        &mut self,
+        backward: bool,
+        len: Atom,
+        inputs: Vec<Atom>,
+        accs: Vec<Atom>,
+        body: Block,
+        outs: &[(Name, Ty)],
+    ) -> Vec<Atom> {
+        let parts = Loop { mode: Mode::Each, backward, len, inputs, init: Vec::new(), accs, body };
+        self.b.named(outs, Op::Loop(Box::new(parts)))
+    }
+
+    /// The type and name of a variable that this function has.
+    pub(crate) fn name(&self, var: Var) -> Name {
+        self.b.func().vars.at(var).name
+    }
+}
+
+/// Whether it is the real number 0.
+pub(crate) fn is_zero(atom: &Atom) -> bool {
+    matches!(atom, Atom::Real(x) if *x == 0.0)
+}
+
+/// The name of the tangent of what has this name.
+pub(crate) fn dotted(name: Name) -> Name {
+    Name::new(&format!("{name}'"))
+}

@@ -1,0 +1,669 @@
+//! Programs in, derivative programs out: what is made should read as if a person had written it.
+
+use expect_test::{Expect, expect};
+use std::collections::BTreeSet;
+use wengert_ir::verify::verify;
+use wengert_ir::{Program, parse, print};
+
+/// The program with its derivatives made, checked before and after, and once more after having been read back.
+fn made(text: &str) -> Program {
+    let program = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    if let Err(errors) = verify(&program) {
+        panic!("before: {errors:#?}");
+    }
+    let made = wengert_ad::differentiate(program);
+    if let Err(errors) = verify(&made) {
+        panic!("{}\nafter: {errors:#?}", print(&made));
+    }
+    parse(&print(&made)).unwrap_or_else(|error| panic!("{}\nread back: {error}", print(&made)))
+}
+
+/// What was added to the program, as text.
+#[track_caller]
+fn check(text: &str, expected: &Expect) {
+    let before: BTreeSet<String> = declarations(&print(&parse(text).expect("it is read"))).collect();
+    let after = print(&made(text));
+    let new: Vec<String> = declarations(&after).filter(|part| !before.contains(part)).collect();
+    expected.assert_eq(&format!("{}\n", new.join("\n\n")));
+}
+
+fn declarations(text: &str) -> impl Iterator<Item = String> {
+    let parts: Vec<String> = text.split("\n\n").map(|part| part.trim_end().to_owned()).collect();
+    parts.into_iter().filter(|part| !part.starts_with("entry"))
+}
+
+#[test]
+fn straight_line_code() {
+    let text = "
+residual F {}
+linear f_map of f(varies, varies) keeps F
+func f(x: Real, y: Real) -> Real {
+  a = sin(x)
+  b = a * y
+  c = b / x
+  return c
+}
+func main(x: Real, y: Real) -> (Real, Real, Real, Real) {
+  v, r = linearize f_map(x, y)
+  gx, gy = backward f_map(r, 1.0)
+  z, t = jvp f(x, y; 1.0, _)
+  return v, gx, gy, t
+}
+entry main = main
+";
+    check(
+        text,
+        &expect![[r#"
+        residual F {
+          F(Real, Real, Real, Real, Real)
+        }
+
+        func main(x: Real, y: Real) -> (Real, Real, Real, Real) {
+          c, t, a, c2 = primal_f(x, y)
+          t2, t3 = back_f(t, y, a, c2, x, 1.0)
+          c3, c' = jvp_f(x, y, 1.0)
+          return c, t2, t3, c'
+        }
+
+        func primal_f(x: Real, y: Real) -> (Real, Real, Real, Real) {
+          a = sin(x)
+          t = cos(x)
+          b = a * y
+          c = b / x
+          return c, t, a, c
+        }
+
+        func back_f(t: Real, y: Real, a: Real, c: Real, x: Real, c_bar: Real) -> (Real, Real) {
+          t2 = div_zero(c_bar, x)
+          t3 = mul_zero(t2, c)
+          x_bar = -t3
+          a_bar = mul_zero(t2, y)
+          y_bar = mul_zero(t2, a)
+          t4 = mul_zero(a_bar, t)
+          x_bar2 = x_bar + t4
+          return x_bar2, y_bar
+        }
+
+        func jvp_f(x: Real, y: Real, x': Real) -> (Real, Real) {
+          a = sin(x)
+          t = cos(x)
+          a' = mul_zero(x', t)
+          b = a * y
+          b' = mul_zero(a', y)
+          c = b / x
+          t2 = mul_zero(x', c)
+          t3 = b' - t2
+          c' = div_zero(t3, x)
+          return c, c'
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn cases_of_a_rule_are_coefficients() {
+    let text = "
+residual F {}
+linear f_map of f(varies, varies) keeps F
+func f(x: Real, y: Real) -> Real {
+  a = max(x, y)
+  b = abs(a)
+  return b
+}
+func main(x: Real, y: Real) -> (Real, Real) {
+  v, r = linearize f_map(x, y)
+  gx, gy = backward f_map(r, 1.0)
+  return gx, gy
+}
+entry main = main
+";
+    check(
+        text,
+        &expect![[r#"
+        residual F {
+          F(Real, Real, Real)
+        }
+
+        func main(x: Real, y: Real) -> (Real, Real) {
+          b, c, c2, c3 = primal_f(x, y)
+          t, t2 = back_f(c, c2, c3, 1.0)
+          return t, t2
+        }
+
+        func primal_f(x: Real, y: Real) -> (Real, Real, Real, Real) {
+          a = max(x, y)
+          c = y <= x
+          c5, c6 = if c {
+            yield 1.0, 0.0
+          } else {
+            c2 = x < y
+            c3 = select(c2, 0.0, a)
+            c4 = select(c2, 1.0, a)
+            yield c3, c4
+          }
+          b = abs(a)
+          c7 = 0.0 < a
+          c12 = if c7 {
+            yield 1.0
+          } else {
+            c8 = a < 0.0
+            c11 = if c8 {
+              yield -1.0
+            } else {
+              c9 = a == 0.0
+              c10 = select(c9, 0.0, b)
+              yield c10
+            }
+            yield c11
+          }
+          return b, c5, c6, c12
+        }
+
+        func back_f(c: Real, c2: Real, c3: Real, b_bar: Real) -> (Real, Real) {
+          a_bar = mul_zero(b_bar, c3)
+          x_bar = mul_zero(a_bar, c)
+          y_bar = mul_zero(a_bar, c2)
+          return x_bar, y_bar
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn recursion_has_a_tape() {
+    let text = "
+data List { Nil(); Cons(Real, List) }
+residual S {}
+linear norm_map of norm(varies) keeps S
+func norm(xs: List) -> Real {
+  s = match xs {
+    Nil() {
+      yield 0.0
+    }
+    Cons(x, rest) {
+      square = x * x
+      others = norm(rest)
+      total = square + others
+      yield total
+    }
+  }
+  return s
+}
+func main(xs: List) -> List {
+  v, r = linearize norm_map(xs)
+  g = backward norm_map(r, 1.0)
+  return g
+}
+entry main = main
+";
+    check(
+        text,
+        &expect![[r#"
+        residual S {
+          S(norm_tape, List)
+        }
+
+        tangent List' of List {
+          Zero()
+          Nil'()
+          Cons'(Real, List')
+        }
+
+        residual norm_tape {
+          norm_tape(Case)
+        }
+
+        residual Case {
+          Nil()
+          Cons(Real, norm_tape)
+        }
+
+        func main(xs: List) -> List {
+          s, tape = primal_norm(xs)
+          d = back_norm(tape, 1.0)
+          d2 = surface_of_List(xs, d)
+          return d2
+        }
+
+        func primal_norm(xs: List) -> (Real, norm_tape) {
+          s, branch3 = match xs {
+            Nil() {
+              branch = Case::Nil()
+              yield 0.0, branch
+            }
+            Cons(x, rest) {
+              square = x * x
+              others, tape = primal_norm(rest)
+              total = square + others
+              branch2 = Case::Cons(x, tape)
+              yield total, branch2
+            }
+          }
+          tape2 = norm_tape(branch3)
+          return s, tape2
+        }
+
+        func back_norm(tape: norm_tape, s_bar: Real) -> List' {
+          xs_bar2 = match tape {
+            norm_tape(branch) {
+              xs_bar = match branch {
+                Nil() {
+                  d = Zero()
+                  yield d
+                }
+                Cons(x, tape2) {
+                  rest_bar = back_norm(tape2, s_bar)
+                  x_bar = mul_zero(s_bar, x)
+                  t = mul_zero(s_bar, x)
+                  x_bar2 = x_bar + t
+                  d2 = Cons'(x_bar2, rest_bar)
+                  yield d2
+                }
+              }
+              yield xs_bar
+            }
+          }
+          return xs_bar2
+        }
+
+        func surface_of_List(x: List, t: List') -> List {
+          d5 = match x {
+            Nil() {
+              d = List::Nil()
+              yield d
+            }
+            Cons(x2, x3) {
+              t2, d2 = fields_Cons'(t)
+              d3 = surface_of_List(x3, d2)
+              d4 = List::Cons(t2, d3)
+              yield d4
+            }
+          }
+          return d5
+        }
+
+        func fields_Cons'(tangent: List') -> (Real, List') {
+          t4, d3 = match tangent {
+            Zero() {
+              d = Zero()
+              yield 0.0, d
+            }
+            Nil'() {
+              t: Real, d2: List' = fail("a tangent belongs to another constructor")
+              yield t, d2
+            }
+            Cons'(t2, t3) {
+              yield t2, t3
+            }
+          }
+          return t4, d3
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn loops_run_backwards() {
+    let text = "
+residual F {}
+linear f_map of f(varies, varies) keeps F
+func f(xs: []Real, c: Real) -> Real {
+  n = length(xs)
+  ys = each i < n, x in xs {
+    y = x * c
+    yield y
+  }
+  s2 = for i < n, s = 0.0, y in ys {
+    t = s * y
+    u = t + c
+    yield u
+  }
+  return s2
+}
+func main(xs: []Real, c: Real) -> ([]Real, Real, Real) {
+  v, r = linearize f_map(xs, c)
+  gxs, gc = backward f_map(r, 1.0)
+  z, t = jvp f(xs, c; _, 1.0)
+  return gxs, gc, t
+}
+entry main = main
+";
+    check(
+        text,
+        &expect![[r#"
+            residual F {
+              F([]Real, Real, []Real, []Real)
+            }
+
+            func main(xs: []Real, c: Real) -> ([]Real, Real, Real) {
+              s2, ys, ss = primal_f(xs, c)
+              ts, t = back_f(xs, c, ys, ss, 1.0)
+              s2_2, s2' = jvp_f(xs, c, 1.0)
+              return ts, t, s2'
+            }
+
+            func primal_f(xs: []Real, c: Real) -> (Real, []Real, []Real) {
+              n = length(xs)
+              ys = each i < n, x in xs {
+                y = x * c
+                yield y
+              }
+              s2, ss = for i2 < n, s = 0.0, y2 in ys {
+                t = s * y2
+                u = t + c
+                yield u, s
+              }
+              return s2, ys, ss
+            }
+
+            func back_f(xs: []Real, c: Real, ys: []Real, ss: []Real, s2_bar: Real) -> ([]Real, Real) {
+              n = length(ys)
+              s_bar3, c_bar3, ys_bar = for backward i < n, s_bar = s2_bar, c_bar += 0.0, y in ys, s in ss {
+                c_bar2 = c_bar + s_bar
+                s_bar2 = mul_zero(s_bar, y)
+                y_bar = mul_zero(s_bar, s)
+                yield s_bar2, c_bar2, y_bar
+              }
+              n2 = length(xs)
+              c_bar6, xs_bar = each backward i2 < n2, c_bar4 += c_bar3, x in xs, ys_bar2 in ys_bar {
+                x_bar = mul_zero(ys_bar2, c)
+                t = mul_zero(ys_bar2, x)
+                c_bar5 = c_bar4 + t
+                yield c_bar5, x_bar
+              }
+              return xs_bar, c_bar6
+            }
+
+            func jvp_f(xs: []Real, c: Real, c': Real) -> (Real, Real) {
+              n = length(xs)
+              ys, ys' = each i < n, x in xs {
+                y = x * c
+                y' = mul_zero(c', x)
+                yield y, y'
+              }
+              s2, s2' = for i2 < n, s = 0.0, s' = 0.0, y2 in ys, y'2 in ys' {
+                t = s * y2
+                t2 = mul_zero(s', y2)
+                t3 = mul_zero(y'2, s)
+                t' = t2 + t3
+                u = t + c
+                u' = t' + c'
+                yield u, u'
+              }
+              return s2, s2'
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn products_keep_nothing() {
+    let text = "
+residual F {}
+linear f_map of f(varies, fixed, varies) keeps F
+func f(m: [][]Real, k: [][]Real, v: []Real) -> ([][]Real, []Real) {
+  p = matmul(m, k)
+  q = matvec(m, v)
+  return p, q
+}
+func main(m: [][]Real, k: [][]Real, v: []Real, w: [][]Real, u: []Real) -> ([][]Real, []Real) {
+  p, q, r = linearize f_map(m, k, v)
+  gm, gv = backward f_map(r, w, u)
+  return gm, gv
+}
+entry main = main
+";
+    check(
+        text,
+        &expect![[r#"
+            residual F {
+              F([][]Real, [][]Real, []Real, [][]Real, []Real)
+            }
+
+            func main(m: [][]Real, k: [][]Real, v: []Real, w: [][]Real, u: []Real) -> ([][]Real, []Real) {
+              p, q, columns = primal_f(m, k, v)
+              n = length(p)
+              n2 = length(w)
+              require n == n2, shape vjp
+              n3 = length(p, 1)
+              n4 = length(w, 1)
+              require n3 == n4, shape vjp
+              n5 = length(q)
+              n6 = length(u)
+              require n5 == n6, shape vjp
+              ts, ts2 = back_f(m, columns, v, w, u)
+              return ts, ts2
+            }
+
+            func primal_f(m: [][]Real, k: [][]Real, v: []Real) -> ([][]Real, []Real, [][]Real) {
+              n = length(k)
+              columns = transpose(k)
+              n2 = length(m)
+              products2 = each i < n2, row in m {
+                n3 = length(row)
+                require n3 == n, product_size matmul
+                n4 = length(columns)
+                products = each i2 < n4, row2 in columns {
+                  n5 = length(row)
+                  total3 = for i3 < n5, total = 0.0, x in row, y in row2 {
+                    t = x * y
+                    total2 = total + t
+                    yield total2
+                  }
+                  yield total3
+                }
+                yield products
+              }
+              n6 = length(m)
+              products3 = each i4 < n6, row3 in m {
+                n7 = length(row3)
+                n8 = length(v)
+                require n7 == n8, product_size matvec
+                n9 = length(row3)
+                total6 = for i5 < n9, total4 = 0.0, x2 in row3, y2 in v {
+                  t2 = x2 * y2
+                  total5 = total4 + t2
+                  yield total5
+                }
+                yield total6
+              }
+              return products2, products3, columns
+            }
+
+            func back_f(m: [][]Real, columns: [][]Real, v: []Real, p_bar: [][]Real, q_bar: []Real) -> ([][]Real, []Real) {
+              zeros = zeros(v)
+              n = length(m)
+              v_bar5, m_bar = each backward i < n, v_bar += zeros, row in m, products_bar in q_bar {
+                n2 = length(v)
+                v_bar4, row_bar = each backward i2 < n2, v_bar2 += v_bar, y in v, x in row {
+                  x_bar = mul_zero(products_bar, y)
+                  t = mul_zero(products_bar, x)
+                  v_bar3 = v_bar2 with [i2] += t
+                  yield v_bar3, x_bar
+                }
+                yield v_bar4, row_bar
+              }
+              n3 = length(m)
+              m_bar8 = each backward i3 < n3, m_bar2 += m_bar, row2 in m, products_bar2 in p_bar {
+                n4 = length(columns)
+                m_bar7 = each backward i4 < n4, m_bar3 += m_bar2, row3 in columns, products_bar3 in products_bar2 {
+                  n5 = length(row3)
+                  m_bar6 = each backward i5 < n5, m_bar4 += m_bar3, y2 in row3 {
+                    t2 = mul_zero(products_bar3, y2)
+                    m_bar5 = m_bar4 with [i3, i5] += t2
+                    yield m_bar5
+                  }
+                  yield m_bar6
+                }
+                yield m_bar7
+              }
+              return m_bar8, v_bar5
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn while_loops_are_counted() {
+    let text = "
+residual F {}
+linear f_map of f(varies) keeps F
+func f(x: Real) -> Real {
+  y = while a = x {
+    c = a < 100.0
+    yield c
+  } do a {
+    b = a * a
+    yield b
+  }
+  z = while a = y {
+    c = a < 1000.0
+    yield c
+  } do a {
+    b = a + a
+    yield b
+  }
+  return z
+}
+func main(x: Real) -> Real {
+  v, r = linearize f_map(x)
+  g = backward f_map(r, 1.0)
+  return g
+}
+entry main = main
+";
+    check(
+        text,
+        &expect![[r#"
+            residual F {
+              F([]Real, Int)
+            }
+
+            func main(x: Real) -> Real {
+              z, as, n = primal_f(x)
+              t = back_f(as, n, 1.0)
+              return t
+            }
+
+            func primal_f(x: Real) -> (Real, []Real, Int) {
+              y, as = while a = x {
+                c = a < 100.0
+                yield c
+              } do a2 {
+                b = a2 * a2
+                yield b, a2
+              }
+              z, n4 = while a3 = y, n = 0 {
+                c2 = a3 < 1000.0
+                yield c2
+              } do a4, n2 {
+                b2 = a4 + a4
+                n3 = n2 + 1
+                yield b2, n3
+              }
+              return z, as, n4
+            }
+
+            func back_f(as: []Real, n: Int, z_bar: Real) -> Real {
+              a_bar3 = for backward i < n, a_bar = z_bar {
+                a_bar2 = a_bar + a_bar
+                yield a_bar2
+              }
+              n2 = length(as)
+              a_bar7 = for backward i2 < n2, a_bar4 = a_bar3, a in as {
+                a_bar5 = mul_zero(a_bar4, a)
+                t = mul_zero(a_bar4, a)
+                a_bar6 = a_bar5 + t
+                yield a_bar6
+              }
+              return a_bar7
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn second_derivatives_are_nothing_new() {
+    let text = "
+residual F {}
+linear f_map of f(varies) keeps F
+func f(x: Real) -> Real {
+  y = exp(x)
+  z = y * x
+  return z
+}
+func gradient(x: Real) -> Real {
+  v, r = linearize f_map(x)
+  g = backward f_map(r, 1.0)
+  return g
+}
+func main(x: Real) -> Real {
+  v, t = jvp gradient(x; 1.0)
+  return t
+}
+entry main = main
+";
+    check(
+        text,
+        &expect![[r#"
+        residual F {
+          F(Real, Real)
+        }
+
+        func gradient(x: Real) -> Real {
+          z, y = primal_f(x)
+          t = back_f(y, x, 1.0)
+          return t
+        }
+
+        func main(x: Real) -> Real {
+          t, t' = jvp_gradient(x, 1.0)
+          return t'
+        }
+
+        func primal_f(x: Real) -> (Real, Real) {
+          y = exp(x)
+          z = y * x
+          return z, y
+        }
+
+        func back_f(y: Real, x: Real, z_bar: Real) -> Real {
+          y_bar = mul_zero(z_bar, x)
+          x_bar = mul_zero(z_bar, y)
+          t = mul_zero(y_bar, y)
+          x_bar2 = x_bar + t
+          return x_bar2
+        }
+
+        func jvp_gradient(x: Real, x': Real) -> (Real, Real) {
+          z, y, z', y' = jvp_primal_f(x, x')
+          t, t' = jvp_back_f(y, x, 1.0, y', x')
+          return t, t'
+        }
+
+        func jvp_primal_f(x: Real, x': Real) -> (Real, Real, Real, Real) {
+          y = exp(x)
+          y' = mul_zero(x', y)
+          z = y * x
+          t = mul_zero(y', x)
+          t2 = mul_zero(x', y)
+          z' = t + t2
+          return z, y, z', y'
+        }
+
+        func jvp_back_f(y: Real, x: Real, z_bar: Real, y': Real, x': Real) -> (Real, Real) {
+          y_bar = mul_zero(z_bar, x)
+          y_bar' = mul_zero(x', z_bar)
+          x_bar = mul_zero(z_bar, y)
+          x_bar' = mul_zero(y', z_bar)
+          t = mul_zero(y_bar, y)
+          t2 = mul_zero(y_bar', y)
+          t3 = mul_zero(y', y_bar)
+          t' = t2 + t3
+          x_bar2 = x_bar + t
+          x_bar'2 = x_bar' + t'
+          return x_bar2, x_bar'2
+        }
+    "#]],
+    );
+}
