@@ -25,6 +25,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lower", &["base", "prim", "core", "mono", "ir"]),
     ("ad", &["base", "prim", "ir"]),
     ("gen", &["base", "prim", "syntax"]),
+    ("opt", &["base", "prim", "ir"]),
+    ("native", &["base", "prim", "ir"]),
     ("driver", &["base", "prim", "syntax", "core", "check", "interp", "mono", "calculi", "fault"]),
     ("cli", &["base", "driver"]),
     (
@@ -296,13 +298,14 @@ fn only_the_driver_and_the_command_touch_the_world() {
 }
 
 #[test]
-fn nothing_is_unsafe() {
+fn only_the_native_back_end_is_unsafe() {
     let keyword = concat!("un", "safe ");
     for (name, text) in rust_files() {
         for line in text.lines() {
             let code = code_of(line);
             let stands_alone = code.split('"').step_by(2).any(|part| part.contains(keyword));
-            assert!(!stands_alone || name.ends_with("tidy.rs"), "{name}: {line}");
+            let may = name.ends_with("tidy.rs") || name.starts_with("crates/native/src/");
+            assert!(!stands_alone || may, "{name}: {line}");
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod diagnostic;
 pub mod name;
 pub mod real;
 pub mod source;
+pub mod text;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use name::Name;

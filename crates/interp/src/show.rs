@@ -4,6 +4,7 @@ use crate::derivative::reverse;
 use crate::step::{Context, Failure};
 use crate::value::{Array, Value};
 use wengert_base::real;
+use wengert_base::text::quote;
 
 /// How much of a value is shown inside a message.
 pub const IN_MESSAGES: usize = 60;
@@ -75,7 +76,7 @@ fn show_value(out: &mut String, todo: &mut Vec<Part>, value: &Value, argument: b
         }
         Value::Int(n) => number(out, &n.to_string(), argument),
         Value::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
-        Value::String(text) => quoted(out, text.as_str()),
+        Value::String(text) => out.push_str(&quote(text.as_str())),
         Value::Tuple(items) => {
             let items = items.as_slice().iter().cloned();
             sequence(todo, "(", items.map(|item| vec![plain(item)]), ")");
@@ -125,21 +126,6 @@ fn number(out: &mut String, text: &str, argument: bool) {
     } else {
         out.push_str(text);
     }
-}
-
-fn quoted(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            c if c.is_control() => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }
 
 /// Flat arrays are printed at once; others are put on the work list, but not much more than will be shown.

@@ -1,0 +1,278 @@
+//! The Cranelift back end: loop programs to machine code in memory.
+//!
+//! A compiled function takes the context, then its parameters as words; a single result is returned, several are stored
+//! where one more parameter says. An *entry* of each function that can be called from outside takes and gives words in
+//! memory. Failures are calls of the runtime that do not return.
+
+#![expect(unsafe_code, reason = "machine code is called by address, and freed when it is no longer")]
+
+mod body;
+mod real;
+mod value;
+
+use crate::loops::{Func, Kind, Program, Word};
+use crate::runtime::{context, math, order, stack, text};
+use cranelift_codegen::ir::{
+    AbiParam, Function, InstBuilder, MemFlagsData, Signature, Type, UserFuncName, types,
+};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId as ModuleFunc, Linkage, Module, default_libcall_names};
+use rustc_hash::FxHashMap;
+use wengert_ir::program::FuncId;
+use wengert_ir::ty::{Id, Table};
+
+/// Machine code in memory, freed with it.
+pub(crate) struct Code {
+    module: Option<JITModule>,
+    entries: FxHashMap<FuncId, stack::Entry>,
+    /// The kinds that the code gives to the runtime by number.
+    pub(crate) kinds: Vec<Kind>,
+}
+
+impl Code {
+    /// Compiles a program; `entries` are the functions that can be called from outside.
+    pub(crate) fn compile(program: &Program, entries: &[FuncId]) -> Result<Code, String> {
+        let mut compiler = Compiler::new(program)?;
+        for (id, func) in program.funcs.iter() {
+            compiler.function(id, func)?;
+        }
+        let mut wrappers = Vec::new();
+        for entry in entries {
+            wrappers.push((*entry, compiler.entry(*entry)?));
+        }
+        let Compiler { mut module, kinds, .. } = compiler;
+        module.finalize_definitions().map_err(|error| error.to_string())?;
+        let entries = wrappers
+            .into_iter()
+            .map(|(id, wrapper)| {
+                let code = module.get_finalized_function(wrapper);
+                // SAFETY: the wrapper was compiled with exactly this signature.
+                (id, unsafe { std::mem::transmute::<*const u8, stack::Entry>(code) })
+            })
+            .collect();
+        Ok(Code { module: Some(module), entries, kinds })
+    }
+
+    /// The entry of a function.
+    pub(crate) fn entry(&self, func: FuncId) -> Option<stack::Entry> {
+        self.entries.get(&func).copied()
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        if let Some(module) = self.module.take() {
+            // SAFETY: entries are called only through a borrow of this value, so none is running.
+            unsafe { module.free_memory() };
+        }
+    }
+}
+
+/// The compilation of a program.
+struct Compiler<'a> {
+    program: &'a Program,
+    module: JITModule,
+    scratch: FunctionBuilderContext,
+    funcs: Table<FuncId, ModuleFunc>,
+    /// Functions of the runtime, by name, with their signatures.
+    imports: FxHashMap<&'static str, ModuleFunc>,
+    kinds: Vec<Kind>,
+}
+
+/// A failure of the code generator; it is a bug.
+fn internal(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+impl<'a> Compiler<'a> {
+    fn new(program: &'a Program) -> Result<Compiler<'a>, String> {
+        let mut flags = settings::builder();
+        for (name, value) in
+            [("use_colocated_libcalls", "false"), ("is_pic", "false"), ("opt_level", "speed")]
+        {
+            flags.set(name, value).map_err(internal)?;
+        }
+        let isa = cranelift_native::builder()?.finish(settings::Flags::new(flags)).map_err(internal)?;
+        let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+        for (name, address) in symbols() {
+            builder.symbol(name, address);
+        }
+        let mut module = JITModule::new(builder);
+        let mut imports = FxHashMap::default();
+        for (name, params, result) in signatures() {
+            let mut signature = module.make_signature();
+            signature.params = params.into_iter().map(AbiParam::new).collect();
+            signature.returns = result.into_iter().map(AbiParam::new).collect();
+            let id = module.declare_function(name, Linkage::Import, &signature).map_err(internal)?;
+            imports.insert(name, id);
+        }
+        let mut funcs = Table::default();
+        for (id, func) in program.funcs.iter() {
+            let signature = signature(&module, func);
+            let name = format!("f{}", id.index());
+            funcs.push(module.declare_function(&name, Linkage::Local, &signature).map_err(internal)?);
+        }
+        Ok(Compiler {
+            program,
+            module,
+            scratch: FunctionBuilderContext::new(),
+            funcs,
+            imports,
+            kinds: Vec::new(),
+        })
+    }
+
+    fn function(&mut self, id: FuncId, func: &Func) -> Result<(), String> {
+        let mut context = self.module.make_context();
+        let signature = signature(&self.module, func);
+        context.func = Function::with_name_signature(name(id.index()), signature);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        body::build(self, func, &mut context.func, &mut scratch);
+        self.scratch = scratch;
+        self.module.define_function(*self.funcs.at(id), &mut context).map_err(|error| format!("{error:?}"))
+    }
+
+    /// A function that takes arguments from memory and puts results there.
+    fn entry(&mut self, id: FuncId) -> Result<ModuleFunc, String> {
+        let func = self.program.funcs.at(id);
+        let mut signature = self.module.make_signature();
+        signature.params = vec![AbiParam::new(types::I64); 3];
+        let name_text = format!("entry{}", id.index());
+        let wrapper =
+            self.module.declare_function(&name_text, Linkage::Local, &signature).map_err(internal)?;
+        let mut context = self.module.make_context();
+        context.func = Function::with_name_signature(name(self.program.funcs.len() + id.index()), signature);
+        let target = self.module.declare_func_in_func(*self.funcs.at(id), &mut context.func);
+        let mut builder = FunctionBuilder::new(&mut context.func, &mut self.scratch);
+        let block = builder.create_block();
+        builder.append_block_params_for_function_params(block);
+        builder.switch_to_block(block);
+        builder.seal_block(block);
+        let [state, args, results] = *builder.block_params(block) else {
+            return Err("an entry has three parameters".into());
+        };
+        let mut values = vec![state];
+        for (place, param) in (0..).zip(&func.params) {
+            let ty = machine(*func.locals.at(*param));
+            values.push(builder.ins().load(ty, flags(), args, place * 8));
+        }
+        if func.results.len() != 1 {
+            values.push(results);
+        }
+        let call = builder.ins().call(target, &values);
+        if let [result] = *builder.inst_results(call) {
+            builder.ins().store(flags(), result, results, 0);
+        }
+        builder.ins().return_(&[]);
+        builder.finalize(self.module.target_config());
+        self.module.define_function(wrapper, &mut context).map_err(|error| format!("{error:?}"))?;
+        Ok(wrapper)
+    }
+
+    /// The number by which the runtime knows a kind.
+    fn kind(&mut self, kind: Kind) -> i64 {
+        let known = self.kinds.iter().position(|known| *known == kind);
+        let place = known.unwrap_or_else(|| {
+            self.kinds.push(kind);
+            self.kinds.len() - 1
+        });
+        i64::try_from(place).unwrap_or(i64::MAX)
+    }
+}
+
+fn name(index: usize) -> UserFuncName {
+    UserFuncName::user(0, u32::try_from(index).unwrap_or(u32::MAX))
+}
+
+/// How memory is read and written: aligned, and never at a wrong address.
+fn flags() -> MemFlagsData {
+    MemFlagsData::trusted()
+}
+
+/// The type of a word in registers.
+fn machine(word: Word) -> Type {
+    match word {
+        Word::Real => types::F64,
+        Word::Int | Word::Ref | Word::Address => types::I64,
+    }
+}
+
+fn signature(module: &JITModule, func: &Func) -> Signature {
+    let mut signature = module.make_signature();
+    signature.params.push(AbiParam::new(types::I64));
+    for param in &func.params {
+        signature.params.push(AbiParam::new(machine(*func.locals.at(*param))));
+    }
+    match func.results.as_slice() {
+        [result] => signature.returns.push(AbiParam::new(machine(*func.locals.at(*result)))),
+        _ => signature.params.push(AbiParam::new(types::I64)),
+    }
+    signature
+}
+
+/// The functions of the runtime and their addresses.
+fn symbols() -> Vec<(&'static str, *const u8)> {
+    let mut symbols = vec![
+        ("alloc", context::alloc as *const u8),
+        ("free", context::free as *const u8),
+        ("dismantle", context::dismantle as *const u8),
+        ("fail", context::fail as *const u8),
+        ("fail_with", context::fail_with as *const u8),
+        ("copy_words", context::copy_words as *const u8),
+        ("zero_words", context::zero_words as *const u8),
+        ("text_append", text::append as *const u8),
+        ("text_length", text::length as *const u8),
+        ("text_compare", text::compare as *const u8),
+        ("show_real", text::show_real as *const u8),
+        ("show_int", text::show_int as *const u8),
+        ("show_text", text::show_text as *const u8),
+        ("text_join", text::join as *const u8),
+        ("sort_real", order::sort_real as *const u8),
+        ("sort_int", order::sort_int as *const u8),
+        ("sort_text", order::sort_text as *const u8),
+        ("argsort_real", order::argsort_real as *const u8),
+        ("argsort_int", order::argsort_int as *const u8),
+        ("argsort_text", order::argsort_text as *const u8),
+        ("power", math::power as *const u8),
+        ("polygamma", math::polygamma as *const u8),
+        ("int_power", math::int_power as *const u8),
+        ("matmul", math::matmul as *const u8),
+    ];
+    symbols.extend(math::UNARY.iter().map(|(_, name, address)| (*name, *address as *const u8)));
+    symbols.extend(math::BINARY.iter().map(|(_, name, address)| (*name, *address as *const u8)));
+    symbols
+}
+
+/// Their signatures; all but the functions of reals take the context first.
+fn signatures() -> Vec<(&'static str, Vec<Type>, Option<Type>)> {
+    use types::{F64, I64};
+    let word = Some(I64);
+    let mut all = vec![
+        ("alloc", vec![I64, I64], word),
+        ("free", vec![I64, I64], None),
+        ("dismantle", vec![I64, I64, I64], None),
+        ("fail", vec![I64, I64, I64, I64], None),
+        ("fail_with", vec![I64, I64, I64], None),
+        ("copy_words", vec![I64, I64, I64, I64], None),
+        ("zero_words", vec![I64, I64, I64], None),
+        ("text_append", vec![I64, I64, I64], word),
+        ("text_length", vec![I64, I64], word),
+        ("text_compare", vec![I64, I64, I64], word),
+        ("show_real", vec![I64, F64], word),
+        ("show_int", vec![I64, I64], word),
+        ("show_text", vec![I64, I64], word),
+        ("text_join", vec![I64, I64, I64, I64], word),
+        ("power", vec![I64, F64, I64], Some(F64)),
+        ("polygamma", vec![I64, I64, F64], Some(F64)),
+        ("int_power", vec![I64, I64, I64], word),
+        ("matmul", vec![I64; 7], None),
+    ];
+    for name in ["sort_real", "sort_int", "sort_text", "argsort_real", "argsort_int", "argsort_text"] {
+        all.push((name, vec![I64; 4], None));
+    }
+    all.extend(math::UNARY.iter().map(|(_, name, _)| (*name, vec![F64], Some(F64))));
+    all.extend(math::BINARY.iter().map(|(_, name, _)| (*name, vec![F64, F64], Some(F64))));
+    all
+}

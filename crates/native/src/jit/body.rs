@@ -1,0 +1,444 @@
+//! Statements.
+
+use super::{Compiler, flags, machine};
+use crate::loops::{Func, Kind, Local, Operand, Program, Runtime, Stmt, Value as Expr, Word};
+use crate::runtime::context;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{
+    Block, Function, InstBuilder, StackSlotData, StackSlotKind, TrapCode, Value, types,
+};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
+use cranelift_module::Module;
+
+/// The building of a function.
+pub(super) struct Body<'c, 'a, 'f> {
+    pub(super) compiler: &'c mut Compiler<'a>,
+    pub(super) program: &'a Program,
+    pub(super) func: &'f Func,
+    pub(super) builder: FunctionBuilder<'f>,
+    variables: Vec<Variable>,
+    pub(super) state: Value,
+    /// Whether the block that is being built has ended.
+    done: bool,
+}
+
+/// Builds the body of `func` into `into`.
+pub(super) fn build<'f>(
+    compiler: &mut Compiler<'_>,
+    func: &'f Func,
+    into: &'f mut Function,
+    scratch: &'f mut FunctionBuilderContext,
+) {
+    let mut builder = FunctionBuilder::new(into, scratch);
+    let entry = builder.create_block();
+    builder.append_block_params_for_function_params(entry);
+    builder.switch_to_block(entry);
+    builder.seal_block(entry);
+    let variables: Vec<Variable> =
+        func.locals.iter().map(|(_, word)| builder.declare_var(machine(*word))).collect();
+    let given = builder.block_params(entry).to_vec();
+    let Some((state, params)) = given.split_first() else { return };
+    let state = *state;
+    let program = compiler.program;
+    let mut body = Body { compiler, program, func, builder, variables, state, done: false };
+    for (param, value) in func.params.iter().zip(params) {
+        body.assign(*param, *value);
+    }
+    if func.recursive {
+        body.check_stack();
+    }
+    body.stmts(&func.body);
+    if !body.is_done() {
+        match func.results.as_slice() {
+            [result] => {
+                let value = body.read(*result);
+                body.builder.ins().return_(&[value]);
+            }
+            results => {
+                if let Some(to) = params.last().filter(|_| !results.is_empty()) {
+                    for (place, result) in (0..).zip(results) {
+                        let value = body.read(*result);
+                        body.builder.ins().store(flags(), value, *to, place * 8);
+                    }
+                }
+                body.builder.ins().return_(&[]);
+            }
+        }
+    }
+    body.builder.seal_all_blocks();
+    let config = body.compiler.module.target_config();
+    body.builder.finalize(config);
+}
+
+impl Body<'_, '_, '_> {
+    /// Whether the place that is being built is never reached.
+    fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// Goes on in another block.
+    pub(super) fn enter(&mut self, block: Block) {
+        self.builder.switch_to_block(block);
+        self.done = false;
+    }
+
+    /// The place is left by a trap.
+    fn trap(&mut self) {
+        self.builder.ins().trap(TrapCode::unwrap_user(1));
+        self.done = true;
+    }
+
+    pub(super) fn assign(&mut self, local: Local, value: Value) {
+        if let Some(variable) = self.variables.get(local.0 as usize) {
+            self.builder.def_var(*variable, value);
+        }
+    }
+
+    pub(super) fn read(&mut self, local: Local) -> Value {
+        match self.variables.get(local.0 as usize) {
+            Some(variable) => self.builder.use_var(*variable),
+            None => self.builder.ins().iconst(types::I64, 0),
+        }
+    }
+
+    /// An operand in a register.
+    pub(super) fn operand(&mut self, operand: Operand) -> Value {
+        match operand {
+            Operand::Local(local) => self.read(local),
+            Operand::Real(x) => self.builder.ins().f64const(x),
+            Operand::Int(n) => self.builder.ins().iconst(types::I64, n),
+            Operand::Text(number) => {
+                let table = self.builder.ins().load(types::I64, flags(), self.state, context::TEXTS);
+                let offset = i32::try_from(number).unwrap_or(0) * 8;
+                self.builder.ins().load(types::I64, flags(), table, offset)
+            }
+        }
+    }
+
+    fn stmts(&mut self, stmts: &[Stmt]) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            for stmt in stmts {
+                if self.is_done() {
+                    return;
+                }
+                self.stmt(stmt);
+            }
+        });
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Set(local, value) => {
+                let word = *self.func.locals.at(*local);
+                let value = self.value(value, word);
+                self.assign(*local, value);
+            }
+            Stmt::Store { base, index, offset, value } => {
+                let value = self.operand(*value);
+                let (address, offset) = self.address(*base, *index, *offset);
+                self.builder.ins().store(flags(), value, address, offset);
+            }
+            Stmt::If { cond, then, otherwise } => self.branch(*cond, then, otherwise),
+            Stmt::Switch { on, cases } => self.switch(*on, cases),
+            Stmt::For { index, len, backward, independent, body } => {
+                self.for_loop(*index, *len, *backward, *independent, body);
+            }
+            Stmt::While { head, cond, body } => self.while_loop(head, *cond, body),
+            Stmt::Call { func, args, outs } => self.call(*func, args, outs),
+            Stmt::Runtime { call, args, out } => self.runtime(*call, args, *out),
+            Stmt::Retain(object, kind) => self.retain(*object, *kind),
+            Stmt::Release(object, kind) => self.release(*object, *kind),
+            Stmt::Free(object, _) => {
+                let object = self.operand(*object);
+                self.import("free", &[self.state, object]);
+            }
+            Stmt::Fail(site, numbers) => self.fail(*site, numbers),
+        }
+    }
+
+    /// Calls a function of the runtime.
+    pub(super) fn import(&mut self, name: &'static str, args: &[Value]) -> Option<Value> {
+        let id = *self.compiler.imports.get(name)?;
+        let target = self.compiler.module.declare_func_in_func(id, self.builder.func);
+        let call = self.builder.ins().call(target, args);
+        self.builder.inst_results(call).first().copied()
+    }
+
+    /// A new block, entered if the condition holds; the builder goes on in the other one.
+    fn unlikely(&mut self, cond: Value, build: impl FnOnce(&mut Self)) {
+        let (rare, rest) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(rare);
+        self.builder.ins().brif(cond, rare, &[], rest, &[]);
+        self.enter(rare);
+        build(self);
+        if !self.is_done() {
+            self.builder.ins().jump(rest, &[]);
+        }
+        self.enter(rest);
+    }
+
+    /// Fails if little of the stack is left.
+    fn check_stack(&mut self) {
+        let pointer = self.builder.ins().get_stack_pointer(types::I64);
+        let limit = self.builder.ins().load(types::I64, flags(), self.state, context::STACK_LIMIT);
+        let over = self.builder.ins().icmp(IntCC::UnsignedLessThan, pointer, limit);
+        self.unlikely(over, |this| this.fail(context::MEMORY, &[]));
+        self.check_stop();
+    }
+
+    /// Fails if the program is to stop.
+    fn check_stop(&mut self) {
+        let address = self.builder.ins().load(types::I64, flags(), self.state, context::STOP);
+        let stop = self.builder.ins().load(types::I64, flags(), address, 0);
+        self.unlikely(stop, |this| this.fail(context::STOPPED, &[]));
+    }
+
+    fn fail(&mut self, site: u32, numbers: &[Operand]) {
+        let user = self.program.sites.get(site as usize).map(|site| site.failure);
+        let number = self.builder.ins().iconst(types::I64, i64::from(site));
+        if user == Some(crate::loops::Failure::User) {
+            let text = numbers.first().map(|text| self.operand(*text)).unwrap_or(number);
+            self.import("fail_with", &[self.state, number, text]);
+        } else {
+            let slot = self.slot(numbers.len());
+            for (place, operand) in (0..).zip(numbers) {
+                let value = self.operand(*operand);
+                self.builder.ins().stack_store(types::I64, value, slot, place * 8);
+            }
+            let address = self.builder.ins().stack_addr(types::I64, slot, 0);
+            let count = self.builder.ins().iconst(types::I64, numbers.len() as i64);
+            self.import("fail", &[self.state, number, address, count]);
+        }
+        self.trap();
+    }
+
+    /// Words on the stack.
+    fn slot(&mut self, words: usize) -> cranelift_codegen::ir::StackSlot {
+        let bytes = u32::try_from(words.max(1) * 8).unwrap_or(u32::MAX);
+        self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3))
+    }
+
+    fn branch(&mut self, cond: Operand, then: &[Stmt], otherwise: &[Stmt]) {
+        let cond = self.operand(cond);
+        let (yes, no, after) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        if let [Stmt::Fail(..)] = then {
+            self.builder.set_cold_block(yes);
+        }
+        self.builder.ins().brif(cond, yes, &[], no, &[]);
+        for (block, stmts) in [(yes, then), (no, otherwise)] {
+            self.enter(block);
+            self.stmts(stmts);
+            if !self.is_done() {
+                self.builder.ins().jump(after, &[]);
+            }
+        }
+        self.enter(after);
+    }
+
+    fn switch(&mut self, on: Operand, cases: &[Vec<Stmt>]) {
+        let on = self.operand(on);
+        let after = self.builder.create_block();
+        let blocks: Vec<Block> = cases.iter().map(|_| self.builder.create_block()).collect();
+        let Some((last, others)) = blocks.split_last() else {
+            self.trap();
+            self.enter(after);
+            return;
+        };
+        let mut switch = Switch::new();
+        for (number, block) in (0..).zip(others) {
+            switch.set_entry(number, *block);
+        }
+        switch.emit(&mut self.builder, on, *last);
+        for (block, stmts) in blocks.iter().zip(cases) {
+            self.enter(*block);
+            self.stmts(stmts);
+            if !self.is_done() {
+                self.builder.ins().jump(after, &[]);
+            }
+        }
+        self.enter(after);
+    }
+
+    /// Counts in a variable of its own, for the body may be anything.
+    fn for_loop(&mut self, index: Local, len: Operand, backward: bool, independent: bool, body: &[Stmt]) {
+        let len = self.operand(len);
+        let counter = self.builder.declare_var(types::I64);
+        let zero = self.builder.ins().iconst(types::I64, 0);
+        self.builder.def_var(counter, if backward { len } else { zero });
+        let (head, inside, after) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().jump(head, &[]);
+        self.enter(head);
+        let now = self.builder.use_var(counter);
+        let more = if backward {
+            self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, now, 0)
+        } else {
+            self.builder.ins().icmp(IntCC::SignedLessThan, now, len)
+        };
+        self.builder.ins().brif(more, inside, &[], after, &[]);
+        self.enter(inside);
+        let now = self.builder.use_var(counter);
+        let next = self.builder.ins().iadd_imm_s(now, if backward { -1 } else { 1 });
+        self.assign(index, if backward { next } else { now });
+        self.builder.def_var(counter, next);
+        if !independent {
+            self.check_stop();
+        }
+        self.stmts(body);
+        if !self.is_done() {
+            self.builder.ins().jump(head, &[]);
+        }
+        self.enter(after);
+    }
+
+    fn while_loop(&mut self, head: &[Stmt], cond: Operand, body: &[Stmt]) {
+        let (start, inside, after) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().jump(start, &[]);
+        self.enter(start);
+        self.check_stop();
+        self.stmts(head);
+        if !self.is_done() {
+            let cond = self.operand(cond);
+            self.builder.ins().brif(cond, inside, &[], after, &[]);
+            self.enter(inside);
+            self.stmts(body);
+            if !self.is_done() {
+                self.builder.ins().jump(start, &[]);
+            }
+        }
+        self.enter(after);
+    }
+
+    fn call(&mut self, func: wengert_ir::program::FuncId, args: &[Operand], outs: &[Local]) {
+        let mut values = vec![self.state];
+        for arg in args {
+            values.push(self.operand(*arg));
+        }
+        let slot = (outs.len() != 1).then(|| self.slot(outs.len()));
+        if let Some(slot) = slot {
+            values.push(self.builder.ins().stack_addr(types::I64, slot, 0));
+        }
+        let id = *self.compiler.funcs.at(func);
+        let target = self.compiler.module.declare_func_in_func(id, self.builder.func);
+        let call = self.builder.ins().call(target, &values);
+        match slot {
+            None => {
+                if let (Some(out), Some(result)) =
+                    (outs.first(), self.builder.inst_results(call).first().copied())
+                {
+                    self.assign(*out, result);
+                }
+            }
+            Some(slot) => {
+                for (place, out) in (0..).zip(outs) {
+                    let ty = machine(*self.func.locals.at(*out));
+                    let value = self.builder.ins().stack_load(types::I64, ty, slot, place * 8);
+                    self.assign(*out, value);
+                }
+            }
+        }
+    }
+
+    fn runtime(&mut self, call: Runtime, args: &[Operand], out: Option<Local>) {
+        let mut values = vec![self.state];
+        for arg in args {
+            values.push(self.operand(*arg));
+        }
+        if let (Some(value), Some(out)) = (self.import(symbol(call), &values), out) {
+            self.assign(out, value);
+        }
+    }
+
+    /// Does `build` unless the reference is a constructor without fields.
+    fn if_object(&mut self, object: Value, kind: Kind, build: impl FnOnce(&mut Self)) {
+        if !matches!(kind, Kind::Data(_)) {
+            build(self);
+            return;
+        }
+        let odd = self.builder.ins().band_imm_s(object, 1);
+        let (inside, after) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(odd, after, &[], inside, &[]);
+        self.enter(inside);
+        build(self);
+        self.builder.ins().jump(after, &[]);
+        self.enter(after);
+    }
+
+    fn retain(&mut self, object: Operand, kind: Kind) {
+        if matches!(object, Operand::Text(_) | Operand::Int(_)) {
+            return;
+        }
+        let object = self.operand(object);
+        self.if_object(object, kind, |this| {
+            let count = this.builder.ins().load(types::I64, flags(), object, 0);
+            let count = this.builder.ins().iadd_imm_s(count, 1);
+            this.builder.ins().store(flags(), count, object, 0);
+        });
+    }
+
+    fn release(&mut self, object: Operand, kind: Kind) {
+        if matches!(object, Operand::Text(_) | Operand::Int(_)) {
+            return;
+        }
+        let object = self.operand(object);
+        let number = self.compiler.kind(kind);
+        self.if_object(object, kind, |this| {
+            let count = this.builder.ins().load(types::I64, flags(), object, 0);
+            let count = this.builder.ins().iadd_imm_s(count, -1);
+            this.builder.ins().store(flags(), count, object, 0);
+            let last = this.builder.ins().icmp_imm_s(IntCC::Equal, count, 0);
+            let (dead, alive) = (this.builder.create_block(), this.builder.create_block());
+            this.builder.ins().brif(last, dead, &[], alive, &[]);
+            this.enter(dead);
+            let number = this.builder.ins().iconst(types::I64, number);
+            this.import("dismantle", &[this.state, object, number]);
+            this.builder.ins().jump(alive, &[]);
+            this.enter(alive);
+        });
+    }
+
+    /// The value of an expression for a variable of this word.
+    pub(super) fn value(&mut self, value: &Expr, word: Word) -> Value {
+        super::value::value(self, value, word)
+    }
+
+    /// An address and a byte offset that fits an instruction.
+    pub(super) fn address(&mut self, base: Operand, index: Operand, offset: i32) -> (Value, i32) {
+        let base = self.operand(base);
+        if let Operand::Int(n) = index
+            && let Some(n) = i32::try_from(n).ok().filter(|n| n.abs() < 1 << 24)
+        {
+            return (base, (n + offset) * 8);
+        }
+        let index = self.operand(index);
+        let bytes = self.builder.ins().ishl_imm_s(index, 3);
+        (self.builder.ins().iadd(base, bytes), offset * 8)
+    }
+}
+
+/// The runtime's function for a call.
+fn symbol(call: Runtime) -> &'static str {
+    match call {
+        Runtime::Power => "power",
+        Runtime::Polygamma => "polygamma",
+        Runtime::IntPower => "int_power",
+        Runtime::TextAppend => "text_append",
+        Runtime::TextLength => "text_length",
+        Runtime::TextCompare => "text_compare",
+        Runtime::ShowReal => "show_real",
+        Runtime::ShowInt => "show_int",
+        Runtime::ShowText => "show_text",
+        Runtime::TextJoin => "text_join",
+        Runtime::SortReal => "sort_real",
+        Runtime::SortInt => "sort_int",
+        Runtime::SortText => "sort_text",
+        Runtime::ArgSortReal => "argsort_real",
+        Runtime::ArgSortInt => "argsort_int",
+        Runtime::ArgSortText => "argsort_text",
+        Runtime::MatMul => "matmul",
+        Runtime::CopyWords => "copy_words",
+        Runtime::ZeroWords => "zero_words",
+    }
+}

@@ -1,0 +1,119 @@
+//! Arithmetic on reals: simple operations as instructions, exactly as `wengert_prim` defines them, the others as calls.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "an operation that is not listed is a call of its own name"
+)]
+
+use super::body::Body;
+use crate::runtime::math;
+use cranelift_codegen::ir::condcodes::FloatCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use wengert_prim::RealOp;
+
+/// Powers up to here are products, as in `wengert_prim`.
+const MULTIPLIED_OUT: u64 = 32;
+
+/// An operation on values.
+pub(super) fn apply(body: &mut Body<'_, '_, '_>, op: RealOp, args: &[Value]) -> Value {
+    match (op, args) {
+        (op, [x]) => unary(body, op, *x),
+        (op, [x, y]) => binary(body, op, *x, *y),
+        (_, _) => body.builder.ins().f64const(f64::NAN),
+    }
+}
+
+fn unary(body: &mut Body<'_, '_, '_>, op: RealOp, x: Value) -> Value {
+    let zero = body.builder.ins().f64const(0.0);
+    match op {
+        RealOp::Neg => body.builder.ins().fneg(x),
+        RealOp::Abs => body.builder.ins().fabs(x),
+        RealOp::Sqrt => body.builder.ins().sqrt(x),
+        RealOp::Sign => {
+            let (one, minus) = (body.builder.ins().f64const(1.0), body.builder.ins().f64const(-1.0));
+            let positive = body.builder.ins().fcmp(FloatCC::GreaterThan, x, zero);
+            let negative = body.builder.ins().fcmp(FloatCC::LessThan, x, zero);
+            let is_zero = body.builder.ins().fcmp(FloatCC::Equal, x, zero);
+            let rest = body.builder.ins().select(is_zero, zero, x);
+            let rest = body.builder.ins().select(negative, minus, rest);
+            body.builder.ins().select(positive, one, rest)
+        }
+        RealOp::Relu => {
+            let low = body.builder.ins().fcmp(FloatCC::LessThanOrEqual, x, zero);
+            body.builder.ins().select(low, zero, x)
+        }
+        RealOp::PowInt(n) if n.unsigned_abs() <= MULTIPLIED_OUT => multiplied_out(body, x, n),
+        RealOp::PowInt(n) => {
+            let n = body.builder.ins().iconst(types::I64, n);
+            body.import("power", &[body.state, x, n]).unwrap_or(x)
+        }
+        RealOp::Polygamma(n) => {
+            let n = body.builder.ins().iconst(types::I64, i64::from(n));
+            body.import("polygamma", &[body.state, n, x]).unwrap_or(x)
+        }
+        op => {
+            let known = math::UNARY.iter().find(|(known, _, _)| *known == op);
+            known.and_then(|(_, name, _)| body.import(name, &[x])).unwrap_or(x)
+        }
+    }
+}
+
+/// As `wengert_prim` multiplies: by repeated squaring from the lowest bit.
+fn multiplied_out(body: &mut Body<'_, '_, '_>, x: Value, n: i64) -> Value {
+    let mut rest = n.unsigned_abs();
+    let mut square = x;
+    let mut power: Option<Value> = None;
+    while rest > 0 {
+        if rest & 1 == 1 {
+            power = Some(match power {
+                Some(power) => body.builder.ins().fmul(power, square),
+                None => square,
+            });
+        }
+        rest >>= 1;
+        if rest > 0 {
+            square = body.builder.ins().fmul(square, square);
+        }
+    }
+    let one = body.builder.ins().f64const(1.0);
+    let power = power.unwrap_or(one);
+    if n < 0 { body.builder.ins().fdiv(one, power) } else { power }
+}
+
+fn binary(body: &mut Body<'_, '_, '_>, op: RealOp, x: Value, y: Value) -> Value {
+    let zero = body.builder.ins().f64const(0.0);
+    match op {
+        RealOp::Add => body.builder.ins().fadd(x, y),
+        RealOp::Sub => body.builder.ins().fsub(x, y),
+        RealOp::Mul => body.builder.ins().fmul(x, y),
+        RealOp::Div => body.builder.ins().fdiv(x, y),
+        RealOp::MulZero => {
+            let product = body.builder.ins().fmul(x, y);
+            let first = body.builder.ins().fcmp(FloatCC::Equal, x, zero);
+            let second = body.builder.ins().fcmp(FloatCC::Equal, y, zero);
+            let either = body.builder.ins().bor(first, second);
+            body.builder.ins().select(either, zero, product)
+        }
+        RealOp::DivZero => {
+            let quotient = body.builder.ins().fdiv(x, y);
+            let none = body.builder.ins().fcmp(FloatCC::Equal, x, zero);
+            body.builder.ins().select(none, zero, quotient)
+        }
+        RealOp::Min | RealOp::Max => {
+            let (first, second) = if op == RealOp::Min {
+                (FloatCC::LessThanOrEqual, FloatCC::LessThan)
+            } else {
+                (FloatCC::GreaterThanOrEqual, FloatCC::GreaterThan)
+            };
+            let nan = body.builder.ins().f64const(f64::NAN);
+            let second = body.builder.ins().fcmp(second, y, x);
+            let rest = body.builder.ins().select(second, y, nan);
+            let first = body.builder.ins().fcmp(first, x, y);
+            body.builder.ins().select(first, x, rest)
+        }
+        op => {
+            let known = math::BINARY.iter().find(|(known, _, _)| *known == op);
+            known.and_then(|(_, name, _)| body.import(name, &[x, y])).unwrap_or(x)
+        }
+    }
+}

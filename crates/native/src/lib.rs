@@ -1,0 +1,11 @@
+//! The back ends: from the array IR to machine code.
+//!
+//! [`loops`] is the language that all back ends print: explicit loops over flat memory, with counted references.
+
+mod compiled;
+mod jit;
+pub mod loops;
+pub mod lower;
+mod runtime;
+
+pub use compiled::{Compiled, Failed};

@@ -1,0 +1,373 @@
+//! The loop IR: functions over machine words, with structured control flow and explicit memory. Both back ends print it.
+//!
+//! Everything that lives in memory is an *object* of 8-byte words, known by its address:
+//!
+//! ```text
+//! array   count  size along axis 0  …  size along the last axis  elements in row-major order
+//! data    count  constructor  fields
+//! text    count  bytes  UTF-8, padded with zeros
+//! ```
+//!
+//! `count` is the number of references to the object. A constructor without fields is no object but the odd number
+//! `2·constructor + 1` in place of the address; objects are aligned, so that addresses are even. Truth values are the
+//! integers 0 and 1. An element of an array of empty tuples takes a word like the others.
+//!
+//! A function either *owns* what it is given, and gives each reference away or releases it, or *borrows* it: an array
+//! that is only read is passed as the address of its first element and its sizes, so that a row of an array is passed
+//! without being copied.
+
+use std::sync::Arc;
+use wengert_base::{Name, Span};
+use wengert_ir::op::{Compare, Requirement};
+use wengert_ir::program::FuncId;
+use wengert_ir::ty::{Id, Table};
+use wengert_prim::RealOp;
+
+/// A variable of a function. It may be assigned more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Local(pub u32);
+
+impl Id for Local {
+    #[expect(clippy::cast_possible_truncation, reason = "each takes memory: there are fewer than 2^32")]
+    fn new(index: usize) -> Local {
+        Local(index as u32)
+    }
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a machine word is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Word {
+    /// A 64-bit float.
+    Real,
+    /// A 64-bit integer, or a truth value.
+    Int,
+    /// An object, or a constructor without fields.
+    Ref,
+    /// The address of a word inside of an object.
+    Address,
+}
+
+/// An operand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Operand {
+    /// A variable.
+    Local(Local),
+    /// A real.
+    Real(f64),
+    /// An integer.
+    Int(i64),
+    /// The text of that number in [`Program::texts`], an object that is never freed.
+    Text(u32),
+}
+
+/// A program.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Functions, numbered as in the IR.
+    pub funcs: Table<FuncId, Func>,
+    /// Texts that occur in it.
+    pub texts: Vec<Arc<str>>,
+    /// Where and how it can fail.
+    pub sites: Vec<Site>,
+    /// For each data type, for each constructor, for each field, what it is.
+    pub data: Vec<Vec<Vec<Kind>>>,
+}
+
+/// What a word in memory refers to, for whoever frees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Nothing: a number.
+    Plain,
+    /// A text.
+    Text,
+    /// Data of this type.
+    Data(u32),
+    /// An array with so many axes whose elements are plain.
+    Array(u8),
+    /// An array with so many axes of texts.
+    ArrayOfText(u8),
+    /// An array with so many axes of data of this type.
+    ArrayOfData(u8, u32),
+}
+
+/// A place in the source where the program can fail.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Site {
+    /// How.
+    pub failure: Failure,
+    /// The source's expression.
+    pub span: Span,
+}
+
+/// How a program can fail. The numbers that belong to a failure are given when it happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Failure {
+    /// Index, size.
+    Index,
+    /// `a / b` or the like with these two numbers: the function's name.
+    Division(Name),
+    /// Two integers that should be equal.
+    Required(Requirement),
+    /// Rows of different sizes: the number of a row, the sizes of row 0 along so many axes, those of the row.
+    Ragged(u8),
+    /// An array without elements: the function's name.
+    Empty(Name),
+    /// From, to, size.
+    Slice,
+    /// Base and exponent.
+    NegativePower,
+    /// Bits.
+    Shift,
+    /// The real: the function's name.
+    NotAnInt(Name),
+    /// A count below 0: the function's name.
+    NegativeCount(Name),
+    /// A count that no memory can hold: the function's name.
+    TooLarge(Name),
+    /// A text.
+    User,
+    /// An order.
+    Polygamma,
+    /// The stack or the heap is full.
+    Memory,
+    /// Stopped from outside.
+    Interrupted,
+    /// Something that the verifier excludes.
+    Internal,
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Func {
+    /// Its name in the IR.
+    pub name: Name,
+    /// Its parameters.
+    pub params: Vec<Local>,
+    /// Its results, assigned before the end of the body.
+    pub results: Vec<Local>,
+    /// All variables.
+    pub locals: Table<Local, Word>,
+    /// What it does.
+    pub body: Vec<Stmt>,
+    /// Whether a call of it can lead to a call of it: then it looks at the stack.
+    pub recursive: bool,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// An assignment.
+    Set(Local, Value),
+    /// A word into memory, at `address + 8·(index + offset)`.
+    Store {
+        /// An address or object.
+        base: Operand,
+        /// In words.
+        index: Operand,
+        /// In words.
+        offset: i32,
+        /// What.
+        value: Operand,
+    },
+    /// One of two.
+    If {
+        /// An integer; 0 is false.
+        cond: Operand,
+        /// When true.
+        then: Vec<Stmt>,
+        /// When false.
+        otherwise: Vec<Stmt>,
+    },
+    /// A case for each number from 0; another number cannot be.
+    Switch {
+        /// An integer.
+        on: Operand,
+        /// The cases.
+        cases: Vec<Vec<Stmt>>,
+    },
+    /// `for index in 0..len`, or from the last to the first.
+    For {
+        /// Assigned before each iteration.
+        index: Local,
+        /// How often.
+        len: Operand,
+        /// From the last.
+        backward: bool,
+        /// Iterations neither read what others write nor write where others write.
+        independent: bool,
+        /// The body.
+        body: Vec<Stmt>,
+    },
+    /// `while head; cond do body`.
+    While {
+        /// Computes the condition.
+        head: Vec<Stmt>,
+        /// An integer.
+        cond: Operand,
+        /// The body.
+        body: Vec<Stmt>,
+    },
+    /// A call.
+    Call {
+        /// The function.
+        func: FuncId,
+        /// For its parameters.
+        args: Vec<Operand>,
+        /// For its results.
+        outs: Vec<Local>,
+    },
+    /// A call of the runtime.
+    Runtime {
+        /// What.
+        call: Runtime,
+        /// Its arguments.
+        args: Vec<Operand>,
+        /// Its result.
+        out: Option<Local>,
+    },
+    /// One more reference to an object, or to what may be one.
+    Retain(Operand, Kind),
+    /// One reference less; the last frees it and what it alone refers to.
+    Release(Operand, Kind),
+    /// Frees the object itself, which nothing refers to any more.
+    Free(Operand, Kind),
+    /// Stops the program; the numbers that belong to the failure, reals as their bits.
+    Fail(u32, Vec<Operand>),
+}
+
+/// What is assigned.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// The same.
+    Copy(Operand),
+    /// Arithmetic on reals.
+    Real(RealOp, Vec<Operand>),
+    /// Arithmetic on integers that cannot fail.
+    Int(Int, Operand, Operand),
+    /// A comparison of reals.
+    CompareReal(Compare, Operand, Operand),
+    /// A comparison of integers.
+    CompareInt(Compare, Operand, Operand),
+    /// Whether an index (the first) is not one of a given number of places.
+    OutOfRange(Operand, Operand),
+    /// One of two.
+    Select(Operand, Operand, Operand),
+    /// The nearest real.
+    IntToReal(Operand),
+    /// The integer that a real is; it is one, in range.
+    RealToInt(Operand),
+    /// To an integer, still a real.
+    Round(Round, Operand),
+    /// The bits of a real.
+    Bits(Operand),
+    /// The word at `base + 8·(index + offset)`; it has the type of the variable.
+    Load {
+        /// An address or object.
+        base: Operand,
+        /// In words.
+        index: Operand,
+        /// In words.
+        offset: i32,
+    },
+    /// `base + 8·(index + offset)`.
+    Address {
+        /// An address or object.
+        base: Operand,
+        /// In words.
+        index: Operand,
+        /// In words.
+        offset: i32,
+    },
+    /// The constructor of data.
+    Tag(Operand),
+    /// Whether an object has one reference only; data without fields has not.
+    Unique(Operand, Kind),
+    /// A new object of so many words, counted once, its other words unset. Fails if memory is full.
+    Alloc(Operand),
+}
+
+/// Arithmetic on integers; wraps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the name is the operation")]
+pub enum Int {
+    Add,
+    Sub,
+    Mul,
+    /// Towards zero; the divisor is not 0. The smallest by −1 wraps.
+    Div,
+    /// With the sign of the dividend; the divisor is not 0.
+    Rem,
+    And,
+    Or,
+    Xor,
+    /// By 0 to 63.
+    ShiftLeft,
+    /// By 0 to 63, filling with zeros.
+    ShiftRight,
+    Min,
+    Max,
+}
+
+/// Roundings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "as the primitives of the same names")]
+pub enum Round {
+    Floor,
+    Ceil,
+    /// Halves away from zero.
+    Nearest,
+    Truncate,
+}
+
+/// What the runtime does. Arrays that are read are given as the address of the first element and sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Runtime {
+    /// Base, exponent: a real.
+    Power,
+    /// Order (not negative), x: a real.
+    Polygamma,
+    /// Base, exponent (not negative): an integer.
+    IntPower,
+    /// Two texts: a new one.
+    TextAppend,
+    /// A text: its number of characters.
+    TextLength,
+    /// Two texts: -1, 0 or 1.
+    TextCompare,
+    /// A real: a new text.
+    ShowReal,
+    /// An integer: a new text.
+    ShowInt,
+    /// A text: a new text, quoted.
+    ShowText,
+    /// First element and size of an array of texts, separator: a new text.
+    TextJoin,
+    /// First element, size, first element of the result: reals sorted.
+    SortReal,
+    /// The same with integers.
+    SortInt,
+    /// The same with texts (references are retained).
+    SortText,
+    /// First element, size, first element of the result: places of reals sorted.
+    ArgSortReal,
+    /// The same with integers.
+    ArgSortInt,
+    /// The same with texts.
+    ArgSortText,
+    /// First elements of two matrices and of the result, m, k, n: the product of reals.
+    MatMul,
+    /// Source, destination, words: copies words that do not overlap.
+    CopyWords,
+    /// Destination, words: zeros.
+    ZeroWords,
+}
+
+impl Func {
+    /// A new variable.
+    pub fn fresh(&mut self, word: Word) -> Local {
+        self.locals.push(word)
+    }
+}

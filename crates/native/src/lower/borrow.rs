@@ -1,0 +1,126 @@
+//! Which parameters are borrowed, and which functions may call themselves.
+//!
+//! A parameter is borrowed if its function never gives it away: not into data, not as a result, not to an operation or
+//! a function that takes it over. Functions are looked at again until nothing changes, starting from "all are borrowed". In a
+//! call of itself at its end (a loop) a function must pass on what it borrowed itself, for nothing could be released after
+//! the call.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "only branches have calls at their ends")]
+
+use super::{Kind, Passing, kind, uses};
+use rustc_hash::FxHashSet;
+use wengert_ir::op::Op;
+use wengert_ir::program::FuncId;
+use wengert_ir::ty::{Id, Table};
+use wengert_ir::{Atom, Block, Func, Program, Var};
+
+/// How the parameters of each function are passed.
+pub(super) fn modes(program: &Program) -> Table<FuncId, Vec<Passing>> {
+    let mut modes = Table::default();
+    for (_, func) in program.funcs.iter() {
+        modes.push(vec![Passing::Borrowed; func.body.params.len()]);
+    }
+    loop {
+        let mut changed = false;
+        for (id, func) in program.funcs.iter() {
+            let given = given_away(id, func, &modes);
+            for (place, param) in func.body.params.iter().enumerate() {
+                if let Some(mode) = modes.at_mut(id).get_mut(place)
+                    && *mode == Passing::Borrowed
+                    && kind(func.ty(*param)) != Kind::Plain
+                    && given.contains(param)
+                {
+                    *mode = Passing::Owned;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return modes;
+        }
+    }
+}
+
+/// The parameters that a function gives away.
+fn given_away(id: FuncId, func: &Func, modes: &Table<FuncId, Vec<Passing>>) -> FxHashSet<Var> {
+    let mut given = FxHashSet::default();
+    let owned = |callee: FuncId, place: usize| {
+        modes.get(callee).and_then(|modes| modes.get(place)) == Some(&Passing::Owned)
+    };
+    let results = |block: &Block, given: &mut FxHashSet<Var>| {
+        given.extend(block.results.iter().filter_map(Atom::var));
+    };
+    results(&func.body, &mut given);
+    func.body.for_each_stmt(&mut |stmt| {
+        let callee = if let Op::Call { func, .. } = &stmt.op { Some(*func) } else { None };
+        given.extend(uses::takes(&stmt.op, &|place| callee.is_some_and(|callee| owned(callee, place))));
+        stmt.op.blocks().into_iter().for_each(|block| results(block, &mut given));
+    });
+    for_each_tail_call(id, &func.body, &mut |_, args| {
+        for (param, arg) in func.body.params.iter().zip(args) {
+            if arg.var() != Some(*param) {
+                given.insert(*param);
+            }
+        }
+    });
+    given
+}
+
+/// The calls of `id` whose results are the results of its body, by address.
+pub(super) fn tail_calls(id: FuncId, body: &Block) -> FxHashSet<*const Op> {
+    let mut found = FxHashSet::default();
+    for_each_tail_call(id, body, &mut |call, _| {
+        found.insert(std::ptr::from_ref(call));
+    });
+    found
+}
+
+/// Looks at the calls of `id` whose results are the results of `block`, with their arguments.
+fn for_each_tail_call<'b>(id: FuncId, block: &'b Block, see: &mut dyn FnMut(&'b Op, &'b [Atom])) {
+    let Some(last) = block.stmts.last() else { return };
+    if !last.outs.iter().map(|out| Some(*out)).eq(block.results.iter().map(Atom::var)) {
+        return;
+    }
+    match &last.op {
+        Op::Call { func, args, checkpoint: _ } if *func == id => see(&last.op, args),
+        Op::If { .. } | Op::Match { .. } => {
+            for inner in last.op.blocks() {
+                stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || for_each_tail_call(id, inner, see));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The functions from which calls lead back to themselves.
+pub(super) fn recursive(program: &Program) -> FxHashSet<FuncId> {
+    let callees: Vec<Vec<FuncId>> = program.funcs.iter().map(|(_, func)| callees(func)).collect();
+    program.funcs.ids().filter(|id| reaches(&callees, *id)).collect()
+}
+
+fn callees(func: &Func) -> Vec<FuncId> {
+    let mut found = Vec::new();
+    func.body.for_each_stmt(&mut |stmt| {
+        if let Op::Call { func, .. } = &stmt.op
+            && !found.contains(func)
+        {
+            found.push(*func);
+        }
+    });
+    found
+}
+
+fn reaches(callees: &[Vec<FuncId>], target: FuncId) -> bool {
+    let of = |id: FuncId| callees.get(id.index()).map_or(&[][..], Vec::as_slice);
+    let mut seen = FxHashSet::default();
+    let mut todo: Vec<FuncId> = of(target).to_vec();
+    while let Some(id) = todo.pop() {
+        if id == target {
+            return true;
+        }
+        if seen.insert(id) {
+            todo.extend(of(id));
+        }
+    }
+    false
+}

@@ -1,0 +1,102 @@
+//! Branches and calls.
+
+use super::uses::Vars;
+use super::{Lower, Operand, Passing, Place, Stmt, Value, Word, word};
+use crate::loops::Local;
+use wengert_ir::program::FuncId;
+use wengert_ir::{Atom, Block, Op, Ty, Var};
+
+impl<'a> Lower<'a> {
+    /// `if`; what dies in it is released in the branch that does not need it.
+    pub(super) fn branch(
+        &mut self,
+        outs: &[Var],
+        cond: &Atom,
+        then: &'a Block,
+        otherwise: &'a Block,
+        dying: &mut Vars,
+    ) {
+        let cond = self.word(cond);
+        let results = self.results(outs);
+        let mine = std::mem::take(dying);
+        let then = self.apart(|this| this.arm(then, mine.clone(), &results));
+        let otherwise = self.apart(|this| this.arm(otherwise, mine, &results));
+        self.emit(Stmt::If { cond, then, otherwise });
+        self.bind_results(outs, &results);
+    }
+
+    /// Variables for results.
+    pub(super) fn results(&mut self, outs: &[Var]) -> Vec<Local> {
+        outs.iter().map(|out| self.made.fresh(word(self.func.ty(*out)))).collect()
+    }
+
+    /// Binds variables to results that are theirs.
+    pub(super) fn bind_results(&mut self, outs: &[Var], results: &[Local]) {
+        for (out, result) in outs.iter().zip(results) {
+            self.bind_owned(*out, *result);
+        }
+    }
+
+    /// A block whose results go into variables.
+    pub(super) fn arm(&mut self, block: &'a Block, mine: Vars, results: &[Local]) {
+        self.block(block, mine, &mut |this, given, dying| {
+            for (result, atom) in results.iter().zip(given) {
+                let value = this.consume(atom, dying);
+                this.emit(Stmt::Set(*result, Value::Copy(value)));
+            }
+        });
+    }
+
+    /// A call. One of the function itself at its end starts it again with other parameters.
+    pub(super) fn call(&mut self, op: &Op, outs: &[Var], func: FuncId, args: &[Atom], dying: &mut Vars) {
+        let passing = self.shared.modes.at(func).clone();
+        let mut words = Vec::with_capacity(args.len());
+        for (arg, passing) in args.iter().zip(passing) {
+            match (self.ty(arg), passing) {
+                (Ty::Array(..), Passing::Borrowed) => {
+                    let array = self.array(arg);
+                    words.push(array.first);
+                    words.extend(array.dims);
+                }
+                (_, Passing::Owned) => words.push(self.consume(arg, dying)),
+                (Ty::Scalar(_), Passing::Borrowed) => words.push(self.word(arg)),
+            }
+        }
+        if func == self.id && self.tail_calls.contains(&std::ptr::from_ref(op)) {
+            self.start_again(words);
+            for out in outs {
+                self.places.insert(*out, Place::Plain(Operand::Int(0)));
+            }
+            return;
+        }
+        let results = self.results(outs);
+        self.emit(Stmt::Call { func, args: words, outs: results.clone() });
+        self.bind_results(outs, &results);
+    }
+
+    fn start_again(&mut self, args: Vec<Operand>) {
+        let params = self.made.params.clone();
+        let copies: Vec<Operand> = params
+            .iter()
+            .zip(args)
+            .map(|(param, arg)| {
+                let word = *self.made.locals.at(*param);
+                if arg == Operand::Local(*param) { arg } else { self.set(word, Value::Copy(arg)) }
+            })
+            .collect();
+        for (param, copy) in params.into_iter().zip(copies) {
+            if copy != Operand::Local(param) {
+                self.emit(Stmt::Set(param, Value::Copy(copy)));
+            }
+        }
+        let again = match self.again {
+            Some(again) => again,
+            None => {
+                let again = self.made.fresh(Word::Int);
+                self.again = Some(again);
+                again
+            }
+        };
+        self.emit(Stmt::Set(again, Value::Copy(Operand::Int(1))));
+    }
+}

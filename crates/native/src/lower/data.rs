@@ -1,0 +1,119 @@
+//! Making data and taking it apart.
+//!
+//! A match on data that dies there takes its fields over: if nobody else refers to it, they are moved out and it is freed,
+//! else each field that is used is referred to once more. Other matches borrow the fields.
+
+use super::uses::{self, Vars};
+use super::{Kind, Lower, Operand, Stmt, Value, Word, kind, word};
+use wengert_ir::{Atom, Block, Var};
+
+/// Words before the fields: count and constructor.
+const HEADER: i32 = 2;
+
+impl<'a> Lower<'a> {
+    /// A constructor.
+    pub(super) fn make(&mut self, out: Var, ctor: u32, fields: &[Atom], dying: &mut Vars) {
+        if fields.is_empty() {
+            self.bind(out, Value::Copy(Operand::Int(2 * i64::from(ctor) + 1)));
+            return;
+        }
+        let words = HEADER as i64 + fields.len() as i64;
+        let object = self.set(Word::Ref, Value::Alloc(Operand::Int(words)));
+        self.store(object, 1, Operand::Int(i64::from(ctor)));
+        for (offset, field) in (HEADER..).zip(fields) {
+            let value = self.consume(field, dying);
+            self.store(object, offset, value);
+        }
+        self.bind_word(out, object);
+    }
+
+    /// A word at a known place.
+    pub(super) fn store(&mut self, base: Operand, offset: i32, value: Operand) {
+        self.emit(Stmt::Store { base, index: Operand::Int(0), offset, value });
+    }
+
+    /// Case analysis.
+    pub(super) fn match_data(&mut self, outs: &[Var], on: &Atom, arms: &'a [Block], dying: &mut Vars) {
+        let object = self.word(on);
+        let results = self.results(outs);
+        let mut mine = std::mem::take(dying);
+        let scrutinee = on.var();
+        let used_again = |var: Var| arms.iter().any(|arm| arm.free_vars().contains(&var));
+        let owned = scrutinee.is_some_and(|var| mine.contains(&var));
+        let taken = owned && !scrutinee.is_some_and(used_again);
+        if taken && let Some(var) = scrutinee {
+            mine.remove(&var);
+        }
+        let data_kind = kind(self.ty(on));
+        let cases: Vec<Vec<Stmt>> = arms
+            .iter()
+            .map(|arm| {
+                let mut mine = mine.clone();
+                self.apart(|this| {
+                    let last = uses::last_uses(arm, &this.views);
+                    let counted = this.fields(object, arm, &last.keys().copied().collect());
+                    let (used, unused): (Vec<Field>, Vec<Field>) =
+                        counted.into_iter().partition(|field| last.contains_key(&field.var));
+                    if owned && !arm.params.is_empty() {
+                        if taken {
+                            this.take_apart(object, data_kind, &used, &unused);
+                        } else {
+                            used.iter().for_each(|field| this.emit(Stmt::Retain(field.word, field.kind)));
+                        }
+                        mine.extend(used.iter().map(|field| field.var));
+                    }
+                    this.arm(arm, mine, &results);
+                })
+            })
+            .collect();
+        match <[Vec<Stmt>; 1]>::try_from(cases) {
+            Ok([only]) => self.code.extend(only),
+            Err(cases) => {
+                let on = self.set(Word::Int, Value::Tag(object));
+                self.emit(Stmt::Switch { on, cases });
+            }
+        }
+        self.bind_results(outs, &results);
+    }
+
+    /// Binds the fields; gives those that refer to something.
+    fn fields(&mut self, object: Operand, arm: &Block, used: &Vars) -> Vec<Field> {
+        let mut counted = Vec::new();
+        for (offset, var) in (HEADER..).zip(&arm.params) {
+            let ty = self.func.ty(*var);
+            let kind = kind(ty);
+            if kind == Kind::Plain && !used.contains(var) {
+                continue;
+            }
+            let local = self.made.fresh(word(ty));
+            let load = Value::Load { base: object, index: Operand::Int(0), offset };
+            self.emit(Stmt::Set(local, load));
+            self.bind_owned(*var, local);
+            if kind != Kind::Plain {
+                counted.push(Field { var: *var, word: Operand::Local(local), kind });
+            }
+        }
+        counted
+    }
+
+    /// Takes the fields out of data that dies.
+    fn take_apart(&mut self, object: Operand, kind: Kind, used: &[Field], unused: &[Field]) {
+        let cond = self.set(Word::Int, Value::Unique(object, kind));
+        let then = self.apart(|this| {
+            unused.iter().for_each(|field| this.emit(Stmt::Release(field.word, field.kind)));
+            this.emit(Stmt::Free(object, kind));
+        });
+        let otherwise = self.apart(|this| {
+            used.iter().for_each(|field| this.emit(Stmt::Retain(field.word, field.kind)));
+            this.emit(Stmt::Release(object, kind));
+        });
+        self.emit(Stmt::If { cond, then, otherwise });
+    }
+}
+
+/// A field that refers to something.
+struct Field {
+    var: Var,
+    word: Operand,
+    kind: Kind,
+}

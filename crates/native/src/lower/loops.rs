@@ -1,0 +1,364 @@
+//! Loops.
+//!
+//! Carried values live in variables that are set at the end of an iteration. The rows of outputs are made in their places
+//! where the size of a row is known before the loop; else the output is made in the first iteration, when it is known.
+
+use super::arrays::makes_in_place;
+use super::uses::Vars;
+use super::{ArrayPlace, Destination, Lower, Operand, Place, Stmt, Value, Word, kind, word};
+use crate::loops::{Failure, Int, Kind, Local, Runtime};
+use wengert_ir::op::{Compare, Loop, Mode, While};
+use wengert_ir::{Atom, Block, Elem, Ty, Var};
+
+/// An output of a loop.
+struct Output {
+    out: Var,
+    /// What the body gives.
+    row: Atom,
+    /// The object, if it is made in the loop.
+    object: Local,
+    /// Where elements go, if the object is made before the loop, and the sizes of a row.
+    made: Option<(ArrayPlace, Vec<Operand>)>,
+}
+
+impl<'a> Lower<'a> {
+    /// `for`
+    pub(super) fn loop_over(&mut self, outs: &[Var], parts: &'a Loop, dying: &mut Vars) {
+        let len = self.word(&parts.len);
+        let carried: Vec<&Atom> = parts.init.iter().chain(&parts.accs).collect();
+        let (params, row_params) = split(&parts.body, 1, carried.len());
+        let index = self.made.fresh(Word::Int);
+        if let Some(param) = parts.body.params.first() {
+            self.places.insert(*param, Place::Plain(Operand::Local(index)));
+        }
+        let inputs: Vec<ArrayPlace> = parts.inputs.iter().map(|input| self.array(input)).collect();
+        let locals = self.start_carried(&carried, params, dying);
+        let strides: Vec<Operand> = inputs.iter().map(|input| self.product(input.dims.get(1..))).collect();
+        let rows = parts.body.results.get(carried.len()..).unwrap_or_default();
+        let made = outs.get(carried.len()..).unwrap_or_default();
+        let backward = parts.backward;
+        let outputs = self.outputs(made, rows, len, &parts.body, (row_params, &inputs));
+        let body = self.apart(|this| {
+            this.bind_carried(params, &locals);
+            for ((param, input), stride) in row_params.iter().zip(&inputs).zip(&strides) {
+                this.bind_row(*param, input, Operand::Local(index), *stride);
+            }
+            for output in &outputs {
+                this.row_destination(output, &parts.body, Operand::Local(index));
+            }
+            let mine = this.counted_params(params);
+            this.block(&parts.body, mine, &mut |this, given, dying| {
+                for output in &outputs {
+                    this.put(output, Operand::Local(index), len, dying);
+                }
+                this.end_carried(given, &locals, dying);
+            });
+        });
+        let independent = parts.mode == Mode::Each && carried.is_empty();
+        self.emit(Stmt::For { index, len, backward, independent, body });
+        for (out, local) in outs.iter().zip(&locals) {
+            self.bind_owned(*out, *local);
+        }
+        self.finish_outputs(outputs);
+    }
+
+    /// Carried values before the first iteration.
+    fn start_carried(&mut self, init: &[&Atom], params: &[Var], dying: &mut Vars) -> Vec<Local> {
+        let mut locals = Vec::with_capacity(init.len());
+        for (atom, param) in init.iter().zip(params) {
+            let value = self.consume(atom, dying);
+            let local = self.made.fresh(word(self.func.ty(*param)));
+            self.emit(Stmt::Set(local, Value::Copy(value)));
+            locals.push(local);
+        }
+        locals
+    }
+
+    fn bind_carried(&mut self, params: &[Var], locals: &[Local]) {
+        for (param, local) in params.iter().zip(locals) {
+            self.bind_owned(*param, *local);
+        }
+    }
+
+    fn counted_params(&self, params: &[Var]) -> Vars {
+        params.iter().copied().filter(|param| kind(self.func.ty(*param)) != Kind::Plain).collect()
+    }
+
+    /// Carried values for the next iteration. All are computed before the first is set.
+    fn end_carried(&mut self, given: &[Atom], locals: &[Local], dying: &mut Vars) {
+        let mut values = Vec::with_capacity(locals.len());
+        for (atom, local) in given.iter().zip(locals) {
+            let value = self.consume(atom, dying);
+            let changes = value != Operand::Local(*local);
+            // One value is set at once; several may be each other's old values.
+            let value = if changes && locals.len() > 1 {
+                self.set(*self.made.locals.at(*local), Value::Copy(value))
+            } else {
+                value
+            };
+            values.push((*local, value));
+        }
+        for (local, value) in values {
+            if value != Operand::Local(local) {
+                self.emit(Stmt::Set(local, Value::Copy(value)));
+            }
+        }
+    }
+
+    /// Row `index` of an array.
+    pub(super) fn bind_row(&mut self, row: Var, array: &ArrayPlace, index: Operand, stride: Operand) {
+        match self.func.ty(row) {
+            Ty::Scalar(_) => {
+                let value = Value::Load { base: array.first, index, offset: 0 };
+                self.bind(row, value);
+            }
+            Ty::Array(elem, _) => {
+                let index = self.int(Int::Mul, index, stride);
+                let first = self.set(Word::Address, Value::Address { base: array.first, index, offset: 0 });
+                let dims = array.dims.get(1..).unwrap_or_default().to_vec();
+                self.places.insert(row, Place::Array(ArrayPlace { object: None, first, dims, elem }));
+            }
+        }
+    }
+
+    /// Makes the outputs whose rows have a size that is known.
+    fn outputs(
+        &mut self,
+        outs: &[Var],
+        rows: &[Atom],
+        len: Operand,
+        body: &Block,
+        inputs: (&[Var], &[ArrayPlace]),
+    ) -> Vec<Output> {
+        let mut outputs = Vec::with_capacity(outs.len());
+        for (out, row) in outs.iter().zip(rows) {
+            let known = match self.ty(row) {
+                Ty::Scalar(_) => Some(Vec::new()),
+                Ty::Array(..) => self.row_dims(row, body, inputs),
+            };
+            let object = self.made.fresh(Word::Ref);
+            let made = match known {
+                Some(row_dims) => {
+                    let dims = self.with_rows(len, &row_dims);
+                    let place = self.new_array(*out, dims);
+                    Some((place, row_dims))
+                }
+                None => {
+                    self.emit(Stmt::Set(object, Value::Copy(Operand::Int(1))));
+                    None
+                }
+            };
+            outputs.push(Output { out: *out, row: row.clone(), object, made });
+        }
+        outputs
+    }
+
+    /// Asks for the row of an output to be made in its place, if the operation that makes it can.
+    fn row_destination(&mut self, output: &Output, body: &Block, index: Operand) {
+        let (Some((made, dims)), Some(row)) = (&output.made, output.row.var()) else { return };
+        if dims.is_empty() || self.destinations.contains_key(&row) || !makes_in_place(body, row) {
+            return;
+        }
+        let stride = self.product(Some(dims));
+        let start = self.int(Int::Mul, index, stride);
+        let first = self.set(Word::Address, Value::Address { base: made.first, index: start, offset: 0 });
+        let place = ArrayPlace { object: None, first, dims: dims.clone(), elem: made.elem };
+        self.destinations.insert(row, Destination { place, index });
+    }
+
+    /// Puts a row into its place.
+    fn put(&mut self, output: &Output, index: Operand, len: Operand, dying: &mut Vars) {
+        let row_ty = self.ty(&output.row);
+        let Ty::Array(elem, _) = row_ty else {
+            let value = self.consume(&output.row, dying);
+            if let Some((made, _)) = &output.made {
+                self.emit(Stmt::Store { base: made.first, index, offset: 0, value });
+            }
+            return;
+        };
+        let row = self.array(&output.row);
+        if let Some((made, dims)) = &output.made {
+            if output.row.var().is_some_and(|row| self.in_place.remove(&row)) {
+                return;
+            }
+            self.check_rows(index, dims, &row.dims);
+            self.copy_row(&row, made.first, index, elem);
+            return;
+        }
+        let object = Operand::Local(output.object);
+        let missing = self.set(Word::Int, Value::CompareInt(Compare::Eq, object, Operand::Int(1)));
+        let dims = self.with_rows(len, &row.dims);
+        let then = self.apart(|this| {
+            let made = this.alloc_array(&dims);
+            this.emit(Stmt::Set(output.object, Value::Copy(made)));
+        });
+        self.emit(Stmt::If { cond: missing, then, otherwise: Vec::new() });
+        let rank = u8::try_from(dims.len()).unwrap_or(u8::MAX);
+        if let Place::Array(made) = self.array_at(output.object, elem, rank) {
+            let expected = made.dims.get(1..).unwrap_or_default().to_vec();
+            self.check_rows(index, &expected, &row.dims);
+            self.copy_row(&row, made.first, index, elem);
+        }
+    }
+
+    /// Copies a row to its place.
+    fn copy_row(&mut self, row: &ArrayPlace, to: Operand, index: Operand, elem: Elem) {
+        let size = self.product(Some(&row.dims));
+        let index = self.int(Int::Mul, index, size);
+        let to = self.set(Word::Address, Value::Address { base: to, index, offset: 0 });
+        self.copy_elems(row.first, to, size, elem);
+    }
+
+    fn finish_outputs(&mut self, outputs: Vec<Output>) {
+        for output in outputs {
+            if output.made.is_some() {
+                continue;
+            }
+            // A loop without iterations has made nothing.
+            let object = Operand::Local(output.object);
+            let missing = self.set(Word::Int, Value::CompareInt(Compare::Eq, object, Operand::Int(1)));
+            let rank = usize::from(self.func.ty(output.out).rank());
+            let then = self.apart(|this| {
+                let made = this.alloc_array(&vec![Operand::Int(0); rank]);
+                this.emit(Stmt::Set(output.object, Value::Copy(made)));
+            });
+            self.emit(Stmt::If { cond: missing, then, otherwise: Vec::new() });
+            self.bind_owned(output.out, output.object);
+        }
+    }
+
+    /// `while`; outputs grow by doubling.
+    pub(super) fn while_holds(&mut self, outs: &[Var], parts: &'a While, dying: &mut Vars) {
+        let carried: Vec<&Atom> = parts.init.iter().collect();
+        let (params, _) = split(&parts.body, 0, carried.len());
+        let (cond_params, _) = split(&parts.cond, 0, carried.len());
+        let locals = self.start_carried(&carried, params, dying);
+        let made = outs.get(carried.len()..).unwrap_or_default();
+        let rows = parts.body.results.get(carried.len()..).unwrap_or_default();
+        let grown: Vec<Grown> = made.iter().map(|out| self.start_growing(*out)).collect();
+        let cond = self.made.fresh(Word::Int);
+        let head = self.apart(|this| {
+            // The condition only looks at what is carried.
+            this.bind_carried(cond_params, &locals);
+            this.block(&parts.cond, Vars::new(), &mut |this, given, _| {
+                let value = given.first().map_or(Operand::Int(0), |atom| this.word(atom));
+                this.emit(Stmt::Set(cond, Value::Copy(value)));
+            });
+        });
+        let body = self.apart(|this| {
+            this.bind_carried(params, &locals);
+            let mine = this.counted_params(params);
+            this.block(&parts.body, mine, &mut |this, given, dying| {
+                for (grown, row) in grown.iter().zip(rows) {
+                    this.grow(grown, row, dying);
+                }
+                this.end_carried(given, &locals, dying);
+            });
+        });
+        self.emit(Stmt::While { head, cond: Operand::Local(cond), body });
+        for (out, local) in outs.iter().zip(&locals) {
+            self.bind_owned(*out, *local);
+        }
+        for grown in grown {
+            self.finish_growing(&grown);
+        }
+    }
+
+    fn start_growing(&mut self, out: Var) -> Grown {
+        let ty = self.func.ty(out);
+        let rank = usize::from(ty.rank());
+        let object = self.made.fresh(Word::Ref);
+        let count = self.made.fresh(Word::Int);
+        let room = self.made.fresh(Word::Int);
+        let empty = self.alloc_array(&vec![Operand::Int(0); rank]);
+        self.emit(Stmt::Set(object, Value::Copy(empty)));
+        self.emit(Stmt::Set(count, Value::Copy(Operand::Int(0))));
+        self.emit(Stmt::Set(room, Value::Copy(Operand::Int(0))));
+        Grown { out, elem: ty.elem(), object, count, room }
+    }
+
+    /// Appends a row.
+    fn grow(&mut self, grown: &Grown, row: &Atom, dying: &mut Vars) {
+        let (count, room) = (Operand::Local(grown.count), Operand::Local(grown.room));
+        let rank = self.func.ty(grown.out).rank();
+        let scalar = rank == 1;
+        let row_place = if scalar { None } else { Some(self.array(row)) };
+        let row_dims = row_place.as_ref().map(|row| row.dims.clone()).unwrap_or_default();
+        let size = self.product(Some(&row_dims));
+        let full = self.set(Word::Int, Value::CompareInt(Compare::Ge, count, room));
+        let more = self.apart(|this| this.more_room(grown, &row_dims, size));
+        self.emit(Stmt::If { cond: full, then: more, otherwise: Vec::new() });
+        if let Place::Array(made) = self.array_at(grown.object, grown.elem, rank) {
+            match row_place {
+                None => {
+                    let value = self.consume(row, dying);
+                    self.emit(Stmt::Store { base: made.first, index: count, offset: 0, value });
+                }
+                Some(row) => {
+                    let expected = made.dims.get(1..).unwrap_or_default().to_vec();
+                    self.check_rows(count, &expected, &row.dims);
+                    self.copy_row(&row, made.first, count, grown.elem);
+                }
+            }
+        }
+        let next = self.int(Int::Add, count, Operand::Int(1));
+        self.emit(Stmt::Set(grown.count, Value::Copy(next)));
+    }
+
+    /// Twice the room, or a first row's.
+    fn more_room(&mut self, grown: &Grown, row_dims: &[Operand], size: Operand) {
+        const FIRST: i64 = 8;
+        let (count, room) = (Operand::Local(grown.count), Operand::Local(grown.room));
+        let twice = self.int(Int::Mul, room, Operand::Int(2));
+        let room = self.set(Word::Int, Value::Int(Int::Max, twice, Operand::Int(FIRST)));
+        let dims: Vec<Operand> = std::iter::once(room).chain(row_dims.iter().copied()).collect();
+        let rank = u8::try_from(dims.len()).unwrap_or(u8::MAX);
+        let larger = self.alloc_array(&dims);
+        let offset = i32::from(rank) + 1;
+        let object = Operand::Local(grown.object);
+        let from = self.set(Word::Address, Value::Address { base: object, index: Operand::Int(0), offset });
+        let to = self.set(Word::Address, Value::Address { base: larger, index: Operand::Int(0), offset });
+        let words = self.int(Int::Mul, count, size);
+        // The elements are moved: the old object is freed without them.
+        self.emit(Stmt::Runtime { call: Runtime::CopyWords, args: vec![from, to, words], out: None });
+        self.emit(Stmt::Free(object, kind(self.func.ty(grown.out))));
+        self.emit(Stmt::Set(grown.object, Value::Copy(larger)));
+        self.emit(Stmt::Set(grown.room, Value::Copy(room)));
+    }
+
+    /// The array has as many rows as were appended, whatever room there is.
+    fn finish_growing(&mut self, grown: &Grown) {
+        self.store(Operand::Local(grown.object), 1, Operand::Local(grown.count));
+        self.bind_owned(grown.out, grown.object);
+    }
+
+    /// Fails unless a row has the sizes of row 0.
+    pub(super) fn check_rows(&mut self, index: Operand, expected: &[Operand], found: &[Operand]) {
+        for (want, have) in expected.iter().zip(found) {
+            if want == have {
+                continue;
+            }
+            let differ = self.set(Word::Int, Value::CompareInt(Compare::Ne, *want, *have));
+            let numbers = std::iter::once(index).chain(expected.iter().copied()).chain(found.iter().copied());
+            let axes = u8::try_from(expected.len()).unwrap_or(u8::MAX);
+            self.fail_if(differ, Failure::Ragged(axes), numbers.collect());
+        }
+    }
+}
+
+/// An output of a `while`.
+struct Grown {
+    out: Var,
+    elem: Elem,
+    object: Local,
+    /// Rows so far.
+    count: Local,
+    /// Rows that fit.
+    room: Local,
+}
+
+/// The parameters of a body after `skip`: those for what is carried, and the others.
+fn split(body: &Block, skip: usize, carried: usize) -> (&[Var], &[Var]) {
+    let params = body.params.get(skip..).unwrap_or_default();
+    params.split_at_checked(carried).unwrap_or((params, &[]))
+}

@@ -1,0 +1,171 @@
+//! Sums, products, extrema and matrix products, from left to right.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "each function takes the operations that the one before it leaves"
+)]
+
+use super::{ArrayPlace, Lower, Operand, Stmt, Value, Word, word};
+use crate::loops::{Failure, Int, Local, Runtime};
+use wengert_base::Name;
+use wengert_ir::op::{ArrayOp, Compare, Requirement};
+use wengert_ir::{Atom, Elem, Ty, Var};
+use wengert_prim::RealOp;
+
+impl Lower<'_> {
+    /// An operation that reduces an array.
+    pub(super) fn reduction(&mut self, out: Var, op: ArrayOp, first: &Atom, other: Option<&Atom>) {
+        let a = self.array(first);
+        match (op, other) {
+            (ArrayOp::Sum | ArrayOp::Product, _) => {
+                let product = op == ArrayOp::Product;
+                let size = a.dims.first().copied().unwrap_or(Operand::Int(0));
+                let total =
+                    self.left_to_right(a.elem, size, product, |this, i| this.load(a.first, i, a.elem));
+                self.bind_word(out, Operand::Local(total));
+            }
+            (ArrayOp::Maximum | ArrayOp::Minimum | ArrayOp::ArgMax | ArrayOp::ArgMin, _) => {
+                self.extremum(out, op, &a);
+            }
+            (ArrayOp::Dot, Some(other)) => {
+                let b = self.array(other);
+                let (Some(n), Some(m)) = (a.dims.first().copied(), b.dims.first().copied()) else { return };
+                let differ = self.set(Word::Int, Value::CompareInt(Compare::Ne, n, m));
+                self.fail_if(differ, Failure::Required(Requirement::SameSize(Name::new("dot"))), vec![n, m]);
+                let total = self.dot(a.elem, n, a.first, b.first);
+                self.bind_word(out, Operand::Local(total));
+            }
+            (ArrayOp::MatVec, Some(other)) => {
+                let b = self.array(other);
+                self.matvec(out, &a, &b);
+            }
+            (ArrayOp::MatMul, Some(other)) => {
+                let b = self.array(other);
+                self.matmul(out, &a, &b);
+            }
+            (_, _) => self.fail(Failure::Internal, Vec::new()),
+        }
+    }
+
+    /// The sum or product of `size` numbers.
+    fn left_to_right(
+        &mut self,
+        elem: Elem,
+        size: Operand,
+        product: bool,
+        item: impl Fn(&mut Self, Operand) -> Operand,
+    ) -> Local {
+        let total = self.made.fresh(word(Ty::Scalar(elem)));
+        let neutral = match (elem, product) {
+            (Elem::Real, false) => Operand::Real(0.0),
+            (Elem::Real, true) => Operand::Real(1.0),
+            (_, product) => Operand::Int(i64::from(product)),
+        };
+        self.emit(Stmt::Set(total, Value::Copy(neutral)));
+        self.for_each(size, false, |this, i| {
+            let x = item(this, i);
+            let sum = Operand::Local(total);
+            let next = match (elem, product) {
+                (Elem::Real, true) => Value::Real(RealOp::Mul, vec![sum, x]),
+                (Elem::Real, false) => Value::Real(RealOp::Add, vec![sum, x]),
+                (_, true) => Value::Int(Int::Mul, sum, x),
+                (_, false) => Value::Int(Int::Add, sum, x),
+            };
+            this.emit(Stmt::Set(total, next));
+        });
+        total
+    }
+
+    fn dot(&mut self, elem: Elem, size: Operand, a: Operand, b: Operand) -> Local {
+        self.left_to_right(elem, size, false, |this, i| {
+            let (x, y) = (this.load(a, i, elem), this.load(b, i, elem));
+            match elem {
+                Elem::Real => this.set(Word::Real, Value::Real(RealOp::Mul, vec![x, y])),
+                _ => this.set(Word::Int, Value::Int(Int::Mul, x, y)),
+            }
+        })
+    }
+
+    /// Where the first largest (or smallest) stands; the first NaN is both.
+    fn extremum(&mut self, out: Var, op: ArrayOp, a: &ArrayPlace) {
+        let (function, largest, place_only) = match op {
+            ArrayOp::Maximum => ("maximum", true, false),
+            ArrayOp::Minimum => ("minimum", false, false),
+            ArrayOp::ArgMax => ("argmax", true, true),
+            _ => ("argmin", false, true),
+        };
+        let size = a.dims.first().copied().unwrap_or(Operand::Int(0));
+        let empty = self.set(Word::Int, Value::CompareInt(Compare::Eq, size, Operand::Int(0)));
+        self.fail_if(empty, Failure::Empty(Name::new(function)), Vec::new());
+        let best = self.made.fresh(word(Ty::Scalar(a.elem)));
+        let place = self.made.fresh(Word::Int);
+        let first = self.load(a.first, Operand::Int(0), a.elem);
+        self.emit(Stmt::Set(best, Value::Copy(first)));
+        self.emit(Stmt::Set(place, Value::Copy(Operand::Int(0))));
+        let compare = if largest { Compare::Gt } else { Compare::Lt };
+        self.for_each(size, false, |this, i| {
+            let x = this.load(a.first, i, a.elem);
+            let best_now = Operand::Local(best);
+            let better = if a.elem == Elem::Real {
+                let better = this.set(Word::Int, Value::CompareReal(compare, x, best_now));
+                // A NaN beats every number, and nothing beats it.
+                let nan = this.set(Word::Int, Value::CompareReal(Compare::Ne, x, x));
+                let number = this.set(Word::Int, Value::CompareReal(Compare::Eq, best_now, best_now));
+                let first_nan = this.set(Word::Int, Value::Int(Int::And, nan, number));
+                this.set(Word::Int, Value::Int(Int::Or, better, first_nan))
+            } else {
+                this.set(Word::Int, Value::CompareInt(compare, x, best_now))
+            };
+            this.emit(Stmt::Set(best, Value::Select(better, x, best_now)));
+            this.emit(Stmt::Set(place, Value::Select(better, i, Operand::Local(place))));
+        });
+        self.bind_word(out, Operand::Local(if place_only { place } else { best }));
+    }
+
+    fn matvec(&mut self, out: Var, a: &ArrayPlace, b: &ArrayPlace) {
+        let ([n, m], Some(k)) = (a.dims.as_slice(), b.dims.first().copied()) else { return };
+        let (n, m) = (*n, *m);
+        let made = self.new_array(out, vec![n]);
+        let differ = self.set(Word::Int, Value::CompareInt(Compare::Ne, m, k));
+        let some = self.set(Word::Int, Value::CompareInt(Compare::Ne, n, Operand::Int(0)));
+        let wrong = self.set(Word::Int, Value::Int(Int::And, differ, some));
+        self.fail_if(wrong, Failure::Required(Requirement::ProductSize(Name::new("matvec"))), vec![m, k]);
+        self.for_each(n, false, |this, i| {
+            let index = this.int(Int::Mul, i, m);
+            let row = this.set(Word::Address, Value::Address { base: a.first, index, offset: 0 });
+            let total = this.dot(a.elem, m, row, b.first);
+            this.emit(Stmt::Store { base: made.first, index: i, offset: 0, value: Operand::Local(total) });
+        });
+    }
+
+    fn matmul(&mut self, out: Var, a: &ArrayPlace, b: &ArrayPlace) {
+        let ([n, m], [k, width]) = (a.dims.as_slice(), b.dims.as_slice()) else { return };
+        let (n, m, k, width) = (*n, *m, *k, *width);
+        let differ = self.set(Word::Int, Value::CompareInt(Compare::Ne, m, k));
+        let some = self.set(Word::Int, Value::CompareInt(Compare::Ne, n, Operand::Int(0)));
+        let wrong = self.set(Word::Int, Value::Int(Int::And, differ, some));
+        self.fail_if(wrong, Failure::Required(Requirement::ProductSize(Name::new("matmul"))), vec![m, k]);
+        let dims = self.with_rows(n, &[width]);
+        let made = self.new_array(out, dims);
+        if a.elem == Elem::Real {
+            let args = vec![a.first, b.first, made.first, n, m, width];
+            self.emit(Stmt::Runtime { call: Runtime::MatMul, args, out: None });
+            return;
+        }
+        self.for_each(n, false, |this, i| {
+            this.for_each(width, false, |this, j| {
+                let total = this.left_to_right(a.elem, m, false, |this, l| {
+                    let left = this.int(Int::Mul, i, m);
+                    let left = this.int(Int::Add, left, l);
+                    let right = this.int(Int::Mul, l, width);
+                    let right = this.int(Int::Add, right, j);
+                    let (x, y) = (this.load(a.first, left, a.elem), this.load(b.first, right, a.elem));
+                    this.set(Word::Int, Value::Int(Int::Mul, x, y))
+                });
+                let index = this.int(Int::Mul, i, width);
+                let index = this.int(Int::Add, index, j);
+                this.emit(Stmt::Store { base: made.first, index, offset: 0, value: Operand::Local(total) });
+            });
+        });
+    }
+}

@@ -1,0 +1,179 @@
+//! The sizes of a row of a loop's output, found before the loop where they do not depend on the iteration.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a size that is not found is no mistake: the array is made later"
+)]
+
+use super::{ArrayPlace, Lower, Operand, Place, Value, Word};
+use crate::loops::Int;
+use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop};
+use wengert_ir::{Atom, Block, Op, Stmt, Var};
+
+/// What is known inside of the bodies of loops, from the outermost.
+struct Inside<'b> {
+    body: &'b Block,
+    /// Parameters that are rows, and the sizes of these.
+    rows: Vec<(Var, Vec<Operand>)>,
+}
+
+impl Lower<'_> {
+    /// The sizes of a row that the body of a loop gives.
+    pub(super) fn row_dims(
+        &mut self,
+        row: &Atom,
+        body: &Block,
+        (params, inputs): (&[Var], &[ArrayPlace]),
+    ) -> Option<Vec<Operand>> {
+        let tail = |input: &ArrayPlace| input.dims.get(1..).unwrap_or_default().to_vec();
+        let rows = params.iter().copied().zip(inputs.iter().map(tail)).collect();
+        self.dims_of(row, &[Inside { body, rows }])
+    }
+
+    fn dims_of(&mut self, atom: &Atom, inside: &[Inside<'_>]) -> Option<Vec<Operand>> {
+        let var = atom.var()?;
+        if let Some((_, dims)) = inside.iter().flat_map(|level| &level.rows).find(|(row, _)| *row == var) {
+            return Some(dims.clone());
+        }
+        let Some(stmt) = definition(var, inside) else {
+            return match self.places.get(&var) {
+                Some(Place::Array(array)) if !is_bound_inside(var, inside) => Some(array.dims.clone()),
+                _ => None,
+            };
+        };
+        match &stmt.op {
+            Op::Copy(atom) => self.dims_of(atom, inside),
+            Op::Loop(parts) => self.loop_dims(stmt, parts, var, inside),
+            Op::Array(op, args) => self.array_dims(*op, args, inside),
+            _ => None,
+        }
+    }
+
+    fn loop_dims(
+        &mut self,
+        stmt: &Stmt,
+        parts: &Loop,
+        var: Var,
+        inside: &[Inside<'_>],
+    ) -> Option<Vec<Operand>> {
+        let place = stmt.outs.iter().position(|out| *out == var)?;
+        let carried = parts.init.len() + parts.accs.len();
+        let row = parts.body.results.get(place).filter(|_| place >= carried)?;
+        let len = self.size_of(&parts.len, inside)?;
+        if usize::from(self.func.ty(var).rank()) == 1 {
+            return Some(vec![len]);
+        }
+        let mut rows = Vec::new();
+        for (param, input) in parts.body.params.iter().skip(1 + carried).zip(&parts.inputs) {
+            if let Some(dims) = self.dims_of(input, inside) {
+                rows.push((*param, dims.get(1..).unwrap_or_default().to_vec()));
+            }
+        }
+        let mut deeper: Vec<Inside<'_>> =
+            inside.iter().map(|level| Inside { body: level.body, rows: level.rows.clone() }).collect();
+        deeper.push(Inside { body: &parts.body, rows });
+        let row = self.dims_of(row, &deeper)?;
+        Some(self.with_rows(len, &row))
+    }
+
+    fn array_dims(&mut self, op: ArrayOp, args: &[Atom], inside: &[Inside<'_>]) -> Option<Vec<Operand>> {
+        let first = args.first()?;
+        match op {
+            ArrayOp::Set
+            | ArrayOp::AddAt
+            | ArrayOp::ScatterAdd
+            | ArrayOp::Zeros
+            | ArrayOp::Reverse
+            | ArrayOp::Sort
+            | ArrayOp::ArgSort => self.dims_of(first, inside),
+            ArrayOp::Reshape => self.dims_of(args.get(1)?, inside),
+            ArrayOp::Index => {
+                let dims = self.dims_of(first, inside)?;
+                Some(dims.get(args.len() - 1..)?.to_vec())
+            }
+            ArrayOp::Iota => Some(vec![self.size_of(first, inside)?]),
+            ArrayOp::Replicate => {
+                let n = self.size_of(first, inside)?;
+                let row = args.get(1)?;
+                if self.ty(row).rank() == 0 {
+                    return Some(vec![n]);
+                }
+                let dims = self.dims_of(row, inside)?;
+                Some(self.with_rows(n, &dims))
+            }
+            ArrayOp::Literal => {
+                let n = Operand::Int(i64::try_from(args.len()).ok()?);
+                if self.ty(first).rank() == 0 {
+                    return Some(vec![n]);
+                }
+                let dims = self.dims_of(first, inside)?;
+                Some(std::iter::once(n).chain(dims).collect())
+            }
+            ArrayOp::MatVec => Some(vec![*self.dims_of(first, inside)?.first()?]),
+            _ => None,
+        }
+    }
+
+    /// The value of an integer that is a size, never negative.
+    fn size_of(&mut self, atom: &Atom, inside: &[Inside<'_>]) -> Option<Operand> {
+        match self.int_of(atom, inside)? {
+            Operand::Int(n) => Some(Operand::Int(n.max(0))),
+            other => Some(self.set(Word::Int, Value::Int(Int::Max, other, Operand::Int(0)))),
+        }
+    }
+
+    fn int_of(&mut self, atom: &Atom, inside: &[Inside<'_>]) -> Option<Operand> {
+        let Some(var) = atom.var() else { return Some(self.word(atom)) };
+        let Some(stmt) = definition(var, inside) else {
+            return match self.places.get(&var) {
+                Some(Place::Plain(operand)) if !is_bound_inside(var, inside) => Some(*operand),
+                _ => None,
+            };
+        };
+        match &stmt.op {
+            Op::Copy(atom) => self.int_of(atom, inside),
+            Op::Array(ArrayOp::Length(axis), args) => {
+                let dims = self.dims_of(args.first()?, inside)?;
+                dims.get(usize::from(*axis)).copied()
+            }
+            Op::Int(op, args) => {
+                let op = match op {
+                    IntOp::Add => Int::Add,
+                    IntOp::Sub => Int::Sub,
+                    IntOp::Mul => Int::Mul,
+                    IntOp::Max => Int::Max,
+                    IntOp::Min => Int::Min,
+                    _ => return None,
+                };
+                let a = self.int_of(args.first()?, inside)?;
+                let b = self.int_of(args.get(1)?, inside)?;
+                Some(self.int(op, a, b))
+            }
+            _ => None,
+        }
+    }
+
+    /// The sizes of an array of `n` such rows: without rows it has size 0 along every axis.
+    pub(super) fn with_rows(&mut self, n: Operand, row: &[Operand]) -> Vec<Operand> {
+        let mut dims = vec![n];
+        if row.is_empty() || matches!(n, Operand::Int(n) if n != 0) {
+            dims.extend(row);
+            return dims;
+        }
+        let some = self.set(Word::Int, Value::CompareInt(Compare::Ne, n, Operand::Int(0)));
+        for size in row {
+            dims.push(self.set(Word::Int, Value::Select(some, *size, Operand::Int(0))));
+        }
+        dims
+    }
+}
+
+/// The statement of a body that binds a variable.
+fn definition<'b>(var: Var, inside: &[Inside<'b>]) -> Option<&'b Stmt> {
+    inside.iter().flat_map(|level| &level.body.stmts).find(|stmt| stmt.outs.contains(&var))
+}
+
+/// Whether a variable is a parameter of a body.
+fn is_bound_inside(var: Var, inside: &[Inside<'_>]) -> bool {
+    inside.iter().any(|level| level.body.params.contains(&var))
+}

@@ -1,0 +1,16 @@
+//! What compiled programs call: memory, failures, texts, sorting, functions of reals. And how they are entered and left.
+//!
+//! Compiled code runs on a stack of its own, which is large, so that recursion a million deep is fine ([`stack`]). A failure
+//! leaves it at once: the code has nothing to clean up, for all memory belongs to the [`heap`] of the run.
+
+#![expect(
+    unsafe_code,
+    reason = "compiled code and the runtime share memory that Rust does not know the types of"
+)]
+
+pub(crate) mod context;
+pub(crate) mod heap;
+pub(crate) mod math;
+pub(crate) mod order;
+pub(crate) mod stack;
+pub(crate) mod text;

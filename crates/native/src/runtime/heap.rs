@@ -1,0 +1,210 @@
+//! The memory of a run.
+//!
+//! Small objects are cut from chunks, and freed ones are kept in a list for each size. Large ones are the system's. A
+//! word before each object says how many words it has. Everything is freed with the heap, whatever the program did.
+
+use crate::loops::Kind;
+use rustc_hash::FxHashMap;
+
+/// Objects of up to so many words are small.
+const SMALL: usize = 32;
+/// Words of a chunk.
+const CHUNK: usize = 1 << 16;
+/// A count that is never reached again: texts of the program are never freed.
+pub(crate) const FOREVER: u64 = 1 << 60;
+
+/// The memory of a run.
+pub(crate) struct Heap {
+    /// For each size, the first free object; its first word is the address of the next.
+    free: [u64; SMALL + 1],
+    /// The rest of the newest chunk.
+    next: usize,
+    chunks: Vec<Vec<u64>>,
+    large: FxHashMap<u64, Vec<u64>>,
+    /// Words in use by chunks and large objects.
+    words: usize,
+    /// Words at most.
+    limit: usize,
+    /// What is still to be released, while something is freed.
+    doomed: Vec<(u64, Kind)>,
+    /// The kinds of fields, by data type and constructor.
+    data: Vec<Vec<Vec<Kind>>>,
+}
+
+impl Heap {
+    /// An empty heap for programs with these data types.
+    pub(crate) fn new(data: Vec<Vec<Vec<Kind>>>, limit_bytes: u64) -> Heap {
+        Heap {
+            free: [0; SMALL + 1],
+            next: CHUNK,
+            chunks: Vec::new(),
+            large: FxHashMap::default(),
+            words: 0,
+            limit: usize::try_from(limit_bytes / 8).unwrap_or(usize::MAX),
+            doomed: Vec::new(),
+            data,
+        }
+    }
+
+    /// A new object, counted once; 0 if there is no memory.
+    pub(crate) fn alloc(&mut self, words: i64) -> u64 {
+        let Ok(words) = usize::try_from(words) else { return 0 };
+        let address = if words <= SMALL { self.small(words) } else { self.big(words) };
+        if address != 0 {
+            // SAFETY: `address` is that of an object of at least one word, just made.
+            unsafe { *pointer(address) = 1 };
+        }
+        address
+    }
+
+    fn small(&mut self, words: usize) -> u64 {
+        let words = words.max(1);
+        let free = self.free.get(words).copied().unwrap_or(0);
+        if free != 0 {
+            // SAFETY: a free object holds the address of the next one.
+            let next = unsafe { *pointer(free) };
+            if let Some(first) = self.free.get_mut(words) {
+                *first = next;
+            }
+            return free;
+        }
+        if self.next + words + 1 > CHUNK {
+            if self.words + CHUNK > self.limit {
+                return 0;
+            }
+            self.words += CHUNK;
+            self.chunks.push(vec![0; CHUNK]);
+            self.next = 0;
+        }
+        let place = self.next;
+        self.next += words + 1;
+        let Some(block) = self.chunks.last_mut().and_then(|chunk| chunk.get_mut(place..)) else { return 0 };
+        if let Some(size) = block.first_mut() {
+            *size = words as u64;
+        }
+        block.as_mut_ptr().wrapping_add(1) as u64
+    }
+
+    fn big(&mut self, words: usize) -> u64 {
+        let room = words.saturating_add(1);
+        if self.words.saturating_add(room) > self.limit {
+            return 0;
+        }
+        let mut block: Vec<u64> = Vec::new();
+        if block.try_reserve_exact(room).is_err() {
+            return 0;
+        }
+        block.push(words as u64);
+        let address = block.as_mut_ptr().wrapping_add(1) as u64;
+        self.words += room;
+        self.large.insert(address, block);
+        address
+    }
+
+    /// Frees an object, not what it refers to.
+    pub(crate) fn free(&mut self, address: u64) {
+        // SAFETY: each object has its size before it.
+        let words = unsafe { *pointer(address).wrapping_sub(1) } as usize;
+        if words > SMALL {
+            self.large.remove(&address);
+            self.words -= words + 1;
+        } else if let Some(first) = self.free.get_mut(words) {
+            // SAFETY: an object has at least one word.
+            unsafe { *pointer(address) = *first };
+            *first = address;
+        }
+    }
+
+    /// Frees an object to which nothing refers, and what it alone refers to; with a work list, for lists are long.
+    pub(crate) fn dismantle(&mut self, address: u64, kind: Kind) {
+        self.doomed.push((address, kind));
+        while let Some((address, kind)) = self.doomed.pop() {
+            self.release_parts(address, kind);
+            self.free(address);
+        }
+    }
+
+    fn release_parts(&mut self, address: u64, kind: Kind) {
+        match kind {
+            Kind::Plain | Kind::Text | Kind::Array(_) => {}
+            Kind::Data(data) => {
+                let ctor = word(address, 1) as usize;
+                let fields = self.data.get(data as usize).and_then(|ctors| ctors.get(ctor));
+                let count = fields.map_or(0, Vec::len);
+                for field in 0..count {
+                    let fields = self.data.get(data as usize).and_then(|ctors| ctors.get(ctor));
+                    if let Some(kind) = fields.and_then(|fields| fields.get(field)).copied() {
+                        self.release(word(address, 2 + field), kind);
+                    }
+                }
+            }
+            Kind::ArrayOfText(rank) => self.release_elements(address, rank, Kind::Text),
+            Kind::ArrayOfData(rank, data) => self.release_elements(address, rank, Kind::Data(data)),
+        }
+    }
+
+    fn release_elements(&mut self, address: u64, rank: u8, kind: Kind) {
+        let rank = usize::from(rank);
+        let size: u64 = (1..=rank).map(|axis| word(address, axis)).product();
+        for index in 0..size as usize {
+            self.release(word(address, 1 + rank + index), kind);
+        }
+    }
+
+    /// One reference less; the last one dooms the object.
+    fn release(&mut self, address: u64, kind: Kind) {
+        if kind == Kind::Plain || address & 1 == 1 {
+            return;
+        }
+        // SAFETY: a reference that is no constructor without fields is the address of an object, whose first word is its count.
+        let count = unsafe { &mut *pointer(address) };
+        *count -= 1;
+        if *count == 0 {
+            self.doomed.push((address, kind));
+        }
+    }
+}
+
+/// The words of an object.
+pub(crate) fn pointer(address: u64) -> *mut u64 {
+    std::ptr::with_exposed_provenance_mut(address as usize)
+}
+
+/// A word of an object.
+pub(crate) fn word(address: u64, offset: usize) -> u64 {
+    // SAFETY: callers give the address of an object and an offset inside of it, as the layout of `crate::loops` says.
+    unsafe { *pointer(address).wrapping_add(offset) }
+}
+
+/// Sets a word of an object.
+pub(crate) fn set_word(address: u64, offset: usize, value: u64) {
+    // SAFETY: as for `word`.
+    unsafe { *pointer(address).wrapping_add(offset) = value };
+}
+
+/// Words as they lie in memory.
+pub(crate) fn words<'m, T: Word>(address: u64, count: i64) -> &'m [T] {
+    let count = usize::try_from(count).unwrap_or(0);
+    if count == 0 {
+        return &[];
+    }
+    // SAFETY: compiled code gives the address of the first of `count` words, aligned and set; `Word` types have 8 bytes and any
+    // bits are a value of them.
+    unsafe { std::slice::from_raw_parts(pointer(address).cast::<T>(), count) }
+}
+
+/// Words to be set.
+pub(crate) fn words_mut<'m, T: Word>(address: u64, count: i64) -> &'m mut [T] {
+    let count = usize::try_from(count).unwrap_or(0);
+    if count == 0 {
+        return &mut [];
+    }
+    // SAFETY: as for `words`; what is written to is a new object's, to which nothing else refers.
+    unsafe { std::slice::from_raw_parts_mut(pointer(address).cast::<T>(), count) }
+}
+
+/// Types of 8 bytes for which any bits are a value.
+pub(crate) trait Word: Copy {}
+impl Word for u64 {}
+impl Word for i64 {}
+impl Word for f64 {}

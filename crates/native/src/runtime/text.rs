@@ -1,0 +1,100 @@
+//! Texts: count, bytes, UTF-8.
+
+use super::context::alloc;
+use super::heap::{Heap, pointer, set_word, word, words};
+use std::ffi::c_void;
+use wengert_base::real;
+use wengert_base::text::quote;
+
+/// Words before the bytes.
+const HEADER: usize = 2;
+
+fn size(bytes: usize) -> i64 {
+    i64::try_from(HEADER + bytes.div_ceil(8)).unwrap_or(i64::MAX)
+}
+
+fn fill(object: u64, text: &str) {
+    set_word(object, 1, text.len() as u64);
+    if let Some(last) = text.len().div_ceil(8).checked_sub(1) {
+        set_word(object, HEADER + last, 0);
+    }
+    // SAFETY: the object was made with room for these bytes, and nothing refers to it yet.
+    unsafe {
+        std::ptr::copy_nonoverlapping(text.as_ptr(), pointer(object).wrapping_add(HEADER).cast(), text.len())
+    };
+}
+
+/// A text in a heap; 0 if there is no memory.
+pub(crate) fn object(heap: &mut Heap, text: &str) -> u64 {
+    let object = heap.alloc(size(text.len()));
+    if object != 0 {
+        fill(object, text);
+    }
+    object
+}
+
+/// The text in an object.
+pub(crate) fn read<'m>(object: u64) -> &'m str {
+    let length = word(object, 1) as usize;
+    // SAFETY: a text object has so many bytes of UTF-8, for only `fill` makes one.
+    unsafe {
+        let bytes = std::slice::from_raw_parts(pointer(object).wrapping_add(HEADER).cast::<u8>(), length);
+        std::str::from_utf8_unchecked(bytes)
+    }
+}
+
+/// A new text for compiled code.
+unsafe fn make(context: *mut c_void, text: &str) -> u64 {
+    // SAFETY: called by compiled code with its context.
+    let object = unsafe { alloc(context, size(text.len())) };
+    fill(object, text);
+    object
+}
+
+/// See [`crate::loops::Runtime::TextAppend`].
+pub(crate) unsafe extern "C" fn append(context: *mut c_void, a: u64, b: u64) -> u64 {
+    // SAFETY: called by compiled code with its context.
+    unsafe { make(context, &(read(a).to_owned() + read(b))) }
+}
+
+/// See [`crate::loops::Runtime::TextLength`].
+pub(crate) unsafe extern "C" fn length(_: *mut c_void, text: u64) -> i64 {
+    i64::try_from(read(text).chars().count()).unwrap_or(i64::MAX)
+}
+
+/// See [`crate::loops::Runtime::TextCompare`].
+pub(crate) unsafe extern "C" fn compare(_: *mut c_void, a: u64, b: u64) -> i64 {
+    read(a).cmp(read(b)) as i64
+}
+
+/// See [`crate::loops::Runtime::ShowReal`].
+pub(crate) unsafe extern "C" fn show_real(context: *mut c_void, x: f64) -> u64 {
+    // SAFETY: called by compiled code with its context.
+    unsafe { make(context, &real::show(x)) }
+}
+
+/// See [`crate::loops::Runtime::ShowInt`].
+pub(crate) unsafe extern "C" fn show_int(context: *mut c_void, n: i64) -> u64 {
+    // SAFETY: called by compiled code with its context.
+    unsafe { make(context, &n.to_string()) }
+}
+
+/// See [`crate::loops::Runtime::ShowText`].
+pub(crate) unsafe extern "C" fn show_text(context: *mut c_void, text: u64) -> u64 {
+    // SAFETY: called by compiled code with its context.
+    unsafe { make(context, &quote(read(text))) }
+}
+
+/// See [`crate::loops::Runtime::TextJoin`].
+pub(crate) unsafe extern "C" fn join(context: *mut c_void, first: u64, count: i64, separator: u64) -> u64 {
+    let texts: Vec<&str> = words::<u64>(first, count).iter().map(|text| read(*text)).collect();
+    // SAFETY: called by compiled code with its context.
+    unsafe { make(context, &texts.join(read(separator))) }
+}
+
+/// One reference more to each of these texts.
+pub(crate) fn retain_all(texts: &[u64]) {
+    for text in texts {
+        set_word(*text, 0, word(*text, 0) + 1);
+    }
+}

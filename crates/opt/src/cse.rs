@@ -1,0 +1,115 @@
+//! What was computed before, in this block or in one around it, is not computed again.
+//!
+//! Operations that may fail are included: where the second would fail the first has failed already. Operations with
+//! blocks, calls and data are not; in a pure language they could be, but equal ones are rare.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is computed again")]
+
+use crate::walk::{Forward, Names};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use wengert_ir::op::{ArrayOp, Compare, Convert, IntOp, Op, TextOp};
+use wengert_ir::{Atom, Func, Program, Stmt, Var};
+use wengert_prim::RealOp;
+
+/// See the module.
+pub(crate) fn run(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        Cse::default().function(func);
+    }
+}
+
+/// An operation that can be compared.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Head {
+    Real(RealOp),
+    Power,
+    Polygamma,
+    Int(IntOp),
+    Compare(Compare),
+    Convert(Convert),
+    Not,
+    Select,
+    Text(TextOp),
+    Array(ArrayOp),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Operand {
+    Var(Var),
+    Real(u64),
+    Int(i64),
+    Bool(bool),
+    Text(Arc<str>),
+    Unit,
+}
+
+type Key = (Head, SmallVec<[Operand; 3]>);
+
+#[derive(Default)]
+struct Cse {
+    names: Names,
+    known: FxHashMap<Key, Atom>,
+    /// What was noted, in order, so that it can be forgotten at the end of a block.
+    noted: Vec<Key>,
+}
+
+impl Forward for Cse {
+    fn names(&mut self) -> &mut Names {
+        &mut self.names
+    }
+
+    fn stmt(&mut self, _: &mut Func, _: &mut Vec<Stmt>, stmt: &mut Stmt) -> Option<Vec<Atom>> {
+        let [out] = stmt.outs.as_slice() else { return None };
+        let key = key(&stmt.op)?;
+        if let Some(known) = self.known.get(&key) {
+            return Some(vec![known.clone()]);
+        }
+        self.known.insert(key.clone(), Atom::Var(*out));
+        self.noted.push(key);
+        None
+    }
+
+    fn enter(&mut self) -> usize {
+        self.noted.len()
+    }
+
+    fn leave(&mut self, mark: usize) {
+        for key in self.noted.drain(mark..) {
+            self.known.remove(&key);
+        }
+    }
+}
+
+fn key(op: &Op) -> Option<Key> {
+    let head = match op {
+        Op::Real(op, _) => Head::Real(*op),
+        Op::Power { .. } => Head::Power,
+        Op::Polygamma { .. } => Head::Polygamma,
+        Op::Int(op, _) => Head::Int(*op),
+        Op::Compare(op, ..) => Head::Compare(*op),
+        Op::Convert(op, _) => Head::Convert(*op),
+        Op::Not(_) => Head::Not,
+        Op::Select { .. } => Head::Select,
+        Op::Text(op, _) => Head::Text(*op),
+        // A copy of an array that is updated would cost more than making it again.
+        Op::Array(ArrayOp::Zeros | ArrayOp::Replicate | ArrayOp::Iota | ArrayOp::Literal, _) => return None,
+        Op::Array(op, _) => Head::Array(*op),
+        _ => return None,
+    };
+    let mut operands = SmallVec::new();
+    op.for_each_atom(&mut |atom| operands.push(operand(atom)));
+    Some((head, operands))
+}
+
+fn operand(atom: &Atom) -> Operand {
+    match atom {
+        Atom::Var(var) => Operand::Var(*var),
+        Atom::Real(x) => Operand::Real(x.to_bits()),
+        Atom::Int(n) => Operand::Int(*n),
+        Atom::Bool(b) => Operand::Bool(*b),
+        Atom::Text(text) => Operand::Text(text.clone()),
+        Atom::Unit => Operand::Unit,
+    }
+}

@@ -1,0 +1,202 @@
+//! What is known of operations: whether they may fail, and whether they may be dropped.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed tells nothing of lengths")]
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::op::{ArrayOp, Convert, IntOp, Op};
+use wengert_ir::program::FuncId;
+use wengert_ir::{Atom, Block, Func, Program, Var};
+
+/// Functions that always return.
+pub(crate) fn total(program: &Program) -> FxHashSet<FuncId> {
+    let mut total = FxHashSet::default();
+    // A function is total if all that it calls is known to be; recursive ones never get there.
+    loop {
+        let before = total.len();
+        for (id, func) in program.funcs.iter() {
+            if !total.contains(&id) && is_total(&func.body, &total) {
+                total.insert(id);
+            }
+        }
+        if total.len() == before {
+            return total;
+        }
+    }
+}
+
+/// Whether nothing in a block fails or goes on forever.
+pub(crate) fn is_total(block: &Block, total: &FxHashSet<FuncId>) -> bool {
+    let mut fine = true;
+    block.for_each_stmt(&mut |stmt| fine = fine && is_safe(&stmt.op, total));
+    fine
+}
+
+/// Whether an operation can be left out or done where it was not: it neither fails nor goes on forever. Blocks inside of it
+/// are not looked into.
+pub(crate) fn is_safe(op: &Op, total: &FxHashSet<FuncId>) -> bool {
+    match op {
+        Op::Copy(_)
+        | Op::Real(..)
+        | Op::Power { .. }
+        | Op::Compare(..)
+        | Op::Not(_)
+        | Op::Select { .. }
+        | Op::Text(..)
+        | Op::Make { .. }
+        | Op::Match { .. }
+        | Op::If { .. }
+        | Op::Loop(_)
+        | Op::StopGradient(_) => !op.never_returns(),
+        Op::Int(op, args) => match op {
+            IntOp::Div | IntOp::Rem | IntOp::DivFloor | IntOp::ModFloor => {
+                matches!(args.get(1), Some(Atom::Int(n)) if *n != 0)
+            }
+            IntOp::Power => matches!(args.get(1), Some(Atom::Int(n)) if *n >= 0),
+            IntOp::ShiftLeft | IntOp::ShiftRight => matches!(args.get(1), Some(Atom::Int(0..=63))),
+            IntOp::Add
+            | IntOp::Sub
+            | IntOp::Mul
+            | IntOp::Neg
+            | IntOp::Abs
+            | IntOp::Sign
+            | IntOp::Min
+            | IntOp::Max
+            | IntOp::BitAnd
+            | IntOp::BitOr
+            | IntOp::BitXor => true,
+        },
+        Op::Convert(convert, _) => match convert {
+            Convert::IntToReal | Convert::IsNan => true,
+            Convert::Floor | Convert::Ceil | Convert::Round | Convert::Truncate => false,
+        },
+        Op::Array(op, args) => is_safe_array_op(*op, args),
+        Op::Call { func, .. } => total.contains(func),
+        Op::Polygamma { .. } | Op::Fail { .. } | Op::Require { .. } | Op::While(_) => false,
+        Op::Jvp { .. }
+        | Op::Linearize { .. }
+        | Op::Forward { .. }
+        | Op::Backward { .. }
+        | Op::Custom(_)
+        | Op::Taylor { .. } => false,
+    }
+}
+
+fn is_safe_array_op(op: ArrayOp, args: &[Atom]) -> bool {
+    match op {
+        ArrayOp::Empty(..)
+        | ArrayOp::Length(_)
+        | ArrayOp::Zeros
+        | ArrayOp::Add
+        | ArrayOp::Flatten
+        | ArrayOp::UnflattenLike
+        | ArrayOp::Reverse
+        | ArrayOp::Transpose
+        | ArrayOp::Filter
+        | ArrayOp::Sum
+        | ArrayOp::Product
+        | ArrayOp::Sort
+        | ArrayOp::ArgSort
+        | ArrayOp::Ravel
+        | ArrayOp::Reshape => true,
+        ArrayOp::Iota | ArrayOp::Replicate => matches!(args.first(), Some(Atom::Int(0..=0xFFFF))),
+        ArrayOp::Literal
+        | ArrayOp::Index
+        | ArrayOp::Set
+        | ArrayOp::AddAt
+        | ArrayOp::Concat
+        | ArrayOp::Slice
+        | ArrayOp::Gather
+        | ArrayOp::ScatterAdd
+        | ArrayOp::Maximum
+        | ArrayOp::Minimum
+        | ArrayOp::ArgMax
+        | ArrayOp::ArgMin
+        | ArrayOp::Dot
+        | ArrayOp::MatVec
+        | ArrayOp::MatMul => false,
+    }
+}
+
+/// How long arrays are: for a variable, an operand that is its number of rows.
+#[derive(Debug, Default)]
+pub(crate) struct Lengths {
+    known: FxHashMap<Var, Atom>,
+    /// What was noted, in order.
+    noted: Vec<Var>,
+}
+
+impl Lengths {
+    /// How much is known, to forget the rest at the end of a block: a length may be a variable of the block.
+    pub(crate) fn mark(&self) -> usize {
+        self.noted.len()
+    }
+
+    /// Forgets what was noted since.
+    pub(crate) fn forget(&mut self, mark: usize) {
+        for var in self.noted.drain(mark..) {
+            self.known.remove(&var);
+        }
+    }
+
+    /// The number of rows of an array.
+    pub(crate) fn of(&self, array: &Atom) -> Option<&Atom> {
+        self.known.get(&array.var()?)
+    }
+
+    /// Notes a length.
+    pub(crate) fn set(&mut self, array: &Atom, length: Atom) {
+        if let Some(var) = array.var()
+            && self.known.insert(var, length).is_none()
+        {
+            self.noted.push(var);
+        }
+    }
+
+    /// Notes what a statement tells.
+    pub(crate) fn note(&mut self, func: &Func, outs: &[Var], op: &Op) {
+        match op {
+            Op::Array(ArrayOp::Length(0), args) => {
+                if let (Some(array), Some(out)) = (args.first(), outs.first())
+                    && self.of(array).is_none()
+                {
+                    self.set(array, Atom::Var(*out));
+                }
+            }
+            Op::Array(ArrayOp::Iota | ArrayOp::Replicate, args) => self.first(outs, args.first().cloned()),
+            Op::Array(ArrayOp::Literal, args) => {
+                self.first(outs, i64::try_from(args.len()).ok().map(Atom::Int));
+            }
+            Op::Array(
+                ArrayOp::Zeros
+                | ArrayOp::Set
+                | ArrayOp::AddAt
+                | ArrayOp::ScatterAdd
+                | ArrayOp::Reverse
+                | ArrayOp::Sort
+                | ArrayOp::ArgSort,
+                args,
+            ) => {
+                let is_array = args.first().is_some_and(|array| func.type_of(array).rank() > 0);
+                let length = args.first().filter(|_| is_array).and_then(|array| self.of(array)).cloned();
+                self.first(outs, length);
+            }
+            Op::Loop(parts) => {
+                for output in outs.iter().skip(parts.init.len() + parts.accs.len()) {
+                    self.set(&Atom::Var(*output), parts.len.clone());
+                }
+                for input in &parts.inputs {
+                    if self.of(input).is_none() {
+                        self.set(input, parts.len.clone());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn first(&mut self, outs: &[Var], length: Option<Atom>) {
+        if let (Some(out), Some(length)) = (outs.first(), length) {
+            self.set(&Atom::Var(*out), length);
+        }
+    }
+}

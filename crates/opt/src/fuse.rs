@@ -1,0 +1,187 @@
+//! A loop that makes arrays for one other loop only becomes part of that loop, and the arrays are never made; a sum of such an
+//! array becomes a loop.
+//!
+//! ```text
+//! ys = each i < n, x in xs { y = x * x yield y }
+//! zs = each i < n, y in ys { z = y + 1.0 yield z }        zs = each i < n, x in xs { y = x * x z = y + 1.0 yield z }
+//! ```
+//!
+//! Failures come in the order of the iterations then, so that only one of the two may have any.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not joined")]
+
+use crate::facts::{is_safe, is_total, total};
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
+use wengert_ir::program::{FuncId, VarInfo};
+use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
+use wengert_prim::RealOp;
+
+/// See the module.
+pub(crate) fn run(program: &mut Program) {
+    let total = total(program);
+    for (_, func) in program.funcs.iter_mut() {
+        let uses = count_uses(&func.body);
+        let mut body = std::mem::take(&mut func.body);
+        block(func, &mut body, &uses, &total);
+        func.body = body;
+    }
+}
+
+fn count_uses(block: &Block) -> FxHashMap<Var, usize> {
+    let mut uses = FxHashMap::default();
+    let mut count = |atom: &Atom| {
+        if let Some(var) = atom.var() {
+            *uses.entry(var).or_default() += 1;
+        }
+    };
+    block.results.iter().for_each(&mut count);
+    block.for_each_stmt(&mut |stmt| {
+        stmt.op.for_each_atom(&mut |atom| count(atom));
+        stmt.op.blocks().into_iter().flat_map(|inner| &inner.results).for_each(&mut count);
+    });
+    uses
+}
+
+fn block(func: &mut Func, place: &mut Block, uses: &FxHashMap<Var, usize>, total: &FxHashSet<FuncId>) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        for stmt in &mut place.stmts {
+            for inner in stmt.op.blocks_mut() {
+                block(func, inner, uses, total);
+            }
+        }
+        let mut at = 0;
+        while at < place.stmts.len() {
+            if let Some(maker) = maker(&place.stmts, at, uses, total) {
+                let made = place.stmts.remove(maker);
+                at -= 1;
+                if let Some(stmt) = place.stmts.get_mut(at) {
+                    join(func, made, stmt);
+                }
+                // What was joined may have a maker of its own.
+            } else {
+                at += 1;
+            }
+        }
+    });
+}
+
+/// The statement before `at` that makes arrays for that one only, if the two can be joined.
+fn maker(
+    stmts: &[Stmt],
+    at: usize,
+    uses: &FxHashMap<Var, usize>,
+    total: &FxHashSet<FuncId>,
+) -> Option<usize> {
+    let user = stmts.get(at)?;
+    let (inputs, len): (Vec<&Atom>, Option<&Atom>) = match &user.op {
+        Op::Loop(parts) if parts.mode != Mode::Reduce => (parts.inputs.iter().collect(), Some(&parts.len)),
+        Op::Array(ArrayOp::Sum, args) => (args.iter().collect(), None),
+        _ => return None,
+    };
+    for input in inputs {
+        let Some(var) = input.var() else { continue };
+        let Some(place) = stmts.iter().take(at).position(|stmt| stmt.outs.contains(&var)) else { continue };
+        let Some(Stmt { outs, op: Op::Loop(made), .. }) = stmts.get(place) else { continue };
+        let alone = made.mode == Mode::Each && made.accs.is_empty() && made.init.is_empty();
+        let same = len.is_none_or(|len| *len == made.len);
+        let only = outs.iter().all(|out| uses.get(out) == Some(&1) && is_input(user, *out));
+        let between = stmts.get(place + 1..at).unwrap_or_default();
+        let is_quiet = |stmt: &Stmt| {
+            is_safe(&stmt.op, total) && stmt.op.blocks().into_iter().all(|inner| is_total(inner, total))
+        };
+        let order = is_total(&made.body, total) || (between.iter().all(is_quiet) && is_quiet(user));
+        if alone && same && only && order {
+            return Some(place);
+        }
+    }
+    None
+}
+
+fn is_input(user: &Stmt, var: Var) -> bool {
+    match &user.op {
+        Op::Loop(parts) => parts.inputs.iter().any(|input| input.var() == Some(var)),
+        Op::Array(_, args) => args.first().and_then(Atom::var) == Some(var),
+        _ => false,
+    }
+}
+
+/// Puts the loop `made` into the statement that uses what it makes.
+fn join(func: &mut Func, made: Stmt, user: &mut Stmt) {
+    let Op::Loop(maker) = made.op else { return };
+    if let Op::Array(ArrayOp::Sum, _) = &user.op {
+        user.op = sum_loop(func, &maker.len, &made.outs, user.outs.first().copied());
+    }
+    let Op::Loop(parts) = &mut user.op else { return };
+    let Loop { len: _, inputs, body, .. } = *maker;
+    let Block { params, mut stmts, results } = body;
+    let mut known: FxHashMap<Var, Atom> = FxHashMap::default();
+    if let (Some(old), Some(new)) = (params.first(), parts.body.params.first()) {
+        known.insert(*old, Atom::Var(*new));
+    }
+    // The rows of the maker's outputs are its results.
+    let carried = 1 + parts.init.len() + parts.accs.len();
+    let mut kept = Vec::new();
+    let mut kept_params: Vec<Var> = parts.body.params.iter().take(carried).copied().collect();
+    for (param, input) in parts.body.params.iter().skip(carried).zip(&parts.inputs) {
+        match made.outs.iter().position(|out| input.var() == Some(*out)) {
+            Some(place) => {
+                let result = results.get(place).cloned().unwrap_or(Atom::Unit);
+                known.insert(*param, result);
+            }
+            None => {
+                kept.push(input.clone());
+                kept_params.push(*param);
+            }
+        }
+    }
+    for (param, input) in params.iter().skip(1).zip(inputs) {
+        match kept.iter().position(|other| *other == input) {
+            Some(place) => {
+                let row = kept_params.get(carried + place).copied();
+                known.extend(row.map(|row| (*param, Atom::Var(row))));
+            }
+            None => {
+                kept.push(input);
+                kept_params.push(*param);
+            }
+        }
+    }
+    stmts.append(&mut parts.body.stmts);
+    parts.body.stmts = stmts;
+    parts.body.params = kept_params;
+    parts.inputs = kept;
+    parts.body.for_each_atom_mut(&mut |atom| {
+        // A result of the maker may be one of its own parameters.
+        for _ in 0..2 {
+            if let Some(better) = atom.var().and_then(|var| known.get(&var)) {
+                *atom = better.clone();
+            }
+        }
+    });
+}
+
+/// The sum of an array as a loop.
+fn sum_loop(func: &mut Func, len: &Atom, arrays: &[Var], out: Option<Var>) -> Op {
+    let elem = arrays.first().map_or(Ty::REAL, |array| Ty::Scalar(func.ty(*array).elem()));
+    let name = out.map_or_else(|| "sum".into(), |out| func.vars.at(out).name);
+    let mut fresh = |name, ty| func.vars.push(VarInfo { name, ty });
+    let (index, before, row, after) =
+        (fresh("i".into(), Ty::INT), fresh(name, elem), fresh("x".into(), elem), fresh(name, elem));
+    let args = vec![Atom::Var(before), Atom::Var(row)];
+    let (op, zero) = if elem == Ty::REAL {
+        (Op::Real(RealOp::Add, args), Atom::Real(0.0))
+    } else {
+        (Op::Int(wengert_ir::op::IntOp::Add, args), Atom::Int(0))
+    };
+    let stmt = Stmt { outs: vec![after], op, span: wengert_base::Span::NOWHERE };
+    Op::Loop(Box::new(Loop {
+        mode: Mode::Sequence,
+        backward: false,
+        len: len.clone(),
+        inputs: arrays.first().map(|array| Atom::Var(*array)).into_iter().collect(),
+        init: vec![zero],
+        accs: Vec::new(),
+        body: Block { params: vec![index, before, row], stmts: vec![stmt], results: vec![Atom::Var(after)] },
+    }))
+}

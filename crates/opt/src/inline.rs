@@ -1,0 +1,148 @@
+//! Calls of small functions, and of functions that are called once, become their bodies. Recursive functions stay.
+//!
+//! Functions are taken in the order in which they need each other, so that a body is inlined with its own calls already
+//! inlined. What is called no more is dropped by `dce`.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed uses no function")]
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::build::Copier;
+use wengert_ir::op::Op;
+use wengert_ir::program::FuncId;
+use wengert_ir::{Atom, Block, Func, Program, Stmt};
+
+/// A body of at most so many statements is copied to every call.
+const SMALL: usize = 40;
+/// No function grows beyond this by copies.
+const LARGE: usize = 20_000;
+
+/// See the module.
+pub(crate) fn run(program: &mut Program) {
+    let mut uses: FxHashMap<FuncId, usize> = FxHashMap::default();
+    for (_, func) in program.funcs.iter() {
+        for callee in callees(&func.body) {
+            *uses.entry(callee).or_default() += 1;
+        }
+    }
+    for id in program.entries.values() {
+        // What can be called from outside stays as it is.
+        *uses.entry(*id).or_default() += 1;
+    }
+    let (order, recursive) = callees_first(program);
+    for id in order {
+        let mut func = program.funcs.at(id).clone();
+        let mut body = std::mem::take(&mut func.body);
+        let mut inliner =
+            Inliner { program, uses: &uses, recursive: &recursive, size: body.size(), done: false };
+        inliner.block(&mut func, &mut body);
+        if inliner.done {
+            func.body = body;
+            *program.funcs.at_mut(id) = func;
+        }
+    }
+}
+
+struct Inliner<'a> {
+    program: &'a Program,
+    uses: &'a FxHashMap<FuncId, usize>,
+    recursive: &'a FxHashSet<FuncId>,
+    size: usize,
+    done: bool,
+}
+
+impl<'a> Inliner<'a> {
+    fn block(&mut self, func: &mut Func, block: &mut Block) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let mut out = Vec::with_capacity(block.stmts.len());
+            for mut stmt in std::mem::take(&mut block.stmts) {
+                if let Op::Call { func: callee, args, checkpoint: false } = &stmt.op
+                    && let Some(callee) = self.wanted(*callee)
+                {
+                    self.copy(func, &mut out, callee, args, &stmt);
+                    continue;
+                }
+                for inner in stmt.op.blocks_mut() {
+                    self.block(func, inner);
+                }
+                out.push(stmt);
+            }
+            block.stmts = out;
+        });
+    }
+
+    fn copy(&mut self, func: &mut Func, out: &mut Vec<Stmt>, callee: &Func, args: &[Atom], call: &Stmt) {
+        self.done = true;
+        self.size += callee.body.size();
+        let mut copier = Copier::new(callee);
+        for (param, arg) in callee.body.params.iter().zip(args) {
+            copier.set(*param, arg.clone());
+        }
+        for stmt in &callee.body.stmts {
+            out.push(copier.stmt(func, stmt));
+        }
+        for (var, result) in call.outs.iter().zip(&callee.body.results) {
+            let op = Op::Copy(copier.atom(result));
+            out.push(Stmt { outs: vec![*var], op, span: call.span });
+        }
+    }
+
+    /// The function, if calls of it become its body.
+    fn wanted(&self, id: FuncId) -> Option<&'a Func> {
+        let func = self.program.funcs.get(id)?;
+        let size = func.body.size();
+        let fits = size <= SMALL || self.uses.get(&id) == Some(&1);
+        (fits && !self.recursive.contains(&id) && self.size + size <= LARGE).then_some(func)
+    }
+}
+
+/// The functions that a block uses, as often as it does.
+pub(crate) fn callees(block: &Block) -> Vec<FuncId> {
+    let mut found = Vec::new();
+    block.for_each_stmt(&mut |stmt| match &stmt.op {
+        Op::Call { func, .. } | Op::Jvp { func, .. } | Op::Taylor { func, .. } => found.push(*func),
+        Op::Custom(custom) => {
+            found.push(custom.func);
+            match custom.rule {
+                wengert_ir::op::Rule::Jvp(rule) => found.push(rule),
+                wengert_ir::op::Rule::Vjp(first, second) => found.extend([first, second]),
+            }
+        }
+        _ => {}
+    });
+    found
+}
+
+/// Functions in an order in which those come first that others call, and those that are part of a circle.
+fn callees_first(program: &Program) -> (Vec<FuncId>, FxHashSet<FuncId>) {
+    let mut order = Vec::new();
+    let mut recursive = FxHashSet::default();
+    let mut open: FxHashSet<FuncId> = FxHashSet::default();
+    let mut seen: FxHashSet<FuncId> = FxHashSet::default();
+    for start in program.funcs.ids() {
+        let mut path: Vec<(FuncId, Vec<FuncId>)> = Vec::new();
+        let mut next = Some(start);
+        loop {
+            if let Some(id) = next.take()
+                && seen.insert(id)
+            {
+                open.insert(id);
+                path.push((id, program.funcs.get(id).map(|func| callees(&func.body)).unwrap_or_default()));
+            }
+            let Some((id, rest)) = path.last_mut() else { break };
+            match rest.pop() {
+                Some(callee) if open.contains(&callee) => {
+                    // Everything on the way back to it is part of a circle.
+                    let way = path.iter().map(|(id, _)| *id).skip_while(|id| *id != callee);
+                    recursive.extend(way);
+                }
+                Some(callee) => next = Some(callee),
+                None => {
+                    order.push(*id);
+                    open.remove(id);
+                    path.pop();
+                }
+            }
+        }
+    }
+    (order, recursive)
+}

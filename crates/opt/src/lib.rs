@@ -1,0 +1,96 @@
+//! The optimizer: named passes from IR to IR, each of which can be left out without changing what a program computes.
+//!
+//! [`PASSES`] is the list. A pass is a function on programs; it keeps them well formed, keeps every result to the last bit, and
+//! keeps every failure: an operation that may fail is neither dropped, nor done earlier, nor done more often.
+//!
+//! ```
+//! let mut program = wengert_ir::parse("func f(x: Real) -> Real { a = x * 1.0 b = a + a c = a + a d = b * c return d } entry f = f").unwrap();
+//! wengert_opt::optimize(&mut program, &wengert_opt::Options::default());
+//! assert_eq!(wengert_ir::print(&program), "func f(x: Real) -> Real {\n  b = x + x\n  d = b * b\n  return d\n}\n\nentry f = f\n");
+//! ```
+
+mod cse;
+mod dce;
+mod facts;
+mod fuse;
+mod hoist;
+mod inline;
+mod rows;
+mod simplify;
+mod walk;
+
+use wengert_ir::Program;
+
+/// A pass.
+#[derive(Clone, Copy)]
+pub struct Pass {
+    /// Its name: of the switch, and in reports.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub what: &'static str,
+    /// The pass.
+    pub run: fn(&mut Program),
+}
+
+/// All passes, in the order in which a round does them.
+pub const PASSES: &[Pass] = &[
+    Pass {
+        name: "inline",
+        what: "small functions, and those called once, stand where they are called",
+        run: inline::run,
+    },
+    Pass {
+        name: "simplify",
+        what: "known operands, copies, branches on constants, matches on known constructors",
+        run: simplify::run,
+    },
+    Pass {
+        name: "rows",
+        what: "what a loop reads at its index becomes a row that it goes through",
+        run: rows::run,
+    },
+    Pass { name: "cse", what: "what was computed before is not computed again", run: cse::run },
+    Pass { name: "hoist", what: "what does not change in a loop is computed before it", run: hoist::run },
+    Pass {
+        name: "fuse",
+        what: "a loop that makes an array for one other loop becomes part of it",
+        run: fuse::run,
+    },
+    Pass {
+        name: "dce",
+        what: "what nobody needs is not computed; loops carry and give only what is used",
+        run: dce::run,
+    },
+];
+
+/// What to do.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Names of passes to leave out.
+    pub without: Vec<String>,
+}
+
+/// Rounds at most: a pass may make work for one before it.
+const ROUNDS: usize = 4;
+
+/// Optimizes a program.
+pub fn optimize(program: &mut Program, options: &Options) {
+    for _ in 0..ROUNDS {
+        let before = size(program);
+        for pass in PASSES {
+            if !options.without.iter().any(|name| name == pass.name) {
+                (pass.run)(program);
+            }
+        }
+        if size(program) == before {
+            break;
+        }
+    }
+}
+
+fn size(program: &Program) -> usize {
+    program.funcs.iter().map(|(_, func)| func.body.size()).sum()
+}
+
+#[cfg(test)]
+mod tests;

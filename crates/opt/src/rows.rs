@@ -1,0 +1,121 @@
+//! What a loop reads at its index becomes a row that it goes through: the size of the array is known to be the number of
+//! iterations, so that nothing has to be checked, and the derivative is an array of rows and no accumulator.
+//!
+//! ```text
+//! n = length(xs)                          n = length(xs)
+//! ys = each i < n {              becomes  ys = each i < n, x in xs {
+//!   x = xs[i] …                             …
+//! ```
+
+use crate::facts::Lengths;
+use rustc_hash::FxHashSet;
+use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
+use wengert_ir::program::VarInfo;
+use wengert_ir::{Atom, Block, Func, Program, Var};
+
+/// See the module.
+pub(crate) fn run(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        let mut body = std::mem::take(&mut func.body);
+        block(func, &mut body, &mut Lengths::default());
+        func.body = body;
+    }
+}
+
+fn block(func: &mut Func, place: &mut Block, lengths: &mut Lengths) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let mark = lengths.mark();
+        for stmt in &mut place.stmts {
+            if let Op::Loop(parts) = &mut stmt.op
+                && parts.mode != Mode::Reduce
+            {
+                go_through(func, parts, lengths);
+            }
+            lengths.note(func, &stmt.outs, &stmt.op);
+            for inner in stmt.op.blocks_mut() {
+                block(func, inner, lengths);
+            }
+        }
+        lengths.forget(mark);
+    });
+}
+
+/// Makes rows of what a loop reads at its index.
+fn go_through(func: &mut Func, parts: &mut Loop, lengths: &Lengths) {
+    let Some(index) = parts.body.params.first().copied() else { return };
+    let mut inside = FxHashSet::default();
+    bound(&parts.body, &mut inside);
+    let carried = parts.init.len() + parts.accs.len();
+    let mut rows: Vec<(Var, Var)> = Vec::new();
+    for (param, input) in parts.body.params.iter().skip(1 + carried).zip(&parts.inputs) {
+        rows.extend(input.var().map(|input| (input, *param)));
+    }
+    let known = rows.len();
+    let mut reads = Reads { index, len: parts.len.clone(), lengths, inside, rows };
+    reads.block(func, &mut parts.body);
+    for (array, row) in reads.rows.drain(known..) {
+        parts.inputs.push(Atom::Var(array));
+        parts.body.params.push(row);
+    }
+}
+
+/// Everything that is bound in a block.
+fn bound(block: &Block, vars: &mut FxHashSet<Var>) {
+    vars.extend(&block.params);
+    block.for_each_stmt(&mut |stmt| {
+        vars.extend(&stmt.outs);
+        vars.extend(stmt.op.blocks().into_iter().flat_map(|inner| &inner.params));
+    });
+}
+
+struct Reads<'l> {
+    index: Var,
+    len: Atom,
+    lengths: &'l Lengths,
+    inside: FxHashSet<Var>,
+    /// Arrays and the parameters for their rows.
+    rows: Vec<(Var, Var)>,
+}
+
+impl Reads<'_> {
+    fn block(&mut self, func: &mut Func, block: &mut Block) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            for stmt in &mut block.stmts {
+                if let Op::Array(ArrayOp::Index, args) = &stmt.op
+                    && let [Atom::Var(array), Atom::Var(first), rest @ ..] = args.as_slice()
+                    && *first == self.index
+                    && self.is_as_long(*array)
+                    && let Some(row) = self.row(func, *array, stmt.outs.first().copied())
+                {
+                    let mut rest = rest.to_vec();
+                    stmt.op = if rest.is_empty() {
+                        Op::Copy(Atom::Var(row))
+                    } else {
+                        rest.insert(0, Atom::Var(row));
+                        Op::Array(ArrayOp::Index, rest)
+                    };
+                }
+                for inner in stmt.op.blocks_mut() {
+                    self.block(func, inner);
+                }
+            }
+        });
+    }
+
+    fn is_as_long(&self, array: Var) -> bool {
+        !self.inside.contains(&array) && self.lengths.of(&Atom::Var(array)) == Some(&self.len)
+    }
+
+    fn row(&mut self, func: &mut Func, array: Var, like: Option<Var>) -> Option<Var> {
+        if let Some((_, row)) = self.rows.iter().find(|(known, _)| *known == array) {
+            return Some(*row);
+        }
+        let ty = func.ty(array).at(1)?;
+        let same = like.filter(|like| func.ty(*like) == ty);
+        let name = same.unwrap_or(array);
+        let name = func.vars.at(name).name;
+        let row = func.vars.push(VarInfo { name, ty });
+        self.rows.push((array, row));
+        Some(row)
+    }
+}

@@ -1,0 +1,254 @@
+//! Known operands: copies, arithmetic on constants, branches on constants, matches on known constructors, elements of known
+//! arrays. Arithmetic on reals is only simplified where no bit can change.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed stays as it is")]
+
+use crate::facts::Lengths;
+use crate::walk::{Forward, Names};
+use rustc_hash::FxHashMap;
+use wengert_ir::op::{ArrayOp, Compare, Convert, IntOp, Op};
+use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
+use wengert_prim::RealOp;
+
+/// See the module.
+pub(crate) fn run(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        Simplifier::default().function(func);
+    }
+}
+
+#[derive(Default)]
+struct Simplifier {
+    names: Names,
+    lengths: Lengths,
+    /// Constructors with their fields, and elements of array literals, by variable.
+    made: FxHashMap<Var, Made>,
+}
+
+#[derive(Clone)]
+enum Made {
+    Data(u32, Vec<Atom>),
+    Literal(Vec<Atom>),
+    Not(Atom),
+}
+
+impl Forward for Simplifier {
+    fn names(&mut self) -> &mut Names {
+        &mut self.names
+    }
+
+    fn stmt(&mut self, func: &mut Func, out: &mut Vec<Stmt>, stmt: &mut Stmt) -> Option<Vec<Atom>> {
+        if matches!(&stmt.op, Op::Require { left, right, .. } if left == right) {
+            return Some(Vec::new());
+        }
+        if let Some(results) = self.branch(func, out, stmt) {
+            return Some(results);
+        }
+        if let Some(result) = self.known(func, &stmt.op) {
+            return Some(vec![result]);
+        }
+        if let Some(better) = better(&stmt.op) {
+            stmt.op = better;
+        }
+        self.lengths.note(func, &stmt.outs, &stmt.op);
+        let made = match &stmt.op {
+            Op::Make { data: _, ctor, fields } => Some(Made::Data(*ctor, fields.clone())),
+            Op::Array(ArrayOp::Literal, items) => Some(Made::Literal(items.clone())),
+            Op::Not(x) => Some(Made::Not(x.clone())),
+            _ => None,
+        };
+        if let (Some(made), Some(var)) = (made, stmt.outs.first()) {
+            self.made.insert(*var, made);
+        }
+        None
+    }
+
+    fn enter(&mut self) -> usize {
+        self.lengths.mark()
+    }
+
+    fn leave(&mut self, mark: usize) {
+        self.lengths.forget(mark);
+    }
+}
+
+impl Simplifier {
+    /// A branch that is known: its statements stand where it stood.
+    fn branch(&mut self, func: &mut Func, out: &mut Vec<Stmt>, stmt: &mut Stmt) -> Option<Vec<Atom>> {
+        let block = match &mut stmt.op {
+            Op::If { cond: Atom::Bool(cond), then, otherwise } => {
+                std::mem::take(if *cond { then } else { otherwise })
+            }
+            Op::If { cond, then, otherwise } => {
+                if let Some(Made::Not(x)) = cond.var().and_then(|var| self.made.get(&var)) {
+                    *cond = x.clone();
+                    std::mem::swap(then, otherwise);
+                }
+                return select_of(stmt);
+            }
+            Op::Match { on, arms } => {
+                let Some(Made::Data(ctor, fields)) = on.var().and_then(|var| self.made.get(&var)).cloned()
+                else {
+                    return None;
+                };
+                let arm = std::mem::take(arms.get_mut(ctor as usize)?);
+                for (param, field) in arm.params.iter().zip(fields) {
+                    self.names.set(*param, field);
+                }
+                arm
+            }
+            _ => return None,
+        };
+        let Block { params: _, stmts, mut results } = block;
+        let ends = stmts.iter().any(|stmt| stmt.op.never_returns());
+        for mut inner in stmts {
+            self.one(func, out, &mut inner);
+        }
+        for atom in &mut results {
+            self.names.replace(atom);
+        }
+        // A branch that fails gives nothing: its results are whatever its last statement's are said to be.
+        if ends && results.len() != stmt.outs.len() {
+            return Some(stmt.outs.iter().map(|var| any(func.ty(*var))).collect());
+        }
+        Some(results)
+    }
+
+    /// An operation whose result is an operand.
+    fn known(&self, func: &Func, op: &Op) -> Option<Atom> {
+        match op {
+            Op::Copy(atom) => Some(atom.clone()),
+            Op::Real(op, args) => real(*op, args),
+            Op::Int(op, args) => integer(*op, args),
+            Op::Compare(compare, a, b) => comparison(*compare, a, b),
+            Op::Convert(Convert::IntToReal, Atom::Int(n)) => Some(Atom::Real(*n as f64)),
+            Op::Not(Atom::Bool(x)) => Some(Atom::Bool(!x)),
+            Op::Not(atom) => match self.made.get(&atom.var()?)? {
+                Made::Not(x) => Some(x.clone()),
+                Made::Data(..) | Made::Literal(_) => None,
+            },
+            Op::Select { cond: Atom::Bool(cond), then, otherwise } => {
+                Some(if *cond { then.clone() } else { otherwise.clone() })
+            }
+            Op::Select { cond: _, then, otherwise } if then == otherwise => Some(then.clone()),
+            Op::Array(ArrayOp::Length(0), args) => self.lengths.of(args.first()?).cloned(),
+            Op::Array(ArrayOp::Index, args) => {
+                let [array, Atom::Int(index)] = args.as_slice() else { return None };
+                let Some(Made::Literal(items)) = self.made.get(&array.var()?) else { return None };
+                items.get(usize::try_from(*index).ok()?).cloned()
+            }
+            Op::Array(ArrayOp::Zeros, args) if func.type_of(args.first()?).rank() == 0 => {
+                Some(Atom::Real(0.0))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `if c { yield a } else { yield b }` with one result that is a number is a choice between operands.
+fn select_of(stmt: &mut Stmt) -> Option<Vec<Atom>> {
+    let Op::If { cond, then, otherwise } = &stmt.op else { return None };
+    let plain = then.stmts.is_empty() && otherwise.stmts.is_empty();
+    if let (true, [a], [b], [_]) =
+        (plain, then.results.as_slice(), otherwise.results.as_slice(), stmt.outs.as_slice())
+    {
+        stmt.op = Op::Select { cond: cond.clone(), then: a.clone(), otherwise: b.clone() };
+    }
+    None
+}
+
+/// An operand of a type, where it does not matter which.
+fn any(ty: Ty) -> Atom {
+    match ty.elem() {
+        Elem::Real => Atom::Real(0.0),
+        Elem::Int => Atom::Int(0),
+        Elem::Bool => Atom::Bool(false),
+        Elem::Text => Atom::Text("".into()),
+        Elem::Unit | Elem::Data(_) => Atom::Unit,
+    }
+}
+
+fn real(op: RealOp, args: &[Atom]) -> Option<Atom> {
+    match (op, args) {
+        (op, [Atom::Real(x)]) => Some(Atom::Real(op.eval1(*x))),
+        (op, [Atom::Real(x), Atom::Real(y)]) => Some(Atom::Real(op.eval2(*x, *y))),
+        (RealOp::Mul | RealOp::Div | RealOp::DivZero | RealOp::MulZero, [x, Atom::Real(1.0)]) => {
+            Some(x.clone())
+        }
+        (RealOp::Mul | RealOp::MulZero, [Atom::Real(1.0), x]) => Some(x.clone()),
+        (RealOp::MulZero, [Atom::Real(0.0), _] | [_, Atom::Real(0.0)]) => Some(Atom::Real(0.0)),
+        (RealOp::DivZero, [Atom::Real(0.0), _]) => Some(Atom::Real(0.0)),
+        (RealOp::Sub, [x, Atom::Real(zero)]) if zero.to_bits() == 0 => Some(x.clone()),
+        (RealOp::PowInt(1), [x]) => Some(x.clone()),
+        (RealOp::PowInt(0), [_]) => Some(Atom::Real(1.0)),
+        _ => None,
+    }
+}
+
+fn integer(op: IntOp, args: &[Atom]) -> Option<Atom> {
+    let known = match (op, args) {
+        (IntOp::Add, [x, Atom::Int(0)] | [Atom::Int(0), x]) | (IntOp::Sub, [x, Atom::Int(0)]) => {
+            return Some(x.clone());
+        }
+        (IntOp::Mul, [x, Atom::Int(1)] | [Atom::Int(1), x]) => return Some(x.clone()),
+        (IntOp::Mul, [_, Atom::Int(0)] | [Atom::Int(0), _]) => 0,
+        (IntOp::Add, [Atom::Int(a), Atom::Int(b)]) => a.wrapping_add(*b),
+        (IntOp::Sub, [Atom::Int(a), Atom::Int(b)]) => a.wrapping_sub(*b),
+        (IntOp::Mul, [Atom::Int(a), Atom::Int(b)]) => a.wrapping_mul(*b),
+        (IntOp::Min, [Atom::Int(a), Atom::Int(b)]) => *a.min(b),
+        (IntOp::Max, [Atom::Int(a), Atom::Int(b)]) => *a.max(b),
+        (IntOp::Neg, [Atom::Int(a)]) => a.wrapping_neg(),
+        _ => return None,
+    };
+    Some(Atom::Int(known))
+}
+
+fn comparison(compare: Compare, a: &Atom, b: &Atom) -> Option<Atom> {
+    let order = match (a, b) {
+        (Atom::Int(a), Atom::Int(b)) => a.partial_cmp(b),
+        (Atom::Real(a), Atom::Real(b)) => {
+            let Some(order) = a.partial_cmp(b) else { return Some(Atom::Bool(compare == Compare::Ne)) };
+            Some(order)
+        }
+        (Atom::Bool(a), Atom::Bool(b)) => a.partial_cmp(b),
+        _ => return None,
+    }?;
+    Some(Atom::Bool(match compare {
+        Compare::Eq => order.is_eq(),
+        Compare::Ne => order.is_ne(),
+        Compare::Lt => order.is_lt(),
+        Compare::Le => order.is_le(),
+        Compare::Gt => order.is_gt(),
+        Compare::Ge => order.is_ge(),
+    }))
+}
+
+/// The same by a cheaper operation.
+fn better(op: &Op) -> Option<Op> {
+    match op {
+        Op::Power { base, exponent: Atom::Int(n) } => Some(Op::Real(RealOp::PowInt(*n), vec![base.clone()])),
+        Op::Polygamma { order: Atom::Int(0), x } => Some(Op::Real(RealOp::Digamma, vec![x.clone()])),
+        Op::Polygamma { order: Atom::Int(n), x } => {
+            let n = u32::try_from(*n).ok()?;
+            Some(Op::Real(RealOp::Polygamma(n), vec![x.clone()]))
+        }
+        // With a finite factor that is not 0 nothing special happens but to the sign of a zero.
+        Op::Real(RealOp::DivZero, args) => match args.as_slice() {
+            [x, Atom::Real(d)] if d.is_finite() && *d != 0.0 => {
+                Some(Op::Real(RealOp::Div, vec![x.clone(), Atom::Real(*d)]))
+            }
+            _ => None,
+        },
+        Op::Real(RealOp::MulZero, args) => match args.as_slice() {
+            [x, Atom::Real(c)] | [Atom::Real(c), x] if c.is_finite() && *c != 0.0 => {
+                Some(Op::Real(RealOp::Mul, vec![x.clone(), Atom::Real(*c)]))
+            }
+            _ => None,
+        },
+        Op::Real(RealOp::Mul, args) => match args.as_slice() {
+            [x, Atom::Real(-1.0)] | [Atom::Real(-1.0), x] => Some(Op::Real(RealOp::Neg, vec![x.clone()])),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,322 @@
+//! Each pass alone on a small program: what it does, and what it must leave.
+
+use crate::PASSES;
+use expect_test::{Expect, expect};
+
+/// The program after one pass.
+fn check(pass: &str, text: &str, expected: &Expect) {
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    assert_eq!(wengert_ir::verify(&program), Ok(()), "before");
+    let pass = PASSES.iter().find(|known| known.name == pass).expect("there is such a pass");
+    (pass.run)(&mut program);
+    assert_eq!(wengert_ir::verify(&program), Ok(()), "after:\n{}", wengert_ir::print(&program));
+    expected.assert_eq(&wengert_ir::print(&program));
+}
+
+#[test]
+fn inline_copies_small_functions_and_leaves_recursive_ones() {
+    let text = r"
+        func square(x: Real) -> Real { y = x * x return y }
+        func pow(x: Real, n: Int) -> Real {
+            done = n == 0
+            p = if done { yield 1.0 } else { m = n - 1 r = pow(x, m) p = r * x yield p }
+            return p
+        }
+        func f(x: Real) -> Real { a = square(x) b = square(a) c = pow(b, 3) return c }
+        entry f = f";
+    check(
+        "inline",
+        text,
+        &expect![[r#"
+            func square(x: Real) -> Real {
+              y = x * x
+              return y
+            }
+
+            func pow(x: Real, n: Int) -> Real {
+              done = n == 0
+              p2 = if done {
+                yield 1.0
+              } else {
+                m = n - 1
+                r = pow(x, m)
+                p = r * x
+                yield p
+              }
+              return p2
+            }
+
+            func f(x: Real) -> Real {
+              y = x * x
+              a = y
+              y2 = a * a
+              b = y2
+              c = pow(b, 3)
+              return c
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn simplify_uses_what_is_known() {
+    let text = r"
+        data Shape { Circle(Real); Square(Real) }
+        func f(x: Real, n: Int) -> (Real, Int) {
+            s = Circle(x)
+            a = match s { Circle(r) { b = r * r yield b } Square(w) { yield w } }
+            c = 1 < 2
+            d = if c { yield a } else { yield 0.0 }
+            xs = [x, d]
+            g = xs[1]
+            k = length(xs)
+            m = k * 1
+            h = mul_zero(g, 2.0)
+            j = h * 1.0
+            return j, m
+        }
+        entry f = f";
+    check(
+        "simplify",
+        text,
+        &expect![[r#"
+        data Shape {
+          Circle(Real)
+          Square(Real)
+        }
+
+        func f(x: Real, n: Int) -> (Real, Int) {
+          s = Circle(x)
+          b = x * x
+          xs = [x, b]
+          h = b * 2.0
+          return h, 2
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn rows_are_gone_through() {
+    let text = r"
+        func f(xs: []Real, a: [][]Real) -> []Real {
+            n = length(xs)
+            m = length(a)
+            ys = each i < n {
+                x = xs[i]
+                y = each j < m { z = a[j, i] w = x * z yield w }
+                s = sum(y)
+                yield s
+            }
+            return ys
+        }
+        entry f = f";
+    check(
+        "rows",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, a: [][]Real) -> []Real {
+          n = length(xs)
+          m = length(a)
+          ys = each i < n, x2 in xs {
+            x = x2
+            y = each j < m, a2 in a {
+              z = a2[i]
+              w = x * z
+              yield w
+            }
+            s = sum(y)
+            yield s
+          }
+          return ys
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn cse_stays_inside_of_its_block() {
+    let text = r"
+        func f(x: Real, c: Bool) -> Real {
+            a = sin(x)
+            b = if c { d = sin(x) e = cos(x) g = d + e yield g } else { h = cos(x) yield h }
+            k = cos(x)
+            l = a + b
+            m = l * k
+            return m
+        }
+        entry f = f";
+    check(
+        "cse",
+        text,
+        &expect![[r#"
+        func f(x: Real, c: Bool) -> Real {
+          a = sin(x)
+          b = if c {
+            e = cos(x)
+            g = a + e
+            yield g
+          } else {
+            h = cos(x)
+            yield h
+          }
+          k = cos(x)
+          l = a + b
+          m = l * k
+          return m
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn hoist_moves_what_cannot_fail() {
+    let text = r"
+        func f(x: Real, xs: []Real, n: Int) -> []Real {
+            ys = each i < n {
+                a = exp(x)
+                b = xs[0]
+                c = real(i)
+                d = a * b
+                e = d + c
+                yield e
+            }
+            return ys
+        }
+        entry f = f";
+    check(
+        "hoist",
+        text,
+        &expect![[r#"
+        func f(x: Real, xs: []Real, n: Int) -> []Real {
+          a = exp(x)
+          ys = each i < n {
+            b = xs[0]
+            c = real(i)
+            d = a * b
+            e = d + c
+            yield e
+          }
+          return ys
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn fuse_joins_loops_and_sums() {
+    let text = r"
+        func f(xs: []Real) -> (Real, Real) {
+            n = length(xs)
+            ys = each i < n, x in xs { y = x * x yield y }
+            zs = each i < n, y in ys { z = y + 1.0 yield z }
+            s = sum(zs)
+            ws = each i < n, x in xs { w = exp(x) yield w }
+            t = for i < n, acc = 0.0, w in ws { u = acc * w yield u }
+            return s, t
+        }
+        entry f = f";
+    check(
+        "fuse",
+        text,
+        &expect![[r#"
+        func f(xs: []Real) -> (Real, Real) {
+          n = length(xs)
+          s = for i5 < n, s2 = 0.0, x in xs {
+            y = x * x
+            z = y + 1.0
+            s3 = s2 + z
+            yield s3
+          }
+          t = for i4 < n, acc = 0.0, x2 in xs {
+            w = exp(x2)
+            u = acc * w
+            yield u
+          }
+          return s, t
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn fuse_keeps_the_order_of_failures() {
+    let text = r"
+        func f(xs: []Real, is: []Int, js: []Int) -> []Real {
+            n = length(is)
+            ys = each i < n, k in is { y = xs[k] yield y }
+            zs = each i < n, y in ys, j in js { w = xs[j] z = y + w yield z }
+            return zs
+        }
+        entry f = f";
+    check(
+        "fuse",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, is: []Int, js: []Int) -> []Real {
+          n = length(is)
+          ys = each i < n, k in is {
+            y = xs[k]
+            yield y
+          }
+          zs = each i2 < n, y2 in ys, j in js {
+            w = xs[j]
+            z = y2 + w
+            yield z
+          }
+          return zs
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn dce_narrows_loops_and_keeps_failures() {
+    let text = r"
+        func unused(x: Real) -> Real { return x }
+        func f(xs: []Real, n: Int) -> Real {
+            s, p, ys = for i < n, s = 0.0, p = 1.0, x in xs { t = s + x q = p * x yield t, q, q }
+            a = sin(s)
+            b = xs[7]
+            c, d = while v = s, w = s { go = v < 9.0 yield go } do g, h { k = g * 2.0 l = h + g yield k, l }
+            return c
+        }
+        entry f = f";
+    check(
+        "dce",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, n: Int) -> Real {
+          s2 = for i < n, s = 0.0, x in xs {
+            t = s + x
+            yield t
+          }
+          b = xs[7]
+          c = while v = s2 {
+            go = v < 9.0
+            yield go
+          } do g {
+            k = g * 2.0
+            yield k
+          }
+          return c
+        }
+
+        entry f = f
+    "#]],
+    );
+}

@@ -1,0 +1,92 @@
+//! What passes that go forward through a function have in common: operands are replaced as variables get to be known by
+//! other names.
+
+use rustc_hash::FxHashMap;
+use wengert_ir::op::Op;
+use wengert_ir::{Atom, Block, Func, Stmt, Var};
+
+/// What variables stand for.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    known: FxHashMap<Var, Atom>,
+}
+
+impl Names {
+    /// From here on a variable stands for an operand, in which names are already replaced.
+    pub(crate) fn set(&mut self, var: Var, atom: Atom) {
+        self.known.insert(var, atom);
+    }
+
+    /// What an operand is now.
+    pub(crate) fn replace(&self, atom: &mut Atom) {
+        if let Atom::Var(var) = atom
+            && let Some(known) = self.known.get(var)
+        {
+            *atom = known.clone();
+        }
+    }
+
+    /// Replaces the operands of an operation, not those inside of its blocks.
+    pub(crate) fn replace_in(&self, op: &mut Op) {
+        if !self.known.is_empty() {
+            op.for_each_atom_mut(&mut |atom| self.replace(atom));
+        }
+    }
+}
+
+/// A pass that goes forward through a function.
+pub(crate) trait Forward {
+    /// What variables stand for.
+    fn names(&mut self) -> &mut Names;
+
+    /// A statement whose operands are replaced: it is changed in place and kept, or what its results are is given and it
+    /// is gone. Statements to be put before it go to `out`.
+    fn stmt(&mut self, func: &mut Func, out: &mut Vec<Stmt>, stmt: &mut Stmt) -> Option<Vec<Atom>>;
+
+    /// Before the statements of a block inside of an operation; what it gives is given to `leave`.
+    fn enter(&mut self) -> usize {
+        0
+    }
+
+    /// After the statements of the block.
+    fn leave(&mut self, _mark: usize) {}
+
+    /// Goes through a block.
+    fn block(&mut self, func: &mut Func, block: &mut Block) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let mark = self.enter();
+            let mut out = Vec::with_capacity(block.stmts.len());
+            for mut stmt in std::mem::take(&mut block.stmts) {
+                self.one(func, &mut out, &mut stmt);
+            }
+            block.stmts = out;
+            for atom in &mut block.results {
+                self.names().replace(atom);
+            }
+            self.leave(mark);
+        });
+    }
+
+    /// A statement, and the blocks inside of it.
+    fn one(&mut self, func: &mut Func, out: &mut Vec<Stmt>, stmt: &mut Stmt) {
+        self.names().replace_in(&mut stmt.op);
+        if let Some(results) = self.stmt(func, out, stmt) {
+            for (var, atom) in stmt.outs.iter().zip(results) {
+                self.names().set(*var, atom);
+            }
+            return;
+        }
+        for block in stmt.op.blocks_mut() {
+            self.block(func, block);
+        }
+        let op = std::mem::replace(&mut stmt.op, Op::Copy(Atom::Unit));
+        out.push(Stmt { outs: std::mem::take(&mut stmt.outs), op, span: stmt.span });
+    }
+
+    /// Goes through a function.
+    fn function(&mut self, func: &mut Func) {
+        let mut body = std::mem::take(&mut func.body);
+        self.block(func, &mut body);
+        func.body = body;
+    }
+}
