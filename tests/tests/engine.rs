@@ -8,7 +8,7 @@ use wengert_core::Program as Core;
 use wengert_driver::Session;
 use wengert_gen::{Config, gen_program, gen_value};
 use wengert_lower::Lowered;
-use wengert_mono::{bridge::bridge, simple};
+use wengert_mono::{bridge::bridge, simple, simple_check, simple_show};
 use wengert_tests::{parallel, project};
 
 fn messages(errors: &[Diagnostic]) -> String {
@@ -17,8 +17,12 @@ fn messages(errors: &[Diagnostic]) -> String {
 
 /// The program in the IR, verified.
 fn verified(program: &simple::Program) -> Result<Lowered, String> {
-    let lowered =
-        wengert_lower::lower(program, &|_: SourceId| false).map_err(|errors| messages(&errors))?;
+    let simplified = wengert_lower::simplify(program, &|_: SourceId| false);
+    let errors = simple_check::check(&simplified);
+    if !errors.is_empty() {
+        return Err(format!("{errors:#?}\n{}", simple_show::show(&simplified)));
+    }
+    let lowered = wengert_lower::lower(program, &|_: SourceId| false).map_err(|errors| messages(&errors))?;
     if let Err(errors) = wengert_ir::verify(&lowered.program) {
         let errors: String = errors.iter().take(8).map(|error| format!("{error}\n")).collect();
         return Err(format!("{errors}\n{}", wengert_ir::print(&lowered.program)));

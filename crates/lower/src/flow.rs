@@ -114,7 +114,7 @@ struct Infer<'p> {
     scope: FxHashMap<simple::Var, VarId>,
     /// The lambdas around, from the outermost in.
     within: Vec<LamId>,
-    /// Names of the bindings around, for lambdas without one.
+    /// Names of the functions around, for lambdas without one.
     names: Vec<Name>,
 }
 
@@ -238,9 +238,13 @@ impl Infer<'_> {
             }
             TermKind::App(..) => self.application(term)?,
             TermKind::Let(var, _, value, body) => {
-                self.names.push(var.name);
+                let function = matches!(value.kind, TermKind::Lam(..));
+                let outer = if function { Some(self.names.len()) } else { None };
+                if outer.is_some() {
+                    self.names.push(var.name);
+                }
                 let value = self.term(value);
-                self.names.pop();
+                self.names.truncate(outer.unwrap_or(self.names.len()));
                 let value = value?;
                 let id = self.bind(*var, value.ty.clone());
                 if let Kind::Lam(lam) = value.kind {

@@ -51,7 +51,9 @@ pub fn lower(
     is_library: &dyn Fn(SourceId) -> bool,
 ) -> Result<Lowered, Vec<Diagnostic>> {
     let program = simplify(program, is_library);
-    let mut tree = flow::analyze(&program).map_err(|error| vec![error])?;
+    let tree = flow::analyze(&program);
+    simplify::dismantle(program.term);
+    let mut tree = tree.map_err(|error| vec![error])?;
     captures::find(&mut tree);
     let mut lower = Lower::new(&tree, is_library);
     let entry = lower.request_entry();

@@ -237,3 +237,44 @@ pub(crate) struct Tree {
     pub(crate) data: Table<DataIx, DataInfo>,
     pub(crate) flows: crate::flow::Flows,
 }
+
+impl Drop for Tree {
+    /// Takes the terms apart without recursion: `let`s may be nested very deeply.
+    fn drop(&mut self) {
+        let mut shared: Vec<Rc<Node>> = self.lams.iter_mut().map(|(_, lam)| emptied(&mut lam.body)).collect();
+        shared.push(emptied(&mut self.root));
+        let mut stack: Vec<Node> = shared.into_iter().filter_map(|node| Rc::try_unwrap(node).ok()).collect();
+        while let Some(node) = stack.pop() {
+            match node.kind {
+                Kind::Var(_)
+                | Kind::Real(_)
+                | Kind::Int(_)
+                | Kind::Bool(_)
+                | Kind::Text(_)
+                | Kind::Lam(_) => {}
+                Kind::App(func, args) => {
+                    stack.push(*func);
+                    stack.extend(args);
+                }
+                Kind::Let(_, a, b) => stack.extend([*a, *b]),
+                Kind::LetRec(_, body) | Kind::Proj(body, _) => stack.push(*body),
+                Kind::If(cond, then, otherwise) => stack.extend([*cond, *then, *otherwise]),
+                Kind::Tuple(items)
+                | Kind::Prim(_, items)
+                | Kind::Derive(_, _, items)
+                | Kind::Ctor(_, items)
+                | Kind::Array(items) => stack.extend(items),
+                Kind::Case(scrutinee, arms) => {
+                    stack.push(*scrutinee);
+                    stack.extend(arms.into_iter().map(|(_, body)| body));
+                }
+            }
+        }
+    }
+}
+
+/// What was there; an empty tuple is there now.
+fn emptied(place: &mut Rc<Node>) -> Rc<Node> {
+    let nothing = Node { kind: Kind::Tuple(Vec::new()), ty: Type::unit(), span: Span::NOWHERE };
+    std::mem::replace(place, Rc::new(nothing))
+}
