@@ -61,6 +61,7 @@ const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
     ),
     ("crates/fault/src/words.rs", "message", "a line or two for each fault"),
     ("crates/fault/src/words.rs", "help", "a line or two for each fault"),
+    ("crates/ir/src/eval/array.rs", "array_op", "a case for each array operation"),
     ("crates/ir/src/typing.rs", "op", "a case for each operation: one typing rule each"),
     ("crates/ir/src/typing/array.rs", "array", "a case for each array operation: one typing rule each"),
     ("crates/ad/src/linear.rs", "lin", "a case for each kind of linear statement"),

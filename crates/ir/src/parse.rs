@@ -435,4 +435,4 @@ fn no_func(name: Name) -> Func {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
