@@ -2,50 +2,71 @@
 
 #![expect(unsafe_code, reason = "machine code is called")]
 
+use crate::faults::fault;
 use crate::jit::Code;
 use crate::loops::{Failure, Program as Loops};
 use crate::lower::lower;
 use crate::runtime::context::{Context, MEMORY, Raised, STOPPED};
-use indexmap::IndexMap;
+use crate::values::{Misfit, Mover, signature};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use wengert_base::{Name, Span};
+use wengert_base::Span;
+use wengert_fault::Fault;
 use wengert_ir::Program;
+use wengert_ir::eval::{Failure as Stopped, Value};
 use wengert_ir::program::FuncId;
 
-/// A program in machine code.
+/// A program in machine code. Its entries can be called as often as one likes.
 pub struct Compiled {
-    entries: IndexMap<Name, FuncId>,
+    program: Program,
     loops: Loops,
     context: Box<Context>,
     code: Code,
+    limit: u64,
 }
 
 impl Compiled {
-    /// Compiles a program whose derivatives are made. It may use so many bytes of memory, and stops when `stopped` is not 0.
-    pub fn new(program: &Program, limit: u64, stopped: Arc<AtomicU64>) -> Result<Compiled, String> {
-        let loops = lower(program);
+    /// Compiles a verified program whose derivatives are made. It may use so many bytes of memory, and stops soon after
+    /// `stopped` is not 0.
+    pub fn new(program: Program, limit: u64, stopped: Arc<AtomicU64>) -> Result<Compiled, String> {
+        let loops = lower(&program);
         let entries: Vec<FuncId> = program.entries.values().copied().collect();
         let code = Code::compile(&loops, &entries)?;
         let context = Context::new(&loops, code.kinds.clone(), limit, stopped)
             .ok_or("there is no address space for a stack")?;
-        Ok(Compiled { entries: program.entries.clone(), loops, context, code })
+        Ok(Compiled { program, loops, context, code, limit })
     }
 
-    /// The functions that can be called.
-    pub fn entries(&self) -> &IndexMap<Name, FuncId> {
-        &self.entries
+    /// The program that was compiled.
+    pub fn program(&self) -> &Program {
+        &self.program
     }
 
-    /// Calls an entry with words, as [`crate::loops`] says what is in them; gives words.
-    pub fn call_words(&mut self, func: FuncId, args: &[u64]) -> Result<Vec<u64>, Failed> {
-        self.run(func, args).map_err(|raised| self.failed(raised))
+    /// Calls an entry with a value for each parameter.
+    pub fn call(&mut self, func: FuncId, args: &[Value]) -> Result<Vec<Value>, Stopped> {
+        let (params, results) = signature(&self.program, func);
+        let passing = self.loops.funcs.get(func).map(|func| func.passing.clone()).unwrap_or_default();
+        let mut mover = Mover { heap: self.context.heap(), data: &self.program.data };
+        let (mut words, mut borrowed) = (Vec::new(), Vec::new());
+        for ((arg, ty), passing) in args.iter().zip(params).zip(passing) {
+            match mover.argument(arg, ty, passing, &mut words) {
+                Ok(kept) => borrowed.extend(kept),
+                Err(Misfit::Memory) => {
+                    return Err(self.stopped(Fault::Memory { limit: self.limit, wanted: None }));
+                }
+                Err(Misfit::Type) => return Err(self.stopped(Fault::internal("an argument of another type"))),
+            }
+        }
+        let given = self.run(func, &words).map_err(|raised| self.failure(&raised))?;
+        let mut mover = Mover { heap: self.context.heap(), data: &self.program.data };
+        borrowed.into_iter().for_each(|(reference, kind)| mover.release(reference, kind));
+        Ok(given.into_iter().zip(results).map(|(bits, ty)| mover.result(bits, ty)).collect())
     }
 
     fn run(&mut self, func: FuncId, args: &[u64]) -> Result<Vec<u64>, Raised> {
-        let made = self.loops.funcs.at(func);
-        let entry = self.code.entry(func).filter(|_| made.params.len() == args.len());
-        let Some(entry) = entry else {
+        let made = self.loops.funcs.get(func);
+        let entry = self.code.entry(func).zip(made).filter(|(_, made)| made.params.len() == args.len());
+        let Some((entry, made)) = entry else {
             return Err(Raised { site: u32::MAX, numbers: Vec::new(), text: None });
         };
         let mut results = vec![0; made.results.len()];
@@ -54,32 +75,22 @@ impl Compiled {
         Ok(results)
     }
 
-    fn failed(&self, raised: Raised) -> Failed {
-        let Raised { site, numbers, text } = raised;
-        let known = self.loops.sites.get(site as usize).map(|site| (site.failure, site.span));
+    fn stopped(&self, fault: Fault) -> Stopped {
+        Stopped { fault, span: Span::NOWHERE }
+    }
+
+    fn failure(&self, raised: &Raised) -> Stopped {
+        let known = self.loops.sites.get(raised.site as usize).map(|site| (site.failure, site.span));
         let (failure, span) = known.unwrap_or_else(|| {
-            let failure = match site {
+            let failure = match raised.site {
                 MEMORY => Failure::Memory,
                 STOPPED => Failure::Interrupted,
                 _ => Failure::Internal,
             };
             (failure, Span::NOWHERE)
         });
-        Failed { failure, span, numbers, text }
+        Stopped { fault: fault(&self.program, failure, raised, self.limit), span }
     }
-}
-
-/// How a call failed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Failed {
-    /// In which way.
-    pub failure: Failure,
-    /// The source's expression.
-    pub span: Span,
-    /// The numbers that belong to it, reals as their bits.
-    pub numbers: Vec<u64>,
-    /// The program's own message, if it failed itself.
-    pub text: Option<String>,
 }
 
 #[cfg(test)]

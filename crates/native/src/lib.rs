@@ -3,9 +3,11 @@
 //! [`loops`] is the language that all back ends print: explicit loops over flat memory, with counted references.
 
 mod compiled;
+mod faults;
 mod jit;
 pub mod loops;
 pub mod lower;
 mod runtime;
+mod values;
 
-pub use compiled::{Compiled, Failed};
+pub use compiled::Compiled;

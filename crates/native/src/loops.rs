@@ -154,6 +154,17 @@ pub struct Func {
     pub body: Vec<Stmt>,
     /// Whether a call of it can lead to a call of it: then it looks at the stack.
     pub recursive: bool,
+    /// How it is given each parameter of the IR.
+    pub passing: Vec<Passing>,
+}
+
+/// How a parameter is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// The function gives it away or releases it.
+    Owned,
+    /// The caller keeps it. An array is given as the address of its first element and its sizes.
+    Borrowed,
 }
 
 /// A statement.

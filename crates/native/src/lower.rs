@@ -25,7 +25,7 @@ mod update;
 mod uses;
 
 use crate::loops as out;
-use crate::loops::{Int, Kind, Local, Operand, Site, Stmt, Value, Word};
+use crate::loops::{Int, Kind, Local, Operand, Passing, Site, Stmt, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use wengert_base::Span;
@@ -48,15 +48,6 @@ pub fn lower(program: &Program) -> out::Program {
         data.ctors.iter().map(kinds).collect()
     });
     out::Program { funcs, texts: shared.texts, sites: shared.sites, data: data.collect() }
-}
-
-/// How a parameter is passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Passing {
-    /// The function gives it away or releases it.
-    Owned,
-    /// The caller keeps it.
-    Borrowed,
 }
 
 /// What functions have in common.
@@ -131,6 +122,7 @@ impl<'a> Lower<'a> {
             locals: Table::default(),
             body: Vec::new(),
             recursive: false,
+            passing: shared.modes.at(id).clone(),
         };
         let views = uses::views(func);
         Lower {
@@ -369,7 +361,7 @@ fn word(ty: Ty) -> Word {
 }
 
 /// What such a word refers to.
-fn kind(ty: Ty) -> Kind {
+pub(crate) fn kind(ty: Ty) -> Kind {
     match ty {
         Ty::Scalar(Elem::Real | Elem::Int | Elem::Bool | Elem::Unit) => Kind::Plain,
         Ty::Scalar(Elem::Text) => Kind::Text,

@@ -1,43 +1,49 @@
 //! Small programs in the text form of the IR, compiled and called.
 
 use super::Compiled;
-use crate::loops::Failure;
 use std::sync::Arc;
+use wengert_fault::Fault;
+use wengert_ir::eval::Value;
 
 fn compiled(text: &str) -> Compiled {
     let program = wengert_ir::parse::parse(text).expect("the text is a program");
     assert_eq!(wengert_ir::verify::verify(&program), Ok(()));
-    Compiled::new(&program, 1 << 32, Arc::default()).expect("it compiles")
+    Compiled::new(program, 1 << 32, Arc::default()).expect("it compiles")
 }
 
-fn real(x: f64) -> u64 {
-    x.to_bits()
+fn real(x: f64) -> Value {
+    Value::Real(x)
 }
 
-fn call(text: &str, args: &[u64]) -> Vec<u64> {
+/// Calls the entry twice: a run leaves nothing behind.
+fn call(text: &str, args: &[Value]) -> Vec<Value> {
     let mut compiled = compiled(text);
-    let entry = *compiled.entries.values().next().expect("it has an entry");
-    compiled.call_words(entry, args).expect("it runs")
+    let entry = *compiled.program().entries.values().next().expect("it has an entry");
+    let first = compiled.call(entry, args).expect("it runs");
+    let words = compiled.context.heap().words_in_use();
+    let second = compiled.call(entry, args).expect("it runs");
+    assert!(first.iter().zip(&second).all(|(a, b)| a.same(b)));
+    assert_eq!(compiled.context.heap().words_in_use(), words, "something was not freed");
+    first
 }
 
-fn call_real(text: &str, args: &[f64]) -> f64 {
-    let args: Vec<u64> = args.iter().map(|x| x.to_bits()).collect();
-    f64::from_bits(call(text, &args)[0])
+fn gives(text: &str, args: &[Value], expected: &[Value]) {
+    let given = call(text, args);
+    assert!(given.len() == expected.len() && given.iter().zip(expected).all(|(a, b)| a.same(b)), "{given:?}");
 }
 
-fn failure(text: &str, args: &[u64]) -> (Failure, Vec<i64>) {
+fn fault(text: &str, args: &[Value]) -> Fault {
     let mut compiled = compiled(text);
-    let entry = *compiled.entries.values().next().expect("it has an entry");
-    let failed = compiled.call_words(entry, args).expect_err("it fails");
-    (failed.failure, failed.numbers.iter().map(|n| *n as i64).collect())
+    let entry = *compiled.program().entries.values().next().expect("it has an entry");
+    compiled.call(entry, args).expect_err("it fails").fault
 }
 
 #[test]
 fn arithmetic() {
     let text = "func f(x: Real, y: Real) -> Real { a = x + 1.0 b = x * y c = sin(b) d = a / c return d } entry f = f";
-    assert_eq!(call_real(text, &[2.0, 3.0]), 3.0 / 6.0_f64.sin());
+    gives(text, &[real(2.0), real(3.0)], &[real(3.0 / wengert_prim::RealOp::Sin.eval1(6.0))]);
     let text = "func f(x: Real) -> (Real, Real, Int) { a = x ^ 3 b = abs(x) n = floor(x) return a, b, n } entry f = f";
-    assert_eq!(call(text, &[real(-2.5)]), [real(-15.625), real(2.5), -3_i64 as u64]);
+    gives(text, &[real(-2.5)], &[real(-15.625), real(2.5), Value::Int(-3)]);
 }
 
 #[test]
@@ -49,7 +55,7 @@ fn recursion_a_million_deep() {
             return s
         }
         entry upto = upto";
-    assert_eq!(f64::from_bits(call(text, &[1_000_000])[0]), 500_000_500_000.0);
+    gives(text, &[Value::Int(1_000_000)], &[real(500_000_500_000.0)]);
 }
 
 #[test]
@@ -63,7 +69,7 @@ fn loops_and_arrays() {
             return s, e
         }
         entry f = f";
-    assert_eq!(call(text, &[4]), [real(14.0), real(5.0)]);
+    gives(text, &[Value::Int(4)], &[real(14.0), real(5.0)]);
 }
 
 #[test]
@@ -77,7 +83,7 @@ fn lists_a_million_long_are_made_matched_and_freed() {
         }
         func total(l: List) -> Real {
             s = match l { Nil() { yield 0.0 } Cons(x, rest) { t = total(rest) u = x + t yield u } }
-            return u2
+            return s
         }
         func main(n: Int) -> Real {
             empty_ = Nil()
@@ -88,8 +94,7 @@ fn lists_a_million_long_are_made_matched_and_freed() {
             return u
         }
         entry main = main";
-    let text = text.replace("return u2", "return s");
-    assert_eq!(f64::from_bits(call(&text, &[1_000_000])[0]), 1_000_001_000_000.0);
+    gives(text, &[Value::Int(1_000_000)], &[real(1_000_001_000_000.0)]);
 }
 
 #[test]
@@ -104,7 +109,7 @@ fn updates_are_in_place_unless_somebody_else_looks() {
             return a, b
         }
         entry f = f";
-    assert_eq!(call(text, &[3]), [real(1.0), real(6.0)]);
+    gives(text, &[Value::Int(3)], &[real(1.0), real(6.0)]);
 }
 
 #[test]
@@ -117,15 +122,15 @@ fn while_loops_collect_rows() {
             return y, n, s
         }
         entry f = f";
-    assert_eq!(call(text, &[real(1.0)]), [real(1024.0), 10, real(1023.0)]);
+    gives(text, &[real(1.0)], &[real(1024.0), Value::Int(10), real(1023.0)]);
 }
 
 #[test]
 fn failures_say_what_and_where() {
     let text = "func f(n: Int) -> Int { xs = iota(3) x = xs[n] return x } entry f = f";
-    assert_eq!(failure(text, &[7]), (Failure::Index, vec![7, 3]));
+    assert_eq!(fault(text, &[Value::Int(7)]), Fault::Index { index: 7, size: 3 });
     let text = "func f(n: Int) -> Int { x = 1 / n return x } entry f = f";
-    assert!(matches!(failure(text, &[0]), (Failure::Division(_), numbers) if numbers == [1, 0]));
+    assert_eq!(fault(text, &[Value::Int(0)]), Fault::Division { function: "/".into(), dividend: 1 });
 }
 
 #[test]
@@ -138,8 +143,27 @@ fn endless_recursion_fails_and_the_program_can_be_called_again() {
         }
         entry f = f";
     let mut compiled = compiled(text);
-    let entry = *compiled.entries.values().next().expect("it has an entry");
-    let failed = compiled.call_words(entry, &[1]).expect_err("the stack is full");
-    assert_eq!(failed.failure, Failure::Memory);
-    assert_eq!(compiled.call_words(entry, &[0]), Ok(vec![1]));
+    let entry = *compiled.program().entries.values().next().expect("it has an entry");
+    let stopped = compiled.call(entry, &[Value::Int(1)]).expect_err("the stack is full");
+    assert!(matches!(stopped.fault, Fault::Memory { .. }));
+    assert!(matches!(compiled.call(entry, &[Value::Int(0)]).as_deref(), Ok([Value::Int(1)])));
+}
+
+#[test]
+fn values_go_in_and_come_out() {
+    let text = r"
+        data List { Nil(); Cons(Real, Text, List) }
+        func f(l: List, xs: [][]Real) -> (List, [][]Real, Real) {
+            s = match l { Nil() { yield 0.0 } Cons(x, t, rest) { yield x } }
+            ys = set(xs, 1, 0, s)
+            y = xs[1, 0]
+            return l, ys, y
+        }
+        entry f = f";
+    let mut list = Value::data(0, []);
+    for i in 0..1_000_000 {
+        list = Value::data(1, [real(f64::from(i)), Value::text("é"), list]);
+    }
+    let matrix = |x: f64| Value::array([2, 2], wengert_ir::eval::Items::Reals(vec![1.0, 2.0, x, 4.0]));
+    gives(text, &[list.clone(), matrix(3.0)], &[list, matrix(999_999.0), real(3.0)]);
 }

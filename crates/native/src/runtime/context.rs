@@ -80,6 +80,11 @@ impl Context {
         }))
     }
 
+    /// The memory.
+    pub(crate) fn heap(&mut self) -> &mut Heap {
+        &mut self.heap
+    }
+
     /// Runs compiled code.
     ///
     /// # Safety

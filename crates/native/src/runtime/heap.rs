@@ -101,6 +101,20 @@ impl Heap {
         address
     }
 
+    /// Words of objects that are in use; counted, not kept.
+    #[cfg(test)]
+    pub(crate) fn words_in_use(&self) -> usize {
+        let mut free = 0;
+        for (words, first) in self.free.iter().enumerate() {
+            let mut address = *first;
+            while address != 0 {
+                free += words + 1;
+                address = word(address, 0);
+            }
+        }
+        self.words - free - (CHUNK - self.next)
+    }
+
     /// Frees an object, not what it refers to.
     pub(crate) fn free(&mut self, address: u64) {
         // SAFETY: each object has its size before it.
@@ -148,6 +162,21 @@ impl Heap {
         let size: u64 = (1..=rank).map(|axis| word(address, axis)).product();
         for index in 0..size as usize {
             self.release(word(address, 1 + rank + index), kind);
+        }
+    }
+
+    /// One reference more, if it is one to an object.
+    pub(crate) fn retain(&mut self, address: u64) {
+        if address & 1 == 0 {
+            set_word(address, 0, word(address, 0) + 1);
+        }
+    }
+
+    /// One reference less; the last one frees the object.
+    pub(crate) fn release_now(&mut self, address: u64, kind: Kind) {
+        self.release(address, kind);
+        if let Some((address, kind)) = self.doomed.pop() {
+            self.dismantle(address, kind);
         }
     }
 
