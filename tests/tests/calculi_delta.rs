@@ -10,7 +10,8 @@ use wengert_calculi::kit::ground::Ground;
 use wengert_calculi::kit::trace::Limits;
 use wengert_driver::{Options, Session, show};
 use wengert_gen::{Config, GenValue, Program, gen_program, gen_value, minimize};
-use wengert_tests::parallel;
+use wengert_tests::expected::compare_file;
+use wengert_tests::{parallel, project};
 
 /// Programs of each kind in the normal run.
 const DEFAULT_CASES: u64 = 250;
@@ -198,6 +199,8 @@ const BY_HAND: &[&str] = &[
     r"let newton f x = x - f x / derivative f x in grad (\a -> newton (\x -> x * x - a) 1.0) 2.0",
     r"let twice d f = d (d f) in twice derivative (\x -> x ^ 4) 2.0",
     r"let d f = \x -> derivative f x in let step f x = x - 0.1 * d f x in step cos (step sin 1.0)",
+    r"let shifted d f x = d (\y -> d f y) (f x) in shifted (shifted derivative) sin 0.5",
+    r"let twice d f = d (d f) in twice (twice derivative) (\x -> x ^ 5) 1.0",
     // Recursion.
     r"(let rec f x = if x > 10 then x else f (x * 2) in grad f) 3.0",
     r"let rec power x n = if n == 0 then 1.0 else x * power x (n - 1) in grad (\x -> power x 5) 2.0",
@@ -335,4 +338,19 @@ fn variants_have_the_same_gradients_and_the_costs_of_the_paper() {
     let operations = |at: usize| large[at].1 as f64 / small[at].1 as f64;
     // 9 inputs for 4: linear is 2.25, quadratic 5.1.
     assert!(operations(0) < 2.6 && operations(1) > 3.0 && operations(3) > 3.0, "{small:?} {large:?}");
+}
+
+/// The picture in the book is the one that `--svg` draws of the program there.
+#[test]
+fn the_picture_of_figure_12_is_current() {
+    let page = project::read(&project::root().join("docs/delta.md"));
+    let program = page.split("```wengert quaternion.wg\n").nth(1).and_then(|rest| rest.split("```").next());
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("quaternion.wg");
+    std::fs::write(&file, program.expect("the page has the program")).expect("there is such a folder");
+    let system = wengert_calculi::system("delta").expect("it is one of the calculi");
+    let (program, _) = Session::new().simple("main", Some(&file)).expect("the program is well typed");
+    let drawn = system.picture(&program, &LIMITS).expect("it is in the fragment");
+    assert!(drawn.contains(">qx<") && drawn.contains(">91.96<") && drawn.contains("40 bindings"), "{drawn}");
+    let compared = compare_file(&project::root().join("docs/pictures/quaternion.svg"), &drawn);
+    assert_eq!(compared.err(), None);
 }

@@ -129,8 +129,9 @@ fn read(source: SourceId, text: &str) -> Result<(E, Ty), Vec<Diagnostic>> {
 
 /// Evaluates a term, with its steps.
 fn run(e: &E, limits: &Limits, ground: impl FnOnce(&Value) -> Ground) -> Result<Trace, Vec<Diagnostic>> {
-    let start = print::term(e);
     let reduction = reduce::reduce(e, limits).map_err(|error| vec![error])?;
+    // On the way to the first step the machine may have built values, which are then marked where they stand.
+    let start = reduction.steps.first().map_or_else(|| print::term(e), |step| step.before.clone());
     Ok(Trace {
         start,
         steps: reduction.steps,
@@ -199,7 +200,10 @@ fn translations(e: &E, ty: &Ty) -> Result<Vec<(&'static str, E)>, Diagnostic> {
         all.push(("ℛ (Figure 11)", monadic::wrapper(e, s)?));
     }
     if let Some((s, t)) = main {
-        all.push(("ℛ for S → T (Figure 15)", monadic::general_wrapper(e, s, t)?));
+        let reverse = monadic::general_wrapper(e, s, t)?;
+        let unshaded = unshade::unshade(&reverse)?;
+        all.push(("ℛ for S → T (Figure 15)", reverse));
+        all.push(("ℛ without shaded constructs (section 10.4)", unshaded));
     }
     if let Some((s, _)) = scalar {
         all.push(("derivatives up to order 2 (section 10.4)", tower::wrapper(e, s, 2)?));
