@@ -27,6 +27,7 @@ codes! {
     BAD_DEFINITION "E0911" "pullback calculus: a definition that is not of real numbers only";
     REPEATED_VARIABLE "E0912" "pullback calculus: a pattern that names a variable twice";
     BAD_NUMBER "E0913" "pullback calculus: a malformed number";
+    LARGE_TYPE "E0914" "pullback calculus: a type that is too large";
     OUTSIDE "E0917" "a program outside the fragment of the pullback calculus";
 }
 
@@ -85,6 +86,12 @@ pub(crate) fn unknown_function(span: Span, name: &str) -> Diagnostic {
 pub(crate) fn infinite_type(span: Span) -> Diagnostic {
     Diagnostic::error(INFINITE_TYPE, span, "this term would need a type that contains itself")
         .help("the calculus is simply typed: a function cannot be applied to itself")
+}
+
+pub(crate) fn large_type(span: Span) -> Diagnostic {
+    Diagnostic::error(LARGE_TYPE, span, "this term has a part whose type is too large to be written")
+        .note("each pair of a name with itself doubles the type: ⟨x, x⟩, a pair of these, and so on")
+        .help("use vectors of fewer components; types may have up to 100000 parts")
 }
 
 pub(crate) fn foreign_operator(span: Span, operator: &str, calculus: &str, instead: &str) -> Diagnostic {

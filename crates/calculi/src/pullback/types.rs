@@ -10,7 +10,7 @@ use super::print::print_type;
 use super::raw::{File, Raw, RawKind, RawPat, RawPatKind, RawType};
 use super::subst::deep;
 use super::syntax::{Kind, Pat, PatKind, Term, Type, Var};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use wengert_base::{Diagnostic, Span};
 
@@ -35,6 +35,10 @@ pub(crate) fn elaborate(file: &File, language: Language) -> Result<Term> {
         infer.scope.push((name.clone(), ty));
     }
     infer.term(&file.term)?;
+    let mut sizes = Sizes::default();
+    if (0..infer.types.len()).any(|ty| infer.size(ty, &mut sizes) > LARGEST_TYPE) {
+        return Err(errors::large_type(file.term.span));
+    }
     let scope = context.into_iter().map(|(name, ty)| {
         let var = Var::named(&name, infer.finish(ty));
         (name, var)
@@ -42,6 +46,12 @@ pub(crate) fn elaborate(file: &File, language: Language) -> Result<Term> {
     let scope = scope.collect();
     Build { infer, scope }.term(&file.term)
 }
+
+/// The largest type, in nodes as it is written: `let x1 = ⟨x0,x0⟩; x2 = ⟨x1,x1⟩; …` doubles at each line.
+const LARGEST_TYPE: u64 = 100_000;
+
+/// Sizes of types that are known.
+type Sizes = FxHashMap<usize, u64>;
 
 #[derive(Clone, Copy)]
 enum Node {
@@ -127,7 +137,12 @@ impl Infer {
             (Node::Product(a1, a2), Node::Product(b1, b2))
             | (Node::Function(a1, a2), Node::Function(b1, b2)) => {
                 self.unify(a1, b1)?;
-                self.unify(a2, b2)
+                self.unify(a2, b2)?;
+                // Types are shared: what is equal once is not compared again.
+                if let Some(slot) = self.types.get_mut(a).filter(|_| a != b) {
+                    *slot = Node::Same(b);
+                }
+                Ok(())
             }
             (Node::Dual(a), Node::Dual(b)) => self.unify(a, b),
             (Node::Real | Node::Product(..) | Node::Function(..) | Node::Dual(_) | Node::Same(_), _) => {
@@ -162,10 +177,30 @@ impl Infer {
             Ok(()) => Ok(()),
             Err(true) => Err(errors::infinite_type(span)),
             Err(false) => {
+                let mut sizes = Sizes::default();
+                if self.size(expected, &mut sizes).max(self.size(found, &mut sizes)) > LARGEST_TYPE {
+                    return Err(errors::large_type(span));
+                }
                 let (expected, found) = (print_type(&self.finish(expected)), print_type(&self.finish(found)));
                 Err(errors::type_mismatch(span, &expected, &found, why))
             }
         }
+    }
+
+    /// The nodes of a type as it is written, at most a little more than the largest that is allowed.
+    fn size(&self, ty: usize, known: &mut Sizes) -> u64 {
+        let ty = self.find(ty);
+        if let Some(size) = known.get(&ty) {
+            return *size;
+        }
+        let size = deep(|| match self.node(ty) {
+            Node::Open | Node::Same(_) | Node::Real => 1,
+            Node::Product(a, b) | Node::Function(a, b) => 1 + self.size(a, known) + self.size(b, known),
+            Node::Dual(a) => 1 + self.size(a, known),
+        });
+        let size = size.min(LARGEST_TYPE + 1);
+        known.insert(ty, size);
+        size
     }
 
     /// The type; what is still open is R.
