@@ -157,6 +157,19 @@ fn what_the_calculus_has_not_is_refused_with_the_construct() {
     }
 }
 
+/// The picture in the chapter is the command's; `BLESS=1` rewrites it.
+#[test]
+fn the_picture_of_the_phases_is_the_command_s() {
+    let (program, _) =
+        Session::new().simple(PROGRAMS.first().expect("the running example"), None).expect("it checks");
+    let system = wengert_calculi::system("pullback").expect("it is one of the calculi");
+    let picture = system.picture(&program, &Limits::default()).expect("it is in the fragment");
+    let file = wengert_tests::project::root().join("docs/pictures/pullback-phases.svg");
+    if let Err(complaint) = wengert_tests::expected::compare_file(&file, &picture) {
+        panic!("{complaint}");
+    }
+}
+
 struct Case {
     program: Program,
     point: GenValue,

@@ -11,6 +11,8 @@
 //! | 3.4 (1–6) | `reduce`, `transpose` (5) |
 //! | 3.5 | `machine` |
 //! | 5.1, appendix D | `differential` |
+//! | 2.1, Figure 4, the two phases as a picture | `picture` |
+//! | programs of the core | `from_core`, with functions as symbols of F in `straight` |
 //! | examples 3.1–3.9, A.2 | `examples` |
 //! | 3.8, 4.6, 4.7, 4.8, 5.1, 5.2 | `theorems`, with the model of section 4 in `denotation` |
 //!

@@ -270,6 +270,8 @@ const DIRECTED: &[&str] = &[
     "{ω : Ω R, c : R} ⊢ ((Ω λf. f c) · ω) (λx. sin(x))",
     "{ω : Ω R} ⊢ ((Ω λ⟨f, x⟩. f x) · ω) ⟨λx. sin(x), 3⟩",
     "{ω : Ω R} ⊢ ((Ω λ⟨f, x⟩. f x) · ω) ⟨λx. 7, 3⟩",
+    // 18 with x ∈ FV(V): c's own b is free in what c is given.
+    "{ω : Ω (R ⇒ R ⇒ R)} ⊢ ((Ω λy. let c = λf a b. f (f a b) b in c (c (λp q. mult(y, mult(p, q))))) · ω) 0.5",
     // 20a, 20b, 1 to 6
     "{ω : Ω R} ⊢ ((Ω λx. let a = 2; b = mult(a, x); c = sin(b) in mult(b, c)) · ω) 3",
     "((Ω λx. let a = 2; b = mult(a, x); c = sin(b) in mult(b, c)) · Ω [1]) 3",
@@ -665,4 +667,137 @@ fn deep_terms_do_not_overflow() {
     let start = Term::app(Term::pull(Pat::var(x), body, form), Term::real(0.5));
     let (trace, end) = Reducer::new(&limits, Notation::Paper).trace(&start);
     assert!(trace.stopped.is_none() && matches!(end.kind(), Kind::DualConst(_)));
+}
+
+#[test]
+fn premise_of_16b_finds_zero_or_is_stuck() {
+    for (text, expected) in [
+        ("{ω : Ω (R*), k : R*} ⊢ ((Ω λy. (λx. let b = y; z = x in z)* · k) · ω) 0.5", "0"),
+        // x at something with y: value 1 in the premise.
+        ("{ω : Ω ((R ⇒ R)*), k : R*} ⊢ ((Ω λy. (λx. let a = x; b = y; z = a b in z)* · k) · ω) 0.5", "((Ω"),
+        // J f·x at something with y: value 2.
+        ("{ω : Ω (R*), k : R*} ⊢ ((Ω λy. (λx. let a = J sin · x; b = y; z = a b in z)* · k) · ω) 0.5", "((Ω"),
+    ] {
+        let (trace, end) = reduce(text);
+        assert!(print(&end).starts_with(expected), "{text}: {}", print(&end));
+        assert_eq!(trace.counts.by_rule.contains_key("16b"), expected == "0", "{text}");
+    }
+}
+
+#[test]
+fn curried_lists_cannot_fold_functions() {
+    let step = "(λa k. λy. k (mult(a, y)))";
+    let curried = format!("((Ω λx. (λf d. f 3 (f 2 d)) {step} (λy. y) x) · Ω [1]) 0.5");
+    let paired = "((Ω λx. ((λ⟨f, d⟩. f ⟨3, f ⟨2, d⟩⟩) ⟨λ⟨a, k⟩. λy. k (mult(a, y)), λy. y⟩) x) · Ω [1]) 0.5";
+    assert!(print(&reduce(&curried).1).contains("(Ω"), "{}", print(&reduce(&curried).1));
+    assert_eq!(print(&reduce(paired).1), "[6]*");
+}
+
+/// Rule and reduct of the first step outside premises that names nothing and splits nothing, and the end.
+#[test]
+fn figure_3_rule_by_rule() {
+    let limits = LIMITS;
+    let mut shown = String::new();
+    for text in DIRECTED {
+        let steps = Reducer::new(&limits, Notation::Paper).redexes(&term(text), 40);
+        let first = steps.iter().find(|(rule, ..)| !rule.starts_with("A-") && !["7", "8"].contains(rule));
+        let (rule, redex, reduct) = first.expect("each has a step");
+        if redex.size() < 40 {
+            shown += &format!("{rule:4} {}\n     {}\n", print(redex), print(reduct));
+        }
+        let end = print(&reduce(text).1);
+        shown += &format!("     … {}\n", end.chars().take(200).collect::<String>());
+    }
+    expect_test::expect![[r#"
+        9    ((Ω λy. 2) · ω) 3
+             0
+             … 0
+        10a  ((Ω λy. y + c) · ω) 3
+             (λv1. v1)* · ω (3 + c)
+             … (λv1. v1)* · ω (3 + c)
+        10a  ((Ω λy. c + y) · ω) 3
+             (λv1. v1)* · ω (c + 3)
+             … (λv1. v1)* · ω (c + 3)
+        10b  ((Ω λ⟨x, y⟩. x + y) · ω) ⟨3, 4⟩
+             (λ⟨v1, v2⟩. v1 + v2)* · ω (3 + 4)
+             … (λ⟨v1, v2⟩. v1 + v2)* · ω 7
+        11   ((Ω λ⟨x, y⟩. ⟨x, y⟩) · ω) ⟨3, 4⟩
+             (λ⟨v1, v2⟩. ⟨v1, v2⟩)* · ω ⟨3, 4⟩
+             … (λ⟨v1, v2⟩. ⟨v1, v2⟩)* · ω ⟨3, 4⟩
+        12   ((Ω λ⟨x, y⟩. y) · ω) ⟨3, 4⟩
+             (λ⟨v1, v2⟩. v2)* · ω 4
+             … (λ⟨v1, v2⟩. v2)* · ω 4
+        13a  ((Ω λ⟨x, y⟩. ⟨y, c⟩) · ω) ⟨3, 4⟩
+             (λ⟨v1, v2⟩. ⟨v2, 0⟩)* · ω ⟨4, c⟩
+             … (λ⟨v1, v2⟩. ⟨v2, 0⟩)* · ω ⟨4, c⟩
+        13b  ((Ω λy. ⟨c, y⟩) · ω) 3
+             (λv1. ⟨0, v1⟩)* · ω ⟨c, 3⟩
+             … (λv1. ⟨0, v1⟩)* · ω ⟨c, 3⟩
+        13c  ((Ω λ⟨x, y⟩. ⟨y, x⟩) · ω) ⟨3, 4⟩
+             (λ⟨v1, v2⟩. ⟨v2, v1⟩)* · ω ⟨4, 3⟩
+             … (λ⟨v1, v2⟩. ⟨v2, v1⟩)* · ω ⟨4, 3⟩
+        14   ((Ω λy. J sin · y) · ω) 3
+             (λv1. J sin · v1)* · ω (J sin · 3)
+             … (λv1. J sin · v1)* · ω (J sin · 3)
+        20a  ((Ω λ⟨x, y⟩. ⟨x, y, ⟨x, y⟩⟩) · (Ω λ⟨x, y, z1⟩. mult(z1)) · ω) ⟨3, 4⟩
+             (λ⟨v1, v2⟩. ⟨v1, v2, ⟨v1, v2⟩⟩)* · ((Ω λ⟨x, y, z1⟩. mult(z1)) · ω) ⟨3, 4, ⟨3, 4⟩⟩
+             … (λ⟨v1, v2⟩. (J mult · ⟨v1, v2⟩) ⟨3, 4⟩)* · ω 12
+        20a  ((Ω λk. ⟨k, k⟩) · (Ω λ⟨k, z1⟩. (λx. let z2 = x; z3 = x; z4 = ⟨z2, z3⟩ in z4)* · z1) · ω) [2; 3]*
+             (λv1. ⟨v1, v1⟩)* · ((Ω λ⟨k, z1⟩. (λx. let z2 = x; z3 = x; z4 = ⟨z2, z3⟩ in z4)* · z1) · ω) ⟨[2; 3]*, [2; 3]*⟩
+             … (λv1. (λx. ⟨x, x⟩)* · v1)* · ω [5]*
+        20b  ((Ω λy. ⟨y, k⟩) · (Ω λ⟨y, z1⟩. (λx. let z2 = x; z3 = x; z4 = ⟨z2, z3⟩; z5 = J mult · z4; z6 = y; z7 = y; z8 = ⟨z6, z7⟩; z9 = z5 z8 in z9)* · z1) · ω) 0.5
+             (λv1. ⟨v1, 0⟩)* · ((Ω λ⟨y, z1⟩. (λx. let z2 = x; z3 = x; z4 = ⟨z2, z3⟩; z5 = J mult · z4; z6 = y; z7 = y; z8 = ⟨z6, z7⟩; z9 = z5 z8 in z9)* · z1) · ω) ⟨0.5, k⟩
+             … ((Ω λy. (λx. let z1 = x; z2 = x; z3 = ⟨z1, z2⟩; z4 = J mult · z3; z5 = y; z6 = y; z7 = ⟨z5, z6⟩; z8 = z4 z7 in z8)* · k) · ω) 0.5
+        20a  ((Ω λ⟨y, k⟩. ⟨y, k, k⟩) · (Ω λ⟨y, k, z1⟩. (λx. let z2 = x; z3 = J sin · z2; z4 = y; z5 = z3 z4 in z5)* · z1) · ω) ⟨0.5, [2]*⟩
+             (λ⟨v1, v2⟩. ⟨v1, v2, v2⟩)* · ((Ω λ⟨y, k, z1⟩. (λx. let z2 = x; z3 = J sin · z2; z4 = y; z5 = z3 z4 in z5)* · z1) · ω) ⟨0.5, [2]*, [2]*⟩
+             … ((Ω λ⟨y, k⟩. (λx. let z1 = x; z2 = J sin · z1; z3 = y; z4 = z2 z3 in z4)* · k) · ω) ⟨0.5, [2]*⟩
+        16b  ((Ω λy. (λx. let b = y; z = x in z)* · k) · ω) 0.5
+             (λv1. (λx. 0)* · k)* · ω ((λx. let b = 0.5; z = x in z)* · k)
+             … 0
+        20b  ((Ω λy. ⟨y, [2]*⟩) · (Ω λ⟨y, z1⟩. (λx. let z2 = x; z3 = x; z4 = ⟨z2, z3⟩; z5 = J mult · z4; z6 = y; z7 = y; z8 = ⟨z6, z7⟩; z9 = z5 z8 in z9)* · z1) · ω) 0.5
+             (λv1. ⟨v1, 0⟩)* · ((Ω λ⟨y, z1⟩. (λx. let z2 = x; z3 = x; z4 = ⟨z2, z3⟩; z5 = J mult · z4; z6 = y; z7 = y; z8 = ⟨z6, z7⟩; z9 = z5 z8 in z9)* · z1) · ω) ⟨0.5, [2]*⟩
+             … (λv1. ⟨v1, 0⟩)* · ((Ω λ⟨y, z1⟩. (λx. let z2 = x; z3 = x; z4 = ⟨z2, z3⟩; z5 = J mult · z4; z6 = y; z7 = y; z8 = ⟨z6, z7⟩; z9 = z5 z8 in z9)* · z1) · ω) ⟨0.5, [2]*⟩
+        20a  ((Ω λ⟨y, k⟩. ⟨y, k, k⟩) · (Ω λ⟨y, k, z1⟩. (λx. let z2 = x; z3 = y; z4 = sin(z3); z5 = z2 z4 in z5)* · z1) · ω) ⟨0.5, [2]*⟩
+             (λ⟨v1, v2⟩. ⟨v1, v2, v2⟩)* · ((Ω λ⟨y, k, z1⟩. (λx. let z2 = x; z3 = y; z4 = sin(z3); z5 = z2 z4 in z5)* · z1) · ω) ⟨0.5, [2]*, [2]*⟩
+             … ((Ω λ⟨y, k⟩. (λx. let z1 = x; z2 = y; z3 = sin(z2); z4 = z1 z3 in z4)* · k) · ω) ⟨0.5, [2]*⟩
+        20a  ((Ω λ⟨y, k⟩. ⟨y, k, k⟩) · (Ω λ⟨y, k, z1⟩. (λx. let b = y; z2 = x in z2)* · z1) · ω) ⟨0.5, [2]*⟩
+             (λ⟨v1, v2⟩. ⟨v1, v2, v2⟩)* · ((Ω λ⟨y, k, z1⟩. (λx. let b = y; z2 = x in z2)* · z1) · ω) ⟨0.5, [2]*, [2]*⟩
+             … (λ⟨v1, v2⟩. (λx. x)* · v2)* · ω [2]*
+        20a  ((Ω λk. ⟨k, k⟩) · (Ω λ⟨k, z1⟩. (Ω λx. let z2 = x; z3 = sin(z2) in z3) · z1) · ω) (λu. [2]*)
+             (λv1. ⟨v1, v1⟩)* · ((Ω λ⟨k, z1⟩. (Ω λx. let z2 = x; z3 = sin(z2) in z3) · z1) · ω) ⟨λu. [2]*, λu. [2]*⟩
+             … (λv1. λa1. (λv2. (J sin · v2) a1)* · v1 sin(a1))* · ω (λa1. let z1 = λu. [2]*; z2 = a1; z3 = sin(z2); z4 = z1 z3; z5 = (λv1. let z5 = v1; z6 = J sin · z5; z7 = a1; z8 = z6 z7 in z8)* · z4 in z5)
+        20a  ((Ω λk. ⟨k, k⟩) · (Ω λ⟨k, z1⟩. (Ω λx. let z2 = 3 in z2) · z1) · ω) (λu. [2]*)
+             (λv1. ⟨v1, v1⟩)* · ((Ω λ⟨k, z1⟩. (Ω λx. let z2 = 3 in z2) · z1) · ω) ⟨λu. [2]*, λu. [2]*⟩
+             … 0
+        20b  ((Ω λy. ⟨y, k⟩) · (Ω λ⟨y, z1⟩. ⟨y, z1, (Ω λx. let z2 = x; z3 = y; z4 = ⟨z2, z3⟩; z5 = mult(z4) in z5) · z1⟩) · (Ω λ⟨y, z1, z2⟩. ⟨y, z1, z2, 2⟩) · (Ω λ⟨y, z1, z2, z3⟩. z2 z3) · ω) 3
+             (λv1. ⟨v1, 0⟩)* · ((Ω λ⟨y, z1⟩. ⟨y, z1, (Ω λx. let z2 = x; z3 = y; z4 = ⟨z2, z3⟩; z5 = mult(z4) in z5) · z1⟩) · (Ω λ⟨y, z1, z2⟩. ⟨y, z1, z2, 2⟩) · (Ω λ⟨y, z1, z2, z3⟩. z2 z3) · ω) ⟨3, k⟩
+             … (λv1. ⟨v1, 0⟩)* · ((Ω λ⟨y, z1⟩. ⟨y, z1, λa1. let z2 = z1; z3 = a1; z4 = y; z5 = ⟨z3, z4⟩; z6 = mult(z5); z7 = z2 z6; z8 = (λv1. let z8 = v1; z9 = 0; z10 = ⟨z8, z9⟩; z11 = J mult · z10; z12 = a1; z13 =
+        18   ((Ω λy. λx. let z1 = x; z2 = y; z3 = ⟨z1, z2⟩; z4 = mult(z3) in z4) · ω) 3
+             (λv1. λx. (J mult · ⟨0, v1⟩) ⟨x, 3⟩)* · ω (λx. let z1 = x; z2 = 3; z3 = ⟨z1, z2⟩; z4 = mult(z3) in z4)
+             … (λv1. λx. (J mult · ⟨0, v1⟩) ⟨x, 3⟩)* · ω (λx. let z1 = x; z2 = 3; z3 = ⟨z1, z2⟩; z4 = mult(z3) in z4)
+        19a  ((Ω λf. f c) · ω) (λx. sin(x))
+             (λv1. v1 c)* · ω ((λx. sin(x)) c)
+             … (λv1. v1 c)* · ω sin(c)
+        19b  ((Ω λ⟨f, x⟩. f x) · ω) ⟨λx. sin(x), 3⟩
+             (λ⟨v1, v2⟩. v1 3 + (J sin · v2) 3)* · ω ((λx. sin(x)) 3)
+             … (λ⟨v1, v2⟩. v1 3 + (J sin · v2) 3)* · ω 0.1411200080598672
+        19c  ((Ω λ⟨f, x⟩. f x) · ω) ⟨λx. 7, 3⟩
+             (λ⟨v1, v2⟩. v1 3)* · ω ((λx. 7) 3)
+             … (λ⟨v1, v2⟩. v1 3)* · ω 7
+             … (λv1. λa. λb. ((0 (λp. let z1 = λq. let z1 = 0.5; z2 = p; z3 = q; z4 = ⟨z2, z3⟩; z5 = mult(z4); z6 = ⟨z1, z5⟩; z7 = mult(z6) in z7 in z1) + (λa1. λb1. ((λp. λq. (J mult · ⟨v1, (J mult · ⟨0, 0⟩) ⟨p, q⟩
+             … (λv1. (J mult · ⟨(J mult · ⟨0, v1⟩) ⟨2, 3⟩, (J sin · (J mult · ⟨0, v1⟩) ⟨2, 3⟩) 6⟩) ⟨6, -0.27941549819892586⟩)* · ω -1.6764929891935552
+             … [10.96321244340654]*
+        4    (J sin · 2) 3
+             -1.9799849932008908
+             … (λv1. (J mult · ⟨π1(v1), π2(v1)⟩) ⟨-1.9799849932008908, 4⟩)* · ω -7.919939972803563
+        6    (λx. ⟨x, x⟩)* · (λ⟨a, b⟩. ⟨b, a⟩)* · k
+             (λx. ⟨x, x⟩)* · k
+             … (λx. ⟨x, x⟩)* · k
+        +    [2]* + [3]*
+             [5]*
+             … [5]*
+        ≡0   0 + k
+             k
+             … (λx. x)* · k
+    "#]].assert_eq(&shown);
 }

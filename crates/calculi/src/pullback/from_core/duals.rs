@@ -58,7 +58,10 @@ impl Translation {
             return self.by_symbol(derive, f, x, &symbol, span);
         }
         let (at, from) = self.term_of(x, span)?;
-        let at = self.named("x", at);
+        let at = match derive {
+            Derive::ValueAndGrad | Derive::Vjp => self.named_point(at),
+            Derive::Grad | Derive::Derivative | Derive::Pullback | Derive::Jvp => at,
+        };
         self.inside += 1;
         let function = self.function(f, std::slice::from_ref(&from), span);
         self.inside -= 1;
@@ -97,6 +100,11 @@ impl Translation {
         })
     }
 
+    /// The point of a derivative, which may stand in several places: under a name if it is to be computed.
+    fn named_point(&mut self, at: Term) -> Term {
+        if crate::pullback::reduce::numbers(&at).is_some() { at } else { self.named("x", at) }
+    }
+
     /// The 1-form of `pullback f w x`.
     fn form(&mut self, form: Option<&simple::Term>, on: &Rc<Shape>, span: Span) -> Result<Term> {
         let Some(form) = form else { return outside(span, "unapplied `pullback`") };
@@ -126,7 +134,7 @@ impl Translation {
             }
         };
         let (at, from) = self.term_of(x, span)?;
-        let at = self.named("x", at);
+        let at = self.named_point(at);
         let (function, result) =
             self.with_forward(false, |here| here.function(f, std::slice::from_ref(&from), span))?;
         let (Kind::Lam(pat, body), Shape::Fun(result)) = (function.kind(), result) else {
