@@ -10,10 +10,11 @@
 //! - [`visit`]: operands and nested blocks of operations; [`build`]: making and copying code.
 //! - [`typing`]: the types of an operation's results; [`verify`]: what makes a program well formed.
 //! - [`print`] and [`parse`]: the text form.
-//! - [`eval`]: the reference evaluator.
+//! - [`eval`]: the reference evaluator; [`generate`]: random programs for tests of passes and engines.
 
 pub mod build;
 pub mod eval;
+pub mod generate;
 pub mod op;
 pub mod parse;
 pub mod print;

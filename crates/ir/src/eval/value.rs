@@ -226,7 +226,7 @@ impl Array {
     }
 
     /// The element or row at that place of the first axis.
-    pub(super) fn row(&self, index: usize) -> Option<Value> {
+    pub fn row(&self, index: usize) -> Option<Value> {
         let shape = self.row_shape();
         if shape.is_empty() {
             return self.items.get(index);
@@ -254,7 +254,7 @@ impl Drop for Array {
 
 impl Items {
     /// No elements so far.
-    pub(super) fn with_capacity(elem: Elem, capacity: usize) -> Items {
+    pub fn with_capacity(elem: Elem, capacity: usize) -> Items {
         match elem {
             Elem::Real => Items::Reals(Vec::with_capacity(capacity)),
             Elem::Int => Items::Ints(Vec::with_capacity(capacity)),
@@ -304,7 +304,7 @@ impl Items {
     }
 
     /// Appends an element; whether it was of the right kind.
-    pub(super) fn push(&mut self, value: Value) -> bool {
+    pub fn push(&mut self, value: Value) -> bool {
         match (self, value) {
             (Items::Reals(items), Value::Real(x)) => items.push(x),
             (Items::Ints(items), Value::Int(n)) => items.push(n),
@@ -318,7 +318,7 @@ impl Items {
     }
 
     /// Appends the elements of others of the same kind; whether they were.
-    pub(super) fn extend(&mut self, others: &Items) -> bool {
+    pub fn extend(&mut self, others: &Items) -> bool {
         both_items!(self, others, (items, others) => {
             items.extend_from_slice(others);
             true

@@ -3,8 +3,8 @@
 //!
 //! A *version* of an accumulator is the parameter of the body that stands for it, or a version with something added
 //! (`xs with [i] += y`, `x + y`, `scatter_add`, a loop that has a version among its accumulators). Branches and inner loops
-//! hand versions on; of a call that is given a version each result of its type counts as one. A version may be used for
-//! nothing else but its shape; what the body gives back is a version of the same accumulator.
+//! hand versions on; of a call that is given versions each result of their type counts as a version of each. A version may be
+//! used for nothing else but its shape; what the body gives back is a version of the same accumulator.
 
 use crate::op::{ArrayOp, Atom, Block, Loop, Op, Stmt, Var, While};
 use crate::program::Func;
@@ -19,12 +19,12 @@ pub(super) fn check(func: &Func, parts: &Loop) -> Option<String> {
     }
     let first = 1 + parts.init.len();
     let params = parts.body.params.iter().skip(first).take(parts.accs.len());
-    let versions = params.enumerate().map(|(i, var)| (*var, i)).collect();
+    let versions = params.enumerate().map(|(i, var)| (*var, vec![i])).collect();
     let mut walk = Walk { func, versions, wrong: None };
     walk.block(&parts.body);
     for i in 0..parts.accs.len() {
         let result = parts.body.results.get(parts.init.len() + i);
-        if result.and_then(|atom| walk.version(atom)) != Some(i) {
+        if !result.and_then(|atom| walk.version(atom)).is_some_and(|which| which.contains(&i)) {
             walk.complain("the body gives back something else than the accumulator with something added");
         }
     }
@@ -33,14 +33,14 @@ pub(super) fn check(func: &Func, parts: &Loop) -> Option<String> {
 
 struct Walk<'a> {
     func: &'a Func,
-    /// Which accumulator a variable is a version of.
-    versions: FxHashMap<Var, usize>,
+    /// Which accumulator a variable is a version of; of a call's results all that it can be.
+    versions: FxHashMap<Var, Vec<usize>>,
     wrong: Option<String>,
 }
 
 impl Walk<'_> {
-    fn version(&self, atom: &Atom) -> Option<usize> {
-        self.versions.get(&atom.var()?).copied()
+    fn version(&self, atom: &Atom) -> Option<&Vec<usize>> {
+        self.versions.get(&atom.var()?)
     }
 
     fn complain(&mut self, message: &str) {
@@ -53,7 +53,7 @@ impl Walk<'_> {
 
     /// Takes a version into the next variable.
     fn hand_on(&mut self, from: Option<&Atom>, to: Option<&Var>) {
-        if let Some(which) = from.and_then(|atom| self.version(atom))
+        if let Some(which) = from.and_then(|atom| self.version(atom)).cloned()
             && let Some(to) = to
         {
             self.versions.insert(*to, which);
@@ -99,8 +99,9 @@ impl Walk<'_> {
         } else if let Op::Call { args, .. } = op {
             for arg in args {
                 let ty = self.func.type_of(arg);
+                let Some(which) = self.version(arg).cloned() else { continue };
                 for out in stmt.outs.iter().filter(|out| self.func.ty(**out) == ty) {
-                    self.hand_on(Some(arg), Some(out));
+                    self.versions.entry(*out).or_default().extend(&which);
                 }
             }
         } else if !matches!(op, Op::Array(ArrayOp::Zeros | ArrayOp::Length(_), _)) {
@@ -124,12 +125,13 @@ impl Walk<'_> {
     fn branches(&mut self, stmt: &Stmt, blocks: &[&Block]) {
         blocks.iter().for_each(|block| self.block(block));
         for (i, out) in stmt.outs.iter().enumerate() {
-            let which: Option<Vec<usize>> =
+            let versions: Option<Vec<&Vec<usize>>> =
                 blocks.iter().map(|block| block.results.get(i).and_then(|atom| self.version(atom))).collect();
-            if let Some([first, rest @ ..]) = which.as_deref()
-                && rest.iter().all(|other| other == first)
-            {
-                self.versions.insert(*out, *first);
+            let Some([first, rest @ ..]) = versions.as_deref() else { continue };
+            let common = first.iter().filter(|i| rest.iter().all(|other| other.contains(i)));
+            let common: Vec<usize> = common.copied().collect();
+            if !common.is_empty() {
+                self.versions.insert(*out, common);
             }
         }
     }
