@@ -3,11 +3,15 @@
 
 use arbitrary::Unstructured;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use wengert_base::{Diagnostic, SourceId};
 use wengert_core::Program as Core;
-use wengert_driver::Session;
+use wengert_driver::{Options, Session, scope::Scope, show};
 use wengert_gen::{Config, gen_program, gen_value};
-use wengert_lower::Lowered;
+use wengert_interp::View;
+use wengert_ir::Op;
+use wengert_ir::eval::{self as ir, Evaluator, Items, Limits};
+use wengert_lower::{Entry, Layout, Lowered};
 use wengert_mono::{bridge::bridge, simple, simple_check, simple_show};
 use wengert_tests::{parallel, project};
 
@@ -30,17 +34,203 @@ fn verified(program: &simple::Program) -> Result<Lowered, String> {
     Ok(lowered)
 }
 
+/// Whether nothing in the program asks for a derivative.
+fn is_plain(program: &wengert_ir::Program) -> bool {
+    let mut plain = true;
+    for (_, func) in program.funcs.iter() {
+        func.body.for_each_stmt(&mut |stmt| {
+            plain &= !matches!(
+                stmt.op,
+                Op::Jvp { .. }
+                    | Op::Linearize { .. }
+                    | Op::Forward { .. }
+                    | Op::Backward { .. }
+                    | Op::Taylor { .. }
+            );
+        });
+    }
+    plain
+}
+
+/// What the reference evaluator says of a program, in the words of the interpreter; nothing if a limit was reached.
+fn evaluated(lowered: &Lowered, value: &Result<wengert_interp::Value, Diagnostic>) -> Result<(), String> {
+    let limits = Limits { max_steps: Some(50_000_000), max_memory: 1 << 30, ..Limits::default() };
+    let mut evaluator = Evaluator::new(&lowered.program, limits);
+    let found = evaluator.call(lowered.entry.func, Vec::new());
+    match (value, found) {
+        (Ok(value), Ok(found)) => {
+            let mut text = String::new();
+            if same(&lowered.entry, &lowered.entry.result, &found, value, &mut text) {
+                return Ok(());
+            }
+            Err(format!("{} by the interpreter, but {found:?} in {text}", show(value)))
+        }
+        (Err(wanted), Err(found)) => {
+            let found = found.diagnostic();
+            if (wanted.code, &wanted.message) == (found.code, &found.message) {
+                return Ok(());
+            }
+            Err(format!("`{}: {}` but `{}: {}`", wanted.code, wanted.message, found.code, found.message))
+        }
+        (Ok(value), Err(found)) => Err(format!("{} but `{}`", show(value), found.diagnostic().message)),
+        (Err(wanted), Ok(found)) => Err(format!("`{}: {}` but {found:?}", wanted.code, wanted.message)),
+    }
+}
+
+/// Whether values of the IR are the value of the interpreter. Zeros of both signs are the same.
+fn same(
+    entry: &Entry,
+    layout: &Layout,
+    found: &[ir::Value],
+    value: &wengert_interp::Value,
+    at: &mut String,
+) -> bool {
+    let one = found.first();
+    match (layout, value.view()) {
+        (Layout::Real, View::Real(x)) => {
+            matches!(one, Some(ir::Value::Real(y)) if x == *y || (x.is_nan() && y.is_nan()))
+        }
+        (Layout::Int, View::Int(x)) => matches!(one, Some(ir::Value::Int(y)) if x == *y),
+        (Layout::Bool, View::Bool(x)) => matches!(one, Some(ir::Value::Bool(y)) if x == *y),
+        (Layout::Text, View::String(x)) => matches!(one, Some(ir::Value::Text(y)) if x == y.as_str()),
+        (Layout::Tuple(items), View::Tuple(parts)) => all_same(entry, items, found, &parts, at),
+        (layout, View::Record(fields)) => {
+            let parts: Vec<_> = fields.into_iter().map(|(_, value)| value).collect();
+            match (layout, parts.as_slice()) {
+                (layout, [only]) => same(entry, layout, found, only, at),
+                (Layout::Tuple(items), parts) => all_same(entry, items, found, parts, at),
+                _ => false,
+            }
+        }
+        (Layout::Array(of), View::Array(rows)) => {
+            rows.iter().enumerate().all(|(index, value)| {
+                let row: Option<Vec<ir::Value>> =
+                    found.iter().map(|array| row(array, index, rows.len())).collect();
+                row.is_some_and(|row| same(entry, of, &row, value, at))
+            }) && found
+                .iter()
+                .all(|array| matches!(array, ir::Value::Array(array) if array.rows() == rows.len()))
+        }
+        (Layout::Data(data), View::Data(name, parts)) => {
+            let Some(ir::Value::Data(node)) = one else { return false };
+            at.push_str(name.as_str());
+            let ctors = entry.data.iter().find(|(id, _)| id == data).map(|(_, ctors)| ctors);
+            let Some(fields) = ctors.and_then(|ctors| ctors.get(node.ctor as usize)) else { return false };
+            all_same(entry, fields, node.fields(), &parts, at)
+        }
+        (Layout::Dual(of), View::Dual(Some(inner))) => same(entry, of, found, &inner, at),
+        (Layout::Function(_), View::Function | View::Dual(None)) => true,
+        _ => false,
+    }
+}
+
+fn all_same(
+    entry: &Entry,
+    layouts: &[Layout],
+    found: &[ir::Value],
+    values: &[wengert_interp::Value],
+    at: &mut String,
+) -> bool {
+    let mut found = found;
+    layouts.len() == values.len()
+        && layouts.iter().zip(values).all(|(layout, value)| {
+            let Some((own, rest)) = found.split_at_checked(layout.values()) else { return false };
+            found = rest;
+            same(entry, layout, own, value, at)
+        })
+        && found.is_empty()
+}
+
+/// Row `index` of `count`.
+fn row(array: &ir::Value, index: usize, count: usize) -> Option<ir::Value> {
+    let ir::Value::Array(array) = array else { return None };
+    let each = array.items().len() / count;
+    let items = (index * each..(index + 1) * each).map(|at| array.items().get(at));
+    match array.row_shape() {
+        [] => array.items().get(index),
+        shape => Some(of_items(shape, items.collect::<Option<Vec<_>>>()?, array.items())),
+    }
+}
+
+/// An array of that shape.
+fn of_items(shape: &[usize], values: Vec<ir::Value>, like: &Items) -> ir::Value {
+    let mut items = like.clone();
+    match &mut items {
+        Items::Reals(xs) => {
+            *xs = values
+                .iter()
+                .filter_map(|x| if let ir::Value::Real(x) = x { Some(*x) } else { None })
+                .collect()
+        }
+        Items::Ints(xs) => {
+            *xs = values
+                .iter()
+                .filter_map(|x| if let ir::Value::Int(x) = x { Some(*x) } else { None })
+                .collect()
+        }
+        Items::Bools(xs) => {
+            *xs = values
+                .iter()
+                .filter_map(|x| if let ir::Value::Bool(x) = x { Some(*x) } else { None })
+                .collect()
+        }
+        Items::Texts(xs) => {
+            *xs = values
+                .into_iter()
+                .filter_map(|x| if let ir::Value::Text(x) = x { Some(x) } else { None })
+                .collect()
+        }
+        Items::Units(xs) => *xs = vec![(); values.len()],
+        Items::Data(xs) => {
+            *xs = values
+                .into_iter()
+                .filter_map(|x| if let ir::Value::Data(x) = x { Some(x) } else { None })
+                .collect()
+        }
+    }
+    ir::Value::array(shape.iter().copied(), items)
+}
+
 /// The program of an expression in the scope of a file.
 fn of_expression(text: &str, file: Option<&Path>) -> Result<simple::Program, String> {
     let (program, _) = Session::new().simple(text, file).map_err(|errors| messages(&errors))?;
     Ok(program)
 }
 
-/// The program of the definition `it` in a module.
-fn of_module(text: &str) -> Result<simple::Program, String> {
-    let report = Session::new().check_text("generated.wg", text, Path::new("."));
+/// What the interpreter says of an expression.
+fn interpreted(
+    session: &mut Session,
+    scope: &Scope,
+    text: &str,
+) -> Option<Result<wengert_interp::Value, Diagnostic>> {
+    let options = Options { max_steps: Some(20_000_000), max_memory: Some(1 << 30), ..Options::default() };
+    match session.eval_in(scope, "engine.wg", text, &options) {
+        Ok(evaluated) => Some(Ok(evaluated.value)),
+        Err(mut errors) => match errors.pop() {
+            Some(error) if matches!(error.code, "E0715" | "E0716" | "E0717") => None,
+            Some(error) => Some(Err(error)),
+            None => None,
+        },
+    }
+}
+
+/// What became of a program.
+#[derive(Clone, Copy, PartialEq)]
+enum Verdict {
+    /// The checker refuses it.
+    Refused,
+    /// It is lowered; it asks for derivatives, or takes too long.
+    Lowered,
+    /// It is evaluated with the same result.
+    Agrees,
+}
+
+/// A module with a definition `it`: it is lowered, and, where nothing asks for a derivative, evaluated.
+fn agrees(text: &str) -> Result<Verdict, String> {
+    let mut session = Session::new();
+    let report = session.check_text("generated.wg", text, Path::new("."));
     if report.has_errors() {
-        return Err(messages(&report.diagnostics));
+        return Ok(Verdict::Refused);
     }
     let mut linked = Core::default();
     for module in &report.modules {
@@ -51,7 +241,15 @@ fn of_module(text: &str) -> Result<simple::Program, String> {
         module.program.defs.keys().find(|name| name.as_str().rsplit('.').next() == Some("it")).copied()
     });
     let it = own.ok_or("the module has no `it`")?;
-    bridge(&linked, it).map_err(|errors| messages(&errors))
+    let program = bridge(&linked, it).map_err(|errors| messages(&errors))?;
+    let lowered = verified(&program)?;
+    if !is_plain(&lowered.program) {
+        return Ok(Verdict::Lowered);
+    }
+    match interpreted(&mut session, &Scope::of_file(&report.modules), "it") {
+        Some(value) => evaluated(&lowered, &value).map(|()| Verdict::Agrees),
+        None => Ok(Verdict::Lowered),
+    }
 }
 
 #[test]
@@ -96,6 +294,8 @@ fn bytes(seed: u64) -> Vec<u8> {
 /// Expressions about the entry of a generated program at a point.
 const EXPRESSIONS: &[&str] = &[
     "entry x",
+    "let y = entry x in (y == y, y != entry x, ravel y, inner y y, add y (scale 2.0 y))",
+    "let y = entry x in (unravel y (scale 0.5 (ravel y)), zero y, norm y, apply_dual (to_dual y) y)",
     "let (y, dy) = jvp entry (x, x) in (show y, ravel dy, y == y)",
     "let (y, back) = vjp entry x in (back y, y)",
     "let (y, forward) = linearize entry x in (inner (forward x) y, add y (scale 2.0 (zero y)))",
@@ -106,8 +306,14 @@ const EXPRESSIONS: &[&str] = &[
 fn generated_programs_are_lowered() {
     let cases = std::env::var("WENGERT_PROPERTY_CASES").ok().and_then(|text| text.parse().ok());
     let seeds: Vec<u64> = (0..cases.unwrap_or(60)).collect();
+    let (lowered, evaluated) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let failures = parallel::map(&seeds, |seed| {
-        let config = if seed % 2 == 0 { Config::default() } else { Config::smooth() };
+        let config = match seed % 4 {
+            0 => Config::default(),
+            1 => Config::smooth(),
+            // What is evaluated already.
+            _ => Config { max_derivatives: 0, taylor: false, ..Config::default() },
+        };
         let bytes = bytes(*seed);
         let (for_input, for_program) = bytes.split_at(128);
         let program = gen_program(&mut Unstructured::new(for_program), &config).expect("there are bytes");
@@ -116,13 +322,21 @@ fn generated_programs_are_lowered() {
         let point = point.expect("there are bytes").expect("entries take first-order values");
         for expression in EXPRESSIONS {
             let text = format!("{}\ndef it = let x = {} in {expression}\n", program.text(), point.text());
-            if let Err(error) = of_module(&text).and_then(|program| verified(&program)) {
-                return Some(format!("seed {seed}, {expression}: {error}\n{text}"));
+            match agrees(&text) {
+                Ok(Verdict::Refused) => {}
+                Ok(Verdict::Lowered) => drop(lowered.fetch_add(1, Ordering::Relaxed)),
+                Ok(Verdict::Agrees) => drop(evaluated.fetch_add(1, Ordering::Relaxed)),
+                Err(error) => return Some(format!("seed {seed}, {expression}: {error}\n{text}")),
             }
         }
         None
     });
     let failed: Vec<String> = failures.into_iter().flatten().collect();
-    println!("{} of {} generated programs are lowered", seeds.len() - failed.len(), seeds.len());
+    let (lowered, evaluated) = (lowered.into_inner(), evaluated.into_inner());
+    println!(
+        "{lowered} generated programs are lowered, {evaluated} evaluated as well, {} fail",
+        failed.len()
+    );
+    assert!(evaluated > seeds.len(), "only {evaluated} programs are evaluated");
     assert!(failed.is_empty(), "{} fail; the first:\n{}", failed.len(), failed[0]);
 }
