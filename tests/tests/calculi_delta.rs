@@ -213,6 +213,7 @@ const BY_HAND: &[&str] = &[
     r"grad (\xs -> (sort xs)[0] * 2.0 + (sort xs)[2]) [3.0, 1.0, 2.0]",
     r"(sort [2, 1, 2, 0], argsort [2.0, 1.0, 2.0, 0.0], argsort [0.0 / 0.0, 1.0, 0.5])",
     r"grad (\xs -> sum (filter (\x -> x > 1.5) (map (\x -> x * x) xs))) [3.0, 1.0, 2.0]",
+    r"(filter (\x -> x != 2) [1, 2, 3, 4, 5, 6], filter (\x -> x > 0) (iota 9))",
     r"(length (filter (\x -> x > 5) [3.0]), length (filter (\x -> x > 5) (filter (\x -> x > 5) [3.0])))",
     r"(scan (\a b -> a + b) 0 [1, 2, 3, 4, 5], length (scan (\a b -> a + b) 0 (iota 0)))",
     r"grad (\xs -> sum (scan (\a b -> a * b) 1.0 xs)) [3.0, 1.0, 2.0]",
