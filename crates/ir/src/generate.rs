@@ -144,8 +144,7 @@ fn function(random: &mut Random, program: &Program, config: &Config, name: &str)
     for _ in 0..1 + gen_.random.below(config.stmts) {
         gen_.stmt();
     }
-    let types: Vec<Ty> = (0..1 + gen_.random.below(2)).map(|_| gen_.border_type()).collect();
-    let results = types.into_iter().map(|ty| gen_.value(ty)).collect();
+    let results = (0..1 + gen_.random.below(2)).map(|_| gen_.result()).collect();
     gen_.b.finish(results)
 }
 
@@ -198,15 +197,29 @@ struct Gen<'a> {
 }
 
 impl Gen<'_> {
-    /// The type of a parameter or result of a function.
+    /// A result of a function: one of the variables made last, so that much of the function matters.
+    fn result(&mut self) -> Atom {
+        let types = self.border_types();
+        let fits = |atom: &&Atom| types.contains(&self.b.type_of(atom));
+        let found: Vec<Atom> = self.scope.iter().rev().filter(fits).take(4).cloned().collect();
+        let chosen = self.random.below(found.len());
+        found.into_iter().nth(chosen).unwrap_or(Atom::Real(0.0))
+    }
+
+    /// The type of a parameter of a function.
     fn border_type(&mut self) -> Ty {
+        let types = self.border_types();
+        self.random.pick(&types).unwrap_or(Ty::REAL)
+    }
+
+    /// The types that parameters and results of functions may have; what is wanted more often stands there twice.
+    fn border_types(&self) -> Vec<Ty> {
         let flat =
             [Ty::REAL, Ty::REAL, Ty::Array(Elem::Real, 1), Ty::Array(Elem::Real, 2), Ty::INT, Ty::BOOL];
         let data =
             [Ty::Scalar(Elem::Data(LIST)), Ty::Scalar(Elem::Data(SHAPE)), Ty::Array(Elem::Data(SHAPE), 1)];
         let data = data.get(..if self.config.flat { 0 } else { data.len() }).unwrap_or_default();
-        let all: Vec<Ty> = flat.iter().chain(data).copied().collect();
-        self.random.pick(&all).unwrap_or(Ty::REAL)
+        flat.iter().chain(data).copied().collect()
     }
 
     /// The type of a variable inside a function.
@@ -247,7 +260,7 @@ impl Gen<'_> {
             .filter(|i| self.scope.get(*i).is_some_and(|atom| self.b.type_of(atom) == ty))
             .collect();
         let scalar = ty.rank() == 0 && !matches!(ty.elem(), Elem::Data(_));
-        if !found.is_empty() && !self.random.once_in(if scalar { 4 } else { 10 }) {
+        if !found.is_empty() && !self.random.once_in(if scalar { 6 } else { 12 }) {
             // What was made last is what was not used yet.
             let recent = found.len() - 1 - self.random.below(found.len()).min(self.random.below(found.len()));
             let atom = found.get(recent).and_then(|i| self.scope.get(*i));
