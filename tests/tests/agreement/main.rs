@@ -41,8 +41,8 @@ fn refusals(calculus: &str) -> &'static [&'static str] {
 }
 
 /// Calculi whose rules do not reduce every well-typed program, and the most programs of a hundred that may be stuck. In the
-/// pullback calculus `(Ω λy. ⟨y, λg. g y⟩)` is: the pullback along an abstraction is found under its binder (rule 17), where
-/// `g` is a variable, and no rule pulls back along the application of a variable.
+/// pullback calculus `λy. λg. g y` has no Jacobian, as Remark 3.6 of its paper says: the pullback along an abstraction is
+/// found under its binder, where `g` is a variable.
 const STUCK: &[(&str, usize)] = &[("pullback", 5)];
 
 fn setting(name: &str, default: u64) -> u64 {
