@@ -35,6 +35,8 @@ pub(super) struct BlockCode {
 pub(super) struct StmtCode {
     pub(super) outs: Vec<u32>,
     pub(super) kind: Kind,
+    /// Whether it enters a block: its own, or that of a function.
+    pub(super) enters: bool,
     /// In the order of [`Op::for_each_atom`]; of a function with a rule of its own, its arguments.
     pub(super) args: Vec<Operand>,
     /// In the order of [`Op::blocks`].
@@ -174,7 +176,9 @@ impl Prepare<'_> {
         let outs = stmt.outs.iter().map(|var| var.0).collect();
         let is_loop = matches!(stmt.op, Op::Loop(_) | Op::While(_));
         let types = stmt.outs.iter().filter(|_| is_loop).map(|var| self.func.ty(*var)).collect();
-        StmtCode { outs, kind: kind(&stmt.op, tail), args, blocks, types, span: stmt.span }
+        let kind = kind(&stmt.op, tail);
+        let enters = !blocks.is_empty() || matches!(kind, Kind::Call { .. } | Kind::Match);
+        StmtCode { outs, kind, enters, args, blocks, types, span: stmt.span }
     }
 
     /// Blocks of which one is run.

@@ -190,19 +190,8 @@ impl<'p> Machine<'p> {
     fn run(&mut self) -> Result<Vec<Value>, Fault> {
         loop {
             let Some(frame) = self.frames.last() else { return Err(Fault::internal("no call under way")) };
-            let (block, base, mut next) = (Rc::clone(&frame.block), frame.base, frame.next);
-            let mut entered = false;
-            while let Some(stmt) = block.stmts.get(next)
-                && !entered
-            {
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.next = next;
-                }
-                self.meter.work(1)?;
-                entered = self.stmt(base, stmt)?;
-                next += 1;
-            }
-            if entered {
+            let (block, base, first) = (Rc::clone(&frame.block), frame.base, frame.next);
+            if self.stmts(&block, base, first)? {
                 continue;
             }
             let results = self.gather(base, &block.results);
@@ -210,6 +199,27 @@ impl<'p> Machine<'p> {
             if let Some(results) = self.leave(frame, results)? {
                 return Ok(results.into_vec());
             }
+        }
+    }
+
+    /// Runs the statements of the topmost frame's block from `first` on; whether one of them entered a block.
+    fn stmts(&mut self, block: &BlockCode, base: usize, first: usize) -> Result<bool, Fault> {
+        for (i, stmt) in block.stmts.iter().enumerate().skip(first) {
+            self.meter.work(1).inspect_err(|_| self.stand_at(i))?;
+            if stmt.enters {
+                self.stand_at(i);
+                self.enter_block(base, stmt)?;
+                return Ok(true);
+            }
+            self.stmt(base, stmt).inspect_err(|_| self.stand_at(i))?;
+        }
+        Ok(false)
+    }
+
+    /// Notes which statement the topmost frame is at.
+    fn stand_at(&mut self, stmt: usize) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.next = stmt;
         }
     }
 
@@ -247,32 +257,69 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Runs a statement; whether it entered a block, and so is not done yet.
-    fn stmt(&mut self, base: usize, stmt: &StmtCode) -> Result<bool, Fault> {
-        let mut args = self.gather(base, &stmt.args);
-        let result = match stmt.kind {
+    /// The value of an operand where it stands.
+    #[inline]
+    fn peek<'v>(&'v self, base: usize, operand: &'v Operand) -> &'v Value {
+        match operand {
+            Operand::Slot(slot) | Operand::Last(slot) => {
+                self.slots.get(base + *slot as usize).unwrap_or(&Value::Unit)
+            }
+            Operand::Const(value) => value,
+        }
+    }
+
+    /// Arithmetic and comparisons of two numbers, which need not be taken out of their places.
+    #[inline]
+    fn numbers(&mut self, base: usize, stmt: &StmtCode) -> Option<Value> {
+        let [a, b] = stmt.args.as_slice() else { return None };
+        match (stmt.kind, self.peek(base, a), self.peek(base, b)) {
+            (Kind::Real(op), Value::Real(x), Value::Real(y)) => {
+                let value = Value::Real(op.eval2(*x, *y));
+                self.meter.flops += op.cost();
+                Some(value)
+            }
+            (Kind::Compare(op), Value::Real(x), Value::Real(y)) => Some(scalar::ordered(op, *x, *y)),
+            (Kind::Compare(op), Value::Int(x), Value::Int(y)) => Some(scalar::ordered(op, *x, *y)),
+            _ => None,
+        }
+    }
+
+    /// Runs a statement that enters no block.
+    fn stmt(&mut self, base: usize, stmt: &StmtCode) -> Result<(), Fault> {
+        let result = match self.numbers(base, stmt) {
+            Some(result) => result,
+            None => {
+                let args = self.gather(base, &stmt.args);
+                match self.flat(base, stmt, args)? {
+                    Some(result) => result,
+                    None => return Ok(()),
+                }
+            }
+        };
+        if let Some(out) = stmt.outs.first() {
+            self.set(base, *out, result);
+        }
+        Ok(())
+    }
+
+    /// The one result of a statement that enters no block; or `None`, and the results are in their places.
+    fn flat(&mut self, base: usize, stmt: &StmtCode, mut args: Args) -> Result<Option<Value>, Fault> {
+        Ok(Some(match stmt.kind {
             Kind::Real(op) => scalar::real_op(&mut self.meter, op, &args)?,
             Kind::Int(op) => scalar::int_op(op, &args)?,
             Kind::Array(op) => array::array_op(&mut self.meter, op, args)?,
             Kind::Text(op) => scalar::text_op(&mut self.meter, op, &mut args)?,
             Kind::Make(ctor) => Value::data(ctor, args.into_vec()),
-            Kind::Copy | Kind::Require(_) => {
-                if let Kind::Require(what) = stmt.kind {
-                    require::require(self.program, what, &args)?;
-                }
+            Kind::Require(what) => {
+                require::require(self.program, what, &args)?;
+                return Ok(None);
+            }
+            Kind::Copy => {
                 for (out, value) in stmt.outs.iter().zip(args) {
                     self.set(base, *out, value);
                 }
-                return Ok(false);
+                return Ok(None);
             }
-            Kind::If => return self.if_else(base, stmt, &args).map(|()| true),
-            Kind::Match => return self.match_on(base, stmt, args).map(|()| true),
-            Kind::Call { func, tail: false } => return self.enter(func, args).map(|()| true),
-            Kind::Call { func, tail: true } => return self.replace(func, args).map(|()| true),
-            Kind::Loop { carried, backward } => {
-                return self.begin_loop(base, stmt, args, carried, backward).map(|()| true);
-            }
-            Kind::While => return self.begin_while(base, stmt, args).map(|()| true),
             Kind::Derivative(word) => {
                 return Err(Fault::internal(format!("`{word}`: derivatives must be made first")));
             }
@@ -283,11 +330,38 @@ impl<'p> Machine<'p> {
             | Kind::Not
             | Kind::Select
             | Kind::Fail => self.scalar(stmt.kind, args)?,
-        };
-        if let Some(out) = stmt.outs.first() {
-            self.set(base, *out, result);
+            Kind::Match | Kind::If | Kind::Call { .. } | Kind::Loop { .. } | Kind::While => {
+                return Err(Fault::internal("a statement with blocks has none"));
+            }
+        }))
+    }
+
+    /// Enters the block of a statement, or the function that it calls.
+    fn enter_block(&mut self, base: usize, stmt: &StmtCode) -> Result<(), Fault> {
+        let args = self.gather(base, &stmt.args);
+        match stmt.kind {
+            Kind::If => self.if_else(base, stmt, &args),
+            Kind::Match => self.match_on(base, stmt, args),
+            Kind::Call { func, tail: false } => self.enter(func, args),
+            Kind::Call { func, tail: true } => self.replace(func, args),
+            Kind::Loop { carried, backward } => self.begin_loop(base, stmt, args, carried, backward),
+            Kind::While => self.begin_while(base, stmt, args),
+            Kind::Copy
+            | Kind::Real(_)
+            | Kind::Power
+            | Kind::Polygamma
+            | Kind::Int(_)
+            | Kind::Compare(_)
+            | Kind::Convert(_)
+            | Kind::Not
+            | Kind::Select
+            | Kind::Text(_)
+            | Kind::Fail
+            | Kind::Require(_)
+            | Kind::Make(_)
+            | Kind::Array(_)
+            | Kind::Derivative(_) => Err(Fault::internal("a statement without blocks enters one")),
         }
-        Ok(false)
     }
 
     fn scalar(&mut self, kind: Kind, mut args: Args) -> Result<Value, Fault> {
@@ -376,11 +450,16 @@ impl<'p> Machine<'p> {
         }
         let index = if state.backward { state.len - 1 - state.begun } else { state.begun };
         state.begun += 1;
-        let rows = state.inputs.iter().map(|input| input.row(index).unwrap_or(Value::Unit));
-        let params: Args = [Value::Int(index as i64)].into_iter().chain(values).chain(rows).collect();
         let body = Rc::clone(&state.body);
-        for (param, value) in body.params.iter().zip(params) {
+        let mut params = body.params.iter();
+        if let Some(param) = params.next() {
+            self.set(base, *param, Value::Int(index as i64));
+        }
+        for (value, param) in values.into_iter().zip(params.by_ref()) {
             self.set(base, *param, value);
+        }
+        for (param, input) in params.zip(&state.inputs) {
+            self.set(base, *param, input.row(index).unwrap_or(Value::Unit));
         }
         self.push(Frame { block: body, next: 0, base, then: Then::Loop(state) })
     }

@@ -88,18 +88,21 @@ fn power(base: i64, exponent: i64) -> Result<i64, Fault> {
     Ok(result)
 }
 
+/// A comparison of two of a kind.
+#[inline]
+pub(super) fn ordered<T: PartialOrd>(op: Compare, x: T, y: T) -> Value {
+    Value::Bool(match op {
+        Compare::Eq => x == y,
+        Compare::Ne => x != y,
+        Compare::Lt => x < y,
+        Compare::Le => x <= y,
+        Compare::Gt => x > y,
+        Compare::Ge => x >= y,
+    })
+}
+
 /// A comparison.
 pub(super) fn compare(op: Compare, x: &Value, y: &Value) -> Result<Value, Fault> {
-    fn ordered<T: PartialOrd>(op: Compare, x: T, y: T) -> Value {
-        Value::Bool(match op {
-            Compare::Eq => x == y,
-            Compare::Ne => x != y,
-            Compare::Lt => x < y,
-            Compare::Le => x <= y,
-            Compare::Gt => x > y,
-            Compare::Ge => x >= y,
-        })
-    }
     match (x, y) {
         (Value::Real(x), Value::Real(y)) => Ok(ordered(op, x, y)),
         (Value::Int(x), Value::Int(y)) => Ok(ordered(op, x, y)),

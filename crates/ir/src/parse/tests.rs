@@ -86,7 +86,7 @@ fn a_wrong_text_is_refused_with_its_place() {
 
 #[test]
 fn deep_texts_are_read_or_refused_without_overflow() {
-    for (depth, fine) in [(2_000, true), (100_000, false)] {
+    for (depth, fine) in [(4_990, true), (100_000, false)] {
         let open = "if c {\n".repeat(depth);
         let close = "} else {\n}\n".repeat(depth);
         let text = format!("func f(c: Bool) -> () {{\n{open}{close}}}\n");
