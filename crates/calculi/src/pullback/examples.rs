@@ -183,6 +183,8 @@ fn every_kind_of_error() {
     let mut codes = Vec::new();
     let mut all = String::new();
     let deep = format!("{}x{}", "(".repeat(3000), ")".repeat(3000));
+    let lines: Vec<String> = (1..40).map(|i| format!("x{i} = ⟨x{}, x{}⟩", i - 1, i - 1)).collect();
+    let doubling = format!("{{x0 : R}} ⊢ let {} in x39", lines.join("; "));
     for text in [
         "x # y",
         "(λx. x",
@@ -197,6 +199,7 @@ fn every_kind_of_error() {
         "fun g⟨x, y⟩ = λz. x; g⟨1, 2⟩",
         "λ⟨x, x⟩. x",
         "1e999",
+        doubling.as_str(),
     ] {
         let errors = super::read(SourceId(0), text, Language::Pullback).expect_err(text);
         for error in errors {
@@ -207,20 +210,21 @@ fn every_kind_of_error() {
     check(
         &all,
         &expect![[r#"
-        E0901 the character `#` has no meaning in this calculus
-        E0902 expected `)`, found the end
-        E0903 the variable `y` is not bound here
-        E0904 this term has type `R^2`, but `R` is needed
-        E0905 `(Ω λx.P)` must be followed by `·` and a term
-        E0906 `x` is not in a linear position of this function
-        E0907 this term is nested more than 2000 levels deep
-        E0908 `h` is not a function symbol, so `J h` has no meaning
-        E0909 this term would need a type that contains itself
-        E0910 `D s · t` belongs to the differential λ-calculus
-        E0911 a function symbol cannot be defined with this term
-        E0912 `x` occurs twice in this pattern
-        E0913 `1e999` is not a number
-    "#]],
+            E0901 the character `#` has no meaning in this calculus
+            E0902 expected `)`, found the end
+            E0903 the variable `y` is not bound here
+            E0904 this term has type `R^2`, but `R` is needed
+            E0905 `(Ω λx.P)` must be followed by `·` and a term
+            E0906 `x` is not in a linear position of this function
+            E0907 this term is nested more than 2000 levels deep
+            E0908 `h` is not a function symbol, so `J h` has no meaning
+            E0909 this term would need a type that contains itself
+            E0910 `D s · t` belongs to the differential λ-calculus
+            E0911 a function symbol cannot be defined with this term
+            E0912 `x` occurs twice in this pattern
+            E0913 `1e999` is not a number
+            E0914 this term has a part whose type is too large to be written
+        "#]],
     );
     for code in super::CODES {
         assert!(codes.contains(&code.code) || code.code == "E0917", "{} is never reported", code.code);
@@ -312,5 +316,75 @@ fn a_reduction_that_stops_ends_with_the_term_after_its_last_step() {
             assert_eq!((unseen.counts.steps, unseen.stopped), (limit, Some(Stopped::Steps)), "{text}");
             assert!(unseen.end != all.start, "{text} after {limit}: {}", unseen.end);
         }
+    }
+}
+
+/// The rules of Figure 2 and of lin(S), each broken once.
+#[test]
+fn ill_typed_terms_are_refused() {
+    for (text, code) in [
+        ("let ⟨a, b⟩ = 1 in a", "E0904"),
+        ("π1(3)", "E0904"),
+        ("1 + ⟨1, 2⟩", "E0904"),
+        ("sin(⟨1, 2⟩)", "E0904"),
+        ("(λ(x : R). x) ⟨1, 2⟩", "E0904"),
+        ("J sin · ⟨1, 2⟩", "E0904"),
+        ("(λx. ⟨x, x⟩)* · [1]*", "E0904"),
+        ("(Ω λx. ⟨x, x⟩) · Ω [1]", "E0904"),
+        ("(λf. f 1) 2", "E0904"),
+        ("(λx. (λy. y) x)* · [1]*", "E0906"),
+        ("(λx. ⟨x, 1⟩)* · [1; 2]*", "E0906"),
+        ("{c : R} ⊢ (λx. ⟨x, c⟩)* · [1; 2]*", "E0906"),
+        ("{c : R} ⊢ (λx. c)* · [1]*", "E0906"),
+        ("{s : ((R ⇒ R)*)*} ⊢ (λ⟨c, k⟩. (λg. g c)* · k)* · s", "E0906"),
+        ("(λx. let z = 0 in sin(x))* · [1]*", "E0906"),
+    ] {
+        let errors = super::read(SourceId(0), text, Language::Pullback).map(|term| print(&term));
+        assert_eq!(
+            errors.map_err(|errors| errors.first().map(|error| error.code)),
+            Err(Some(code)),
+            "{text}"
+        );
+    }
+    let differential = |text: &str| super::read(SourceId(0), text, Language::Differential);
+    assert_eq!(differential("D 3 · 1").err().and_then(|e| e.first().map(|e| e.code)), Some("E0904"));
+    for (text, ty) in [
+        ("{l : List(R^2)} ⊢ l", "(R^2 ⇒ R ⇒ R) ⇒ R ⇒ R"),
+        ("λp. ⟨π2(p), sin(π1(p))⟩", "R^2 ⇒ R^2"),
+        ("{k : R*, f : R ⇒ R} ⊢ ⟨(λx. ⟨x, 0⟩)* · [1; 2]*, (λg. g 1)* · k⟩", "R* × (R ⇒ R)*"),
+    ] {
+        assert_eq!(super::print::print_type(term(text).ty()), ty, "{text}");
+    }
+}
+
+#[test]
+fn sums_in_linear_positions() {
+    for (text, expected) in [
+        ("{p : R × R, q : R × R} ⊢ π1(p + q)", "π1(p) + π1(q)"),
+        ("{k : R*, l : R*} ⊢ (λx. x)* · (k + l)", "(λx. x)* · k + (λx. x)* · l"),
+        ("{x : R, y : R} ⊢ (J sin · (x + y)) 0", "(J sin · x) 0 + (J sin · y) 0"),
+        ("{f : R ⇒ R, g : R ⇒ R} ⊢ (f + g) 2", "f 2 + g 2"),
+        ("{k : R*} ⊢ 0 + k", "k"),
+        ("fun g⟨x⟩ = sin(sin(x)); (J g · 2) 0", "2"),
+        ("fun g⟨x⟩ = mult(sin(x), sin(x)); (J g · 1) 0.5", "0.8414709848078965"),
+    ] {
+        assert_eq!(print(&reduce(text).1), expected, "{text}");
+    }
+}
+
+/// A-reduction step by step and all at once are the same.
+#[test]
+fn counts_do_not_depend_on_what_is_recorded() {
+    for text in [
+        "((Ω λ⟨x,y⟩. pow2(mult(⟨x, y⟩))) · Ω [1]) ⟨1,3⟩",
+        "{ω : Ω R} ⊢ ((Ω λ⟨x,y⟩. (λ⟨a, b⟩. mult(⟨a, b⟩)) ⟨x, y⟩) · ω) ⟨1,3⟩",
+        "((Ω λx. let y = mult(x,x); z = (λf. f (f y)) (λu. mult(u, x)) in add(y,z)) · Ω [1]) 3",
+        "(λg. ((Ω λx. add(g x, g (g x))) · Ω [1]) 2) (λu. let a = sin(u) in mult(a, u))",
+    ] {
+        let (seen, end) = reduce(text);
+        let limits = Limits { recorded: 0, ..Limits::default() };
+        let (unseen, other) = Reducer::new(&limits, Notation::Paper).trace(&term(text));
+        assert_eq!(seen.counts.by_rule, unseen.counts.by_rule, "{text}");
+        assert_eq!(print(&end), print(&other), "{text}");
     }
 }
