@@ -101,3 +101,53 @@ fn deep_texts_are_read_or_refused_without_overflow() {
         }
     }
 }
+
+/// Small numbers that a seed decides.
+fn random(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut random = crate::generate::Random::new(seed);
+    move |limit| random.below(limit)
+}
+
+#[test]
+fn no_text_breaks_the_parser() {
+    let words: Vec<&str> = EVERYTHING.split_inclusive([' ', '\n', '(', ')', ',']).collect();
+    for seed in 0..1500 {
+        let mut random = random(seed);
+        let mut words = words.clone();
+        for _ in 0..1 + random(4) {
+            let place = random(words.len());
+            match random(3) {
+                0 => {
+                    words.remove(place);
+                }
+                1 => words.insert(place, words[random(words.len())]),
+                _ => words[place] = words[random(words.len())],
+            }
+        }
+        // What is still read may be wrong, but it can be verified and printed.
+        if let Ok(program) = parse(&words.concat()) {
+            let _ = verify(&program);
+            assert!(!print(&program).is_empty());
+        }
+    }
+}
+
+#[test]
+fn no_program_breaks_verifier_and_printer() {
+    let program = parse(EVERYTHING).expect("it is read");
+    for seed in 0..400 {
+        let (mut random, mut broken) = (random(seed), program.clone());
+        for (_, func) in broken.funcs.iter_mut() {
+            func.body.for_each_atom_mut(&mut |atom| {
+                if random(40) == 0 {
+                    *atom = crate::Atom::Var(crate::Var(u32::try_from(random(60)).expect("a small number")));
+                }
+            });
+            if random(3) == 0 {
+                func.body.params.pop();
+            }
+        }
+        assert!(verify(&broken).is_err());
+        assert!(!print(&broken).is_empty());
+    }
+}
