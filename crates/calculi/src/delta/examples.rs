@@ -288,7 +288,15 @@ fn nested_doublings_are_linear_in_the_final_translation_and_exponential_in_the_s
         // 2ⁿ leaves and 2ⁿ - 1 sums.
         assert_eq!(steps(&count(n, staged::wrapper), "eval₂"), (1 << (n + 1)) - 1);
         // Let, its sum of two variables and what it passes on: five for each binding, and the result.
-        assert_eq!(steps(&count(n, monadic::wrapper), "eval-"), 5 * n as u64 + 1);
+        let counts = count(n, monadic::wrapper);
+        assert_eq!(steps(&counts, "eval-"), 5 * n as u64 + 1);
+        // One addition, one binding and one step of each kind for each `let`; nothing else is counted as an operation.
+        let of = |rule: &str| counts.by_rule.get(rule).copied().unwrap_or(0);
+        assert_eq!([of("op"), of("deltaLet"), of("runDelta")], [n as u64, n as u64, 1]);
+        assert_eq!(
+            [counts.more["delta bindings"], counts.more["numeric operations"]],
+            [n as u64, 3 * n as u64 + 1]
+        );
     }
     // Total steps grow by the same amount for each binding.
     let total: Vec<u64> = [100, 200, 300].iter().map(|n| count(*n, monadic::wrapper).steps).collect();
