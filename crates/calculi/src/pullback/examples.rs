@@ -388,3 +388,22 @@ fn counts_do_not_depend_on_what_is_recorded() {
         assert_eq!(print(&end), print(&other), "{text}");
     }
 }
+
+#[test]
+fn rules_of_the_differential_calculus() {
+    let limits = Limits::default();
+    for (text, expected) in [
+        ("D (λx. J sin · x) · 1", "λx. J sin · 1"),
+        ("D (λp. π2(p)) · ⟨1, 2⟩", "λp. 2"),
+        ("D (λx. sin(x)) · 1", "λx. (J sin · 1) x"),
+        ("{f : R ⇒ R, g : R ⇒ R} ⊢ D (f + g) · 1", "D f · 1 + D g · 1"),
+        ("{f : R ⇒ R, g : R ⇒ R} ⊢ (f + g) 2", "f 2 + g 2"),
+        ("{p : R × R, q : R × R} ⊢ π1(p + q)", "π1(p) + π1(q)"),
+        ("{x : R, y : R} ⊢ (J sin · (x + y)) 0", "(J sin · x) 0 + (J sin · y) 0"),
+        ("{g : R ⇒ R ⇒ R} ⊢ D (λx. D (g x) · x) · 1", "λx. D ((D g · 1) x) · x + D (g x) · 1"),
+    ] {
+        let read = super::read(SourceId(0), text, Language::Differential).expect(text);
+        let trace = super::differential::trace(&super::differential::translate(&read), &limits).0;
+        assert_eq!(trace.end, expected, "{text}");
+    }
+}
