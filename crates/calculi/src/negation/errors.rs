@@ -50,6 +50,12 @@ pub(crate) fn ill_typed(span: Span, message: String) -> Diagnostic {
     Diagnostic::error("E0945", span, message).help("Table 1 of the paper has the typing rules")
 }
 
+pub(crate) fn large_type(span: Span) -> Diagnostic {
+    let limit = super::syntax::LARGEST_TYPE;
+    ill_typed(span, format!("this has a type of more than {limit} parts"))
+        .note("each pair of a variable with itself doubles the type")
+}
+
 pub(crate) fn not_linear(span: Span, message: String) -> Diagnostic {
     Diagnostic::error("E0946", span, message).help(
         "a linear variable stands alone, in both parts of a sum or pair, right of `·`, or in the argument of an R^⊥",

@@ -462,6 +462,9 @@ impl Scope {
 
     fn substitution(&mut self, t: &Raw, binders: &[Binder], u: &Raw) -> Read<Tm> {
         let value = self.elaborate(u)?;
+        if !types::type_of(&value).is_small() {
+            return Err(errors::large_type(u.span));
+        }
         let inferred = || types::type_of(&value);
         match binders {
             [x] => {

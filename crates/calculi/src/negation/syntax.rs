@@ -21,6 +21,9 @@ pub(crate) fn deep<T>(f: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, f)
 }
 
+/// The parts of the largest type of a term that is substituted.
+pub const LARGEST_TYPE: usize = 10_000;
+
 /// A simple type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ty {
@@ -48,6 +51,22 @@ impl Ty {
     /// The Euclidean type `R^d = R × (⋯ × R)`, for `d ≥ 1`.
     pub fn euclid(d: usize) -> Ty {
         (1..d.max(1)).fold(Ty::Real, |rest, _| Ty::prod(Ty::Real, rest))
+    }
+
+    /// Whether it has at most [`LARGEST_TYPE`] parts: `t[x := ⟨y, y⟩][y := ⟨z, z⟩]…` doubles the type at each place.
+    pub fn is_small(&self) -> bool {
+        let (mut waiting, mut left) = (vec![self], LARGEST_TYPE);
+        while let Some(ty) = waiting.pop() {
+            if left == 0 {
+                return false;
+            }
+            left -= 1;
+            match ty {
+                Ty::Prod(a, b) | Ty::Fun(a, b) => waiting.extend([&**a, &**b]),
+                Ty::Real | Ty::Neg(_) => {}
+            }
+        }
+        true
     }
 
     /// `d` if this is `R^d`.
