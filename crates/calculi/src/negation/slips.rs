@@ -139,6 +139,20 @@ fn lemma_14_needs_zero_to_be_neutral() {
 }
 
 #[test]
+fn lemma_14_needs_all_factoring_before_a_variable_is_replaced() {
+    let tm = read("x:!R^⊥ ⊢ λa:R. (z a + z (2 · a))[z := λb:R. x (3 · b)]");
+    let set = Rules::BETA.and(Rules::LINEAR);
+    let end = |tm: &Tm| {
+        let run = normalize(tm, set, Strategy::BodiesFirst, &Limits { recorded: 0, ..Limits::default() });
+        assert!(redexes(&run.end, set).is_empty());
+        print::plain(&unfold(&run.end))
+    };
+    assert_eq!(end(&tm), "λa. x (3 · (a + 2 · a))", "as bp has it");
+    let replaced = |tm: &Tm| step(tm, redexes(tm, Rules::of(&[Rule::R9])).first().unwrap()).unwrap();
+    assert_eq!(end(&replaced(&replaced(&tm))), "λa. x (3 · a + 3 · (2 · a))", "the same map, and not ≡");
+}
+
+#[test]
 fn lemma_13_needs_rule_8_for_numerals() {
     // D⃖(1 + 2) → D⃖(3) by {(12), (7), (9), (10)}, says the lemma; there is no redex of these in it: (8) must come first.
     let image = transform::reverse(&read("1 + 2"), 1).unwrap();
