@@ -120,6 +120,44 @@ fn section_3_compares_forward_and_reverse() {
     assert_eq!(backward.0, format!("⟨{h:?}, {slope:?}⟩"));
 }
 
+/// Each rule at the root of a term with substitutions behind its parts, and terms where a side condition does not hold.
+const CONTRACTIONS: &[(reduce::Rule, &str, Option<&str>)] = &[
+    (reduce::Rule::R7, "((λx:!R. x)[y := 1]) 2", Some("x[x := 2][y := 1]")),
+    (reduce::Rule::R8, "(z - w)[⟨z, w⟩ := ⟨1, 2⟩[y := 3]]", Some("(z - w)[z := 1][w := 2][y := 3]")),
+    (reduce::Rule::R9, "(x + x)[x := 1[y := 2]]", Some("(1 + x)[x := 1][y := 2]")),
+    (reduce::Rule::R9, "(x + x)[x := 1 + 2]", None),
+    (reduce::Rule::R10, "5[x := 1[y := 2]]", Some("5[y := 2]")),
+    (reduce::Rule::R10, "x[x := 1]", None),
+    (reduce::Rule::R10, "5[x := 1 + 2]", None),
+    (reduce::Rule::R11, "(2 · b)[b:R := 1[y := 2]]", Some("(2 · 1)[y := 2]")),
+    (reduce::Rule::R11, "(2 · b)[b:R := 1 + 2]", None),
+    (reduce::Rule::R12, "1[x := 5] + 2[y := 6]", Some("3[x := 5][y := 6]")),
+    (reduce::Rule::R13, "⟨1, 2⟩[x := 5] + ⟨3, 4⟩[y := 6]", Some("⟨1 + 3, 2 + 4⟩[x := 5][y := 6]")),
+    (reduce::Rule::R14, "2[x := 5] · 3[y := 6]", Some("6[x := 5][y := 6]")),
+    (reduce::Rule::R15, "f:!(R → R) ⊢ f", Some("λy. f y")),
+    (reduce::Rule::R15, "f:!R^⊥ ⊢ f", Some("λa. f a")),
+    (reduce::Rule::R15, "3", None),
+    (reduce::Rule::R16, "p[p := ⟨1, 2⟩[y := 3]]", Some("p[p := ⟨p, p'⟩][⟨p, p'⟩ := ⟨1, 2⟩][y := 3]")),
+    (reduce::Rule::R17, "x:!R^⊥ ⊢ (x 1)[y := 5] + (x 2)[z := 6]", Some("x (1 + 2)[y := 5][z := 6]")),
+    (reduce::Rule::R17, "x:!R^⊥ ⊢ x 1 + (5 + x 2)[y := 6]", Some("(x (1 + 2) + 5)[y := 6]")),
+    (reduce::Rule::R17, "f:!(R → R) ⊢ f 1 + f 2", None),
+    (reduce::Rule::R17, "x:!R^⊥, y:!R^⊥ ⊢ x 1 + y 2", None),
+    (reduce::Rule::R23, "sin(0[x := 5])", Some("0[x := 5]")),
+];
+
+#[test]
+fn each_rule_makes_what_table_2_says() {
+    let shown = |(rule, text, _): &(reduce::Rule, &str, Option<&str>)| {
+        reduce::contract(&read(text), *rule, 0).map(|tm| print::plain(&tm))
+    };
+    let wrong: Vec<_> = CONTRACTIONS
+        .iter()
+        .map(|case| (case, shown(case)))
+        .filter(|(case, found)| found.as_deref() != case.2)
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn a_trace_of_figure_1_factors_once_and_replaces_the_adjoint_afterwards() {
     let g = read(examples::FIGURE_1);
