@@ -109,28 +109,8 @@ impl Translation {
                 }
                 plain(app(self.term(s)?, self.term(n)?))
             }
-            TermKind::Let(x, ty, value, body) => {
-                let value = self.value(value)?;
-                if let (Known::Term(value, _), false) =
-                    (&value, known::is_known(&body.ty) || known::is_known(ty))
-                {
-                    let x = self.parameter(*x, ty);
-                    return Ok(plain(app(lam(&x, self.term(body)?), value.clone())));
-                }
-                self.bind(*x, value);
-                self.value(body)?
-            }
-            TermKind::If(cond, then, otherwise) => {
-                let condition = match self.value(cond)? {
-                    Known::Bool(holds) => return self.value(if holds { then } else { otherwise }),
-                    Known::Condition(condition) => condition,
-                    _ => {
-                        return Err(outside("a condition other than a comparison of reals", cond.span));
-                    }
-                };
-                let branches = (self.value(then)?, self.value(otherwise)?);
-                self.choose(&condition, &branches, &term.ty, cond.span)?
-            }
+            TermKind::Let(x, ty, value, body) => return self.bound(*x, ty, value, body),
+            TermKind::If(cond, then, otherwise) => return self.conditional(cond, then, otherwise, &term.ty),
             TermKind::Tuple(items) => {
                 let items = items.iter().map(|item| self.value(item)).collect::<Result<Vec<_>, _>>()?;
                 if known::is_known(&term.ty) {
@@ -156,6 +136,43 @@ impl Translation {
             TermKind::Ctor(..) => return Err(outside("a constructor", span)),
             TermKind::Case(..) => return Err(outside("a match", span)),
         })
+    }
+
+    /// `let x = value in body`: a redex, or the value in the place of `x` if it has parts that must be known.
+    fn bound(
+        &mut self,
+        x: simple::Var,
+        ty: &Ty,
+        value: &simple::Term,
+        body: &simple::Term,
+    ) -> Result<Known, Diagnostic> {
+        let value = self.value(value)?;
+        match value {
+            Known::Term(value, _) if !known::is_known(&body.ty) && !known::is_known(ty) => {
+                let x = self.parameter(x, ty);
+                Ok(Known::Term(app(lam(&x, self.term(body)?), value), body.ty.clone()))
+            }
+            value => {
+                self.bind(x, value);
+                self.value(body)
+            }
+        }
+    }
+
+    fn conditional(
+        &mut self,
+        cond: &simple::Term,
+        then: &simple::Term,
+        otherwise: &simple::Term,
+        ty: &Ty,
+    ) -> Result<Known, Diagnostic> {
+        let condition = match self.value(cond)? {
+            Known::Bool(holds) => return self.value(if holds { then } else { otherwise }),
+            Known::Condition(condition) => condition,
+            _ => return Err(outside("a condition other than a comparison of reals", cond.span)),
+        };
+        let branches = (self.value(then)?, self.value(otherwise)?);
+        self.choose(&condition, &branches, ty, cond.span)
     }
 
     /// A function at values, written out where it is known.

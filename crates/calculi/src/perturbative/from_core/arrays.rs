@@ -46,6 +46,18 @@ impl Translation {
         args: &[simple::Term],
         term: &simple::Term,
     ) -> Operation {
+        let kinds = [Self::loops, Self::made, Self::parts, Self::joined_arrays];
+        for kind in kinds {
+            let value = kind(self, prim, args, term)?;
+            if value.is_some() {
+                return Ok(value);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Operations that apply a function to one element after the other.
+    fn loops(&mut self, prim: Prim, args: &[simple::Term], term: &simple::Term) -> Operation {
         Ok(Some(match (prim, args) {
             (Prim::Fold | Prim::Reduce, [f, start, list]) => {
                 return self.fold(f, start, list, term).map(Some);
@@ -60,6 +72,29 @@ impl Translation {
                 };
                 Known::Term(app(app(list, lam(&a, lam(&b, joined))), neutral), Ty::Real)
             }
+            (Prim::Scan, [f, start, list]) => {
+                let mut state = self.value(start)?;
+                let mut states = Vec::new();
+                for item in self.elements(list)? {
+                    state = self.call(f, vec![state, item], &start.ty)?;
+                    states.push(state.clone());
+                }
+                Known::Array(states)
+            }
+            (Prim::Iterate, [n, f, start]) => {
+                let mut state = self.value(start)?;
+                for _ in 0..self.size(n)? {
+                    state = self.call(f, vec![state], &term.ty)?;
+                }
+                state
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Arrays that are made, and values that are taken apart into arrays.
+    fn made(&mut self, prim: Prim, args: &[simple::Term], term: &simple::Term) -> Operation {
+        Ok(Some(match (prim, args) {
             (Prim::Build, [n, f]) => {
                 let Ty::Array(item) = &term.ty else { return Ok(None) };
                 let mut items = Vec::new();
@@ -73,6 +108,38 @@ impl Translation {
                 let (n, value) = (self.size(n)?, self.value(value)?);
                 Known::Array((0..n).map(|_| value.clone()).collect())
             }
+            (Prim::VecZero, [of]) if is_known(&of.ty) => {
+                match self.value(of)?.with_numbers(&mut std::iter::repeat_with(zero)) {
+                    Some(value) => value,
+                    None => return Ok(None),
+                }
+            }
+            (Prim::Ravel, [of]) => {
+                let value = self.value(of)?;
+                let mut numbers = Vec::new();
+                if !value.numbers(&mut numbers) {
+                    return Ok(None);
+                }
+                Known::Array(numbers.into_iter().map(|number| Known::Term(number, Ty::Real)).collect())
+            }
+            (Prim::Unravel, [like, numbers]) => {
+                let value = self.value(like)?;
+                let mut terms = Vec::new();
+                for number in self.elements(numbers)? {
+                    terms.push(self.term_of(&number, term.span)?);
+                }
+                match value.with_numbers(&mut terms.into_iter()) {
+                    Some(value) => value,
+                    None => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Parts of an array.
+    fn parts(&mut self, prim: Prim, args: &[simple::Term], _: &simple::Term) -> Operation {
+        Ok(Some(match (prim, args) {
             (Prim::Length, [array]) => {
                 Known::Int(i64::try_from(self.elements(array)?.len()).unwrap_or(i64::MAX))
             }
@@ -85,15 +152,31 @@ impl Translation {
                 }
             }
             (Prim::Reverse, [array]) => Known::Array(self.elements(array)?.into_iter().rev().collect()),
-            (Prim::Concat, [a, b]) => {
-                let mut items = self.elements(a)?;
-                items.extend(self.elements(b)?);
-                Known::Array(items)
-            }
             (Prim::Slice, [array, from, to]) => {
                 let items = self.elements(array)?;
                 let (from, to) = (self.place(from, &items)?, self.place(to, &items)?);
                 Known::Array(items.into_iter().take(to).skip(from).collect())
+            }
+            (Prim::SetIndex, [array, index, value]) => {
+                let mut items = self.elements(array)?;
+                let (at, value) = (self.place(index, &items)?, self.value(value)?);
+                match items.get_mut(at) {
+                    Some(item) => *item = value,
+                    None => return Err(outside("an index outside of the array", index.span)),
+                }
+                Known::Array(items)
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Operations on several arrays.
+    fn joined_arrays(&mut self, prim: Prim, args: &[simple::Term], term: &simple::Term) -> Operation {
+        Ok(Some(match (prim, args) {
+            (Prim::Concat, [a, b]) => {
+                let mut items = self.elements(a)?;
+                items.extend(self.elements(b)?);
+                Known::Array(items)
             }
             (Prim::Zip, [a, b]) => {
                 let Ty::Array(item) = &term.ty else { return Ok(None) };
@@ -118,21 +201,6 @@ impl Translation {
                 }
                 Known::Term(sum(products), Ty::Real)
             }
-            (Prim::SetIndex, [array, index, value]) => {
-                let mut items = self.elements(array)?;
-                let (at, value) = (self.place(index, &items)?, self.value(value)?);
-                match items.get_mut(at) {
-                    Some(item) => *item = value,
-                    None => return Err(outside("an index outside of the array", index.span)),
-                }
-                Known::Array(items)
-            }
-            (Prim::VecZero, [of]) if is_known(&of.ty) => {
-                match self.value(of)?.with_numbers(&mut std::iter::repeat_with(zero)) {
-                    Some(value) => value,
-                    None => return Ok(None),
-                }
-            }
             (Prim::Transpose, [rows]) => {
                 let mut all = Vec::new();
                 for row in self.elements(rows)? {
@@ -142,41 +210,6 @@ impl Translation {
                 let columns = all.first().map_or(0, Vec::len);
                 let column = |at: usize| all.iter().filter_map(|row| row.get(at).cloned()).collect();
                 Known::Array((0..columns).map(|at| Known::Array(column(at))).collect())
-            }
-            (Prim::Ravel, [of]) => {
-                let value = self.value(of)?;
-                let mut numbers = Vec::new();
-                if !value.numbers(&mut numbers) {
-                    return Ok(None);
-                }
-                Known::Array(numbers.into_iter().map(|number| Known::Term(number, Ty::Real)).collect())
-            }
-            (Prim::Unravel, [like, numbers]) => {
-                let value = self.value(like)?;
-                let mut terms = Vec::new();
-                for number in self.elements(numbers)? {
-                    terms.push(self.term_of(&number, term.span)?);
-                }
-                match value.with_numbers(&mut terms.into_iter()) {
-                    Some(value) => value,
-                    None => return Ok(None),
-                }
-            }
-            (Prim::Scan, [f, start, list]) => {
-                let mut state = self.value(start)?;
-                let mut states = Vec::new();
-                for item in self.elements(list)? {
-                    state = self.call(f, vec![state, item], &start.ty)?;
-                    states.push(state.clone());
-                }
-                Known::Array(states)
-            }
-            (Prim::Iterate, [n, f, start]) => {
-                let mut state = self.value(start)?;
-                for _ in 0..self.size(n)? {
-                    state = self.call(f, vec![state], &term.ty)?;
-                }
-                state
             }
             _ => return Ok(None),
         }))

@@ -77,27 +77,41 @@ impl Translation {
             Derive::Vjp | Derive::Pullback if is_known(&f.ty) => {
                 Err(outside("a cotangent of arrays", term.span))
             }
-            Derive::Vjp => {
-                let plain = self.plain(f, at, term.span)?;
-                let (g, y, c) = (Var::fresh("f"), Var::fresh("x"), Var::fresh("c"));
-                let pulled = partials(&plain.from, &|unit| {
-                    inner(&plain.to, &var(&c), &pushed(&var(&g), unit, &var(&y))).unwrap_or_else(zero)
-                });
-                let pulled = pulled.ok_or_else(|| no_gradient(x.span))?;
-                inner(&plain.to, &var(&c), &var(&c)).ok_or_else(|| no_gradient(f.span))?;
-                let both = pair(app(var(&g), var(&y)), lam(&c, pulled));
-                made(app(app(lam(&g, lam(&y, both)), plain.function), plain.point))
-            }
+            Derive::Vjp => made(self.vjp(f, at, x.span, term.span)?),
             Derive::Pullback => {
                 let form = args.get(1).map(|form| self.term(form)).transpose()?.unwrap_or_else(zero);
-                let plain = self.plain(f, at, term.span)?;
-                let (g, w, y, v) = (Var::fresh("f"), Var::fresh("w"), Var::fresh("x"), Var::fresh("v"));
-                let functional = app(var(&w), app(var(&g), var(&y)));
-                let body = lam(&v, app(functional, pushed(&var(&g), var(&v), &var(&y))));
-                let operator = lam(&g, lam(&w, lam(&y, body)));
-                made(app(app(app(operator, plain.function), form), plain.point))
+                made(self.pulled_back(f, form, at, term.span)?)
             }
         }
+    }
+
+    /// `⟨f x, λc. …⟩`, of which the function multiplies a cotangent with the partial derivatives.
+    fn vjp(&mut self, f: &simple::Term, at: Known, x: Span, span: Span) -> Result<Term, Diagnostic> {
+        let plain = self.plain(f, at, span)?;
+        let (g, y, c) = (Var::fresh("f"), Var::fresh("x"), Var::fresh("c"));
+        let pulled = partials(&plain.from, &|unit| {
+            inner(&plain.to, &var(&c), &pushed(&var(&g), unit, &var(&y))).unwrap_or_else(zero)
+        });
+        let pulled = pulled.ok_or_else(|| no_gradient(x))?;
+        inner(&plain.to, &var(&c), &var(&c)).ok_or_else(|| no_gradient(f.span))?;
+        let both = pair(app(var(&g), var(&y)), lam(&c, pulled));
+        Ok(app(app(lam(&g, lam(&y, both)), plain.function), plain.point))
+    }
+
+    /// `λv. w (f x) (π₁ (T f ⟨v, x⟩))`, the pullback of a 1-form.
+    fn pulled_back(
+        &mut self,
+        f: &simple::Term,
+        form: Term,
+        at: Known,
+        span: Span,
+    ) -> Result<Term, Diagnostic> {
+        let plain = self.plain(f, at, span)?;
+        let (g, w, y, v) = (Var::fresh("f"), Var::fresh("w"), Var::fresh("x"), Var::fresh("v"));
+        let functional = app(var(&w), app(var(&g), var(&y)));
+        let body = lam(&v, app(functional, pushed(&var(&g), var(&v), &var(&y))));
+        let operator = lam(&g, lam(&w, lam(&y, body)));
+        Ok(app(app(app(operator, plain.function), form), plain.point))
     }
 
     /// A pair as the program has it.
