@@ -338,6 +338,7 @@ fn ill_typed_terms_are_refused() {
         ("{c : R} ⊢ (λx. c)* · [1]*", "E0906"),
         ("{s : ((R ⇒ R)*)*} ⊢ (λ⟨c, k⟩. (λg. g c)* · k)* · s", "E0906"),
         ("(λx. let z = 0 in sin(x))* · [1]*", "E0906"),
+        ("{k : R*} ⊢ (λ⟨f, x⟩. f (sin(x)))* · k", "E0906"),
     ] {
         let errors = super::read(SourceId(0), text, Language::Pullback).map(|term| print(&term));
         assert_eq!(
