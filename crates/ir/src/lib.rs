@@ -10,7 +10,8 @@
 //! - [`visit`]: operands and nested blocks of operations; [`build`]: making and copying code.
 //! - [`typing`]: the types of an operation's results; [`verify`]: what makes a program well formed.
 //! - [`print`] and [`parse`]: the text form.
-//! - [`eval`]: the reference evaluator; [`generate`]: random programs for tests of passes and engines.
+//! - [`eval`]: the reference evaluator; [`generate`]: random programs for tests of passes and engines;
+//!   [`shrink`]: small programs that still fail.
 
 pub mod build;
 pub mod eval;
@@ -19,6 +20,7 @@ pub mod op;
 pub mod parse;
 pub mod print;
 pub mod program;
+pub mod shrink;
 pub mod ty;
 pub mod typing;
 pub mod verify;

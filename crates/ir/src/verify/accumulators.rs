@@ -2,9 +2,10 @@
 //! not depend on it. So iterations may run in any order, each with an accumulator of its own, for all are summed.
 //!
 //! A *version* of an accumulator is the parameter of the body that stands for it, or a version with something added
-//! (`xs with [i] += y`, `x + y`, `scatter_add`, a loop that has a version among its accumulators). Branches and inner loops
-//! hand versions on; of a call that is given versions each result of their type counts as a version of each. A version may be
-//! used for nothing else but its shape; what the body gives back is a version of the same accumulator.
+//! (`xs with [i] += y`, `x + y`, `x - y`, `scatter_add`, a loop that has a version among its accumulators). Branches and inner loops
+//! hand versions on. A version may be used for nothing else but its shape; what the body gives back is a version of the same
+//! accumulator. Of a call that is given versions each result of their type *may* be one of each: it may be given back, and
+//! it may be used otherwise.
 
 use crate::op::{ArrayOp, Atom, Block, Loop, Op, Stmt, Var, While};
 use crate::program::Func;
@@ -19,28 +20,38 @@ pub(super) fn check(func: &Func, parts: &Loop) -> Option<String> {
     }
     let first = 1 + parts.init.len();
     let params = parts.body.params.iter().skip(first).take(parts.accs.len());
-    let versions = params.enumerate().map(|(i, var)| (*var, vec![i])).collect();
+    let versions = params.enumerate().map(|(i, var)| (*var, Version { of: vec![i], sure: true })).collect();
     let mut walk = Walk { func, versions, wrong: None };
     walk.block(&parts.body);
     for i in 0..parts.accs.len() {
         let result = parts.body.results.get(parts.init.len() + i);
-        if !result.and_then(|atom| walk.version(atom)).is_some_and(|which| which.contains(&i)) {
+        if !result.and_then(|atom| walk.version(atom)).is_some_and(|version| version.of.contains(&i)) {
             walk.complain("the body gives back something else than the accumulator with something added");
         }
     }
     walk.wrong
 }
 
+/// Which accumulators a variable is, or may be, a version of.
+#[derive(Clone, Default, PartialEq)]
+struct Version {
+    of: Vec<usize>,
+    sure: bool,
+}
+
 struct Walk<'a> {
     func: &'a Func,
-    /// Which accumulator a variable is a version of; of a call's results all that it can be.
-    versions: FxHashMap<Var, Vec<usize>>,
+    versions: FxHashMap<Var, Version>,
     wrong: Option<String>,
 }
 
 impl Walk<'_> {
-    fn version(&self, atom: &Atom) -> Option<&Vec<usize>> {
+    fn version(&self, atom: &Atom) -> Option<&Version> {
         self.versions.get(&atom.var()?)
+    }
+
+    fn is_sure(&self, atom: &Atom) -> bool {
+        self.version(atom).is_some_and(|version| version.sure)
     }
 
     fn complain(&mut self, message: &str) {
@@ -90,20 +101,29 @@ impl Walk<'_> {
             self.hand_on(args.first(), out);
             self.forbid(args.get(1..).unwrap_or_default());
         } else if let Op::Array(ArrayOp::Add, args) | Op::Real(RealOp::Add, args) = op {
-            let found: Vec<&Atom> = args.iter().filter(|arg| self.version(arg).is_some()).collect();
-            match found.as_slice() {
-                [] => {}
+            let sure: Vec<&Atom> = args.iter().filter(|arg| self.is_sure(arg)).collect();
+            match sure.as_slice() {
+                [] => {
+                    let one = args.iter().find(|arg| self.version(arg).is_some());
+                    self.hand_on(one, out);
+                }
                 [one] => self.hand_on(Some(one), out),
                 _ => self.complain("an accumulator is added to itself"),
             }
+        } else if let Op::Real(RealOp::Sub, args) = op {
+            // To subtract is to add the negative.
+            self.hand_on(args.first(), out);
+            self.forbid(args.get(1..).unwrap_or_default());
         } else if let Op::Call { args, .. } = op {
             for arg in args {
                 let ty = self.func.type_of(arg);
                 let Some(which) = self.version(arg).cloned() else { continue };
                 for out in stmt.outs.iter().filter(|out| self.func.ty(**out) == ty) {
-                    self.versions.entry(*out).or_default().extend(&which);
+                    self.versions.entry(*out).or_default().of.extend(&which.of);
                 }
             }
+        } else if let Op::Select { cond: _, then, otherwise } = op {
+            self.common(&[Some(then), Some(otherwise)], out);
         } else if !matches!(op, Op::Array(ArrayOp::Zeros | ArrayOp::Length(_), _)) {
             let vars: Vec<Atom> = op.operand_vars().into_iter().map(Atom::Var).collect();
             self.forbid(&vars);
@@ -125,19 +145,26 @@ impl Walk<'_> {
     fn branches(&mut self, stmt: &Stmt, blocks: &[&Block]) {
         blocks.iter().for_each(|block| self.block(block));
         for (i, out) in stmt.outs.iter().enumerate() {
-            let versions: Option<Vec<&Vec<usize>>> =
-                blocks.iter().map(|block| block.results.get(i).and_then(|atom| self.version(atom))).collect();
-            let Some([first, rest @ ..]) = versions.as_deref() else { continue };
-            let common = first.iter().filter(|i| rest.iter().all(|other| other.contains(i)));
-            let common: Vec<usize> = common.copied().collect();
-            if !common.is_empty() {
-                self.versions.insert(*out, common);
-            }
+            let given: Vec<Option<&Atom>> = blocks.iter().map(|block| block.results.get(i)).collect();
+            self.common(&given, Some(out));
+        }
+    }
+
+    /// One of several operands is a version of what all of them are versions of.
+    fn common(&mut self, given: &[Option<&Atom>], out: Option<&Var>) {
+        let versions: Option<Vec<&Version>> =
+            given.iter().map(|atom| atom.and_then(|atom| self.version(atom))).collect();
+        let (Some([first, rest @ ..]), Some(out)) = (versions.as_deref(), out) else { return };
+        let common = first.of.iter().filter(|i| rest.iter().all(|other| other.of.contains(i)));
+        let of: Vec<usize> = common.copied().collect();
+        if !of.is_empty() {
+            let sure = first.sure && rest.iter().all(|other| other.sure);
+            self.versions.insert(*out, Version { of, sure });
         }
     }
 
     fn forbid(&mut self, atoms: &[Atom]) {
-        if let Some(used) = atoms.iter().find(|atom| self.version(atom).is_some()) {
+        if let Some(used) = atoms.iter().find(|atom| self.is_sure(atom)) {
             let name =
                 used.var().and_then(|var| self.func.vars.get(var)).map_or("?", |info| info.name.as_str());
             self.complain(&format!("the accumulator `{name}` is used where it is not only added to"));
