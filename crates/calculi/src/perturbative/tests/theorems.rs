@@ -107,6 +107,23 @@ fn derivatives_of_higher_order_and_of_higher_type() {
     assert_eq!(value("T (λl. l (λx. λy. x·y) 1) ⟨[1, 1], [3, 4]⟩"), reals([1.0, 12.0]));
 }
 
+/// Copies of an abstraction share its variable, so one may come to stand inside of the other: `λx. (λx. x · x) x + x`.
+#[test]
+fn a_binder_inside_of_one_of_the_same_variable_is_another() {
+    use crate::perturbative::syntax::{app, op, push, sum, var};
+    for order in [Order::BodyFirst, Order::Outermost] {
+        let x = Var::fresh("x");
+        let square = lam(&x, op(wengert_prim::RealOp::Mul, &[var(&x), var(&x)]));
+        let nested = lam(&x, sum([app(square.clone(), var(&x)), var(&x)]));
+        let term = app(push(nested), read("⟨1, 3⟩"));
+        assert_eq!(reduce(&term, order, &quiet()).result, Some(reals([7.0, 12.0])), "{order:?}");
+        // `T_x (λx. x · x)`, the pushforward of a constant function.
+        let pushed = subst::tangent(&x, &x.renamed(), &square);
+        let value = app(app(lam(&x, proj(Half::First, pushed)), read("5")), read("3"));
+        assert_eq!(reduced(&value).result, Some(Ground::Real(0.0)));
+    }
+}
+
 #[test]
 fn rules_of_primitives_come_from_the_table() {
     for (text, expected) in [
