@@ -124,6 +124,27 @@ fn a_binder_inside_of_one_of_the_same_variable_is_another() {
     }
 }
 
+/// The linear places of section 4, with summands that are no abstractions.
+#[test]
+fn sums_of_functions_are_linear() {
+    assert_eq!(value("(sin + cos) 0"), Ground::Real(1.0));
+    assert_eq!(value("T (sin + cos) ⟨1, 0⟩"), reals([1.0, 1.0]));
+    assert_eq!(value("(λf. λg. (f + g + λx. x) 0) sin cos"), Ground::Real(1.0));
+    assert_eq!(value("π1 ((λp. p + p) ⟨1, 2⟩ + ι1 4)"), Ground::Real(6.0));
+}
+
+/// `λp. π₁ (2ⁿ p)`, with `n` bags that hold the one before twice.
+#[test]
+fn projections_of_shared_bags_are_shared() {
+    let n = 40;
+    let (lets, values): (String, Vec<String>) =
+        (1..=n).map(|i| (format!("(λx{i}. "), format!(") (x{} + x{})", i - 1, i - 1))).unzip();
+    let values: String = values.into_iter().rev().collect();
+    let term = read(&format!("λx0. {lets}π1 x{n}{values}"));
+    let trace = reduce(&term, Order::BodyFirst, &Limits { size: 5_000, ..quiet() });
+    assert_eq!(trace.stopped, None);
+}
+
 #[test]
 fn rules_of_primitives_come_from_the_table() {
     for (text, expected) in [
