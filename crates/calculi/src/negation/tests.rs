@@ -159,6 +159,39 @@ fn each_rule_makes_what_table_2_says() {
 }
 
 #[test]
+fn table_1_refuses_what_is_not_linear() {
+    for text in [
+        "λa:R. ⟨a, 1⟩",
+        "λa:R. ⟨1, a⟩",
+        "λa:R. a + 1",
+        "λa:R. 2",
+        "λa:R. sin(2)",
+        "λa:R. sin(a)",
+        "λa:R. (λx:!R. x) 2",
+        "λa:R. (λx:!R. x) a",
+        "λa:R. a · a",
+        "λa:R. a · 2",
+        "λa:R. λx:!R. a",
+        "λa:R. b[b:R := 2]",
+        "λa:R. a[x := a]",
+        "λa:R. λb:R. a",
+    ] {
+        let refused = parse::parse(SourceId(0), text).map(drop).map_err(|error| error.code);
+        assert_eq!(refused, Err("E0946"), "{text}");
+    }
+    for text in
+        ["1 2", "⟨1, 2⟩ + 3", "(λx:!R. x) + (λx:!R. x)", "sin(⟨1, 2⟩)", "x[⟨x, y⟩ := 1]", "1 · ⟨2, 3⟩"]
+    {
+        let refused = parse::parse(SourceId(0), text).map(drop).map_err(|error| error.code);
+        assert_eq!(refused, Err("E0945"), "{text}");
+    }
+    for text in ["λa:R. 0", "λa:R. ⟨a, 0⟩", "λa:R. 2 · a + a", "λa:R. (λb:R. b) a", "λa:R. b[b:R := 2 · a]"]
+    {
+        assert!(parse::parse(SourceId(0), text).is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn a_trace_of_figure_1_factors_once_and_replaces_the_adjoint_afterwards() {
     let g = read(examples::FIGURE_1);
     let mut xs = syntax::free_vars(&g);

@@ -256,28 +256,8 @@ impl<'p> Translator<'p> {
                 let items = pairs.map(|(x, y)| self.call(&f, &ty(0), vec![x.clone(), y.clone()], span));
                 Array(items.collect::<Translate<_>>()?)
             }
-            (Prim::Scan, [f, start, Array(items)]) => {
-                let f = self.shared(f, &ty(0));
-                let (mut at, mut all) = (start.clone(), Vec::with_capacity(items.len()));
-                for item in items {
-                    let next = self.call(&f, &ty(0), vec![at, item.clone()], span)?;
-                    at = self.sharable("h", next, &ty(1));
-                    all.push(at.clone());
-                }
-                Array(all)
-            }
-            (Prim::Filter, [f, Array(items)]) => {
-                let mut kept = Vec::new();
-                for item in items {
-                    let item = self.sharable("v", item.clone(), &self::item(&ty(1)));
-                    match self.call(f, &ty(0), vec![item.clone()], span)? {
-                        Meaning::Bool(true) => kept.push(item),
-                        Meaning::Bool(false) => {}
-                        _ => return Ok(None),
-                    }
-                }
-                Array(kept)
-            }
+            (Prim::Scan, [f, start, Array(items)]) => self.scanned(f, start, items, types, span)?,
+            (Prim::Filter, [f, Array(items)]) => return self.filtered(f, items, types, span),
             // The calculus has no tape that could be kept short.
             (Prim::Checkpoint, [f, x]) => self.call(f, &ty(0), vec![x.clone()], span)?,
             (Prim::Iterate, [Int(n), f, start]) if *n <= LONGEST => {
@@ -290,6 +270,46 @@ impl<'p> Translator<'p> {
             }
             _ => return self.aggregates(prim, args, types, span),
         }))
+    }
+
+    fn scanned(
+        &mut self,
+        f: &Meaning<'p>,
+        start: &Meaning<'p>,
+        items: &[Meaning<'p>],
+        types: &[simple::Ty],
+        span: Span,
+    ) -> Translate<Meaning<'p>> {
+        let ty = |i: usize| types.get(i).cloned().unwrap_or(simple::Ty::Real);
+        let f = self.shared(f, &ty(0));
+        let (mut at, mut all) = (start.clone(), Vec::with_capacity(items.len()));
+        for item in items {
+            let next = self.call(&f, &ty(0), vec![at, item.clone()], span)?;
+            at = self.sharable("h", next, &ty(1));
+            all.push(at.clone());
+        }
+        Ok(Meaning::Array(all))
+    }
+
+    /// The elements for which a known truth value is true.
+    fn filtered(
+        &mut self,
+        f: &Meaning<'p>,
+        items: &[Meaning<'p>],
+        types: &[simple::Ty],
+        span: Span,
+    ) -> Translate<Option<Meaning<'p>>> {
+        let ty = |i: usize| types.get(i).cloned().unwrap_or(simple::Ty::Real);
+        let mut kept = Vec::new();
+        for element in items {
+            let element = self.sharable("v", element.clone(), &item(&ty(1)));
+            match self.call(f, &ty(0), vec![element.clone()], span)? {
+                Meaning::Bool(true) => kept.push(element),
+                Meaning::Bool(false) => {}
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(Meaning::Array(kept)))
     }
 
     fn aggregates(
