@@ -62,6 +62,7 @@ fn mentioned(
                 stack.push(func);
                 stack.extend(args);
             }
+            Kind::CheckSize { array, expected, .. } => stack.extend([array.as_ref(), expected.as_ref()]),
             Kind::Let(var, value, body) => {
                 bound.insert(*var);
                 stack.extend([value.as_ref(), body.as_ref()]);

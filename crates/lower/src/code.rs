@@ -5,7 +5,7 @@ use crate::tree::{Kind, Node, Type, VarId};
 use std::sync::Arc;
 use wengert_base::Name;
 use wengert_ir as ir;
-use wengert_ir::op::{ArrayOp, Atom, Op, Var};
+use wengert_ir::op::{ArrayOp, Atom, Compare, Op, Requirement, Var};
 
 impl Lower<'_> {
     /// The values of a term.
@@ -57,6 +57,7 @@ impl Lower<'_> {
             }
             Kind::Case(scrutinee, arms) => self.case(scrutinee, arms, &node.ty),
             Kind::Array(items) => self.array_literal(items, &node.ty),
+            Kind::CheckSize { array, axis, expected, name } => self.check_size(array, *axis, expected, *name),
         }
     }
 
@@ -143,6 +144,33 @@ impl Lower<'_> {
                 Op::Array(ArrayOp::Literal, column)
             };
             arrays.push(self.one(op, array));
+        }
+        arrays
+    }
+
+    /// The array, if its size is right.
+    fn check_size(&mut self, array: &Node, axis: u32, expected: &Node, name: Name) -> Vec<Atom> {
+        let expected = self.single(expected);
+        let arrays = self.term(array);
+        if let (Some(first), Ok(place)) = (arrays.first().cloned(), u8::try_from(axis)) {
+            let length = |lower: &mut Self, place| {
+                lower.one(Op::Array(ArrayOp::Length(place), vec![first.clone()]), ir::Ty::INT)
+            };
+            let what = Requirement::NamedSize(name, axis);
+            if axis == 0 {
+                let size = length(self, place);
+                self.require(what, expected, size);
+            } else {
+                // Without rows there is no row of a wrong size.
+                let rows = length(self, place - 1);
+                let some = self.compare(Compare::Gt, rows, Atom::Int(0));
+                let check = |lower: &mut Self| {
+                    let size = length(lower, place);
+                    lower.require(what, expected, size);
+                    Vec::new()
+                };
+                self.branch(some, &[], check, |_| Vec::new());
+            }
         }
         arrays
     }

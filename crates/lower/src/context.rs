@@ -12,6 +12,7 @@ use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_ir::op::{Atom, Block, Compare, IntOp, Op, Requirement, Stmt, Var};
 use wengert_ir::program::{Func, FuncId, LinearId, VarInfo};
 use wengert_ir::ty::{DataId, Table, Ty};
+use wengert_mono::simple::Shown;
 use wengert_prim::RealOp;
 
 /// What a function is for.
@@ -27,8 +28,8 @@ pub(crate) enum Key {
     Functional(SiteId),
     /// Whether two values are equal.
     Equal(Type),
-    /// The text of a value; as the argument of a constructor.
-    Show(Type, bool),
+    /// The text of a value that holds records so; as the argument of a constructor.
+    Show(Type, Shown, bool),
     /// A vector operation.
     Vector(Vector, Type),
 }

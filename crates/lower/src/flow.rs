@@ -85,9 +85,10 @@ impl Flows {
 }
 
 /// The program with its flows.
-pub(crate) fn analyze(program: &simple::Program) -> Result<Tree, Diagnostic> {
+pub(crate) fn analyze(program: &simple::Program, notes: &simple::Notes) -> Result<Tree, Diagnostic> {
     let mut infer = Infer {
         program,
+        notes,
         vars: Table::default(),
         lams: Table::default(),
         sites: Table::default(),
@@ -100,11 +101,13 @@ pub(crate) fn analyze(program: &simple::Program) -> Result<Tree, Diagnostic> {
     };
     let root = infer.term(&program.term)?;
     let Infer { vars, lams, sites, data, flows, .. } = infer;
-    Ok(Tree { root: Rc::new(root), vars, lams, sites, data, flows })
+    let shown_data = notes.shown_data.clone();
+    Ok(Tree { root: Rc::new(root), vars, lams, sites, data, shown_data, flows })
 }
 
 struct Infer<'p> {
     program: &'p simple::Program,
+    notes: &'p simple::Notes,
     vars: Table<VarId, VarInfo>,
     lams: Table<LamId, Lambda>,
     sites: Table<SiteId, Site>,
@@ -208,7 +211,8 @@ impl Infer<'_> {
     }
 
     fn bind(&mut self, var: simple::Var, ty: Type) -> VarId {
-        let id = self.vars.push(VarInfo { name: var.name, ty, known: None });
+        let shown = self.notes.shown.get(&var).cloned();
+        let id = self.vars.push(VarInfo { name: var.name, ty, known: None, shown });
         self.scope.insert(var, id);
         id
     }
@@ -237,6 +241,14 @@ impl Infer<'_> {
                 (Kind::Lam(lam), ty)
             }
             TermKind::App(..) => self.application(term)?,
+            TermKind::Let(var, _, value, body)
+                if let (Some((name, axis)), TermKind::If(_, array, _)) =
+                    (self.notes.sizes.get(var).copied(), &body.kind) =>
+            {
+                let (expected, array) = (self.term(value)?, self.term(array)?);
+                let ty = array.ty.clone();
+                (Kind::CheckSize { array: Box::new(array), axis, expected: Box::new(expected), name }, ty)
+            }
             TermKind::Let(var, _, value, body) => {
                 let function = matches!(value.kind, TermKind::Lam(..));
                 let outer = if function { Some(self.names.len()) } else { None };

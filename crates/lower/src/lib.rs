@@ -45,13 +45,25 @@ pub struct Lowered {
     pub entry: Entry,
 }
 
-/// Translates a program. What happens inside of a library (`is_library`) is said to happen where the user's text calls it.
+/// Translates a program of which nothing is noted: texts do not name the fields of records, and a failed check of a size in a type is
+/// a `fail`.
 pub fn lower(
     program: &simple::Program,
     is_library: &dyn Fn(SourceId) -> bool,
 ) -> Result<Lowered, Vec<Diagnostic>> {
-    let program = simplify(program, is_library);
-    let tree = flow::analyze(&program);
+    lower_with_notes(program, &simple::Notes::default(), is_library)
+}
+
+/// Translates a program, with what [`wengert_mono::bridge::bridge_with_notes`] noted on it. What happens inside of a library
+/// (`is_library`) is said to happen where the user's text calls it.
+pub fn lower_with_notes(
+    program: &simple::Program,
+    notes: &simple::Notes,
+    is_library: &dyn Fn(SourceId) -> bool,
+) -> Result<Lowered, Vec<Diagnostic>> {
+    let mut notes = notes.clone();
+    let program = simplify(program, &mut notes, is_library);
+    let tree = flow::analyze(&program, &notes);
     simplify::dismantle(program.term);
     let mut tree = tree.map_err(|error| vec![error])?;
     captures::find(&mut tree);
@@ -65,7 +77,7 @@ pub fn lower(
                 Key::Apply(flow, count) => lower.make_apply(id, flow, count, &ty),
                 Key::Functional(site) => lower.make_functional(id, site),
                 Key::Equal(ty) => lower.make_equal(id, &ty),
-                Key::Show(ty, argument) => lower.make_show(id, &ty, argument),
+                Key::Show(ty, shown, argument) => lower.make_show(id, &ty, &shown, argument),
                 Key::Vector(op, ty) => lower.make_vector(id, op, &ty),
             }
         }

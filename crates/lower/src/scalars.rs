@@ -7,6 +7,7 @@ use crate::tree::{Kind, Node, Type};
 use std::sync::Arc;
 use wengert_ir::op::{Atom, Compare, Convert, IntOp, Op, TextOp};
 use wengert_ir::ty::Ty;
+use wengert_mono::simple::Shown;
 use wengert_prim::{Group, Prim, RealOp};
 
 impl Lower<'_> {
@@ -101,7 +102,11 @@ impl Lower<'_> {
             Prim::StringLength => vec![self.one(Op::Text(TextOp::Length, atoms), Ty::INT)],
             Prim::Show => {
                 let of = args.first().map_or_else(Type::unit, |arg| arg.ty.clone());
-                vec![self.show(&of, atoms, false)]
+                let shown = match args.first().map(|arg| &arg.kind) {
+                    Some(Kind::Var(var)) => self.tree.vars.at(*var).shown.clone(),
+                    _ => None,
+                };
+                vec![self.show(&of, &shown.unwrap_or(Shown::Plain), atoms, false)]
             }
             _ => {
                 let message = atoms.pop().unwrap_or_else(|| Atom::Text(Arc::from("")));

@@ -10,6 +10,7 @@ use wengert_base::{Name, Span};
 use wengert_ir::op::{Atom, Compare, Mode, Op, TextOp};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::Ty;
+use wengert_mono::simple::Shown;
 use wengert_prim::RealOp;
 
 fn text(text: &str) -> Atom {
@@ -18,7 +19,10 @@ fn text(text: &str) -> Atom {
 
 impl Lower<'_> {
     /// The text of a value; as the argument of a constructor, what has more than one part stands in parentheses.
-    pub(crate) fn show(&mut self, ty: &Type, mut atoms: Vec<Atom>, argument: bool) -> Atom {
+    pub(crate) fn show(&mut self, ty: &Type, shown: &Shown, mut atoms: Vec<Atom>, argument: bool) -> Atom {
+        if let Shown::Record(fields) = shown {
+            return self.show_record(ty, fields, atoms);
+        }
         match ty {
             Type::Real | Type::Int => self.show_number(ty, atoms, argument),
             Type::Bool => {
@@ -28,25 +32,26 @@ impl Lower<'_> {
             Type::Text => self.one(Op::Text(TextOp::ShowText, atoms), Ty::TEXT),
             Type::Tuple(items) => {
                 let parts = self.split(items, atoms);
-                let mut shown = vec![text("(")];
+                let mut texts = vec![text("(")];
                 for (index, (item, part)) in items.iter().zip(parts).enumerate() {
                     if index > 0 {
-                        shown.push(text(", "));
+                        texts.push(text(", "));
                     }
-                    shown.push(self.show(item, part, false));
+                    let inner = if let Shown::Tuple(all) = shown { all.get(index) } else { None };
+                    texts.push(self.show(item, inner.unwrap_or(&Shown::Plain), part, false));
                 }
-                shown.push(text(")"));
-                self.append(shown)
+                texts.push(text(")"));
+                self.append(texts)
             }
             Type::Dual(of) => {
-                let inner = self.show(of, atoms, false);
+                let inner = self.show(of, shown, atoms, false);
                 self.append(vec![text("<dual "), inner, text(">")])
             }
             // The types exclude it.
             Type::Fun(..) => text("<function>"),
             Type::Array(_) | Type::Data(_) => {
                 let argument = argument && matches!(ty, Type::Data(_));
-                let key = Key::Show(ty.clone(), argument);
+                let key = Key::Show(ty.clone(), shown.clone(), argument);
                 let func = self.request(key, Type::unit(), Name::new("show"), vec![Ty::TEXT]);
                 self.call(func, atoms).pop().unwrap_or(Atom::Unit)
             }
@@ -67,6 +72,22 @@ impl Lower<'_> {
         let mut parts = joined.into_iter();
         let first = parts.next().unwrap_or_else(|| text(""));
         parts.fold(first, |all, part| self.one(Op::Text(TextOp::Append, vec![all, part]), Ty::TEXT))
+    }
+
+    /// A record: a tuple of its fields, or its only field.
+    fn show_record(&mut self, ty: &Type, fields: &[(Name, Shown)], atoms: Vec<Atom>) -> Atom {
+        let types: Vec<Type> = match ty {
+            Type::Tuple(items) if fields.len() != 1 => items.to_vec(),
+            only => vec![only.clone()],
+        };
+        let parts = self.split(&types, atoms);
+        let mut texts = vec![text("{")];
+        for (index, (((name, shown), ty), part)) in fields.iter().zip(&types).zip(parts).enumerate() {
+            texts.push(text(&format!("{}{name} = ", if index > 0 { ", " } else { "" })));
+            texts.push(self.show(ty, shown, part, false));
+        }
+        texts.push(text("}"));
+        self.append(texts)
     }
 
     fn show_number(&mut self, ty: &Type, atoms: Vec<Atom>, argument: bool) -> Atom {
@@ -95,30 +116,33 @@ impl Lower<'_> {
     }
 
     /// Makes the function for a type.
-    pub(crate) fn make_show(&mut self, id: FuncId, ty: &Type, argument: bool) {
+    pub(crate) fn make_show(&mut self, id: FuncId, ty: &Type, shown: &Shown, argument: bool) {
         let params: Vec<(Name, Ty)> = self.flat(ty).into_iter().map(|ty| (Name::new("x"), ty)).collect();
         self.define(id, Span::NOWHERE, &params, |lower, atoms| {
             vec![match ty {
-                Type::Data(ix) => lower.show_data(*ix, atoms, argument),
-                _ => lower.show_array(&ty.elem(), atoms),
+                Type::Data(ix) => lower.show_data(*ix, shown, atoms, argument),
+                _ => lower.show_array(&ty.elem(), shown, atoms),
             }]
         });
     }
 
-    fn show_array(&mut self, elem: &Type, arrays: Vec<Atom>) -> Atom {
+    fn show_array(&mut self, elem: &Type, shown: &Shown, arrays: Vec<Atom>) -> Atom {
+        let shown = if let Shown::Array(of) = shown { of } else { &Shown::Plain };
         let len = self.length(&arrays);
         let (mode, outputs) = (Mode::Each, vec![Ty::TEXT]);
         let plan = Plan { mode, len, inputs: arrays, init: Vec::new(), outputs };
         let mut items = self.repeat(plan, |lower, round| {
             let row = if lower.flat(elem).is_empty() { Vec::new() } else { round.rows };
-            (Vec::new(), vec![lower.show(elem, row, false)])
+            (Vec::new(), vec![lower.show(elem, shown, row, false)])
         });
         items.push(text(", "));
         let inner = self.one(Op::Text(TextOp::Join, items), Ty::TEXT);
         self.append(vec![text("["), inner, text("]")])
     }
 
-    fn show_data(&mut self, ix: DataIx, mut atoms: Vec<Atom>, argument: bool) -> Atom {
+    fn show_data(&mut self, ix: DataIx, shown: &Shown, mut atoms: Vec<Atom>, argument: bool) -> Atom {
+        let tree = self.tree;
+        let ctors = if let Shown::Data(place) = shown { tree.shown_data.get(*place) } else { None };
         let on = atoms.pop().unwrap_or(Atom::Unit);
         let arms = self.arms(ix, "x", |lower, ctor, fields| {
             let name = lower.tree.data.at(ix).ctors.get(ctor).map_or("?", |(name, _)| name.as_str());
@@ -126,9 +150,11 @@ impl Lower<'_> {
             let parentheses = argument && !types.is_empty();
             let mut parts = vec![text(if parentheses { "(" } else { "" }), text(name)];
             let fields = lower.split(&types, fields);
-            for (ty, field) in types.iter().zip(fields) {
+            let how = ctors.and_then(|ctors| ctors.get(ctor));
+            for (index, (ty, field)) in types.iter().zip(fields).enumerate() {
                 parts.push(text(" "));
-                parts.push(lower.show(ty, field, true));
+                let shown = how.and_then(|how| how.get(index)).unwrap_or(&Shown::Plain);
+                parts.push(lower.show(ty, shown, field, true));
             }
             parts.push(text(if parentheses { ")" } else { "" }));
             vec![lower.append(parts)]

@@ -24,7 +24,7 @@ use copy::{Copies, contains_function, size};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use wengert_base::{Name, SourceId, Span};
-use wengert_mono::simple::{Program, Term, TermKind, Ty, Var};
+use wengert_mono::simple::{Notes, Program, Term, TermKind, Ty, Var};
 
 /// How often the program is gone through.
 const PASSES: usize = 8;
@@ -35,11 +35,11 @@ const LARGEST_MAKER: usize = 300;
 /// Copies grow the program by so many nodes at most, and a multiple of its size.
 const GROWTH: usize = 20_000;
 
-/// The program, simplified.
-pub fn simplify(program: &Program, is_library: &dyn Fn(SourceId) -> bool) -> Program {
+/// The program, simplified; what is noted on variables is noted on their copies, too.
+pub fn simplify(program: &Program, notes: &mut Notes, is_library: &dyn Fn(SourceId) -> bool) -> Program {
     let mut term = program.term.clone();
     let mut simplifier = Simplifier {
-        copies: Copies::above(&term),
+        copies: Copies::above(&term, notes),
         uses: FxHashMap::default(),
         known: FxHashMap::default(),
         once: FxHashMap::default(),
@@ -67,7 +67,7 @@ pub fn simplify(program: &Program, is_library: &dyn Fn(SourceId) -> bool) -> Pro
 }
 
 struct Simplifier<'a> {
-    copies: Copies,
+    copies: Copies<'a>,
     uses: FxHashMap<Var, usize>,
     /// Names of lambdas.
     known: FxHashMap<Var, Term>,
@@ -173,7 +173,7 @@ impl Simplifier<'_> {
     fn bind(&mut self, var: Var, ty: Ty, value: Term, body: &Term, span: Span) -> Term {
         match value.kind {
             // `let x = (let y = a in b) in c` is `let y = a in let x = b in c`.
-            TermKind::Let(inner, inner_ty, first, rest) => {
+            TermKind::Let(inner, inner_ty, first, rest) if !self.copies.checks_size(inner) => {
                 let whole = self.bind(var, ty, unshared(rest), body, span);
                 let ty = whole.ty.clone();
                 return Term {

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use wengert_base::{Name, Span};
 use wengert_ir::ty::{Id, Table};
+use wengert_mono::simple::Shown;
 use wengert_prim::Prim;
 
 macro_rules! ids {
@@ -149,6 +150,13 @@ pub(crate) enum Kind {
     Ctor(u32, Vec<Node>),
     Case(Box<Node>, Vec<(Vec<VarId>, Node)>),
     Array(Vec<Node>),
+    /// The array, a variable, if its size along the axis is the expected one, which the user calls so.
+    CheckSize {
+        array: Box<Node>,
+        axis: u32,
+        expected: Box<Node>,
+        name: Name,
+    },
 }
 
 /// Derivative operators whose results may hold functions made by them, or that are defined by such.
@@ -170,6 +178,8 @@ pub(crate) struct VarInfo {
     pub(crate) ty: Type,
     /// The lambda that it is bound to by a `let`: it is never passed around at run time, but made where it is needed.
     pub(crate) known: Option<LamId>,
+    /// How it is shown, if names of fields are.
+    pub(crate) shown: Option<Shown>,
 }
 
 /// A lambda with all its parameters.
@@ -235,6 +245,8 @@ pub(crate) struct Tree {
     pub(crate) lams: Table<LamId, Lambda>,
     pub(crate) sites: Table<SiteId, Site>,
     pub(crate) data: Table<DataIx, DataInfo>,
+    /// How the fields of the constructors of types that hold records are shown.
+    pub(crate) shown_data: Vec<Vec<Vec<Shown>>>,
     pub(crate) flows: crate::flow::Flows,
 }
 
@@ -256,7 +268,7 @@ impl Drop for Tree {
                     stack.push(*func);
                     stack.extend(args);
                 }
-                Kind::Let(_, a, b) => stack.extend([*a, *b]),
+                Kind::Let(_, a, b) | Kind::CheckSize { array: a, expected: b, .. } => stack.extend([*a, *b]),
                 Kind::LetRec(_, body) | Kind::Proj(body, _) => stack.push(*body),
                 Kind::If(cond, then, otherwise) => stack.extend([*cond, *then, *otherwise]),
                 Kind::Tuple(items)

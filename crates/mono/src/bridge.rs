@@ -16,6 +16,7 @@
 //! sizes are gone from types; a size that the checker left to be checked while running is an `if` around `fail`.
 
 mod assemble;
+mod notes;
 mod operators;
 mod patterns;
 mod terms;
@@ -24,7 +25,7 @@ mod tests;
 mod types;
 
 use crate::errors;
-use crate::simple::{Data, Program, Term, TermKind, Ty, Var};
+use crate::simple::{Data, Notes, Program, Term, TermKind, Ty, Var};
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -42,7 +43,23 @@ const SMALL: usize = 40;
 
 /// The program that computes the definition `entry` of `core`; types that nothing decides get their defaults.
 pub fn bridge(core: &Core, entry: Name) -> Result<Program, Vec<Diagnostic>> {
-    Bridge::new(core).program(entry).map_err(|error| vec![error])
+    bridge_at(core, entry, &[])
+}
+
+/// The program that computes the definition `entry` of `core` at these arguments of its scheme; what is missing gets its default.
+pub fn bridge_at(core: &Core, entry: Name, args: &[TypeArg]) -> Result<Program, Vec<Diagnostic>> {
+    Bridge::new(core).program(entry, args).map(|(program, _)| program).map_err(|error| vec![error])
+}
+
+/// The same with what simple types do not tell and an engine needs.
+pub fn bridge_with_notes(
+    core: &Core,
+    entry: Name,
+    args: &[TypeArg],
+) -> Result<(Program, Notes), Vec<Diagnostic>> {
+    let mut bridge = Bridge::new(core);
+    bridge.notes = Some(Notes::default());
+    bridge.program(entry, args).map_err(|error| vec![error])
 }
 
 /// The translation under way.
@@ -58,6 +75,10 @@ struct Bridge<'a> {
     /// Definitions that are being copied to their use, from the outermost in.
     copying: Vec<Name>,
     small: FxHashMap<Name, bool>,
+    /// Missing if nobody asks for them.
+    notes: Option<Notes>,
+    /// Declared types whose values hold records, by their places in the notes.
+    shown: FxHashMap<Type, usize>,
 }
 
 /// What an instance is known by: a definition, and the types (no sizes) of its parameters.
@@ -116,12 +137,16 @@ impl<'a> Bridge<'a> {
             data: IndexMap::new(),
             copying: Vec::new(),
             small: FxHashMap::default(),
+            notes: None,
+            shown: FxHashMap::default(),
         }
     }
 
-    fn program(mut self, entry: Name) -> Result<Program, Diagnostic> {
+    fn program(mut self, entry: Name, given: &[TypeArg]) -> Result<(Program, Notes), Diagnostic> {
         let def = self.definition(entry, Span::NOWHERE)?;
-        let args: Vec<TypeArg> = def.scheme.params.iter().map(default_arg).collect();
+        let params = def.scheme.params.iter().enumerate();
+        let args: Vec<TypeArg> =
+            params.map(|(i, param)| given.get(i).cloned().unwrap_or_else(|| default_arg(param))).collect();
         let (term, _) = self.body(&def, &args)?;
         while let Some(((name, args), _)) = self.instances.get_index(self.translated) {
             let (name, args) = (*name, args.clone());
@@ -138,7 +163,7 @@ impl<'a> Bridge<'a> {
             .filter_map(|instance| instance.term.map(|term| (instance.var, term)))
             .collect();
         let term = assemble::assemble(term, instances)?;
-        Ok(Program { term, data: self.data })
+        Ok((Program { term, data: self.data }, self.notes.unwrap_or_default()))
     }
 
     fn definition(&self, name: Name, span: Span) -> Result<Arc<Def>, Diagnostic> {

@@ -4,6 +4,7 @@
 //! library definitions of derivative operators are recognized as [`Derive`], recursion is explicit. Nothing is lost:
 //! what a calculus cannot take, it refuses with `fragment`'s message.
 
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use wengert_base::{Name, Span};
 use wengert_prim::Prim;
@@ -166,4 +167,31 @@ pub struct Program {
     pub term: Term,
     /// Data types that occur in it, by type.
     pub data: indexmap::IndexMap<Ty, Data>,
+}
+
+/// What simple types do not tell, noted on variables of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Notes {
+    /// `let n = size in if … then xs else fail …` checks that the array `xs` has the size `n` along this axis, which the user
+    /// called so in a type.
+    pub sizes: FxHashMap<Var, (Name, u32)>,
+    /// How variables that are shown hold records.
+    pub shown: FxHashMap<Var, Shown>,
+    /// The fields of the constructors of declared types, see [`Shown::Data`].
+    pub shown_data: Vec<Vec<Vec<Shown>>>,
+}
+
+/// Where in a value names of fields are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Shown {
+    /// Nowhere.
+    Plain,
+    /// It is a record: the tuple of these fields, or, if there is one, that field.
+    Record(Vec<(Name, Shown)>),
+    /// In the components.
+    Tuple(Vec<Shown>),
+    /// In the elements.
+    Array(Box<Shown>),
+    /// In the fields of the constructors, see [`Notes::shown_data`].
+    Data(usize),
 }

@@ -5,16 +5,17 @@
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use wengert_base::Name;
-use wengert_mono::simple::{Term, TermKind, Ty, Var};
+use wengert_mono::simple::{Notes, Term, TermKind, Ty, Var};
 
 /// Makes variables that nothing else uses.
-pub(super) struct Copies {
+pub(super) struct Copies<'a> {
     next: u32,
+    notes: &'a mut Notes,
 }
 
-impl Copies {
+impl<'a> Copies<'a> {
     /// Variables above those of a program.
-    pub(super) fn above(program: &Term) -> Copies {
+    pub(super) fn above(program: &Term, notes: &'a mut Notes) -> Copies<'a> {
         let mut next = 0;
         let mut stack = vec![program];
         while let Some(term) = stack.pop() {
@@ -33,12 +34,17 @@ impl Copies {
             }
             stack.extend(term.children());
         }
-        Copies { next }
+        Copies { next, notes }
     }
 
     /// The number of the variable that is made next.
     pub(super) fn next(&self) -> u32 {
         self.next
+    }
+
+    /// Whether the scope of a variable is a check of a size, which stays next to it.
+    pub(super) fn checks_size(&self, var: Var) -> bool {
+        self.notes.sizes.contains_key(&var)
     }
 
     /// A variable of its own.
@@ -56,6 +62,12 @@ impl Copies {
     fn renamed(&mut self, var: Var, names: &mut FxHashMap<Var, Var>) -> Var {
         let fresh = self.fresh(var.name);
         names.insert(var, fresh);
+        if let Some(size) = self.notes.sizes.get(&var).copied() {
+            self.notes.sizes.insert(fresh, size);
+        }
+        if let Some(shown) = self.notes.shown.get(&var).cloned() {
+            self.notes.shown.insert(fresh, shown);
+        }
         fresh
     }
 

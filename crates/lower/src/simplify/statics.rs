@@ -17,7 +17,7 @@ use wengert_base::Span;
 use wengert_mono::simple::{Term, TermKind, Ty, Var};
 
 /// The function that is not recursive, if a function parameter is always handed on.
-pub(super) fn split(copies: &mut Copies, var: Var, value: &Term) -> Option<Term> {
+pub(super) fn split(copies: &mut Copies<'_>, var: Var, value: &Term) -> Option<Term> {
     let mut params: Vec<(Var, Ty)> = Vec::new();
     let mut body = value;
     while let TermKind::Lam(param, ty, inner) = &body.kind {

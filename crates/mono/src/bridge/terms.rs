@@ -299,6 +299,11 @@ impl Bridge<'_> {
         for arg in args {
             given.push(self.term(scope, arg)?);
         }
+        if prim == Prim::Show
+            && let Some(only) = given.pop()
+        {
+            return self.show_prim(only, span);
+        }
         match operators::of_prim(prim) {
             Some(operator) => self.operator(operator, &ty, given, span),
             None => {
@@ -396,6 +401,7 @@ impl Bridge<'_> {
         span: Span,
     ) -> Result<Typed, Diagnostic> {
         let (xs, n) = (self.fresh(Name::new("xs")), self.fresh(Name::new("n")));
+        self.note_size(n, name, axis);
         let whole = self.node(TermKind::Var(xs), &ty, span)?;
         let wanted = self.node(TermKind::Var(n), &Type::Int, span)?;
         let fits = self.fits(whole.clone(), &ty, axis, &wanted, span)?;
