@@ -159,6 +159,23 @@ fn each_rule_makes_what_table_2_says() {
 }
 
 #[test]
+fn sums_of_tuples_are_differentiated_part_by_part() {
+    let g = read("x:!R ⊢ (p · q)[⟨p, q⟩ := ⟨x, 2⟩ + ⟨3, x · x⟩]");
+    let xs = syntax::free_vars(&g);
+    // (x + 3)(2 + x²) at 2: 2 + x² + 2x(x + 3).
+    assert_eq!(closed_gradient(&g, &xs, &[2.0], true).1, [26.0]);
+}
+
+#[test]
+fn a_variable_may_have_the_name_of_a_symbol() {
+    let x = Var::exponential("sin", Ty::Real);
+    let tm = syntax::lam(&x, syntax::op(wengert_prim::RealOp::Sin, vec![syntax::var(&x)]));
+    let text = print::term(&tm);
+    assert_eq!(text, "λsin_2:!R. sin(sin_2)");
+    assert_eq!(print::term(&read(&text)), text);
+}
+
+#[test]
 fn table_1_refuses_what_is_not_linear() {
     for text in [
         "λa:R. ⟨a, 1⟩",
