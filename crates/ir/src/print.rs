@@ -60,14 +60,18 @@ pub fn print_func(program: &Program, id: FuncId) -> String {
 
 /// A statement of a function, its first line only.
 pub fn print_stmt(program: &Program, func: &Func, stmt: &Stmt) -> String {
-    let names = Names::new(program);
-    let mut printer = FuncPrinter::new(&names, func);
+    print_stmt_with(&Names::new(program), func, stmt)
+}
+
+/// The same, with names that are known already.
+pub(crate) fn print_stmt_with(names: &Names, func: &Func, stmt: &Stmt) -> String {
+    let mut printer = FuncPrinter::new(names, func);
     printer.stmt(stmt);
     printer.out.lines().next().unwrap_or_default().trim().to_owned()
 }
 
 /// Names that are unique in the program.
-struct Names {
+pub(crate) struct Names {
     funcs: Vec<String>,
     data: Vec<String>,
     /// Constructors as they are made: with the type's name before, where several types have one of that name.
@@ -105,7 +109,7 @@ impl Taken {
 }
 
 impl Names {
-    fn new(program: &Program) -> Names {
+    pub(crate) fn new(program: &Program) -> Names {
         let is_word = |name: &str| words::word(name).is_some();
         let mut taken = Taken::default();
         let unique: Vec<String> =

@@ -1,6 +1,6 @@
 //! Small programs from large ones: what is not needed for a failure is taken away as long as the program fails.
 //!
-//! The steps: a statement goes, and scalars that it bound become literals; a branch takes the place of its `if`; an output
+//! The steps: statements go, many at once and one by one, and scalars that they bound become literals; a branch takes the place of its `if`; an output
 //! of a loop goes. A step that leaves an ill-formed program is not tried. The result is a program from which no single
 //! step can be made without losing the failure.
 
@@ -17,7 +17,7 @@ pub fn shrink(program: &Program, fails: &mut dyn FnMut(&Program) -> bool) -> Pro
     loop {
         let mut progress = false;
         for func in smallest.funcs.ids() {
-            for step in [Step::Remove, Step::Inline, Step::DropOutput] {
+            for step in [Step::Remove(32), Step::Remove(8), Step::Inline, Step::Remove(1), Step::DropOutput] {
                 // From the end: what a statement needs goes after it.
                 for place in (0..smallest.funcs.at(func).body.size()).rev() {
                     let mut candidate = smallest.clone();
@@ -38,8 +38,8 @@ pub fn shrink(program: &Program, fails: &mut dyn FnMut(&Program) -> bool) -> Pro
 /// A way to make a program smaller.
 #[derive(Clone, Copy)]
 enum Step {
-    /// A statement goes.
-    Remove,
+    /// So many statements of a block go.
+    Remove(usize),
     /// The first branch, or else the second, takes the place of its `if`.
     Inline,
     /// The last output of a loop goes.
@@ -99,13 +99,13 @@ impl Change {
     fn stmt(&mut self, func: &Func, stmts: &mut Vec<Stmt>, index: usize) -> bool {
         let Some(stmt) = stmts.get_mut(index) else { return false };
         match self.step {
-            Step::Remove => {
-                for out in &stmt.outs {
-                    if let Some(literal) = literal(func.ty(*out)) {
-                        self.meaning.insert(*out, literal);
+            Step::Remove(count) => {
+                let end = stmts.len().min(index + count);
+                for out in stmts.drain(index..end).flat_map(|stmt| stmt.outs) {
+                    if let Some(literal) = literal(func.ty(out)) {
+                        self.meaning.insert(out, literal);
                     }
                 }
-                stmts.remove(index);
                 true
             }
             Step::Inline => {

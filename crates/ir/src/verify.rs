@@ -23,7 +23,7 @@
 mod accumulators;
 
 use crate::op::{Block, Op, Stmt, Var};
-use crate::print::print_stmt;
+use crate::print::{Names, print_stmt_with};
 use crate::program::{Func, Program};
 use crate::ty::{DataId, Elem, Id, Role, Ty};
 use crate::typing::{Typing, show_types};
@@ -73,6 +73,7 @@ pub fn verify_func(program: &Program, func: &Func, errors: &mut Vec<VerifyError>
         bound: vec![false; func.vars.len()],
         visible: vec![false; func.vars.len()],
         errors,
+        names: None,
     };
     for (_, info) in func.vars.iter() {
         check.known_type(info.ty, &format!("`{}`", info.name));
@@ -153,11 +154,14 @@ struct Check<'a> {
     /// By variable: whether it may be used here.
     visible: Vec<bool>,
     errors: &'a mut Vec<VerifyError>,
+    /// For messages; made when there is one.
+    names: Option<Names>,
 }
 
 impl Check<'_> {
     fn report(&mut self, stmt: Option<&Stmt>, message: String) {
-        let stmt = stmt.map(|stmt| print_stmt(self.program, self.func, stmt));
+        let names = self.names.get_or_insert_with(|| Names::new(self.program));
+        let stmt = stmt.map(|stmt| print_stmt_with(names, self.func, stmt));
         self.errors.push(VerifyError { inside: self.func.name, stmt, message });
     }
 
