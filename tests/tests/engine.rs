@@ -219,7 +219,7 @@ fn interpreted(
 }
 
 /// What became of a program.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Verdict {
     /// The checker refuses it.
     Refused,
@@ -229,12 +229,12 @@ enum Verdict {
     Agrees,
 }
 
-/// A module with a definition `it`: it is lowered, and, where nothing asks for a derivative, evaluated.
-fn agrees(text: &str) -> Result<Verdict, String> {
+/// The program of the definition `it` in a module, and what is needed to interpret it; nothing if the checker refuses it.
+fn checked(text: &str) -> Result<Option<(Session, Scope, Noted)>, String> {
     let mut session = Session::new();
     let report = session.check_text("generated.wg", text, Path::new("."));
     if report.has_errors() {
-        return Ok(Verdict::Refused);
+        return Ok(None);
     }
     let mut linked = Core::default();
     for module in &report.modules {
@@ -246,29 +246,24 @@ fn agrees(text: &str) -> Result<Verdict, String> {
     });
     let it = own.ok_or("the module has no `it`")?;
     let program = bridge_with_notes(&linked, it, &[]).map_err(|errors| messages(&errors))?;
+    Ok(Some((session, Scope::of_file(&report.modules), program)))
+}
+
+/// The program of the definition `it` in a module.
+fn of_module(text: &str) -> Result<Noted, String> {
+    checked(text)?.map(|(_, _, program)| program).ok_or_else(|| "the checker refuses it".to_owned())
+}
+
+/// A module with a definition `it`: it is lowered, and, where nothing asks for a derivative, evaluated.
+fn agrees(text: &str) -> Result<Verdict, String> {
+    let Some((mut session, scope, program)) = checked(text)? else { return Ok(Verdict::Refused) };
     let lowered = verified(&program)?;
     if !is_plain(&lowered.program) {
         return Ok(Verdict::Lowered);
     }
-    match interpreted(&mut session, &Scope::of_file(&report.modules), "it") {
+    match interpreted(&mut session, &scope, "it") {
         Some(value) => evaluated(&lowered, &value).map(|()| Verdict::Agrees),
         None => Ok(Verdict::Lowered),
-    }
-}
-
-#[test]
-fn try_it() {
-    let Ok(text) = std::env::var("WENGERT_TRY") else { return };
-    let file = std::env::var("WENGERT_FILE").ok();
-    match of_expression(&text, file.as_deref().map(Path::new)).and_then(|program| {
-        println!(
-            "{}\n",
-            simple_show::show(&wengert_lower::simplify(&program.0, &mut program.1.clone(), &|_| false))
-        );
-        verified(&program)
-    }) {
-        Ok(lowered) => println!("{}", wengert_ir::print(&lowered.program)),
-        Err(error) => println!("{error}"),
     }
 }
 
@@ -496,4 +491,268 @@ fn expressions_give_the_same() {
     println!("{counts:?}");
     assert!(failed.is_empty(), "{} fail\n{}", failed.len(), failed.join("\n"));
     assert_eq!(counts, [0, 0, BY_HAND.len()], "all are evaluated");
+}
+
+#[test]
+fn the_code_of_the_book_is_lowered() {
+    let mut failed = Vec::new();
+    let mut count = 0;
+    for page in wengert_tests::book::pages() {
+        for block in page.blocks.iter().filter(|block| block.language == "wengert-eval") {
+            for case in wengert_tests::book::eval_cases(block) {
+                // What is refused before it runs is shown in the book, too.
+                let Ok(program) = of_expression(&case.source, None) else { continue };
+                count += 1;
+                if let Err(error) = verified(&program) {
+                    failed.push(format!("{} line {}: {}\n{error}", page.name, case.line, case.source));
+                }
+            }
+        }
+    }
+    println!("{} of {count} expressions of the book are lowered", count - failed.len());
+    assert!(count > 60, "only {count} expressions are found");
+    assert!(failed.is_empty(), "{} fail\n{}", failed.len(), failed.join("\n"));
+}
+
+/// A program as text, for reading.
+fn shown(text: &str) -> String {
+    match of_module(text).and_then(|program| verified(&program)) {
+        Ok(lowered) => wengert_ir::print(&lowered.program),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn lowered_code_reads_well() {
+    let programs = [
+        "def norm (xs : [n]Real) = sqrt (sum (map (\\x -> x * x) xs))\ndef it (xs : []Real) = grad norm xs",
+        "type List a = Nil | Cons a (List a)\n\
+         def fold_list f z xs = match xs with | Nil -> z | Cons x rest -> fold_list f (f z x) rest\n\
+         def it (xs : List Real) = fold_list (\\total x -> total + x) 0 xs",
+        "def it (n : Int) = map (\\f -> f 2.0) (build n (\\i -> if i == 0 then sin else \\x -> x * real i))",
+        "def f (x, y) = if x > 0.0 then x * sin y else exp y\ndef it (p : (Real, Real)) = let (y, back) = vjp f p in back y",
+        "def it (a : Real) = snd (jvp (\\x -> \\y -> x * y) (a, 1.0)) 3.0",
+    ];
+    let all: String = programs.iter().map(|text| format!("{text}\n\n{}\n", shown(text))).collect();
+    expect_test::expect![[r#"
+        def norm (xs : [n]Real) = sqrt (sum (map (\x -> x * x) xs))
+        def it (xs : []Real) = grad norm xs
+
+        residual Residual {}
+
+        linear norm_map of norm(varies) keeps Residual
+
+        func main(xs: []Real) -> []Real {
+          t, residual = linearize norm_map(xs)
+          t2 = backward norm_map(residual, 1.0)
+          return t2
+        }
+
+        func norm(xs: []Real) -> Real {
+          t = length(xs)
+          t3 = each i < t, x in xs {
+            t2 = x * x
+            yield t2
+          }
+          t4 = sum(t3)
+          t5 = sqrt(t4)
+          return t5
+        }
+
+        entry main = main
+
+        type List a = Nil | Cons a (List a)
+        def fold_list f z xs = match xs with | Nil -> z | Cons x rest -> fold_list f (f z x) rest
+        def it (xs : List Real) = fold_list (\total x -> total + x) 0 xs
+
+        data List {
+          Nil()
+          Cons(Real, List)
+        }
+
+        func main(xs: List) -> Real {
+          t = fold_list(0.0, xs)
+          return t
+        }
+
+        func fold_list(z: Real, xs: List) -> Real {
+          t3 = match xs {
+            Nil() {
+              yield z
+            }
+            Cons(x, rest) {
+              t = z + x
+              t2 = fold_list(t, rest)
+              yield t2
+            }
+          }
+          return t3
+        }
+
+        entry main = main
+
+        def it (n : Int) = map (\f -> f 2.0) (build n (\i -> if i == 0 then sin else \x -> x * real i))
+
+        closure Function {
+          `sin`()
+          lambda(Int)
+        }
+
+        func main(n: Int) -> []Real {
+          t = max(n, 0)
+          require n == t, count build
+          t6 = each i < n {
+            t2 = i == 0
+            t5 = if t2 {
+              t3 = Function::`sin`()
+              yield t3
+            } else {
+              t4 = Function::lambda(i)
+              yield t4
+            }
+            yield t5
+          }
+          t7 = length(t6)
+          t9 = each i2 < t7, f in t6 {
+            t8 = apply(f, 2.0)
+            yield t8
+          }
+          return t9
+        }
+
+        func apply(f: Function, x: Real) -> Real {
+          t3 = match f {
+            `sin`() {
+              t = `sin`(x)
+              yield t
+            }
+            lambda(i) {
+              t2 = lambda(i, x)
+              yield t2
+            }
+          }
+          return t3
+        }
+
+        func `sin`(x: Real) -> Real {
+          t = sin(x)
+          return t
+        }
+
+        func lambda(i: Int, x: Real) -> Real {
+          t = real(i)
+          t2 = x * t
+          return t2
+        }
+
+        entry main = main
+
+        def f (x, y) = if x > 0.0 then x * sin y else exp y
+        def it (p : (Real, Real)) = let (y, back) = vjp f p in back y
+
+        residual Residual {}
+
+        linear f_map of f(varies, varies) keeps Residual
+
+        func main(p: Real, p2: Real) -> (Real, Real) {
+          y, residual = linearize f_map(p, p2)
+          t, t2 = backward f_map(residual, y)
+          return t, t2
+        }
+
+        func f(x: Real, y: Real) -> Real {
+          t = x > 0.0
+          t5 = if t {
+            t2 = sin(y)
+            t3 = x * t2
+            yield t3
+          } else {
+            t4 = exp(y)
+            yield t4
+          }
+          return t5
+        }
+
+        entry main = main
+
+        def it (a : Real) = snd (jvp (\x -> \y -> x * y) (a, 1.0)) 3.0
+
+        closure Function {
+          lambda(Real)
+          tangent_of(Function, Tangent)
+        }
+
+        tangent Tangent of Function {}
+
+        func main(a: Real) -> Real {
+          p, y = jvp apply(a; 1.0)
+          t = apply2(y, 3.0)
+          return t
+        }
+
+        func apply(x: Real) -> Function {
+          t = Function::lambda(x)
+          return t
+        }
+
+        func apply2(f: Function, x: Real) -> Real {
+          t4 = match f {
+            lambda(x2) {
+              t = lambda(x2, x)
+              yield t
+            }
+            tangent_of(f2, df) {
+              t2, t3 = jvp apply2(f2, x; df, _)
+              yield t3
+            }
+          }
+          return t4
+        }
+
+        func lambda(x: Real, y: Real) -> Real {
+          t = x * y
+          return t
+        }
+
+        entry main = main
+
+    "#]]
+    .assert_eq(&all);
+}
+
+/// Whether deep terms are lowered, evaluated and dropped on a small stack.
+#[test]
+fn deep_programs_are_lowered_on_a_small_stack() {
+    let nest =
+        |open: &str, inner: &str, close: &str| format!("{}{inner}{}", open.repeat(400), close.repeat(400));
+    let texts = [
+        nest("(if length [1] == 1 then ", "1", " else 0)"),
+        nest("(let x = 1 in ", "2", ")"),
+        nest("((\\x -> ", "x", ") 1)"),
+        nest("(1, ", "2", ")"),
+        nest("[", "1", "]")
+            .replace(&"[".repeat(400), &"[".repeat(200))
+            .replace(&"]".repeat(400), &"]".repeat(200)),
+        nest("(1 + ", "2", ")"),
+        nest("(match Cons 1 Nil with | Nil -> 0 | Cons y _ -> y + ", "2", ")"),
+        format!("total ({})", nest("(Cons 1.0 ", "Nil", ")")),
+        (0..900)
+            .map(|n| {
+                format!("let f{n} x = {}x in ", if n == 0 { String::new() } else { format!("f{} ", n - 1) })
+            })
+            .collect::<String>()
+            + "f899 1",
+        "let rec down n = if n == 0 then 0 else 1 + down (n - 1) in down 1000000".to_owned(),
+        "total (rec_map (\\x -> x) (from_to 0 300000))".to_owned(),
+        "(from_to 0 300000 == from_to 0 300000, inner (from_to 0 300000) (from_to 0 300000))".to_owned(),
+    ];
+    for text in texts {
+        let start: String = text.chars().take(60).collect();
+        let verdict = agrees(&format!("{DEFINITIONS}\ndef it = {text}\n"));
+        assert!(
+            matches!(verdict, Ok(Verdict::Agrees)),
+            "{start}: {:?}",
+            verdict.map(|verdict| format!("{verdict:?}"))
+        );
+    }
 }

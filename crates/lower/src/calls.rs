@@ -226,7 +226,10 @@ impl Lower<'_> {
         self.define(id, lambda.span, &params, |lower, atoms| {
             let mut atoms = atoms.into_iter();
             for (var, count) in places {
-                let own = atoms.by_ref().take(count).collect();
+                let own: Vec<Atom> = atoms.by_ref().take(count).collect();
+                if matches!(tree.vars.at(var).ty, Type::Tuple(_)) {
+                    lower.rename_later(&own);
+                }
                 lower.current.env.insert(var, own);
             }
             lower.term(&lambda.body)

@@ -184,6 +184,11 @@ impl<'a> Lower<'a> {
         var
     }
 
+    /// The values of a tuple, which get better names when it is taken apart.
+    pub(crate) fn rename_later(&mut self, atoms: &[Atom]) {
+        self.current.unnamed.extend(atoms.iter().filter_map(Atom::var));
+    }
+
     /// Variables among `atoms` that have no name yet get this one; `for_good` if no later one is better.
     pub(crate) fn name(&mut self, atoms: &[Atom], name: Name, for_good: bool) {
         for atom in atoms {

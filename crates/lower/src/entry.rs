@@ -81,6 +81,11 @@ impl Lower<'_> {
         }
         self.define(id, root.span, &params, |lower, atoms: Vec<Atom>| {
             let args = lower.split(&types, atoms);
+            for (ty, arg) in types.iter().zip(&args) {
+                if matches!(ty, Type::Tuple(_)) {
+                    lower.rename_later(arg);
+                }
+            }
             let callee = lower.callee(&root);
             if args.is_empty() { lower.callee_value(&callee).1 } else { lower.call_with(&callee, args) }
         });

@@ -308,6 +308,22 @@ impl Infer<'_> {
         Ok(Node { kind, ty, span })
     }
 
+    /// What a function is called: as the source calls it, or as the primitive that it is, or as the function that it stands in.
+    fn name_of(&self, lambda: &Term, body: &Term) -> Name {
+        if let TermKind::Lam(param, ..) = &lambda.kind
+            && let Some(name) = self.notes.functions.get(param)
+        {
+            return *name;
+        }
+        if let TermKind::Prim(prim, args) = &body.kind
+            && args.iter().all(|arg| matches!(arg.kind, TermKind::Var(_)))
+            && prim.info().name.starts_with(|c: char| c.is_ascii_alphabetic())
+        {
+            return Name::new(prim.info().name);
+        }
+        self.names.last().copied().unwrap_or_else(|| Name::new("lambda"))
+    }
+
     /// A lambda with all its parameters.
     fn lambda(&mut self, term: &Term) -> Result<(LamId, Type), Diagnostic> {
         let mut params = Vec::new();
@@ -319,7 +335,7 @@ impl Infer<'_> {
             types.push(ty);
             body = inner;
         }
-        let name = self.names.last().copied().unwrap_or_else(|| Name::new("main"));
+        let name = self.name_of(term, body);
         let nothing = Node { kind: Kind::Tuple(Vec::new()), ty: Type::unit(), span: term.span };
         let lam = self.lams.push(Lambda {
             name,

@@ -193,6 +193,7 @@ impl Simplifier<'_> {
                     return self.term(body);
                 }
                 1 => {
+                    self.copies.name(&value, var.name);
                     self.once.insert(var, value);
                     let body = self.term(body);
                     // What is left was mentioned in something that went away.
@@ -200,6 +201,7 @@ impl Simplifier<'_> {
                     return body;
                 }
                 _ => {
+                    self.copies.name(&value, var.name);
                     self.known.insert(var, value.clone());
                 }
             },

@@ -162,6 +162,13 @@ impl<'a> Bridge<'a> {
             .into_values()
             .filter_map(|instance| instance.term.map(|term| (instance.var, term)))
             .collect();
+        if let Some(notes) = &mut self.notes {
+            for (var, function) in &instances {
+                if let TermKind::Lam(param, ..) = &function.kind {
+                    notes.functions.insert(*param, var.name);
+                }
+            }
+        }
         let term = assemble::assemble(term, instances)?;
         Ok((Program { term, data: self.data }, self.notes.unwrap_or_default()))
     }

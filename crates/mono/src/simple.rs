@@ -175,6 +175,8 @@ pub struct Notes {
     /// `let n = size in if … then xs else fail …` checks that the array `xs` has the size `n` along this axis, which the user
     /// called so in a type.
     pub sizes: FxHashMap<Var, (Name, u32)>,
+    /// What functions were called before they were put in the place of their names, by their first parameters.
+    pub functions: FxHashMap<Var, Name>,
     /// How variables that are shown hold records.
     pub shown: FxHashMap<Var, Shown>,
     /// The fields of the constructors of declared types, see [`Shown::Data`].

@@ -47,6 +47,13 @@ impl<'a> Copies<'a> {
         self.notes.sizes.contains_key(&var)
     }
 
+    /// Notes what a lambda is called, unless it has a name already.
+    pub(super) fn name(&mut self, lambda: &Term, name: Name) {
+        if let TermKind::Lam(param, ..) = &lambda.kind {
+            self.notes.functions.entry(*param).or_insert(name);
+        }
+    }
+
     /// A variable of its own.
     pub(super) fn fresh(&mut self, name: Name) -> Var {
         let id = self.next;
@@ -64,6 +71,9 @@ impl<'a> Copies<'a> {
         names.insert(var, fresh);
         if let Some(size) = self.notes.sizes.get(&var).copied() {
             self.notes.sizes.insert(fresh, size);
+        }
+        if let Some(name) = self.notes.functions.get(&var).copied() {
+            self.notes.functions.insert(fresh, name);
         }
         if let Some(shown) = self.notes.shown.get(&var).cloned() {
             self.notes.shown.insert(fresh, shown);
