@@ -241,31 +241,7 @@ impl Infer<'_> {
                 (Kind::Lam(lam), ty)
             }
             TermKind::App(..) => self.application(term)?,
-            TermKind::Let(var, _, value, body)
-                if let (Some((name, axis)), TermKind::If(_, array, _)) =
-                    (self.notes.sizes.get(var).copied(), &body.kind) =>
-            {
-                let (expected, array) = (self.term(value)?, self.term(array)?);
-                let ty = array.ty.clone();
-                (Kind::CheckSize { array: Box::new(array), axis, expected: Box::new(expected), name }, ty)
-            }
-            TermKind::Let(var, _, value, body) => {
-                let function = matches!(value.kind, TermKind::Lam(..));
-                let outer = if function { Some(self.names.len()) } else { None };
-                if outer.is_some() {
-                    self.names.push(var.name);
-                }
-                let value = self.term(value);
-                self.names.truncate(outer.unwrap_or(self.names.len()));
-                let value = value?;
-                let id = self.bind(*var, value.ty.clone());
-                if let Kind::Lam(lam) = value.kind {
-                    self.vars.at_mut(id).known = Some(lam);
-                }
-                let body = self.term(body)?;
-                let ty = body.ty.clone();
-                (Kind::Let(id, Box::new(value), Box::new(body)), ty)
-            }
+            TermKind::Let(var, _, value, body) => self.let_in(*var, value, body)?,
             TermKind::LetRec(bindings, body) => self.let_rec(bindings, body)?,
             TermKind::If(cond, then, otherwise) => {
                 let cond = self.term(cond)?;
@@ -287,15 +263,7 @@ impl Infer<'_> {
             }
             TermKind::Prim(prim, args) => self.primitive(*prim, args, &term.ty)?,
             TermKind::Derive(operator, args) => self.derive(*operator, args, &term.ty)?,
-            TermKind::Ctor(index, fields) => {
-                let fields = self.terms(fields)?;
-                let data = self.data_type(&term.ty);
-                let wanted = self.data.at(data).ctors.get(*index as usize).map(|(_, types)| types.clone());
-                for (field, wanted) in fields.iter().zip(wanted.unwrap_or_default()) {
-                    self.unify(&field.ty, &wanted);
-                }
-                (Kind::Ctor(*index, fields), Type::Data(data))
-            }
+            TermKind::Ctor(index, fields) => self.constructor(*index, fields, &term.ty)?,
             TermKind::Case(scrutinee, arms) => self.case(scrutinee, arms, &term.ty)?,
             TermKind::Array(items) => {
                 let items = self.terms(items)?;
@@ -306,6 +274,47 @@ impl Infer<'_> {
             }
         };
         Ok(Node { kind, ty, span })
+    }
+
+    /// `let`, or the check of a size that the user named.
+    fn let_in(&mut self, var: simple::Var, value: &Term, body: &Term) -> Result<(Kind, Type), Diagnostic> {
+        if let (Some((name, axis)), TermKind::If(_, array, _)) =
+            (self.notes.sizes.get(&var).copied(), &body.kind)
+        {
+            let (expected, array) = (self.term(value)?, self.term(array)?);
+            let ty = array.ty.clone();
+            let kind = Kind::CheckSize { array: Box::new(array), axis, expected: Box::new(expected), name };
+            return Ok((kind, ty));
+        }
+        let around = self.names.len();
+        if let TermKind::Lam(..) = value.kind {
+            self.names.push(var.name);
+        }
+        let value = self.term(value);
+        self.names.truncate(around);
+        let value = value?;
+        let id = self.bind(var, value.ty.clone());
+        if let Kind::Lam(lam) = value.kind {
+            self.vars.at_mut(id).known = Some(lam);
+        }
+        let body = self.term(body)?;
+        let ty = body.ty.clone();
+        Ok((Kind::Let(id, Box::new(value), Box::new(body)), ty))
+    }
+
+    fn constructor(
+        &mut self,
+        index: u32,
+        fields: &[Term],
+        ty: &simple::Ty,
+    ) -> Result<(Kind, Type), Diagnostic> {
+        let fields = self.terms(fields)?;
+        let data = self.data_type(ty);
+        let wanted = self.data.at(data).ctors.get(index as usize).map(|(_, types)| types.clone());
+        for (field, wanted) in fields.iter().zip(wanted.unwrap_or_default()) {
+            self.unify(&field.ty, &wanted);
+        }
+        Ok((Kind::Ctor(index, fields), Type::Data(data)))
     }
 
     /// What a function is called: as the source calls it, or as the primitive that it is, or as the function that it stands in.
