@@ -756,3 +756,47 @@ fn deep_programs_are_lowered_on_a_small_stack() {
         );
     }
 }
+
+/// Expressions about derivatives with functions in unusual places.
+const HIGHER_ORDER: &[&str] = &[
+    "jvp (\\g -> g (g 1.0)) (sin, cos)",
+    "snd (jvp (\\(g, x) -> g x) ((sin, 2.0), (cos, 3.0)))",
+    "let (y, map) = linearize (\\g -> g 2.0) sin in (y, map cos)",
+    "let (g, map) = linearize (\\x -> \\y -> x * y) 2.0 in (g 3.0, map 1.0 4.0)",
+    "apply_dual (pullback (\\g -> g 2.0) to_dual sin) cos",
+    "from_dual (pullback (\\x -> \\y -> x * y) (\\g -> pullback (\\k -> k 2.0) to_dual g) 3.0)",
+    "from_dual (pullback (\\(x, y) -> x * y) to_dual (2.0, 3.0))",
+    "snd (jvp (\\x -> Cons x (Cons (x * x) Nil)) (1.0, 1.0))",
+    "map (\\f -> grad f 1.0) [sin, cos, \\x -> x * x]",
+    "map (\\d -> d sin 1.0) [grad, derivative, \\f x -> f x]",
+    "(id grad) sin 1.0",
+    "let (y, back) = vjp (\\xs -> total xs) (from_to 0 4) in (y, back 1.0)",
+    "let backs = map (\\x -> snd (vjp sin x)) [1.0, 2.0] in map (\\back -> back 1.0) backs",
+    "(taylor 3 sin 0.5, taylor 2 (if even 2 then sin else cos) 0.5, map (\\f -> taylor 2 f 1.0) [sin, cos])",
+    "grad (\\x -> checkpoint (if x > 0.0 then sin else cos) x) 1.0",
+    "grad (\\a -> custom_jvp (\\x -> a * x) (\\(x, t) -> (a * x, a * t)) a) 2.0",
+    "let rules = [\\x -> (sin x, \\t -> cos x * t), \\x -> (cos x, \\t -> -sin x * t)] in map (\\rule -> grad (custom_vjp sin rule) 1.0) rules",
+    "grad (\\x -> run (Both (Apply (\\y -> x * y)) (Apply sin)) x) 2.0",
+    "snd (jvp (\\op -> run op 2.0) (Apply sin, Apply cos))",
+    "derivative (\\x -> derivative (\\y -> x * y) x) 2.0",
+    "grad (\\x -> sum (map (\\f -> f x) (build 3 (\\i -> \\y -> y ^ i)))) 2.0",
+    "hessian (\\xs -> sum (map (\\x -> x * x * x) xs)) [1.0, 2.0]",
+    "grad (\\x -> church 3 (\\y -> x * y) x) 2.0",
+    "(jacfwd (map sin) [1.0, 2.0], jacrev (map sin) [1.0, 2.0], hvp (\\x -> inner x x) [1.0] [2.0], grad_fwd norm (1.0, [2.0]))",
+    "let g = snd (jvp (\\x -> \\y -> x * x * y) (3.0, 1.0)) in derivative g 2.0",
+    "grad (\\t -> norm_squared (add t (scale 2.0 (zero t)))) (grow 2)",
+    "grad (\\x -> stop_gradient (x * x) * x) 2.0",
+];
+
+#[test]
+fn derivatives_with_functions_everywhere_are_lowered() {
+    let mut failed = Vec::new();
+    for expression in HIGHER_ORDER {
+        match agrees(&format!("{DEFINITIONS}\ndef it = {expression}\n")) {
+            Ok(Verdict::Refused) => failed.push(format!("{expression}\n  the checker refuses it")),
+            Ok(Verdict::Lowered | Verdict::Agrees) => {}
+            Err(error) => failed.push(format!("{expression}\n  {error}")),
+        }
+    }
+    assert!(failed.is_empty(), "{} fail\n{}", failed.len(), failed.join("\n"));
+}
