@@ -1,7 +1,7 @@
 //! What can go wrong while a program runs: data, so that the interpreter and every engine say the same in the same words.
 //!
 //! [`Fault`] has a variant for each way to fail, with the numbers of the case; code, message, notes and help follow from
-//! it in [`words`]. An engine keeps a small number and a few integers, and makes the fault of them when it stops.
+//! it in `words`. An engine keeps a small number and a few integers, and makes the fault of them when it stops.
 //!
 //! ```
 //! use wengert_fault::Fault;

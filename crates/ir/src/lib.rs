@@ -8,8 +8,8 @@
 //! - [`op`]: operations, blocks.
 //! - [`program`]: functions and programs.
 //! - [`visit`]: operands and nested blocks of operations; [`build`]: making and copying code.
-//! - [`typing`]: the types of an operation's results; [`verify`]: what makes a program well formed.
-//! - [`print`] and [`parse`]: the text form.
+//! - [`typing`]: the types of an operation's results; [`mod@verify`]: what makes a program well formed.
+//! - [`mod@print`] and [`mod@parse`]: the text form.
 //! - [`eval`]: the reference evaluator; [`generate`]: random programs for tests of passes and engines;
 //!   [`shrink`]: small programs that still fail.
 

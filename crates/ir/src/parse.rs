@@ -3,7 +3,7 @@
 //! A hand-written recursive descent over the tokens of `lexer`. Two passes: the first reads declarations and the heads of
 //! functions, for calls may stand before what they call; the second reads the bodies (`code` statements and blocks, `ops`
 //! operations). Types of variables come from the operations. The first error ends the parse: this text is written by
-//! the printer and by compiler engineers. What is read may still be wrong in ways that [`crate::verify`] tells.
+//! the printer and by compiler engineers. What is read may still be wrong in ways that [`crate::verify()`] tells.
 
 mod code;
 mod lexer;

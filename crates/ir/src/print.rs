@@ -1,4 +1,4 @@
-//! A program as text, for people who look at what the engine does, and for [`crate::parse`], which reads it back.
+//! A program as text, for people who look at what the engine does, and for [`crate::parse()`], which reads it back.
 //!
 //! ```text
 //! data List { Nil(); Cons(Real, List) }

@@ -1,4 +1,4 @@
-//! What makes a program well formed. [`verify`] lists everything that is wrong; every pass of the engine is followed by it
+//! What makes a program well formed. [`verify()`] lists everything that is wrong; every pass of the engine is followed by it
 //! in tests.
 //!
 //! Declarations:
