@@ -32,7 +32,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "tests",
         &[
-            "base", "prim", "syntax", "core", "check", "interp", "mono", "calculi", "ir", "lower", "gen",
+            "base", "prim", "syntax", "core", "check", "interp", "mono", "calculi", "ir", "lower", "ad", "gen",
             "driver",
         ],
     ),

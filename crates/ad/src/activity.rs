@@ -18,6 +18,7 @@ use crate::{Ad, Key, arrays, deep};
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{Atom, Block, Op, Stmt, Var};
 use wengert_ir::program::{Func, FuncId};
+use wengert_ir::ty::{Elem, Ty};
 use wengert_prim::RealOp;
 
 impl Ad {
@@ -105,6 +106,9 @@ impl Flow<'_> {
         match op {
             Op::Match { on, arms } => {
                 let active = self.of(on);
+                if active && self.may_be_given(on) {
+                    self.mark_all(outs, outs.iter().map(|_| true));
+                }
                 for arm in arms {
                     self.mark_all(&arm.params, arm.params.iter().map(|_| active));
                     self.block(arm);
@@ -142,6 +146,14 @@ impl Flow<'_> {
                 let active = self.flat(flat);
                 self.mark_all(outs, outs.iter().map(|_| active));
             }
+        }
+    }
+
+    /// Whether it is a function value whose tangent may be a function of the user's: then anything may vary.
+    fn may_be_given(&self, on: &Atom) -> bool {
+        match self.func.type_of(on) {
+            Ty::Scalar(Elem::Data(data)) => self.ad.declared.contains_key(&data),
+            Ty::Scalar(_) | Ty::Array(..) => false,
         }
     }
 

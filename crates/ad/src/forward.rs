@@ -8,7 +8,8 @@
 //! Positive terms come first, so that no negation is needed where a subtraction does. A tangent that is zero for sure is
 //! no operand: what has none is not computed at all.
 
-use crate::linear::{Arg, Branch, Choice, Lin, LinBlock, LinCall, LinLoop, Ref, Term};
+use crate::linear::{Arg, Branch, Choice, Lin, LinBlock, LinCall, LinLoop, LinPullback, Ref, Term};
+use crate::transpose::Variant;
 use crate::types::dotted;
 use crate::{Code, Key, deep};
 use rustc_hash::FxHashMap;
@@ -133,7 +134,61 @@ impl Writer<'_, '_> {
             Lin::Branch(branch) => self.branch(branch),
             Lin::Loop(parts) => self.repeat(parts),
             Lin::Call(call) => self.call(call),
+            Lin::Sum { out, parts } => {
+                let mut sum: Option<Atom> = None;
+                for of in parts {
+                    let Some(part) = self.get(of) else { continue };
+                    sum = Some(match sum {
+                        Some(sum) => self.code.sum(sum, part),
+                        None => part,
+                    });
+                }
+                self.dots.extend(sum.map(|sum| (*out, sum)));
+            }
+            Lin::Pullback(pullback) => self.push_forward(pullback),
         }
+    }
+
+    /// The transpose of a rule's function from cotangents to cotangents.
+    fn push_forward(&mut self, pullback: &LinPullback) {
+        let mut weights = Vec::new();
+        for (_, of) in &pullback.points {
+            weights.push(of.as_ref().and_then(|of| self.get(of)));
+        }
+        if weights.iter().all(Option::is_none) {
+            return;
+        }
+        let mut args = vec![self.primal(&pullback.back)];
+        let mut active = vec![false];
+        for value in &pullback.values {
+            let ty = value.var().map_or(Ty::REAL, |var| self.info(var).ty);
+            let value = self.primal(value);
+            active.push(self.code.ad.tangent(ty).is_some());
+            args.push(self.code.outward(&value, None, ty));
+        }
+        let key: Key = (pullback.apply, active.clone());
+        let linearized = self.code.ad.linearize(&key);
+        let (_, mut args) = linearized.call(self.code, &args);
+        let mut weighted = Vec::new();
+        for (weight, varies) in weights.into_iter().zip(&linearized.results) {
+            if *varies {
+                weighted.push(weight.is_some());
+                args.extend(weight);
+            }
+        }
+        if !weighted.contains(&true) {
+            return;
+        }
+        let live = self.code.ad.live_params(&key, &weighted);
+        let seeded = vec![false; live.len()];
+        let variant = Variant { key, weighted, seeded, checkpoint: false };
+        let func = self.code.ad.backward_function(&variant);
+        let varying = pullback.outs.iter().zip(active.iter().skip(1)).filter(|(_, active)| **active);
+        let outs: Vec<Option<Var>> =
+            varying.zip(live).filter(|(_, live)| *live).map(|((out, _), _)| *out).collect();
+        let types = self.code.ad.program.funcs.at(func).results.clone();
+        let tangents = self.code.b.call(func, args, &types);
+        self.dots.extend(outs.into_iter().zip(tangents).filter_map(|(out, tangent)| Some((out?, tangent))));
     }
 
     fn form(&mut self, out: Var, terms: &[Term], divisor: Option<&Atom>) {
@@ -252,6 +307,10 @@ impl Writer<'_, '_> {
         self.code.b.open();
         let index = self.code.b.param("i".into(), Ty::INT);
         self.env.extend(parts.index.map(|var| (var, index)));
+        for (var, like) in &parts.shapes {
+            let like = self.primal(like);
+            self.env.insert(*var, like);
+        }
         for carried in &parts.carried {
             let (name, ty) = self.dotted(carried.param);
             let param = self.code.b.param(name, ty);
@@ -264,6 +323,20 @@ impl Writer<'_, '_> {
             self.dots.insert(row, param);
         }
         self.block(&parts.body);
+        let results = self.loop_results(parts);
+        let body = self.code.b.close(results);
+        (self.env, self.dots) = (env, dots);
+        let outs: Vec<Var> =
+            parts.carried.iter().map(|c| c.out).chain(parts.outputs.iter().map(|(out, _)| *out)).collect();
+        let named: Vec<(Name, Ty)> = outs.iter().map(|out| self.dotted(*out)).collect();
+        let mode = if init.is_empty() { Mode::Each } else { Mode::Sequence };
+        let op = Loop { mode, backward: parts.backward, len, inputs, init, accs: Vec::new(), body };
+        let found = self.code.b.named(&named, Op::Loop(Box::new(op)));
+        self.dots.extend(outs.into_iter().zip(found));
+    }
+
+    /// The tangents that an iteration gives: of what is carried, and of rows of outputs.
+    fn loop_results(&mut self, parts: &LinLoop) -> Vec<Atom> {
         let mut results = Vec::new();
         let given = parts.carried.iter().map(|carried| (carried.result, Some(carried.param)));
         for (result, param) in given.chain(parts.outputs.iter().map(|(_, result)| (*result, None))) {
@@ -277,15 +350,7 @@ impl Writer<'_, '_> {
                 (_, None) => Atom::Real(0.0),
             });
         }
-        let body = self.code.b.close(results);
-        (self.env, self.dots) = (env, dots);
-        let outs: Vec<Var> =
-            parts.carried.iter().map(|c| c.out).chain(parts.outputs.iter().map(|(out, _)| *out)).collect();
-        let named: Vec<(Name, Ty)> = outs.iter().map(|out| self.dotted(*out)).collect();
-        let mode = if init.is_empty() { Mode::Each } else { Mode::Sequence };
-        let op = Loop { mode, backward: parts.backward, len, inputs, init, accs: Vec::new(), body };
-        let found = self.code.b.named(&named, Op::Loop(Box::new(op)));
-        self.dots.extend(outs.into_iter().zip(found));
+        results
     }
 
     /// Parameters for the rows that are kept; boxes are opened.

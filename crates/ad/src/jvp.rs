@@ -20,9 +20,9 @@ use crate::types::dotted;
 use crate::{Ad, Code, Key, deep};
 use rustc_hash::FxHashMap;
 use wengert_base::Name;
-use wengert_ir::op::{Atom, Block, Loop, Mode, Op, Stmt, Var, While};
-use wengert_ir::program::{FuncId, VarInfo};
-use wengert_ir::ty::Ty;
+use wengert_ir::op::{Atom, Block, Custom, Loop, Mode, Op, Rule, Stmt, Var, While};
+use wengert_ir::program::{Func, FuncId, VarInfo};
+use wengert_ir::ty::{DataId, Elem, Ty};
 
 impl Ad {
     /// Value and tangent of a function: from its arguments and the tangents of those that vary, to its results and the
@@ -31,15 +31,77 @@ impl Ad {
         if let Some(known) = self.jvps.get(key) {
             return *known;
         }
+        let results = self.jvp_results(key);
+        let id = self.reserve(results);
+        self.jvps.insert(key.clone(), id);
+        let made = match self.applied(key) {
+            Some(data) => self.jvp_of_apply(key, data),
+            None => self.jvp_itself(key),
+        };
+        *self.program.funcs.at_mut(id) = made;
+        id
+    }
+
+    fn jvp_results(&mut self, key: &Key) -> Vec<Ty> {
+        let reach = self.varying_results(key.0, &key.1);
+        let mut results = self.program.funcs.at(key.0).results.clone();
+        for (ty, active) in results.clone().into_iter().zip(reach) {
+            results.extend(self.tangent(ty).filter(|_| active));
+        }
+        results
+    }
+
+    /// The type of the function values that a function applies, if it does, if they vary, and if their tangents may be
+    /// functions of the user's.
+    fn applied(&self, key: &Key) -> Option<DataId> {
+        let func = self.program.funcs.at(key.0);
+        let first = *func.body.params.first()?;
+        let Ty::Scalar(Elem::Data(data)) = func.ty(first) else { return None };
+        let [Stmt { op: Op::Match { on, .. }, .. }] = func.body.stmts.as_slice() else { return None };
+        let applies = on.var() == Some(first) && key.1.first() == Some(&true);
+        (applies && self.declared.contains_key(&data)).then_some(data)
+    }
+
+    /// The same of a function that applies function values: their tangent may be a function, which is applied as well.
+    fn jvp_of_apply(&mut self, key: &Key, data: DataId) -> Func {
+        let itself = self.jvp_itself(key);
+        let (name, params) = (itself.name, itself.body.params.clone());
+        let params: Vec<VarInfo> = params.iter().map(|var| *itself.vars.at(*var)).collect();
+        let results = self.jvp_results(key);
+        let func = self.program.funcs.at(key.0);
+        let count = func.body.params.len();
+        let captured = self.program.funcs.push(itself);
+        let tangent = self.tangent_data(data).unwrap_or(data);
+        let ctors = self.program.data.at(tangent).ctors.clone();
+        let mut code = Code::new(self, name.as_str());
+        let atoms: Vec<Atom> =
+            params.into_iter().map(|VarInfo { name, ty }| code.b.param(name, ty)).collect();
+        let (args, tangents) = atoms.split_at(count);
+        let mut rest = key.clone();
+        if let Some(first) = rest.1.first_mut() {
+            *first = false;
+        }
+        let on = tangents.first().cloned().unwrap_or(Atom::Unit);
+        let mut arms = Vec::new();
+        for (i, ctor) in ctors.iter().enumerate() {
+            code.b.open();
+            let fields = code.field_params("t", &ctor.fields);
+            let rest_tangents = tangents.get(1..).unwrap_or_default();
+            let given = match (i + 2).checked_sub(ctors.len()) {
+                Some(0) => code.apply_given(key, &rest, &fields, args, rest_tangents),
+                Some(1) => code.apply_sum(key, &rest, &fields, args, rest_tangents),
+                _ => code.b.call(captured, atoms.clone(), &results),
+            };
+            arms.push(code.b.close(given));
+        }
+        let found = code.b.typed(&results, Op::Match { on, arms });
+        code.finish(found)
+    }
+
+    fn jvp_itself(&mut self, key: &Key) -> Func {
         let prepared = self.prepare(key);
         let func = &prepared.func;
         let reach = self.varying_results(key.0, &key.1);
-        let mut results = func.results.clone();
-        for (ty, active) in func.results.iter().zip(&reach) {
-            results.extend(self.tangent(*ty).filter(|_| *active));
-        }
-        let id = self.reserve(results);
-        self.jvps.insert(key.clone(), id);
         let mut code = Code::like(self, func, &format!("jvp_{}", func.name));
         let mut dots = FxHashMap::default();
         for (param, active) in func.body.params.iter().zip(&key.1) {
@@ -58,9 +120,7 @@ impl Ad {
             }
         }
         let results = func.body.results.iter().cloned().chain(tangents).collect();
-        let made = code.finish(results);
-        *self.program.funcs.at_mut(id) = made;
-        id
+        code.finish(results)
     }
 
     /// The tangents alone, from arguments and tangents.
@@ -83,6 +143,70 @@ impl Ad {
 }
 
 impl Code<'_> {
+    /// A function value whose tangent is a function: that is applied too, at arguments that do not vary.
+    fn apply_given(
+        &mut self,
+        key: &Key,
+        rest: &Key,
+        fields: &[Atom],
+        args: &[Atom],
+        tangents: &[Atom],
+    ) -> Vec<Atom> {
+        let values = self.ad.program.funcs.at(key.0).results.clone();
+        let (found, dots) = self.call_jvp(rest, args, tangents);
+        let other: Vec<Atom> = fields.iter().chain(args.iter().skip(1)).cloned().collect();
+        let surface = self.b.call(key.0, other, &values);
+        let mut all = found.clone();
+        for (((value, t), dot), ty) in found.iter().zip(surface).zip(dots).zip(&values) {
+            let t = self.inward("jvp".into(), value, &t, *ty);
+            all.extend(self.sum_if_any(dot, t));
+        }
+        all
+    }
+
+    /// A function value whose tangent is a sum: the second part counts at arguments that do not vary.
+    fn apply_sum(
+        &mut self,
+        key: &Key,
+        rest: &Key,
+        fields: &[Atom],
+        args: &[Atom],
+        tangents: &[Atom],
+    ) -> Vec<Atom> {
+        let only: Key = (rest.0, (0..rest.1.len()).map(|i| i == 0).collect());
+        let first: Vec<Atom> = fields.iter().take(1).chain(tangents).cloned().collect();
+        let (mut all, dots) = self.call_jvp(key, args, &first);
+        let (_, more) = self.call_jvp(&only, args, fields.get(1..).unwrap_or_default());
+        for (dot, more) in dots.into_iter().zip(more) {
+            all.extend(self.sum_if_any(dot, more));
+        }
+        all
+    }
+
+    fn sum_if_any(&mut self, a: Option<Atom>, b: Option<Atom>) -> Option<Atom> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(self.sum(a, b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Value and tangents of a function; what does not vary has none.
+    fn call_jvp(&mut self, key: &Key, args: &[Atom], tangents: &[Atom]) -> (Vec<Atom>, Vec<Option<Atom>>) {
+        let results = self.ad.program.funcs.at(key.0).results.clone();
+        if !key.1.contains(&true) {
+            let values = self.b.call(key.0, args, &results);
+            let none = values.iter().map(|_| None).collect();
+            return (values, none);
+        }
+        let (jvp, reach) = (self.ad.jvp_function(key), self.ad.varying_results(key.0, &key.1));
+        let types = self.ad.jvp_results(key);
+        let args: Vec<Atom> = args.iter().chain(tangents).cloned().collect();
+        let mut values = self.b.call(jvp, args, &types);
+        let mut dots = values.split_off(results.len()).into_iter();
+        let dots = reach.into_iter().map(|active| if active { dots.next() } else { None }).collect();
+        (values, dots)
+    }
+
     /// Name and type of the tangent of a variable.
     pub(crate) fn tangent_of(&mut self, var: Var) -> (Name, Ty) {
         let VarInfo { name, ty } = *self.b.func().vars.at(var);
@@ -174,12 +298,43 @@ impl Jvp<'_, '_> {
                     stmt.outs.iter().zip(reach).filter(|(_, active)| *active).map(|(out, _)| *out).collect();
                 self.replace(stmt, &outs, op);
             }
+            Op::Custom(parts) => self.custom(stmt, parts),
             Op::Loop(parts) => self.repeat(stmt, parts),
             Op::While(parts) => self.while_loop(stmt, parts),
             _ => {
                 let lins = self.scope.straight(self.code, stmt);
                 self.write(&lins);
             }
+        }
+    }
+
+    /// A function with a rule: what is captured contributes by the function, the point by the rule.
+    fn custom(&mut self, stmt: &Stmt, parts: &Custom) {
+        let Rule::Jvp(rule) = parts.rule else {
+            let lins = self.scope.custom(self.code, stmt, parts);
+            return self.write(&lins);
+        };
+        let mut lins = Vec::new();
+        if self.scope.mask(&parts.captured).contains(&true) {
+            lins = self.scope.custom_captured(self.code, stmt, parts);
+            if !self.scope.mask(&parts.point).contains(&true) {
+                return self.write(&lins);
+            }
+        } else {
+            self.code.b.push(stmt.clone());
+        }
+        self.write(&lins);
+        let tangents: Vec<Option<Atom>> = parts.point.iter().map(|x| self.tangent(x)).collect();
+        let args = parts.rule_captured.iter().chain(&parts.point).cloned().collect();
+        let values: Vec<Atom> = stmt.outs.iter().copied().map(Atom::Var).collect();
+        let found = self.code.rule_tangents(rule, args, &parts.point, tangents, &values);
+        for (out, tangent) in stmt.outs.iter().zip(found) {
+            let Some(tangent) = tangent else { continue };
+            let sum = match self.dots.remove(out) {
+                Some(other) => self.code.sum(other, tangent),
+                None => tangent,
+            };
+            self.dots.insert(*out, sum);
         }
     }
 

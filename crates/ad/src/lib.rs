@@ -20,28 +20,35 @@
 //! first: before a function is differentiated, the requests inside it are expanded, so that a derivative of a derivative
 //! is nothing new. Every function is made once for each set of parameters that vary ([`activity`] finds what else does).
 //!
+//! A function that asks for its own derivative (one that applies function values does) has copies that may do so a number
+//! of times: [`levels`].
+//!
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
-//! rules of single operations, [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
+//! rules of single operations, [`custom`] the user's own, [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
 
 mod activity;
 mod arrays;
+mod custom;
 mod expand;
 mod forward;
 mod jvp;
+mod levels;
 mod linear;
 mod linearize;
 mod requests;
 mod scalar;
 mod surface;
+mod taylor;
 mod tidy;
 mod transpose;
 mod types;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use wengert_ir::op::Atom;
 use wengert_ir::program::{Func, FuncId, LinearId, Program};
-use wengert_ir::ty::DataId;
+use wengert_ir::ty::{DataId, Role};
 use wengert_ir::{Builder, Ty};
 
 /// The program with every derivative that it asks for made.
@@ -59,6 +66,14 @@ struct Ad {
     program: Program,
     /// Tangent types of data types, where known; `None` if there is none.
     tangents: FxHashMap<DataId, Option<DataId>>,
+    /// Types whose tangent types were asked for.
+    asked: FxHashSet<DataId>,
+    /// Tangent types that have no constructors yet, with what they are tangents of.
+    unfilled: Option<VecDeque<(DataId, DataId)>>,
+    /// Tangent types of closures that the program declares.
+    declared: FxHashMap<DataId, DataId>,
+    /// The linearizations whose residuals these types hold.
+    residuals: FxHashMap<DataId, LinearId>,
     helpers: FxHashMap<types::Helper, FuncId>,
     /// For a function, which results vary.
     reach: FxHashMap<Key, Vec<bool>>,
@@ -70,6 +85,8 @@ struct Ad {
     /// Primal part and type of the tape of recursive functions, before they are done.
     tapes: FxHashMap<Key, (FuncId, DataId)>,
     forwards: FxHashMap<Key, FuncId>,
+    /// Derivatives of functions of one real.
+    derivatives: FxHashMap<FuncId, FuncId>,
     backwards: FxHashMap<transpose::Variant, FuncId>,
     /// For a function and cotangents that are there, which parameters get one.
     lives: FxHashMap<(Key, Vec<bool>), Vec<bool>>,
@@ -78,13 +95,23 @@ struct Ad {
     wrapped: FxHashMap<LinearId, Rc<requests::Wrapped>>,
     /// How far the expansion of a function's requests is.
     progress: FxHashMap<FuncId, requests::Progress>,
+    /// Copies of functions that ask for their own derivatives, by the number of times that they may.
+    levels: FxHashMap<(FuncId, usize), FuncId>,
 }
 
 impl Ad {
     fn new(program: Program) -> Ad {
+        let declared = program.data.iter().filter_map(|(id, data)| match data.role {
+            Role::Tangent(of) => Some((of, id)),
+            Role::Declared | Role::Closure | Role::Residual => None,
+        });
         Ad {
+            residuals: program.linears.iter().map(|(id, linear)| (linear.residual, id)).collect(),
+            declared: declared.collect(),
             program,
             tangents: FxHashMap::default(),
+            unfilled: None,
+            asked: FxHashSet::default(),
             helpers: FxHashMap::default(),
             reach: FxHashMap::default(),
             unsettled: None,
@@ -93,12 +120,14 @@ impl Ad {
             linears: FxHashMap::default(),
             tapes: FxHashMap::default(),
             forwards: FxHashMap::default(),
+            derivatives: FxHashMap::default(),
             backwards: FxHashMap::default(),
             lives: FxHashMap::default(),
             unsettled_lives: None,
             boxes: FxHashMap::default(),
             wrapped: FxHashMap::default(),
             progress: FxHashMap::default(),
+            levels: FxHashMap::default(),
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::Key;
 use indexmap::IndexSet;
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Atom, Var};
-use wengert_ir::program::VarInfo;
+use wengert_ir::program::{FuncId, VarInfo};
 use wengert_ir::ty::{DataId, Elem, Table, Ty};
 
 /// A block of linear code.
@@ -75,6 +75,10 @@ pub(crate) enum Lin {
     Loop(Box<LinLoop>),
     /// A call.
     Call(Box<LinCall>),
+    /// A sum; zero if there are no parts.
+    Sum { out: Var, parts: Vec<Ref> },
+    /// The transpose of a function that a rule gives.
+    Pullback(Box<LinPullback>),
 }
 
 /// What decides which block is taken.
@@ -130,6 +134,8 @@ pub(crate) struct LinLoop {
     /// The index, if the body mentions it.
     pub(crate) index: Option<Var>,
     pub(crate) rows: Vec<Row>,
+    /// Variables of the body of which only the shape matters, and what has their shape.
+    pub(crate) shapes: Vec<(Var, Atom)>,
     /// Rows of tangents.
     pub(crate) inputs: Vec<(Var, Ref)>,
     pub(crate) carried: Vec<Carried>,
@@ -146,6 +152,20 @@ pub(crate) struct LinCall {
     pub(crate) checkpoint: bool,
     /// For each parameter, the tangent of the argument if it varies; else a zero at it.
     pub(crate) args: Vec<Arg>,
+    /// For each result the variable, if it varies.
+    pub(crate) outs: Vec<Option<Var>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct LinPullback {
+    /// Applies the function.
+    pub(crate) apply: FuncId,
+    /// The function from cotangents of the results to cotangents of the point.
+    pub(crate) back: Atom,
+    /// The point: each part with its tangent, if it varies.
+    pub(crate) points: Vec<(Atom, Option<Ref>)>,
+    /// The values of the results.
+    pub(crate) values: Vec<Atom>,
     /// For each result the variable, if it varies.
     pub(crate) outs: Vec<Option<Var>>,
 }
@@ -267,8 +287,15 @@ impl Mentions<'_> {
                     self.atom(&row.array);
                     bound.insert(row.var);
                 }
+                for (var, like) in &parts.shapes {
+                    self.atom(like);
+                    bound.insert(*var);
+                }
                 parts.inputs.iter().for_each(|(_, of)| self.of(of));
-                parts.carried.iter().for_each(|carried| self.arg(&carried.init));
+                for carried in &parts.carried {
+                    self.arg(&carried.init);
+                    self.shaped(&Ref::Var(carried.out));
+                }
                 bound.extend(parts.inputs.iter().map(|(row, _)| *row));
                 bound.extend(parts.carried.iter().map(|carried| carried.param));
                 self.inside(&parts.body, bound);
@@ -279,6 +306,18 @@ impl Mentions<'_> {
                     self.arg(arg);
                     arg.linear().into_iter().for_each(|of| self.shaped(of));
                 }
+            }
+            Lin::Sum { parts, .. } => parts.iter().for_each(|of| self.of(of)),
+            Lin::Pullback(pullback) => {
+                let LinPullback { back, points, values, .. } = &**pullback;
+                self.atom(back);
+                // Surface cotangents are made at the values and the point.
+                let all = points.iter().map(|(point, _)| point).chain(values);
+                let vars: Vec<Var> = all.filter_map(Atom::var).collect();
+                let unknown = |var: &Var| self.vars.get(*var).is_some_and(|info| info.ty != Ty::REAL);
+                let vars: Vec<Var> = vars.into_iter().filter(unknown).collect();
+                self.found.extend(vars);
+                points.iter().filter_map(|(_, of)| of.as_ref()).for_each(|of| self.of(of));
             }
         }
     }
@@ -333,6 +372,8 @@ pub(crate) fn uses(lin: &Lin, visit: &mut dyn FnMut(&Ref)) {
             loop_captured(parts).into_iter().for_each(|var| visit(&Ref::Var(var)));
         }
         Lin::Call(call) => call.args.iter().filter_map(Arg::linear).for_each(visit),
+        Lin::Sum { parts, .. } => parts.iter().for_each(visit),
+        Lin::Pullback(pullback) => pullback.points.iter().filter_map(|(_, of)| of.as_ref()).for_each(visit),
     }
 }
 
@@ -349,7 +390,9 @@ pub(crate) fn loop_captured(parts: &LinLoop) -> IndexSet<Var> {
 /// The variables whose tangents a statement defines.
 pub(crate) fn defines(lin: &Lin, visit: &mut dyn FnMut(Var)) {
     match lin {
-        Lin::Form { out, .. } | Lin::Array { out, .. } | Lin::Make { out, .. } => visit(*out),
+        Lin::Form { out, .. } | Lin::Array { out, .. } | Lin::Make { out, .. } | Lin::Sum { out, .. } => {
+            visit(*out)
+        }
         Lin::Fields { outs, .. } => outs.iter().copied().for_each(visit),
         Lin::Branch(branch) => branch.outs.iter().flatten().copied().for_each(visit),
         Lin::Loop(parts) => {
@@ -357,5 +400,6 @@ pub(crate) fn defines(lin: &Lin, visit: &mut dyn FnMut(Var)) {
             carried.chain(parts.outputs.iter().map(|(out, _)| *out)).for_each(visit);
         }
         Lin::Call(call) => call.outs.iter().flatten().copied().for_each(visit),
+        Lin::Pullback(pullback) => pullback.outs.iter().flatten().copied().for_each(visit),
     }
 }

@@ -263,7 +263,7 @@ impl Linearize<'_, '_> {
             Op::Loop(parts) => lins.push(self.repeat(stmt, parts)),
             Op::While(parts) => lins.push(self.while_loop(stmt, parts)),
             Op::Call { func, args, checkpoint } => lins.push(self.call(stmt, *func, args, *checkpoint)),
-            Op::Custom(_) => {}
+            Op::Custom(parts) => lins.extend(self.scope.custom(self.code, stmt, parts)),
             _ => lins.extend(self.scope.straight(self.code, stmt)),
         }
     }

@@ -12,6 +12,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "requests are named, the others are no requests")]
 
+use crate::levels::{LEVELS, TOO_DEEP};
 use crate::linearize::Linearized;
 use crate::transpose::Variant;
 use crate::{Ad, Code, Key, deep, tidy};
@@ -106,7 +107,7 @@ impl Ad {
     }
 
     /// Whether a function, and all that it calls, is without requests.
-    fn is_ready(&self, func: FuncId) -> bool {
+    pub(crate) fn is_ready(&self, func: FuncId) -> bool {
         let (mut seen, mut todo) = (vec![func], vec![func]);
         while let Some(next) = todo.pop() {
             let mut found = Vec::new();
@@ -128,7 +129,7 @@ impl Ad {
         true
     }
 
-    fn wrapped(&mut self, id: LinearId) -> Rc<Wrapped> {
+    pub(crate) fn wrapped(&mut self, id: LinearId) -> Rc<Wrapped> {
         if let Some(known) = self.wrapped.get(&id) {
             return Rc::clone(known);
         }
@@ -201,18 +202,25 @@ fn request(code: &mut Code<'_>, op: &Op) -> Vec<Atom> {
         }
         _ => return Vec::new(),
     };
+    if let (Op::Jvp { args, tangents, .. }, false) = (op, code.ad.is_ready(func)) {
+        let copy = code.ad.at_level(func, LEVELS - 1);
+        deep(|| code.ad.expand(copy));
+        if code.ad.is_ready(copy) {
+            return jvp(code, copy, args, tangents);
+        }
+    }
     if !code.ad.is_ready(func) {
         let types = wengert_ir::types_of(&code.ad.program, &code.b.func().vars, op).unwrap_or_default();
-        return code.fail(
-            &types,
-            "a function that asks for its own derivative, to an order that only running it tells",
-        );
+        return code.fail(&types, TOO_DEEP);
     }
     match op {
         Op::Jvp { func, args, tangents } => jvp(code, *func, args, tangents),
         Op::Linearize { linear, args } => linearize(code, *linear, args),
         Op::Forward { linear, residual, tangents } => forward(code, *linear, residual, tangents),
         Op::Backward { linear, residual, cotangents } => backward(code, *linear, residual, cotangents),
+        Op::Taylor { func, captured, order, at } => {
+            vec![crate::taylor::taylor(code, *func, captured, order, at)]
+        }
         _ => Vec::new(),
     }
 }
@@ -221,7 +229,11 @@ fn jvp(code: &mut Code<'_>, func: FuncId, args: &[Atom], tangents: &[Option<Atom
     let types = code.ad.program.funcs.at(func).param_types();
     let (mut active, mut given) = (Vec::new(), Vec::new());
     for ((arg, tangent), ty) in args.iter().zip(tangents).zip(&types) {
-        let inner = tangent.as_ref().and_then(|t| code.inward("jvp".into(), arg, t, *ty));
+        let inner = tangent.as_ref().and_then(|t| {
+            // For a closure the tangent itself may be given.
+            let is_tangent = code.b.type_of(t) != *ty;
+            if is_tangent { Some(t.clone()) } else { code.inward("jvp".into(), arg, t, *ty) }
+        });
         active.push(inner.is_some());
         given.extend(inner);
     }

@@ -92,7 +92,11 @@ impl Ad {
         let mut code = Code::new(self, &format!("tangent_of_{name}"));
         let (point, t) = (code.b.param("x".into(), own), code.b.param("t".into(), own));
         if role == Role::Closure {
-            let given = code.b.make(tangent, ctors.len() as u32 + 1, [t]);
+            let given = if code.ad.declared.contains_key(&data) {
+                code.b.make(tangent, ctors.len() as u32 + 1, [t])
+            } else {
+                code.fail(&[result], "a function as a tangent that is not declared").remove(0)
+            };
             return code.finish(vec![given]);
         }
         let mut arms = Vec::new();
@@ -136,8 +140,13 @@ impl Ad {
         let mut code = Code::new(self, &format!("surface_of_{name}"));
         let (point, t) = (code.b.param("x".into(), own), code.b.param("t".into(), given));
         if role == Role::Closure {
-            let failed = code.fail(&[own], "the tangent of a function that is a result");
-            return code.finish(failed);
+            // The last constructor is that of tangents of such functions.
+            let made = if code.ad.declared.contains_key(&data) {
+                code.b.make(data, (ctors.len() as u32).saturating_sub(1), [point, t])
+            } else {
+                code.fail(&[own], "the tangent of a function that is not declared").remove(0)
+            };
+            return code.finish(vec![made]);
         }
         let mut arms = Vec::new();
         for (i, Ctor { fields, .. }) in ctors.iter().enumerate() {

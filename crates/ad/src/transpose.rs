@@ -16,7 +16,7 @@ mod arrays;
 mod control;
 mod live;
 
-use crate::linear::{Arg, Lin, LinBlock, LinCall, Ref, Term};
+use crate::linear::{Arg, Lin, LinBlock, LinCall, LinPullback, Ref, Term};
 use crate::{Ad, Code, Key, deep};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
@@ -197,7 +197,40 @@ impl Transposer<'_, '_> {
             Lin::Branch(branch) => self.branch(branch),
             Lin::Loop(parts) => self.repeat(parts),
             Lin::Call(call) => self.call(call),
+            Lin::Sum { out, parts } => {
+                let Some(bar) = self.take(*out) else { return };
+                parts.iter().for_each(|of| self.add(of, bar.clone(), false));
+            }
+            Lin::Pullback(pullback) => self.pull_back(pullback),
         }
+    }
+
+    /// A rule's own function from cotangents to cotangents.
+    fn pull_back(&mut self, pullback: &LinPullback) {
+        let bars: Vec<Option<Atom>> = pullback.outs.iter().map(|out| self.take((*out)?)).collect();
+        if bars.iter().all(Option::is_none) {
+            return;
+        }
+        let mut weights = Vec::new();
+        for (value, bar) in pullback.values.iter().zip(bars) {
+            let ty = self.type_of(value);
+            let value = self.primal(value);
+            weights.push(self.code.outward(&value, bar, ty));
+        }
+        let back = self.primal(&pullback.back);
+        let found = self.code.pull_back(pullback.apply, back, weights);
+        for ((point, of), bar) in pullback.points.iter().zip(found) {
+            let ty = self.type_of(point);
+            let point = self.primal(point);
+            let bar = self.code.inward("custom_vjp".into(), &point, &bar, ty);
+            if let (Some(of), Some(bar)) = (of, bar) {
+                self.add(of, bar, false);
+            }
+        }
+    }
+
+    fn type_of(&self, atom: &Atom) -> Ty {
+        atom.var().map_or_else(|| self.code.b.type_of(atom), |var| self.info(var).ty)
     }
 
     /// The point of an operand, for its shape.

@@ -7,12 +7,13 @@
 //! List = Nil | Cons Real List          List' = Zero | Nil' | Cons' Real List'
 //! ```
 //!
-//! What holds no reals has no tangent. A function value always has one: beside the tangents of what it has captured,
-//! it may be a function that the user gives as the tangent (`Given`), or a sum of both.
+//! What holds no reals has no tangent. A function value always has one. Where the program has function values as surface
+//! tangents (it declares the tangent type then), that may be a function that the user gives (`Given`), or a sum.
 //!
 //! [`Code::zero`] and [`Code::sum`] make zeros and sums; for data they call functions that are generated once.
 
 use crate::{Ad, Code};
+use std::collections::VecDeque;
 use wengert_base::Name;
 use wengert_ir::Builder;
 use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Var};
@@ -22,6 +23,9 @@ use wengert_prim::RealOp;
 
 /// The constructor of the zero tangent.
 pub(crate) const ZERO: u32 = 0;
+
+/// Tangent types of tangent types are made so often: more than the derivatives of functions nest, see [`crate::levels`].
+const MAX_ORDER: usize = 3;
 
 /// A function that is generated once for a data type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,26 +57,85 @@ impl Ad {
         if let Some(known) = self.tangents.get(&data) {
             return *known;
         }
-        if !self.varies(data) {
+        self.asked.insert(data);
+        self.complete(data);
+        if let Some(known) = self.tangents.get(&data) {
+            return *known;
+        }
+        if !self.varies(data) || self.tangent_order(data) > MAX_ORDER {
             self.tangents.insert(data, None);
             return None;
         }
-        let Data { name, ctors, role } = self.program.data.at(data).clone();
-        let tangent = Data { name: dotted(name), role: Role::Tangent(data), ctors: Vec::new() };
-        let tangent = self.program.data.push(tangent);
+        let name = self.program.data.at(data).name;
+        let declared = self.declared.get(&data).copied();
+        let tangent = declared.unwrap_or_else(|| {
+            let tangent = Data { name: dotted(name), role: Role::Tangent(data), ctors: Vec::new() };
+            self.program.data.push(tangent)
+        });
         self.tangents.insert(data, Some(tangent));
+        // A type may occur in its own tangent type: constructors are made after all types have their numbers.
+        let outermost = self.unfilled.is_none();
+        self.unfilled.get_or_insert_default().push_back((data, tangent));
+        if outermost {
+            while let Some((data, tangent)) = self.unfilled.as_mut().and_then(VecDeque::pop_front) {
+                let ctors = self.tangent_ctors(data, tangent);
+                self.program.data.at_mut(tangent).ctors = ctors;
+            }
+            self.unfilled = None;
+        }
+        Some(tangent)
+    }
+
+    fn tangent_ctors(&mut self, data: DataId, tangent: DataId) -> Vec<Ctor> {
+        let ctors = self.program.data.at(data).ctors.clone();
         let mut made = vec![Ctor { name: "Zero".into(), fields: Vec::new() }];
         for Ctor { name, fields } in &ctors {
             let fields = fields.iter().filter_map(|ty| self.tangent(*ty)).collect();
             made.push(Ctor { name: dotted(*name), fields });
         }
-        if role == Role::Closure {
+        if self.declared.contains_key(&data) {
             let (given, own) = (Ty::Scalar(Elem::Data(data)), Ty::Scalar(Elem::Data(tangent)));
             made.push(Ctor { name: "Given".into(), fields: vec![given] });
             made.push(Ctor { name: "Sum".into(), fields: vec![own, own] });
         }
-        self.program.data.at_mut(tangent).ctors = made;
-        Some(tangent)
+        made
+    }
+
+    /// Makes the linearizations whose residuals a type holds, and the tangent types that the program declares, so that
+    /// their constructors are known.
+    fn complete(&mut self, data: DataId) {
+        let (mut seen, mut todo) = (vec![data], vec![data]);
+        while let Some(next) = todo.pop() {
+            if let Some(linear) = self.residuals.get(&next).copied()
+                && self.program.data.at(next).ctors.is_empty()
+                && self.is_ready(self.program.linears.at(linear).func)
+            {
+                self.wrapped(linear);
+            }
+            if let Role::Tangent(of) = self.program.data.at(next).role
+                && !self.tangents.contains_key(&of)
+                && self.asked.insert(of)
+            {
+                self.tangent_data(of);
+            }
+            for ty in self.program.data.at(next).ctors.iter().flat_map(|ctor| &ctor.fields) {
+                if let Elem::Data(inner) = ty.elem()
+                    && !seen.contains(&inner)
+                {
+                    seen.push(inner);
+                    todo.push(inner);
+                }
+            }
+        }
+    }
+
+    /// How often a type is the tangent type of a tangent type.
+    fn tangent_order(&self, data: DataId) -> usize {
+        let (mut order, mut data) = (0, data);
+        while let Role::Tangent(of) = self.program.data.at(data).role {
+            (order, data) = (order + 1, of);
+        }
+        order
     }
 
     /// Whether values of the type hold reals or functions.
@@ -80,7 +143,7 @@ impl Ad {
         let (mut seen, mut todo) = (vec![data], vec![data]);
         while let Some(next) = todo.pop() {
             let Data { role, ctors, .. } = self.program.data.at(next);
-            if *role == Role::Closure {
+            if matches!(role, Role::Closure | Role::Tangent(_)) {
                 return true;
             }
             for ty in ctors.iter().flat_map(|ctor| &ctor.fields) {
@@ -153,7 +216,7 @@ impl Ad {
                     let right = code.field_params("b", &other.fields);
                     let result = if j == 0 {
                         a.clone()
-                    } else if i == j && (closure_sum.is_none() || i + 2 < ctors.len()) {
+                    } else if i == j && (closure_sum.is_none_or(|sum| i + 1 < sum)) {
                         let fields: Vec<Atom> =
                             left.iter().zip(right).map(|(x, y)| code.sum(x.clone(), y)).collect();
                         code.b.make(tangent, i as u32, fields)

@@ -164,6 +164,10 @@ impl Transposer<'_, '_> {
         }
         self.accumulators.extend(&plan.sums);
         self.env.extend(plan.parts.index.map(|var| (var, index)));
+        for (var, like) in &plan.parts.shapes {
+            let like = self.primal(like);
+            self.env.insert(*var, like);
+        }
         let mut states = Vec::new();
         for part in &plan.carried {
             let (name, ty) = self.barred(part.param);
@@ -188,8 +192,20 @@ impl Transposer<'_, '_> {
             }
         }
         self.block(&plan.parts.body);
+        let results = self.iteration_results(&plan, &states);
+        let body = self.code.b.close(results);
+        (self.env, self.bars) = around;
+        (self.rows, self.accumulators) = outer;
+        let mode = if init.is_empty() { Mode::Each } else { Mode::Sequence };
+        let backward = !plan.parts.backward;
+        let op = Loop { mode, backward, len, inputs: arrays, init, accs, body };
+        self.loop_results(&plan, Op::Loop(Box::new(op)));
+    }
+
+    /// What an iteration gives: carried cotangents, sums, rows.
+    fn iteration_results(&mut self, plan: &Plan<'_>, states: &[Atom]) -> Vec<Atom> {
         let mut results = Vec::new();
-        for (part, state) in plan.carried.iter().zip(&states) {
+        for (part, state) in plan.carried.iter().zip(states) {
             let ty = self.info(part.param).ty;
             let bar = self.bars.get(&part.param).cloned();
             results.push(bar.unwrap_or_else(|| self.code.zero(Some(state), ty)));
@@ -198,13 +214,7 @@ impl Transposer<'_, '_> {
         for var in plan.summed.iter().chain(&plan.sums).copied().chain(rows) {
             results.push(self.bar_or_zero(var));
         }
-        let body = self.code.b.close(results);
-        (self.env, self.bars) = around;
-        (self.rows, self.accumulators) = outer;
-        let mode = if init.is_empty() { Mode::Each } else { Mode::Sequence };
-        let backward = !plan.parts.backward;
-        let op = Loop { mode, backward, len, inputs: arrays, init, accs, body };
-        self.loop_results(&plan, Op::Loop(Box::new(op)));
+        results
     }
 
     /// Appends the loop, and adds what it gives.

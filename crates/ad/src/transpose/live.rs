@@ -102,6 +102,16 @@ impl Ad {
                 }
             }
             Lin::Call(call) => self.live_call(call, live),
+            Lin::Sum { out, parts } => {
+                if live.contains(out) {
+                    live.extend(parts.iter().map(Ref::base));
+                }
+            }
+            Lin::Pullback(pullback) => {
+                if pullback.outs.iter().flatten().any(|out| live.contains(out)) {
+                    live.extend(pullback.points.iter().filter_map(|(_, of)| of.as_ref()).map(Ref::base));
+                }
+            }
         }
     }
 

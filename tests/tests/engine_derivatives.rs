@@ -1,0 +1,259 @@
+//! The engine's derivatives: examples, programs by hand and generated programs go through lowering and differentiation;
+//! what comes out is well formed, and gives what the interpreter gives, to the last bit (zeros have no sign here).
+
+use arbitrary::Unstructured;
+use std::path::Path;
+use wengert_base::{Diagnostic, SourceId};
+use wengert_driver::scope::Scope;
+use wengert_driver::{Options, Session, show};
+use wengert_gen::{Config, gen_program, gen_value};
+use wengert_ir::eval::{Evaluator, Limits, Value};
+use wengert_mono::simple;
+use wengert_tests::{parallel, project};
+
+fn messages(errors: &[Diagnostic]) -> String {
+    errors.iter().map(|error| format!("{}: {}\n", error.code, error.message)).collect()
+}
+
+/// What the program, which gives a text, gives through the engine's IR with its derivatives made; and its operations.
+fn engine(program: &simple::Program) -> Result<(String, u64), String> {
+    let lowered = wengert_lower::lower(program, &|_: SourceId| false).map_err(|errors| messages(&errors))?;
+    let made = wengert_ad::differentiate(lowered.program);
+    if let Err(errors) = wengert_ir::verify(&made) {
+        let errors: String = errors.iter().take(4).map(|error| format!("{error}\n")).collect();
+        return Err(format!("ill formed: {errors}"));
+    }
+    let mut evaluator = Evaluator::new(&made, Limits::default());
+    match evaluator.call(lowered.entry.func, Vec::new()) {
+        Ok(results) => match results.as_slice() {
+            [Value::Text(text)] => Ok((text.as_str().to_owned(), evaluator.flops())),
+            other => Err(format!("{} results", other.len())),
+        },
+        Err(failure) => Err(messages(&[failure.diagnostic()])),
+    }
+}
+
+/// Zeros have no sign, and records are tuples.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut word = String::new();
+    let text = text.replace(['{', '}', '(', ')'], "|").replace(['\\', '"'], "");
+    for part in text.split_inclusive([' ', ',', '|', '[', ']']) {
+        let (token, end) = part.split_at(part.trim_end_matches([' ', ',', '|', '[', ']']).len());
+        if token == "=" {
+            word.clear();
+            continue;
+        }
+        plain.push_str(&word);
+        word = format!("{}{}", if token == "-0.0" { "0.0" } else { token }, end.replace('|', " ").trim_end());
+        word.push(' ');
+    }
+    plain.push_str(&word);
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether two results are the same but for rounding.
+fn close(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<&str>, Vec<&str>) = (a.split(' ').collect(), b.split(' ').collect());
+    let number = |token: &str| token.trim_end_matches([',', ']']).parse::<f64>().ok();
+    a.len() == b.len()
+        && a.iter().zip(&b).all(|(x, y)| match (number(x), number(y)) {
+            (Some(x), Some(y)) => {
+                x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-12 * x.abs().max(1.0)
+            }
+            (_, _) => x == y,
+        })
+}
+
+/// What differs, if anything does.
+fn compared(
+    exact: bool,
+    what: &str,
+    expected: Result<String, String>,
+    program: Result<simple::Program, String>,
+) -> Option<String> {
+    let found = program.and_then(|program| {
+        let made = std::panic::catch_unwind(|| engine(&program));
+        made.unwrap_or_else(|panic| Err(format!("panic: {:?}", panic.downcast_ref::<String>())))
+    });
+    let found = found.map(|(text, _)| text);
+    let clean = |result: Result<String, String>| match result {
+        Ok(text) => plain(&text),
+        Err(error) => format!("fails: {}", error.lines().next().unwrap_or_default()),
+    };
+    let (expected, found) = (clean(expected), clean(found));
+    let short = |text: &str| text.chars().take(600).collect::<String>();
+    let same = if exact { expected == found } else { close(&expected, &found) };
+    (!same)
+        .then(|| format!("{what}\n  interpreter: {}\n  engine:      {}\n", short(&expected), short(&found)))
+}
+
+fn expression(exact: bool, text: &str, file: Option<&Path>) -> Option<String> {
+    let text = format!("show ({text})");
+    let evaluated = Session::new().eval(&text, file, &Options::default());
+    let expected = evaluated.map(|evaluated| show(&evaluated.value)).map_err(|errors| messages(&errors));
+    let program = Session::new().simple(&text, file).map(|(program, _)| program);
+    compared(exact, &text, expected, program.map_err(|errors| messages(&errors)))
+}
+
+#[test]
+fn every_example_gives_the_same() {
+    let examples = project::files("examples", "wg");
+    // The engine makes `taylor` to order 5 only.
+    let examples: Vec<_> = examples.into_iter().filter(|file| !file.ends_with("taylor_series.wg")).collect();
+    let failed: Vec<String> =
+        parallel::map(&examples, |file| expression(true, "main", Some(file))).into_iter().flatten().collect();
+    println!("{} of {} examples agree", examples.len() - failed.len(), examples.len());
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// Programs by hand, one for each thing that derivatives must get right.
+const PROGRAMS: &[&str] = &[
+    "grad (\\(x, y) -> (x + 1) * (2 * x + y ^ 2)) (1.0, 3.0)",
+    "grad (\\x -> x * grad (\\y -> x) 2.0) 1.0",
+    "derivative (\\x -> x * derivative (\\y -> x * y) 2.0) 3.0",
+    "grad (\\x -> if x > 0 then log x else 0) 0.5",
+    "grad (\\x -> max x (x * x)) 2.0",
+    "grad (\\xs -> product xs) [1.5, 0.7, 2.0]",
+    "grad (\\xs -> sum (map (\\x -> sin x * x) xs)) [1.0, 2.0, 3.0]",
+    "grad (\\xs -> maximum (scan (\\a b -> max a b * 0.5) 0.0 xs)) [1.0, 5.0, 2.0]",
+    "grad (\\xs -> sum (scan (\\a b -> a * b + 1.0) 1.0 xs)) [1.1, 0.3, 2.7, 0.9]",
+    "grad (\\(m, v) -> sum (matvec m v)) ([[0.1, 0.3], [0.7, 1.9]], [1.1, 0.6])",
+    "grad (\\xs -> dot xs (reverse xs)) [0.1, 0.7, 1.3]",
+    "grad (\\xs -> (sort xs)[1] * (sort xs)[0]) [3.0, 1.0, 2.0]",
+    "grad (\\xs -> sum (slice xs 1 3) * xs[0]) [3.0, 1.0, 2.0]",
+    "grad (\\xs -> sum (concat xs (map (\\x -> x * x) xs))) [3.0, 1.0, 2.0]",
+    "grad (\\xs -> dot (gather xs [0, 0, 2]) [1.0, 2.0, 3.0]) [3.0, 1.0, 2.0]",
+    "grad (\\(xs, ys) -> sum (map (\\x -> x * x) (scatter_add xs [0, 1, 0] ys))) ([3.0, 1.0], [0.1, 0.2, 0.3])",
+    "grad (\\xs -> sum (filter (\\x -> x > 1.5) (map (\\x -> x * x) xs))) [3.0, 1.0, 2.0]",
+    "grad (\\xs -> sum (set xs 1 (xs[0] * xs[2]))) [3.0, 1.0, 2.0]",
+    "grad (\\x -> sum (replicate 3 (x * x))) 1.5",
+    "grad (\\xs -> fold (\\a x -> a * x + xs[0]) 1.0 xs) [1.1, 0.3, 0.7]",
+    "grad (iterate 10 (\\x -> 3.7 * x * (1 - x))) 0.3",
+    "grad (while_loop (\\x -> x < 100.0) (\\x -> x * x)) 1.5",
+    "grad (while_loop (\\x -> x < 100.0) (\\x -> x + x)) 1.5",
+    "grad (checkpoint (iterate 10 (\\x -> 3.7 * x * (1 - x)))) 0.3",
+    "derivative (checkpoint (iterate 10 (\\x -> 3.7 * x * (1 - x)))) 0.3",
+    "let rec f n x = if n == 0 then x else x * sin (f (n - 1) x) in grad (f 5) 1.1",
+    "let rec f n x = if n == 0 then x else x * sin (f (n - 1) x) in derivative (grad (f 5)) 1.1",
+    "hessian (\\xs -> xs[0] ^ 3 * sin xs[1] / (1 + xs[0] * xs[1])) [1.3, 0.4]",
+    "jacrev (\\xs -> map (\\x -> x * sum xs) xs) [1.0, 2.0, 3.0]",
+    "jacfwd (\\xs -> map (\\x -> x * sum xs) xs) [1.0, 2.0, 3.0]",
+    "grad (\\x -> x ** 2.5 + 2.0 ** x + atan2 x 0.3 + hypot x 2.0 + abs x + erf x + lgamma x) 1.7",
+    "grad (\\x -> stop_gradient x * x) 3.0",
+    "derivative (\\x -> stop_gradient (x * x) * x) 3.0",
+    "jvp (\\g -> g (g 1.0)) (sin, cos)",
+    "snd (jvp (\\(g, x) -> g (g x)) ((sin, 1.0), (cos, 0.5)))",
+    "(snd (jvp (\\x -> \\y -> x * x * y) (3.0, 1.0))) 2.0",
+    "derivative (\\x -> (derivative (\\y -> \\z -> x * y * z) 2.0) 5.0) 3.0",
+    "let f = derivative (\\x -> \\g -> \\y -> g (x + y)) 3.0 in f (f exp) 1.0",
+    "grad (\\x -> iterate 5 (\\f -> \\y -> f (y * x)) (\\y -> y) x) 1.1",
+    "grad (\\x -> fold (\\acc f -> acc * f x) 1.0 [sin, cos, exp]) 0.5",
+    "grad (custom_jvp (\\x -> x * x) (\\(x, t) -> (x * x, 3.0 * x * t))) 2.0",
+    "derivative (custom_jvp (\\x -> x * x) (\\(x, t) -> (x * x, 3.0 * x * t))) 2.0",
+    "grad (custom_vjp (\\x -> x * x) (\\x -> (x * x, \\w -> 5.0 * x * w))) 2.0",
+    "derivative (custom_vjp (\\x -> x * x) (\\x -> (x * x, \\w -> 5.0 * x * w))) 2.0",
+    "grad (\\a -> custom_jvp (\\x -> a * x) (\\(x, t) -> (a * x, 3.0 * t)) (a * 2.0)) 2.0",
+    "derivative (grad (custom_vjp (\\x -> x * x) (\\x -> (x * x, \\w -> 5.0 * x * w)))) 2.0",
+    "apply_dual (pullback (\\(x, y) -> x * y) to_dual (2.0, 3.0)) (1.0, 1.0)",
+    "let (y, back) = vjp (\\xs -> map (\\x -> x * xs[0]) xs) [2.0, 3.0] in (y, back [1.0, 0.5])",
+    "let (y, f) = linearize (\\(x, n) -> (x * real n, n)) (2.0, 3) in (y, f (0.5, 3))",
+    "let (y, back) = vjp (\\xs -> map (\\x -> x * xs[0]) xs) [2.0, 3.0] in back [1.0]",
+    "grad (\\xs -> sum (map (\\x -> sum (map (\\y -> x * y) xs)) xs)) [1.1, 0.3, 0.7]",
+    "grad (\\xss -> sum (map sum xss)) [[1.1, 0.3], [0.7, 0.2]]",
+    "grad (\\xs -> fold (\\a i -> a + sum (slice xs 0 i) * xs[i]) 0.0 (iota (length xs))) [1.1, 0.3, 0.7]",
+    "derivative (\\x -> reduce (\\a b -> a * b) 1.0 [x, x * x, 2.0]) 1.5",
+    "grad (\\x -> polygamma 1 x + x ^ -2 + cbrt x + tanh x + softplus x + sigmoid x + relu x) 0.8",
+];
+
+/// Programs whose sums are made in another order than the interpreter's: an operand that is a result goes by another name,
+/// the two factors of a product are the same array, derivatives nest in reverse mode.
+const ROUNDED_PROGRAMS: &[&str] = &[
+    "grad (\\(x, y) -> let z = max x y in z * z + x) (1.3, 0.7)",
+    "grad (\\m -> sum (flatten (matmul m (transpose m)))) [[0.1, 0.3], [0.7, 1.9]]",
+    "let rec f n x = if n == 0 then x else x * sin (f (n - 1) x) in grad (grad (f 4)) 1.1",
+    "taylor 4 (\\x -> exp (2 * x)) 0.3",
+    "let f = \\x -> let d = derivative (\\y -> \\g -> \\a -> g (a + y) * tanh y) (x - 0.3) in d (\\z -> z * x) 0.7 in grad (grad f) 0.4",
+    "let f = \\x -> let d = derivative (\\y -> \\a -> a * sin y) (x * x) in d 0.7 in grad (grad f) 0.4",
+];
+
+#[test]
+fn programs_whose_sums_are_in_another_order_differ_by_rounding_only() {
+    let failed: Vec<String> =
+        parallel::map(ROUNDED_PROGRAMS, |text| expression(false, text, None)).into_iter().flatten().collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn programs_by_hand_give_the_same() {
+    let failed: Vec<String> =
+        parallel::map(PROGRAMS, |text| expression(true, text, None)).into_iter().flatten().collect();
+    println!("{} of {} programs agree", PROGRAMS.len() - failed.len(), PROGRAMS.len());
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// Bytes that look random, the same for each seed.
+fn bytes(seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    (0..256 + (seed as usize * 2617) % 30_000).map(|_| next()).collect()
+}
+
+/// Expressions about the entry of a generated program at a point, and whether the results are the same to the last bit.
+const EXPRESSIONS: &[(bool, &str)] = &[
+    (true, "entry x"),
+    (true, "snd (jvp entry (x, x))"),
+    (true, "let (y, back) = vjp entry x in back y"),
+    (true, "let (y, forward) = linearize entry x in forward x"),
+    (false, "grad (\\x -> norm_squared (grad (\\x -> norm_squared (entry x)) x)) x"),
+];
+
+#[test]
+fn generated_programs_give_the_same() {
+    let cases = std::env::var("WENGERT_PROPERTY_CASES").ok().and_then(|text| text.parse().ok());
+    let seeds: Vec<u64> = (0..cases.unwrap_or(24)).collect();
+    let failures = parallel::map(&seeds, |seed| {
+        let config = if seed % 2 == 0 { Config::default() } else { Config::smooth() };
+        let bytes = bytes(*seed);
+        let (for_input, for_program) = bytes.split_at(128);
+        let program = gen_program(&mut Unstructured::new(for_program), &config).expect("there are bytes");
+        let mut input = Unstructured::new(for_input);
+        let point = gen_value(&mut input, &program.arg_type, program.decls());
+        let point = point.expect("there are bytes").expect("entries take first-order values");
+        for (exact, expression) in EXPRESSIONS {
+            let text =
+                format!("{}\ndef it = let x = {} in show ({expression})\n", program.text(), point.text());
+            let path = std::env::temp_dir().join(format!("engine-derivatives-{seed}.wg"));
+            let mut session = Session::new();
+            let report = session.check_text("generated.wg", &text, Path::new("."));
+            if report.has_errors() {
+                continue;
+            }
+            let scope = Scope::of_file(&report.modules);
+            let evaluated = session.eval_in(&scope, "it.wg", "it", &Options::default());
+            let expected =
+                evaluated.map(|evaluated| show(&evaluated.value)).map_err(|errors| messages(&errors));
+            std::fs::write(&path, &text).expect("there is a folder for it");
+            let simple = Session::new().simple("it", Some(&path)).map(|(program, _)| program);
+            let _ = std::fs::remove_file(&path);
+            let difference = compared(
+                *exact,
+                &format!("seed {seed}, {expression}"),
+                expected,
+                simple.map_err(|errors| messages(&errors)),
+            );
+            if let Some(difference) = difference {
+                return Some(format!("{difference}{text}"));
+            }
+        }
+        None
+    });
+    let failed: Vec<String> = failures.into_iter().flatten().collect();
+    println!("{} of {} generated programs agree", seeds.len() - failed.len(), seeds.len());
+    assert!(failed.is_empty(), "{} fail:\n{}", failed.len(), failed.join("\n"));
+}
