@@ -12,7 +12,7 @@ use crate::{Ad, Code, Key, activity, deep};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 use wengert_base::Name;
-use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Requirement, Stmt, Var};
+use wengert_ir::op::{ArrayOp, Atom, Block, Compare, Loop, Mode, Op, Requirement, Stmt, Var};
 use wengert_ir::program::Func;
 use wengert_ir::ty::{Elem, Ty};
 use wengert_prim::RealOp;
@@ -82,13 +82,7 @@ fn write_out(code: &mut Code<'_>, block: &Block, active: &FxHashSet<Var>) -> Vec
 
 fn product(code: &mut Code<'_>, op: ArrayOp, args: &[Atom]) -> Atom {
     match (op, args) {
-        (ArrayOp::Product, [xs]) => {
-            fold(code, Atom::Real(1.0), std::slice::from_ref(xs), |code, total, rows| {
-                code.b
-                    .called("product")
-                    .real(RealOp::Mul, [total].into_iter().chain(rows).collect::<Vec<_>>())
-            })
-        }
+        (ArrayOp::Product, [xs]) => product_of(code, xs),
         (ArrayOp::Dot, [xs, ys]) => {
             let [m, n] = [xs, ys].map(|array| code.length(array));
             require(code, Requirement::SameSize("dot".into()), m, n);
@@ -110,6 +104,22 @@ fn product(code: &mut Code<'_>, op: ArrayOp, args: &[Atom]) -> Atom {
         }
         (_, _) => Atom::Unit,
     }
+}
+
+/// The first element times the others, one after the other; 1 if there is none.
+fn product_of(code: &mut Code<'_>, xs: &Atom) -> Atom {
+    let n = code.length(xs);
+    let cond = code.b.compare(Compare::Eq, n.clone(), Atom::Int(0));
+    code.b.open();
+    let then = code.b.close(vec![Atom::Real(1.0)]);
+    code.b.open();
+    let first = code.b.called("first").array(ArrayOp::Index, [xs.clone(), Atom::Int(0)]);
+    let rest = code.b.called("rest").array(ArrayOp::Slice, [xs.clone(), Atom::Int(1), n]);
+    let product = fold(code, first, &[rest], |code, total, rows| {
+        code.b.called("product").real(RealOp::Mul, [total].into_iter().chain(rows).collect::<Vec<_>>())
+    });
+    let otherwise = code.b.close(vec![product]);
+    code.b.called("product").typed1(Ty::REAL, Op::If { cond, then, otherwise })
 }
 
 fn require(code: &mut Code<'_>, what: Requirement, left: Atom, right: Atom) {
