@@ -44,7 +44,7 @@ mod theorems;
 use crate::kit::ground::Ground;
 use crate::kit::simple;
 use crate::kit::system::{Rule, System, Variant};
-use crate::kit::trace::{Limits, Trace};
+use crate::kit::trace::{Limits, Stopped, Trace};
 use from_core::{Gradient, Shape, Translated};
 use machine::Halt;
 use reduce::{Rules, Strategy};
@@ -108,6 +108,12 @@ pub fn reduce_term(tm: &Tm, limits: &Limits) -> (Tm, Trace) {
         return outcome;
     }
     let run = reduce::normalize(tm, rules_of_traces(), Strategy::Unfolding, limits);
+    if run.stopped == Some(Stopped::Work)
+        && let Some((end, outcome)) = by_machine(tm, true, limits)
+    {
+        // The first steps as they were recorded, and the end by the machine, which does not look for redexes.
+        return (end, Trace { steps: run.steps, ..outcome });
+    }
     let trace = Trace {
         start: print::plain(tm),
         steps: run.steps,

@@ -143,8 +143,8 @@ impl System for Perturbative {
         let naive = naive::value(&term);
         let normal = reduce::reduce(&term, Order::BodyFirst, &quiet());
         let mut translations = vec![("its normal form", normal.end)];
-        if let Some(value) = naive {
-            translations.push(("its value by dual numbers without names, section 2", value.text()));
+        if let Some(text) = naive.and_then(|value| value.text()) {
+            translations.push(("its value by dual numbers without names, section 2", text));
         }
         Ok(translations)
     }

@@ -292,6 +292,7 @@ fn point(n: usize, way: Way, program: &Program, times: bool) -> Result<Point, En
     let why = match trace.stopped {
         Some(Stopped::Steps) => Some(format!("more than {} steps", LIMITS.steps)),
         Some(Stopped::Size) => Some(format!("a term of more than {} nodes", LIMITS.size)),
+        Some(Stopped::Work) => Some("too many steps on large terms".to_string()),
         None if trace.end.len() > LONG => Some(format!("a last term of more than {LONG} bytes")),
         None if first > PATIENCE => Some(format!("more than {} seconds", PATIENCE.as_secs())),
         None => None,

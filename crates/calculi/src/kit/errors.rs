@@ -33,13 +33,17 @@ pub fn takers(takers: &[&str]) -> String {
 
 /// A reduction that met a limit.
 pub fn stopped(stopped: Stopped, limit: u64) -> Diagnostic {
-    let (message, option) = match stopped {
-        Stopped::Steps => (format!("the reduction was stopped after {limit} steps"), "--max-steps"),
+    let (message, help) = match stopped {
+        Stopped::Steps => (format!("after {limit} steps"), "`--max-steps N` sets another limit"),
         Stopped::Size => {
-            (format!("the reduction was stopped at a term of more than {limit} nodes"), "--max-size")
+            (format!("at a term of more than {limit} nodes"), "`--max-size N` sets another limit")
         }
+        Stopped::Work => (
+            format!("when its steps had looked through {limit} nodes"),
+            "reduce a smaller term, or a part of this one",
+        ),
     };
-    Diagnostic::error("E0984", Span::NOWHERE, message)
+    Diagnostic::error("E0984", Span::NOWHERE, format!("the reduction was stopped {message}"))
         .note("it may have no end, or just be long")
-        .help(format!("`{option} N` sets another limit"))
+        .help(help)
 }

@@ -51,6 +51,7 @@ pub fn trace(calculus: &str, trace: &Trace, keep: &dyn Fn(&str) -> bool) -> Stri
         None => "null",
         Some(Stopped::Steps) => "\"steps\"",
         Some(Stopped::Size) => "\"size\"",
+        Some(Stopped::Work) => "\"work\"",
     });
     out.push('}');
     out

@@ -95,7 +95,7 @@ pub fn steps(trace: &Trace, options: &Options) -> String {
 pub fn outcome(trace: &Trace, options: &Options) -> String {
     let mut out = String::new();
     match (&trace.result, trace.stopped) {
-        (_, Some(Stopped::Steps | Stopped::Size)) => {
+        (_, Some(Stopped::Steps | Stopped::Size | Stopped::Work)) => {
             let _ = writeln!(out, "stopped at {}", fold(&trace.end, None, options));
         }
         (Some(result), None) => {

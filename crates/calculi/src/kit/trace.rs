@@ -77,6 +77,9 @@ impl Default for Limits {
     }
 }
 
+/// Nodes at most in all terms of a reduction together, where each step looks through the whole term.
+pub const WORK: u64 = 30_000_000;
+
 /// Which limit a reduction met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
@@ -84,4 +87,6 @@ pub enum Stopped {
     Steps,
     /// [`Limits::size`]
     Size,
+    /// [`WORK`]
+    Work,
 }

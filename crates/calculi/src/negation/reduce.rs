@@ -12,7 +12,7 @@
 use super::print;
 use super::syntax::{self, Kind, Symbol, Tm, Ty, Var, add, app, deep, lam, num, pair, sub, sub_pair, var};
 use super::types::type_of;
-use crate::kit::trace::{Counts, Limits, Step, Stopped};
+use crate::kit::trace::{Counts, Limits, Step, Stopped, WORK};
 use wengert_prim::RealOp;
 
 /// A reduction rule, by its number in Table 2.
@@ -487,9 +487,16 @@ pub struct Run {
 pub fn normalize(tm: &Tm, set: Rules, strategy: Strategy, limits: &Limits) -> Run {
     let mut run = Run { end: tm.clone(), steps: Vec::new(), counts: Counts::default(), stopped: None };
     run.counts.size(tm.size);
+    let mut work = 0;
     while let Some(redex) = next(&run.end, set, strategy) {
         if run.counts.steps >= limits.steps {
             run.stopped = Some(Stopped::Steps);
+            break;
+        }
+        // Finding a redex looks through the term.
+        work += run.end.size;
+        if work > WORK {
+            run.stopped = Some(Stopped::Work);
             break;
         }
         let Some(after) = step(&run.end, &redex) else { break };

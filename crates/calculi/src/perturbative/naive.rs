@@ -30,8 +30,11 @@ pub struct Bound {
     rest: Env,
 }
 
-/// Parts of terms that are evaluated at most.
-const MOST_WORK: u64 = 1_000_000;
+/// Parts of terms that are evaluated at most. Values and environments are no deeper, so that they are dropped by recursion.
+const MOST_WORK: u64 = 30_000;
+
+/// Parts of a value that are written at most: a pair of a pair with itself, and so on, has many.
+const MOST_TEXT: u64 = 10_000;
 
 /// The value of a closed term, see [`evaluate`].
 pub fn value(term: &Term) -> Option<Value> {
@@ -39,14 +42,23 @@ pub fn value(term: &Term) -> Option<Value> {
 }
 
 impl Value {
-    /// As text: `x + x′ε` for a number.
-    pub fn text(&self) -> String {
-        match self {
-            Value::Dual(x, 0.0) => super::print::number(*x),
-            Value::Dual(x, dx) => format!("{} + {}ε", super::print::number(*x), super::print::number(*dx)),
-            Value::Pair(a, b) => format!("⟨{}, {}⟩", a.text(), b.text()),
-            Value::Closure(..) | Value::Const(_) | Value::Pushed(_) => "a function".into(),
-        }
+    /// As text: `x + x′ε` for a number; `None` if it would be long.
+    pub fn text(&self) -> Option<String> {
+        self.written(&mut MOST_TEXT.clone())
+    }
+
+    fn written(&self, left: &mut u64) -> Option<String> {
+        *left = left.checked_sub(1)?;
+        deep(|| {
+            Some(match self {
+                Value::Dual(x, 0.0) => super::print::number(*x),
+                Value::Dual(x, dx) => {
+                    format!("{} + {}ε", super::print::number(*x), super::print::number(*dx))
+                }
+                Value::Pair(a, b) => format!("⟨{}, {}⟩", a.written(left)?, b.written(left)?),
+                Value::Closure(..) | Value::Const(_) | Value::Pushed(_) => "a function".into(),
+            })
+        })
     }
 }
 
@@ -133,8 +145,11 @@ fn apply(function: &Value, argument: Value, left: &mut u64) -> Option<Value> {
         Value::Pushed(f) => {
             let Value::Pair(perturbation, primal) = argument else { return None };
             // `x + x′ε`, whatever perturbation x itself has: this is the confusion.
-            let result = apply(f, combined(&primal, &perturbation)?, left)?;
-            Some(Value::Pair(part(&result, Half::First)?.into(), part(&result, Half::Second)?.into()))
+            let result = apply(f, combined(&primal, &perturbation, left)?, left)?;
+            Some(Value::Pair(
+                part(&result, Half::First, left)?.into(),
+                part(&result, Half::Second, left)?.into(),
+            ))
         }
         Value::Dual(..) | Value::Pair(..) => None,
     }
@@ -152,11 +167,12 @@ fn leaves(value: &Value, out: &mut Vec<(f64, f64)>) -> Option<()> {
     Some(())
 }
 
-fn combined(primal: &Value, perturbation: &Value) -> Option<Value> {
+fn combined(primal: &Value, perturbation: &Value, left: &mut u64) -> Option<Value> {
+    *left = left.checked_sub(1)?;
     match (primal, perturbation) {
         (Value::Dual(x, dx), Value::Dual(t, _)) => Some(Value::Dual(*x, dx + t)),
         (Value::Pair(a, b), Value::Pair(s, t)) => {
-            Some(Value::Pair(combined(a, s)?.into(), combined(b, t)?.into()))
+            Some(Value::Pair(combined(a, s, left)?.into(), combined(b, t, left)?.into()))
         }
         (Value::Dual(..) | Value::Pair(..) | Value::Closure(..) | Value::Const(_) | Value::Pushed(_), _) => {
             None
@@ -165,10 +181,11 @@ fn combined(primal: &Value, perturbation: &Value) -> Option<Value> {
 }
 
 /// `E` of section 2, and the primal.
-fn part(value: &Value, half: Half) -> Option<Value> {
+fn part(value: &Value, half: Half, left: &mut u64) -> Option<Value> {
+    *left = left.checked_sub(1)?;
     match value {
         Value::Dual(x, dx) => Some(Value::Dual(if half == Half::First { *dx } else { *x }, 0.0)),
-        Value::Pair(a, b) => Some(Value::Pair(part(a, half)?.into(), part(b, half)?.into())),
+        Value::Pair(a, b) => Some(Value::Pair(part(a, half, left)?.into(), part(b, half, left)?.into())),
         Value::Closure(..) | Value::Const(_) | Value::Pushed(_) => None,
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 use wengert_base::Diagnostic;
-use wengert_driver::calculi::kit::trace::{Limits, Stopped, Trace};
+use wengert_driver::calculi::kit::trace::{Limits, Stopped, Trace, WORK};
 use wengert_driver::calculi::kit::{errors, json, show, system::System};
 use wengert_driver::calculi::systems;
 use wengert_driver::render::Style;
@@ -201,6 +201,7 @@ fn finish(
             let limit = match stopped {
                 Stopped::Steps => limits.steps,
                 Stopped::Size => limits.size,
+                Stopped::Work => WORK,
             };
             fail(session, &[errors::stopped(stopped, limit)], AT_FAULT, looks)
         }
