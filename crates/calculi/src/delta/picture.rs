@@ -276,7 +276,7 @@ impl Shown {
             self.nodes.iter().filter_map(|node| node.text.as_ref()).map(|t| t.chars().count()).max();
         let listing = longest.unwrap_or(0) as f64 * 7.3 + 190.0;
         let height = (TOP + deepest as f64 * LAYER + BOX.1 + 2.0 * GAP).max(TOP + lines as f64 * ROW + GAP);
-        let total = (self.width + listing).max(title.chars().count() as f64 * 8.5 + 2.0 * GAP).max(560.0);
+        let total = (self.width + listing).max(title.chars().count() as f64 * 8.5 + 2.0 * GAP).max(720.0);
         let mut out = svg::open(total, height);
         out.push_str(
             "<defs><marker id=\"use\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"6\" markerHeight=\"6\" \

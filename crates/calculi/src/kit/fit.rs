@@ -7,7 +7,8 @@
 //!
 //! Counts are exact, but the first of them may be special (a product of one factor has no product). So the last two
 //! thirds of the points are tried first: the simplest model that describes them to half a percent is it. If there is none,
-//! there is noise, and all points count: the simplest model is taken whose error is at most twice the least of all errors.
+//! or the series is of times, there is noise, and all points count: the simplest model is taken whose error is at most five
+//! percent, or twice the least of all errors.
 
 use std::fmt;
 
@@ -53,6 +54,10 @@ const RIGHT: f64 = 0.005;
 const TOLERANCE: f64 = 2.0;
 /// The least part of the last value that a leading term makes up.
 const SHARE: f64 = 0.05;
+/// The same where there is noise, which would find a small cube in anything.
+const NOISY_SHARE: f64 = 0.3;
+/// Where there is noise, models with a smaller relative error than this are equally good.
+const NOISE: f64 = 0.05;
 /// The least number of points that tell anything.
 const FEWEST: usize = 4;
 /// The least number of points that are fitted, if there are so many.
@@ -72,28 +77,32 @@ pub fn fit(series: &[(f64, f64)]) -> Option<Growth> {
     }
     let kept = (series.len() * 2).div_ceil(3).max(TAIL);
     let tail = series.get(series.len().saturating_sub(kept)..)?;
-    simplest(tail, |_| RIGHT).or_else(|| simplest(series, |least| TOLERANCE * least))
+    let exact = series.iter().all(|(_, y)| y.fract() == 0.0);
+    exact
+        .then(|| simplest(tail, SHARE, |_| RIGHT))
+        .flatten()
+        .or_else(|| simplest(series, NOISY_SHARE, |least| (TOLERANCE * least).max(NOISE)))
 }
 
 /// The simplest model whose error is at most what `bound` makes of the least error.
-fn simplest(series: &[(f64, f64)], bound: impl Fn(f64) -> f64) -> Option<Growth> {
-    let exponential = searched(series, BASES, &Growth::Exponential);
+fn simplest(series: &[(f64, f64)], share: f64, bound: impl Fn(f64) -> f64) -> Option<Growth> {
+    let exponential = searched(series, share, BASES, &Growth::Exponential);
     let mut models =
         vec![Growth::Constant, Growth::Linear, Growth::LinearLog, Growth::Quadratic, exponential];
     if series.len() > FEWEST {
         // Through four points there is always a cubic.
         models.push(Growth::Cubic);
     }
-    models.push(searched(series, POWERS, &Growth::Power));
+    models.push(searched(series, share, POWERS, &Growth::Power));
     let errors: Vec<(Growth, f64)> =
-        models.into_iter().filter_map(|model| Some((model, error(series, model)?))).collect();
+        models.into_iter().filter_map(|model| Some((model, error(series, share, model)?))).collect();
     let least = errors.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
     errors.iter().find(|(_, error)| *error <= bound(least).min(WRONG)).map(|(model, _)| *model)
 }
 
 /// The model that fits best of those with a number in it: the best of a row, and then the best in its neighborhood.
-fn searched(series: &[(f64, f64)], range: (f64, f64), model: &dyn Fn(f64) -> Growth) -> Growth {
-    let cost = |log: f64| error(series, model(log.exp())).unwrap_or(f64::INFINITY);
+fn searched(series: &[(f64, f64)], share: f64, range: (f64, f64), model: &dyn Fn(f64) -> Growth) -> Growth {
+    let cost = |log: f64| error(series, share, model(log.exp())).unwrap_or(f64::INFINITY);
     let (mut low, mut high) = (range.0.ln(), range.1.ln());
     for _ in 0..12 {
         let step = (high - low) / 16.0;
@@ -107,7 +116,7 @@ fn searched(series: &[(f64, f64)], range: (f64, f64), model: &dyn Fn(f64) -> Gro
 }
 
 /// The relative error of the best model of that order, if its leading term matters and grows.
-fn error(series: &[(f64, f64)], model: Growth) -> Option<f64> {
+fn error(series: &[(f64, f64)], share: f64, model: Growth) -> Option<f64> {
     let (largest, last) = *series.last()?;
     let (one, linear, log): (Term, Term, Term) = (&|_| 1.0, &|n| n, &|n: f64| n * n.ln());
     let (square, cube): (Term, Term) = (&|n| n * n, &|n| n * n * n);
@@ -134,7 +143,7 @@ fn error(series: &[(f64, f64)], model: Growth) -> Option<f64> {
         Growth::Quadratic => square(largest),
         Growth::Cubic => cube(largest),
     };
-    (found.slope * leading > SHARE * last).then_some(found.error)
+    (found.slope * leading > share * last).then_some(found.error)
 }
 
 /// A term of a model, as a function of n.
@@ -265,6 +274,18 @@ mod tests {
         assert!(matches!(found, Some(Growth::Power(power)) if power > 3.5), "{found:?}");
         // A series that is none of these.
         assert_eq!(fit(&[(1.0, 5.0), (2.0, 900.0), (4.0, 3.0), (8.0, 700.0), (16.0, 2.0)]), None);
+    }
+
+    #[test]
+    fn times_that_are_nearly_linear_have_no_cube() {
+        let times = [0.05, 0.06, 0.07, 0.09, 0.10, 0.12, 0.15, 0.21, 0.28];
+        let ns = [2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0, 24.0, 32.0];
+        let series: Vec<(f64, f64)> = ns.into_iter().zip(times).collect();
+        assert_eq!(fit(&series), Some(Growth::Linear));
+        let times = [0.07, 0.14, 0.29, 0.62, 1.27, 2.61, 5.62];
+        let ns = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
+        let series: Vec<(f64, f64)> = ns.into_iter().zip(times).collect();
+        assert!(matches!(fit(&series), Some(Growth::Linear | Growth::LinearLog)), "{:?}", fit(&series));
     }
 
     #[test]

@@ -57,8 +57,8 @@ impl Phases {
             );
         };
         let (left, right) = (20.0 + lane / 2.0, 40.0 + 1.5 * lane);
-        line(out, left, 22.0, FORWARD, "bold", "forward phase: values through the let series");
-        line(out, right, 22.0, BACK, "bold", "reverse phase: dual constants through the starred maps");
+        line(out, left, 22.0, FORWARD, "bold", "forward phase: values");
+        line(out, right, 22.0, BACK, "bold", "reverse phase: dual constants");
         let left_out = self.nodes.len() - shown;
         let lines = match left_out {
             0 => format!("{} lines; those that only name or pair are not drawn", self.lines),
