@@ -68,6 +68,7 @@ const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
     ("crates/ad/src/tidy.rs", "is_harmless", "a case for each kind of operation"),
     ("crates/ad/src/transpose/arrays.rs", "array", "a case for each array operation"),
     ("crates/calculi/src/delta/types.rs", "node", "a case for each kind of term: one typing rule each"),
+    ("crates/calculi/src/pullback/from_core/arrays.rs", "array_prim", "a case for each array operation"),
 ];
 
 /// The modules of `base`, which is not to become a drawer for everything.
