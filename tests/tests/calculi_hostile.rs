@@ -3,7 +3,7 @@
 //!
 //! Memory is bounded by the shell's `ulimit`: a program that wants more is ended by a signal, and that is a failure.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use wengert_calculi::systems;
 use wengert_tests::command::{Ran, shell_in};
@@ -20,7 +20,7 @@ const MEMORY: u64 = 2 << 20;
 const VERBS: [&str; 4] = ["check", "step", "reduce", "translate"];
 
 /// Runs a command with bounded memory; complains if it ends badly.
-fn try_command(folder: &PathBuf, line: &str) -> Result<Ran, String> {
+fn try_command(folder: &Path, line: &str) -> Result<Ran, String> {
     let start = Instant::now();
     let ran =
         shell_in(folder, &format!("ulimit -v {MEMORY}; exec timeout {} wengert {line}", PATIENCE.as_secs()));
@@ -72,7 +72,7 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
             "doubling_substitutions",
             (0..60).fold("x0".to_string(), |term, i| format!("{term}[x{i} := ⟨x{}, x{}⟩]", i + 1, i + 1)),
         ),
-        ("tower", format!("{} (λx. x + 1) 0", vec!["(λf. λx. f (f x))"; 6].join(" "))),
+        ("tower", format!("{} (λx. x + 1) 0", ["(λf. λx. f (f x))"; 6].join(" "))),
         (
             "typed_tower",
             "(λf:!(!(!(!R → R) → !R → R) → !(!R → R) → !R → R). λx:!(!(!R → R) → !R → R). f (f x)) \
@@ -124,7 +124,7 @@ fn programs() -> Vec<(&'static str, String)> {
         ("endless_and_growing", r"let rec f x = f x + f (x + 1.0) in grad f 1.0".into()),
         ("endless_loop", r"while_loop (\x -> true) (\x -> x) 0".into()),
         ("deep", r"let rec f n x = if n == 0 then x else sin (f (n - 1) x) in grad (f 1000000) 1.0".into()),
-        ("tower", format!("grad (\\x -> ({} sin) x) 0.5", vec!["(\\f y -> f (f y))"; 5].join(" "))),
+        ("tower", format!("grad (\\x -> ({} sin) x) 0.5", ["(\\f y -> f (f y))"; 5].join(" "))),
         ("doubling_pairs", format!("grad (\\x0 -> {pairs}1.0) 1.0")),
         ("doubling_products", lets(&|i| format!("x{i} * x{i}"), 900)),
         ("long_sum", format!("grad (\\x -> {}) 1.0", vec!["x"; 1900].join(" + "))),

@@ -32,8 +32,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "tests",
         &[
-            "base", "prim", "syntax", "core", "check", "interp", "mono", "calculi", "ir", "lower", "ad", "gen",
-            "driver",
+            "base", "prim", "syntax", "core", "check", "interp", "mono", "calculi", "ir", "lower", "ad",
+            "gen", "driver",
         ],
     ),
 ];
