@@ -26,7 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ad", &["base", "prim", "ir"]),
     ("gen", &["base", "prim", "syntax"]),
     ("opt", &["base", "prim", "ir"]),
-    ("native", &["base", "prim", "ir"]),
+    ("native", &["base", "prim", "fault", "ir"]),
     ("driver", &["base", "prim", "syntax", "core", "check", "interp", "mono", "calculi", "fault"]),
     ("cli", &["base", "driver"]),
     (

@@ -64,8 +64,13 @@ impl<'a> Lower<'a> {
         }
         if func == self.id && self.tail_calls.contains(&std::ptr::from_ref(op)) {
             self.start_again(words);
+            // Nothing looks at these: they are there so that every variable has a place.
             for out in outs {
-                self.places.insert(*out, Place::Plain(Operand::Int(0)));
+                let nothing = match word(self.func.ty(*out)) {
+                    Word::Real => Operand::Real(0.0),
+                    Word::Int | Word::Ref | Word::Address => Operand::Int(1),
+                };
+                self.places.insert(*out, Place::Plain(nothing));
             }
             return;
         }
