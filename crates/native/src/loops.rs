@@ -16,12 +16,17 @@
 //! that is only read is passed as the address of its first element and its sizes, so that a row of an array is passed
 //! without being copied.
 
+use rustc_hash::FxHashMap;
+mod print;
+
 use std::sync::Arc;
 use wengert_base::{Name, Span};
 use wengert_ir::op::{Compare, Requirement};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Id, Table};
 use wengert_prim::RealOp;
+
+pub use print::print;
 
 /// A variable of a function. It may be assigned more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -156,6 +161,34 @@ pub struct Func {
     pub recursive: bool,
     /// How it is given each parameter of the IR.
     pub passing: Vec<Passing>,
+    /// The source's definition.
+    pub span: Span,
+    /// What variables are called in the source, and where they are bound: for whoever reads what is made of this.
+    pub origins: FxHashMap<Local, Origin>,
+}
+
+/// What a variable is in the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// The source's name, or what it is for.
+    pub name: Name,
+    /// Which part of that.
+    pub part: Part,
+    /// What binds it.
+    pub span: Span,
+}
+
+/// What a variable of the loop IR is of a variable of the array IR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// The value, or an array's first element.
+    Value,
+    /// The object that holds an array.
+    Object,
+    /// An array's one size.
+    Size,
+    /// An array's size along this axis.
+    SizeAlong(usize),
 }
 
 /// How a parameter is passed.

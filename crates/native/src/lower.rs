@@ -18,6 +18,7 @@ mod borrow;
 mod control;
 mod data;
 mod loops;
+mod origins;
 mod reduce;
 mod scalar;
 mod shape;
@@ -123,6 +124,8 @@ impl<'a> Lower<'a> {
             body: Vec::new(),
             recursive: false,
             passing: shared.modes.at(id).clone(),
+            span: func.span,
+            origins: FxHashMap::default(),
         };
         let views = uses::views(func);
         Lower {
@@ -160,6 +163,7 @@ impl<'a> Lower<'a> {
             }
         });
         self.made.recursive = recursive;
+        self.made.origins = origins::origins(func, &self.places);
         self.made.body = match self.again {
             None => self.code,
             // A call of itself at the end sets `again` and the parameters, and ends.
