@@ -33,7 +33,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "tests",
         &[
             "base", "prim", "syntax", "core", "check", "interp", "mono", "calculi", "ir", "lower", "ad",
-            "gen", "driver",
+            "opt", "gen", "driver",
         ],
     ),
 ];
