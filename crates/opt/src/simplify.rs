@@ -84,7 +84,8 @@ impl Simplifier {
                     *cond = x.clone();
                     std::mem::swap(then, otherwise);
                 }
-                return select_of(stmt);
+                self.select_of(stmt);
+                return None;
             }
             Op::Match { on, arms } => {
                 let Some(Made::Data(ctor, fields)) = on.var().and_then(|var| self.made.get(&var)).cloned()
@@ -143,18 +144,21 @@ impl Simplifier {
             _ => None,
         }
     }
-}
 
-/// `if c { yield a } else { yield b }` with one result that is a number is a choice between operands.
-fn select_of(stmt: &mut Stmt) -> Option<Vec<Atom>> {
-    let Op::If { cond, then, otherwise } = &stmt.op else { return None };
-    let plain = then.stmts.is_empty() && otherwise.stmts.is_empty();
-    if let (true, [a], [b], [_]) =
-        (plain, then.results.as_slice(), otherwise.results.as_slice(), stmt.outs.as_slice())
-    {
-        stmt.op = Op::Select { cond: cond.clone(), then: a.clone(), otherwise: b.clone() };
+    /// `if c { yield a } else { yield b }` with one result that is a number is a choice between operands.
+    fn select_of(&self, stmt: &mut Stmt) {
+        let Op::If { cond, then, otherwise } = &stmt.op else { return };
+        if !then.stmts.is_empty() || !otherwise.stmts.is_empty() {
+            return;
+        }
+        if let ([a], [b], [_]) = (then.results.as_slice(), otherwise.results.as_slice(), stmt.outs.as_slice())
+        {
+            let (mut a, mut b) = (a.clone(), b.clone());
+            self.names.replace(&mut a);
+            self.names.replace(&mut b);
+            stmt.op = Op::Select { cond: cond.clone(), then: a, otherwise: b };
+        }
     }
-    None
 }
 
 /// An operand of a type, where it does not matter which.
@@ -232,15 +236,15 @@ fn better(op: &Op) -> Option<Op> {
             let n = u32::try_from(*n).ok()?;
             Some(Op::Real(RealOp::Polygamma(n), vec![x.clone()]))
         }
-        // With a finite factor that is not 0 nothing special happens but to the sign of a zero.
+        // With a finite positive factor nothing special happens.
         Op::Real(RealOp::DivZero, args) => match args.as_slice() {
-            [x, Atom::Real(d)] if d.is_finite() && *d != 0.0 => {
+            [x, Atom::Real(d)] if d.is_finite() && *d > 0.0 => {
                 Some(Op::Real(RealOp::Div, vec![x.clone(), Atom::Real(*d)]))
             }
             _ => None,
         },
         Op::Real(RealOp::MulZero, args) => match args.as_slice() {
-            [x, Atom::Real(c)] | [Atom::Real(c), x] if c.is_finite() && *c != 0.0 => {
+            [x, Atom::Real(c)] | [Atom::Real(c), x] if c.is_finite() && *c > 0.0 => {
                 Some(Op::Real(RealOp::Mul, vec![x.clone(), Atom::Real(*c)]))
             }
             _ => None,
