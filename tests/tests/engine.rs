@@ -26,7 +26,7 @@ fn verified((program, notes): &Noted) -> Result<Lowered, String> {
     if !errors.is_empty() {
         return Err(format!("{errors:#?}\n{}", simple_show::show(&simplified)));
     }
-    let lowered = wengert_lower::lower_with_notes(program, notes, &|_: SourceId| false)
+    let lowered = wengert_lower::lower_with_notes(program, notes, &|_: SourceId| false, usize::MAX)
         .map_err(|errors| messages(&errors))?;
     if let Err(errors) = wengert_ir::verify(&lowered.program) {
         let errors: String = errors.iter().take(8).map(|error| format!("{error}\n")).collect();

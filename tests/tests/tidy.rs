@@ -27,7 +27,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("gen", &["base", "prim", "syntax"]),
     ("opt", &["base", "prim", "ir"]),
     ("native", &["base", "prim", "fault", "ir"]),
-    ("driver", &["base", "prim", "syntax", "core", "check", "interp", "mono", "calculi", "fault"]),
+    ("engine", &["base", "mono", "ir", "lower", "ad", "opt", "native"]),
+    (
+        "driver",
+        &["base", "prim", "syntax", "core", "check", "interp", "mono", "calculi", "fault", "ir", "engine"],
+    ),
     ("cli", &["base", "driver"]),
     (
         "tests",

@@ -6,6 +6,7 @@ use clap_complete::Shell;
 use std::path::PathBuf;
 use std::time::Duration;
 use wengert_driver::Engine;
+use wengert_driver::emit::Stage;
 use wengert_driver::growth::{FAMILIES, Family};
 
 const EXAMPLES: &str = "\
@@ -352,8 +353,39 @@ pub(crate) struct How {
     #[arg(long, value_enum, default_value_t = EngineArg::Interp)]
     pub(crate) engine: EngineArg,
 
+    /// Print what the compiler makes of it instead of evaluating it
+    #[arg(long, value_enum, value_name = "STAGE", conflicts_with = "json")]
+    pub(crate) emit: Option<EmitArg>,
+
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+}
+
+/// The stages of the compiler by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EmitArg {
+    /// The typed core
+    Core,
+    /// The array IR, with requests for derivatives
+    Ir,
+    /// The array IR with derivatives made, optimized
+    Derivative,
+    /// Loops over flat memory
+    Loops,
+    /// The code that machine code is made of
+    Clif,
+}
+
+impl From<EmitArg> for Stage {
+    fn from(stage: EmitArg) -> Stage {
+        match stage {
+            EmitArg::Core => Stage::Core,
+            EmitArg::Ir => Stage::Ir,
+            EmitArg::Derivative => Stage::Derivative,
+            EmitArg::Loops => Stage::Loops,
+            EmitArg::Clif => Stage::Clif,
+        }
+    }
 }
 
 /// The evaluators by name.

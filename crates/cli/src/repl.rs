@@ -37,7 +37,7 @@ pub(crate) fn repl(
         report(&SourceMap::new(), &[error], style)?;
         return Ok(USAGE);
     }
-    let options = options(&limits);
+    let options = Options { engine: engine.into(), ..options(&limits) };
     let mut conversation = Repl::new(options.clone(), error_style(color));
     let mut failed = false;
     if let Some(file) = file {

@@ -166,6 +166,40 @@ pub enum TermKind {
     },
 }
 
+impl Term {
+    /// Adds its parts to a list of terms.
+    pub fn push_children<'t>(&'t self, out: &mut Vec<&'t Term>) {
+        match &self.kind {
+            TermKind::Var { .. } | TermKind::Global { .. } | TermKind::Lit(_) => {}
+            TermKind::Lam { body, .. } => out.push(body),
+            TermKind::App { func, arg } => out.extend([func.as_ref(), arg.as_ref()]),
+            TermKind::Let { value, body, .. } => out.extend([value.as_ref(), body.as_ref()]),
+            TermKind::LetRec { bindings, body } => {
+                out.extend(bindings.iter().map(|binding| &binding.value));
+                out.push(body);
+            }
+            TermKind::If { cond, then, otherwise } => {
+                out.extend([cond.as_ref(), then.as_ref(), otherwise.as_ref()]);
+            }
+            TermKind::Tuple(items) | TermKind::Array { items, .. } => out.extend(items),
+            TermKind::Proj { tuple, .. } => out.push(tuple),
+            TermKind::Record(fields) => out.extend(fields.iter().map(|(_, field)| field)),
+            TermKind::Field { record, .. } => out.push(record),
+            TermKind::Update { record, fields } => {
+                out.push(record);
+                out.extend(fields.iter().map(|(_, field)| field));
+            }
+            TermKind::Ctor { fields, .. } => out.extend(fields),
+            TermKind::Match { scrutinee, arms } => {
+                out.push(scrutinee);
+                out.extend(arms.iter().map(|arm| &arm.body));
+            }
+            TermKind::Prim { args, .. } => out.extend(args),
+            TermKind::CheckSize { array, expected, .. } => out.extend([array.as_ref(), expected.as_ref()]),
+        }
+    }
+}
+
 /// A function of a recursive group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecBinding {

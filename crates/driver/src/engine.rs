@@ -1,6 +1,8 @@
 //! Running linked programs, with the limits of the session.
 
 use crate::errors;
+use crate::native;
+use crate::watch::Watch;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,6 +24,8 @@ pub struct Options {
     pub interrupt: Arc<AtomicBool>,
     /// Kept up to date by the evaluator, for others to look at: steps done so far.
     pub steps: Arc<AtomicU64>,
+    /// Which evaluator.
+    pub engine: Engine,
 }
 
 /// A result and what it took.
@@ -52,8 +56,7 @@ impl Engine {
     /// An error unless this build has the engine.
     pub fn require(self) -> Result<(), Diagnostic> {
         match self {
-            Engine::Interp => Ok(()),
-            Engine::Native => Err(errors::no_engine("native")),
+            Engine::Interp | Engine::Native => Ok(()),
             Engine::C => Err(errors::no_engine("c")),
         }
     }
@@ -62,19 +65,40 @@ impl Engine {
 /// A program that can be run, and added to.
 pub(crate) struct Evaluator {
     interp: Interp,
+    /// What machine code is made of, if that is the engine.
+    native: Option<Source>,
+}
+
+/// What machine code is made of.
+struct Source {
+    program: Program,
+    library: Vec<SourceId>,
+    memory: u64,
+    watch: Watch,
 }
 
 impl Evaluator {
     /// An evaluator for `program`; failures inside `library` sources are reported at the user's own call.
     pub(crate) fn new(program: &Program, library: Vec<SourceId>, options: &Options) -> Evaluator {
-        let mut interp = Interp::new(program, limits(options));
+        let limits = limits(options);
+        let native = (options.engine == Engine::Native).then(|| Source {
+            program: program.clone(),
+            library: library.clone(),
+            memory: limits.max_memory,
+            watch: Watch::new(options),
+        });
+        let mut interp = Interp::new(program, limits);
         interp.set_library_sources(library);
-        Evaluator { interp }
+        Evaluator { interp, native }
     }
 
     /// Adds definitions.
     pub(crate) fn add(&mut self, program: &Program) {
         self.interp.add_program(program);
+        if let Some(native) = &mut self.native {
+            native.program.types.extend(program.types.clone());
+            native.program.defs.extend(program.defs.clone());
+        }
     }
 
     /// Applies the definition `name` to `args`; gives the result and the floating-point operations it took.
@@ -84,13 +108,22 @@ impl Evaluator {
         type_args: &[TypeArg],
         args: Vec<Value>,
     ) -> Result<(Value, u64), Diagnostic> {
+        if let Some(source) = &self.native {
+            let watching = source.watch.start();
+            let limits = native::limits(source.memory, &source.watch.stop);
+            let interp = &mut self.interp;
+            let value =
+                native::call(&source.program, (name, type_args), &args, &source.library, limits, interp);
+            let value = value.map_err(|error| watching.explain(error))?;
+            return Ok((value, 0));
+        }
         let before = self.interp.flops();
         let value = self.interp.eval_global(name, type_args, args)?;
         Ok((value, self.interp.flops() - before))
     }
 }
 
-fn limits(options: &Options) -> wengert_interp::Limits {
+pub(crate) fn limits(options: &Options) -> wengert_interp::Limits {
     let default = wengert_interp::Limits::default();
     let steps = options.steps.clone();
     wengert_interp::Limits {

@@ -19,6 +19,7 @@
 pub mod calculus;
 pub mod cost;
 pub mod docs;
+pub mod emit;
 pub mod engine;
 pub mod errors;
 pub mod explain;
@@ -27,11 +28,13 @@ pub mod growth;
 pub mod json;
 pub mod library;
 pub mod modules;
+mod native;
 pub mod render;
 pub mod repl;
 pub mod scope;
 pub mod session;
 mod similar;
+mod watch;
 
 pub use cost::Cost;
 pub use engine::{Engine, Evaluated, Options};

@@ -288,7 +288,7 @@ impl Session {
         cost::count(&call, entry, &mut evaluator).map_err(|error| vec![error])
     }
 
-    fn call(
+    pub(crate) fn call(
         &mut self,
         file: &Path,
         entry: &str,

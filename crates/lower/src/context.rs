@@ -61,6 +61,8 @@ pub(crate) struct Lower<'a> {
     pub(crate) program: wengert_ir::Program,
     /// Sources that are not the user's own.
     pub(crate) is_library: &'a dyn Fn(SourceId) -> bool,
+    /// How many arguments the entry takes at most.
+    pub(crate) arity: usize,
     pub(crate) errors: Vec<Diagnostic>,
 
     pub(crate) reps: FxHashMap<Flow, Rep>,
@@ -96,11 +98,12 @@ pub(crate) struct Current {
 const UNNAMED: &str = "t";
 
 impl<'a> Lower<'a> {
-    pub(crate) fn new(tree: &'a Tree, is_library: &'a dyn Fn(SourceId) -> bool) -> Lower<'a> {
+    pub(crate) fn new(tree: &'a Tree, is_library: &'a dyn Fn(SourceId) -> bool, arity: usize) -> Lower<'a> {
         Lower {
             tree,
             program: wengert_ir::Program::default(),
             is_library,
+            arity,
             errors: Vec::new(),
             reps: FxHashMap::default(),
             deciding: FxHashSet::default(),

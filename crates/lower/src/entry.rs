@@ -63,7 +63,10 @@ impl Lower<'_> {
     fn entry_params(&self) -> Vec<Type> {
         let mut params = Vec::new();
         let mut ty = self.tree.root.ty.clone();
-        while ty.fun().is_some() && is_first_order(&self.tree.data, &parameter(&ty)) {
+        while params.len() < self.arity
+            && ty.fun().is_some()
+            && is_first_order(&self.tree.data, &parameter(&ty))
+        {
             params.push(parameter(&ty));
             ty = ty.result(1);
         }

@@ -6,7 +6,7 @@
 //!
 //! Unification is coarser than following subsets, but a value has to be represented in one way wherever it goes, and
 //! that unites the same classes in any case. What would be lost by uniting the callers of a higher-order function is
-//! won back before, by copying such functions for the functions that they are given ([`crate::simplify`]).
+//! won back before, by copying such functions for the functions that they are given ([`mod@crate::simplify`]).
 //!
 //! The fields of a data type are the same for all values of the type (at the same arguments).
 

@@ -4,11 +4,11 @@
 //! simple::Program ──simplify──► simple::Program ──flow──► Tree ──captures──► Tree ──code──► ir::Program
 //! ```
 //!
-//! - [`simplify`] inlines, so that fewer functions are values and the code reads well.
+//! - [`mod@simplify`] inlines, so that fewer functions are values and the code reads well.
 //! - [`flow`] finds which functions each function value can be; [`tree`] is the program with that knowledge.
 //! - [`captures`] finds what each function needs from around it.
 //! - [`layout`] decides how values are represented: tuples as several values, functions by what they captured.
-//! - [`context`] is the translation under way; [`code`], [`calls`], [`scalars`], [`arrays`], [`derive`] translate terms;
+//! - [`context`] is the translation under way; [`code`], [`calls`], [`scalars`], [`arrays`], [`mod@derive`] translate terms;
 //!   [`equal`], [`show`], [`vector`] make the functions that primitives on values of any type need.
 //! - [`entry`] says how to pass values in and out.
 
@@ -51,15 +51,17 @@ pub fn lower(
     program: &simple::Program,
     is_library: &dyn Fn(SourceId) -> bool,
 ) -> Result<Lowered, Vec<Diagnostic>> {
-    lower_with_notes(program, &simple::Notes::default(), is_library)
+    lower_with_notes(program, &simple::Notes::default(), is_library, usize::MAX)
 }
 
 /// Translates a program, with what [`wengert_mono::bridge::bridge_with_notes`] noted on it. What happens inside of a library
-/// (`is_library`) is said to happen where the user's text calls it.
+/// (`is_library`) is said to happen where the user's text calls it. If the term is a function, the entry takes its arguments,
+/// at most `arity` of them.
 pub fn lower_with_notes(
     program: &simple::Program,
     notes: &simple::Notes,
     is_library: &dyn Fn(SourceId) -> bool,
+    arity: usize,
 ) -> Result<Lowered, Vec<Diagnostic>> {
     let mut notes = notes.clone();
     let program = simplify(program, &mut notes, is_library);
@@ -67,7 +69,7 @@ pub fn lower_with_notes(
     simplify::dismantle(program.term);
     let mut tree = tree.map_err(|error| vec![error])?;
     captures::find(&mut tree);
-    let mut lower = Lower::new(&tree, is_library);
+    let mut lower = Lower::new(&tree, is_library, arity);
     let entry = lower.request_entry();
     loop {
         while let Some((key, ty, id)) = lower.queue.pop_front() {

@@ -93,5 +93,10 @@ impl Compiled {
     }
 }
 
+/// What the code generator is given for a program, as text.
+pub fn clif(program: &Program) -> Result<String, String> {
+    Code::text(&lower(program))
+}
+
 #[cfg(test)]
 mod tests;

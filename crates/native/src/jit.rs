@@ -12,6 +12,7 @@ mod value;
 
 use crate::loops::{Func, Kind, Program, Word};
 use crate::runtime::{context, math, order, stack, text};
+use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
     AbiParam, Function, InstBuilder, MemFlagsData, Signature, Type, UserFuncName, types,
 };
@@ -53,6 +54,17 @@ impl Code {
             })
             .collect();
         Ok(Code { module: Some(module), entries, kinds })
+    }
+
+    /// The code of each function before machine code is made of it.
+    pub(crate) fn text(program: &Program) -> Result<String, String> {
+        let mut compiler = Compiler::new(program)?;
+        let mut text = String::new();
+        for (id, func) in program.funcs.iter() {
+            let made = compiler.build(id, func).func;
+            text.push_str(&format!("; {}\n{}\n", func.name, made.display()));
+        }
+        Ok(text)
     }
 
     /// The entry of a function.
@@ -125,13 +137,18 @@ impl<'a> Compiler<'a> {
     }
 
     fn function(&mut self, id: FuncId, func: &Func) -> Result<(), String> {
+        let mut context = self.build(id, func);
+        self.module.define_function(*self.funcs.at(id), &mut context).map_err(|error| format!("{error:?}"))
+    }
+
+    fn build(&mut self, id: FuncId, func: &Func) -> Context {
         let mut context = self.module.make_context();
         let signature = signature(&self.module, func);
         context.func = Function::with_name_signature(name(id.index()), signature);
         let mut scratch = std::mem::take(&mut self.scratch);
         body::build(self, func, &mut context.func, &mut scratch);
         self.scratch = scratch;
-        self.module.define_function(*self.funcs.at(id), &mut context).map_err(|error| format!("{error:?}"))
+        context
     }
 
     /// A function that takes arguments from memory and puts results there.

@@ -10,4 +10,4 @@ pub mod lower;
 mod runtime;
 mod values;
 
-pub use compiled::Compiled;
+pub use compiled::{Compiled, clif};

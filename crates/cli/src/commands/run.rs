@@ -13,12 +13,18 @@ use wengert_driver::{Engine, Evaluated, Input, Options, Session, json};
 
 /// `wengert eval EXPR`
 pub(crate) fn eval(text: &str, file: Option<&Path>, how: &How, style: Style) -> io::Result<u8> {
+    if let Some(stage) = how.emit {
+        return emit(how, style, |session| session.emit(text, file, stage.into()));
+    }
     evaluate(how, style, |session, options| session.eval(text, file, options))
 }
 
 /// `wengert run FILE`
 pub(crate) fn run(file: &Path, entry: &str, input: Option<&str>, how: &How, style: Style) -> io::Result<u8> {
     let input = input.map(read_input).transpose()?;
+    if let Some(stage) = how.emit {
+        return emit(how, style, |session| session.emit_entry(file, entry, input.as_ref(), stage.into()));
+    }
     evaluate(how, style, |session, options| session.run(file, entry, input.as_ref(), options))
 }
 
@@ -68,7 +74,7 @@ fn evaluate(
         report(session.sources(), &[error], style)?;
         return Ok(USAGE);
     }
-    let options = options(&how.limits);
+    let options = Options { engine: how.engine.into(), ..options(&how.limits) };
     let progress = Progress::start(&options);
     let result = run(&mut session, &options);
     progress.finish();
@@ -85,6 +91,21 @@ fn evaluate(
             Ok(FINE)
         }
         Err(diagnostics) => fail(&session, &diagnostics, &options, style),
+    }
+}
+
+fn emit(
+    how: &How,
+    style: Style,
+    make: impl FnOnce(&mut Session) -> Result<String, Vec<Diagnostic>>,
+) -> io::Result<u8> {
+    let mut session = Session::new();
+    match make(&mut session) {
+        Ok(text) => {
+            print_text(&text)?;
+            Ok(FINE)
+        }
+        Err(diagnostics) => fail(&session, &diagnostics, &options(&how.limits), style),
     }
 }
 

@@ -494,7 +494,7 @@ pub(super) fn size(term: &core::Term, limit: usize) -> usize {
         if count > limit {
             break;
         }
-        children(term, &mut stack);
+        term.push_children(&mut stack);
     }
     count
 }
@@ -506,38 +506,7 @@ pub(super) fn mentions(term: &core::Term, name: Name) -> bool {
         if matches!(&term.kind, core::TermKind::Global { name: found, .. } if *found == name) {
             return true;
         }
-        children(term, &mut stack);
+        term.push_children(&mut stack);
     }
     false
-}
-
-fn children<'t>(term: &'t core::Term, out: &mut Vec<&'t core::Term>) {
-    match &term.kind {
-        core::TermKind::Var { .. } | core::TermKind::Global { .. } | core::TermKind::Lit(_) => {}
-        core::TermKind::Lam { body, .. } => out.push(body),
-        core::TermKind::App { func, arg } => out.extend([func.as_ref(), arg.as_ref()]),
-        core::TermKind::Let { value, body, .. } => out.extend([value.as_ref(), body.as_ref()]),
-        core::TermKind::LetRec { bindings, body } => {
-            out.extend(bindings.iter().map(|binding| &binding.value));
-            out.push(body);
-        }
-        core::TermKind::If { cond, then, otherwise } => {
-            out.extend([cond.as_ref(), then.as_ref(), otherwise.as_ref()]);
-        }
-        core::TermKind::Tuple(items) | core::TermKind::Array { items, .. } => out.extend(items),
-        core::TermKind::Proj { tuple, .. } => out.push(tuple),
-        core::TermKind::Record(fields) => out.extend(fields.iter().map(|(_, field)| field)),
-        core::TermKind::Field { record, .. } => out.push(record),
-        core::TermKind::Update { record, fields } => {
-            out.push(record);
-            out.extend(fields.iter().map(|(_, field)| field));
-        }
-        core::TermKind::Ctor { fields, .. } => out.extend(fields),
-        core::TermKind::Match { scrutinee, arms } => {
-            out.push(scrutinee);
-            out.extend(arms.iter().map(|arm| &arm.body));
-        }
-        core::TermKind::Prim { args, .. } => out.extend(args),
-        core::TermKind::CheckSize { array, expected, .. } => out.extend([array.as_ref(), expected.as_ref()]),
-    }
 }

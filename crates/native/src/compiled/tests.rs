@@ -167,3 +167,31 @@ fn values_go_in_and_come_out() {
     let matrix = |x: f64| Value::array([2, 2], wengert_ir::eval::Items::Reals(vec![1.0, 2.0, x, 4.0]));
     gives(text, &[list.clone(), matrix(3.0)], &[list, matrix(999_999.0), real(3.0)]);
 }
+
+#[test]
+fn arrays_are_handed_through_calls_of_itself() {
+    let text = r"
+        data Tree { Leaf(Real); Name(Text); Node(Tree, Tree); Wrap(Tree) }
+        func fill(t: Tree, out: []Real, at: Int) -> ([]Real, Int) {
+            o, p = match t {
+                Leaf(x) { a = set(out, at, x) b = at + 1 yield a, b }
+                Name(s) { yield out, at }
+                Node(l, r) { a, b = fill(l, out, at) c, d = fill(r, a, b) yield c, d }
+                Wrap(l) { a, b = fill(l, out, at) yield a, b }
+            }
+            return o, p
+        }
+        func f(t: Tree) -> []Real {
+            empty_ = replicate(3, 0.0)
+            o, p = fill(t, empty_, 0)
+            return o
+        }
+        entry f = f";
+    let leaf = |x: f64| Value::data(0, [real(x)]);
+    let name = Value::data(1, [Value::text("x")]);
+    let tree = Value::data(
+        2,
+        [Value::data(2, [leaf(1.0), name.clone()]), Value::data(3, [Value::data(2, [leaf(2.0), name])])],
+    );
+    gives(text, &[tree], &[Value::reals([1.0, 2.0, 0.0])]);
+}

@@ -144,8 +144,8 @@ impl<'a> Lower<'a> {
                 let Some(out) = outs.first() else { return };
                 self.giving(&stmt.op, dying, |this, dying| this.make(*out, *ctor, fields, dying));
             }
-            Op::Match { on, arms } => self.match_data(outs, on, arms, dying),
-            Op::If { cond, then, otherwise } => self.branch(outs, cond, then, otherwise, dying),
+            Op::Match { on, arms } => self.match_data(&stmt.op, outs, (on, arms), dying),
+            Op::If { cond, then, otherwise } => self.branch(&stmt.op, outs, (cond, then, otherwise), dying),
             Op::Call { func, args, checkpoint: _ } => {
                 self.giving(&stmt.op, dying, |this, dying| this.call(&stmt.op, outs, *func, args, dying));
             }

@@ -66,13 +66,27 @@ fn given_away(id: FuncId, func: &Func, modes: &Table<FuncId, Vec<Passing>>) -> F
     given
 }
 
-/// The calls of `id` whose results are the results of its body, by address.
+/// The calls of `id` whose results are the results of its body, and the branches that they end, by address.
 pub(super) fn tail_calls(id: FuncId, body: &Block) -> FxHashSet<*const Op> {
     let mut found = FxHashSet::default();
     for_each_tail_call(id, body, &mut |call, _| {
         found.insert(std::ptr::from_ref(call));
     });
+    if !found.is_empty() {
+        branches_at_end(body, &mut found);
+    }
     found
+}
+
+/// The branches at the ends of a block, and of those.
+fn branches_at_end(block: &Block, found: &mut FxHashSet<*const Op>) {
+    let Some(last) = block.stmts.last() else { return };
+    if let Op::If { .. } | Op::Match { .. } = &last.op {
+        found.insert(std::ptr::from_ref(&last.op));
+        for inner in last.op.blocks() {
+            stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || branches_at_end(inner, found));
+        }
+    }
 }
 
 /// Looks at the calls of `id` whose results are the results of `block`, with their arguments.

@@ -1,7 +1,7 @@
 //! Branches and calls.
 
 use super::uses::Vars;
-use super::{Lower, Operand, Passing, Place, Stmt, Value, Word, word};
+use super::{Kind, Lower, Operand, Passing, Place, Stmt, Value, Word, kind, word};
 use crate::loops::Local;
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Op, Ty, Var};
@@ -10,10 +10,9 @@ impl<'a> Lower<'a> {
     /// `if`; what dies in it is released in the branch that does not need it.
     pub(super) fn branch(
         &mut self,
+        op: &Op,
         outs: &[Var],
-        cond: &Atom,
-        then: &'a Block,
-        otherwise: &'a Block,
+        (cond, then, otherwise): (&Atom, &'a Block, &'a Block),
         dying: &mut Vars,
     ) {
         let cond = self.word(cond);
@@ -22,7 +21,20 @@ impl<'a> Lower<'a> {
         let then = self.apart(|this| this.arm(then, mine.clone(), &results));
         let otherwise = self.apart(|this| this.arm(otherwise, mine, &results));
         self.emit(Stmt::If { cond, then, otherwise });
-        self.bind_results(outs, &results);
+        self.bind_joined(op, outs, &results);
+    }
+
+    /// Binds variables to the results of branches.
+    pub(super) fn bind_joined(&mut self, op: &Op, outs: &[Var], results: &[Local]) {
+        if !self.tail_calls.contains(&std::ptr::from_ref(op)) {
+            self.bind_results(outs, results);
+            return;
+        }
+        // A branch that starts the function again has no results: they are handed on, and not looked at.
+        for (out, result) in outs.iter().zip(results) {
+            let place = if kind(self.func.ty(*out)) == Kind::Plain { Place::Plain } else { Place::Counted };
+            self.places.insert(*out, place(Operand::Local(*result)));
+        }
     }
 
     /// Variables for results.

@@ -5,7 +5,7 @@
 
 use super::uses::{self, Vars};
 use super::{Kind, Lower, Operand, Stmt, Value, Word, kind, word};
-use wengert_ir::{Atom, Block, Var};
+use wengert_ir::{Atom, Block, Op, Var};
 
 /// Words before the fields: count and constructor.
 const HEADER: i32 = 2;
@@ -33,7 +33,13 @@ impl<'a> Lower<'a> {
     }
 
     /// Case analysis.
-    pub(super) fn match_data(&mut self, outs: &[Var], on: &Atom, arms: &'a [Block], dying: &mut Vars) {
+    pub(super) fn match_data(
+        &mut self,
+        op: &Op,
+        outs: &[Var],
+        (on, arms): (&Atom, &'a [Block]),
+        dying: &mut Vars,
+    ) {
         let object = self.word(on);
         let results = self.results(outs);
         let mut mine = std::mem::take(dying);
@@ -73,7 +79,7 @@ impl<'a> Lower<'a> {
                 self.emit(Stmt::Switch { on, cases });
             }
         }
-        self.bind_results(outs, &results);
+        self.bind_joined(op, outs, &results);
     }
 
     /// Binds the fields; gives those that refer to something.

@@ -26,7 +26,9 @@ pub(super) fn origins(func: &Func, places: &FxHashMap<Var, Place>) -> FxHashMap<
                 object.iter().for_each(|object| note(Operand::Local(*object), Part::Object));
                 match dims.as_slice() {
                     [size] => note(*size, Part::Size),
-                    dims => dims.iter().enumerate().for_each(|(axis, size)| note(*size, Part::SizeAlong(axis))),
+                    dims => {
+                        dims.iter().enumerate().for_each(|(axis, size)| note(*size, Part::SizeAlong(axis)))
+                    }
                 }
             }
         }

@@ -1,0 +1,82 @@
+//! What the compiler makes of a program, as text, at each of its stages.
+
+use crate::json::guess::{Numbers, default_arg};
+use crate::native;
+use crate::session::{Input, Session};
+use indexmap::IndexSet;
+use std::path::Path;
+use wengert_base::{Diagnostic, Name};
+use wengert_core::{Program, Term, TermKind, TypeArg};
+
+/// A stage of the compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The typed core: what the checker makes.
+    Core,
+    /// The array IR, which has requests for derivatives.
+    Ir,
+    /// The array IR with derivatives made, optimized.
+    Derivative,
+    /// Loops over flat memory.
+    Loops,
+    /// The code of the machine-independent assembler Cranelift.
+    Clif,
+}
+
+impl Session {
+    /// A stage of an expression, with the definitions and imports of `file` in scope. If it is a function, the stage is of a
+    /// function of the same arguments.
+    pub fn emit(&mut self, text: &str, file: Option<&Path>, stage: Stage) -> Result<String, Vec<Diagnostic>> {
+        let (expression, mut program) = self.expression_in(text, file)?;
+        program.types.extend(expression.program.types);
+        program.defs.extend(expression.program.defs);
+        let def = expression.def;
+        let type_args: Vec<TypeArg> = def.scheme.params.iter().map(default_arg).collect();
+        self.stage(&program, (def.name, &type_args), stage)
+    }
+
+    /// A stage of a definition of a file; the types of its arguments are those of the input, if there is one.
+    pub fn emit_entry(
+        &mut self,
+        file: &Path,
+        entry: &str,
+        input: Option<&Input>,
+        stage: Stage,
+    ) -> Result<String, Vec<Diagnostic>> {
+        let call = self.call(file, entry, input, Numbers::Real)?;
+        self.stage(&call.program, (call.def.name, &call.arguments.type_args), stage)
+    }
+
+    fn stage(
+        &self,
+        program: &Program,
+        entry: (Name, &[TypeArg]),
+        stage: Stage,
+    ) -> Result<String, Vec<Diagnostic>> {
+        if stage == Stage::Core {
+            return Ok(wengert_core::print(&needed(program, entry.0)));
+        }
+        let library = self.modules.library_sources();
+        native::text(program, entry, &library, stage).map_err(|error| vec![error])
+    }
+}
+
+/// The definitions that a definition needs, itself the last, and the types of all.
+fn needed(program: &Program, entry: Name) -> Program {
+    let mut names = IndexSet::from([entry]);
+    let mut next = 0;
+    while let Some(name) = names.get_index(next).copied() {
+        next += 1;
+        let mut terms: Vec<&Term> = program.defs.get(&name).map(|def| &def.body).into_iter().collect();
+        while let Some(term) = terms.pop() {
+            if let TermKind::Global { name, .. } = &term.kind {
+                names.insert(*name);
+            }
+            term.push_children(&mut terms);
+        }
+    }
+    let defs = names.iter().rev().filter_map(|name| Some((*name, program.defs.get(name)?.clone())));
+    let text = defs.clone().map(|(_, def)| wengert_core::print_term(&def.body)).collect::<String>();
+    let types = program.types.iter().filter(|(name, _)| text.contains(name.as_str()));
+    Program { types: types.map(|(name, data)| (*name, data.clone())).collect(), defs: defs.collect() }
+}

@@ -1,0 +1,307 @@
+//! Running a program in machine code: through the compiler, with values laid out as its entry says.
+//!
+//! A value of the language is several values of the IR (a tuple its components, an array of tuples several arrays); its
+//! type tells how to put it together again, with the names of fields and constructors that the IR does not know.
+
+use crate::emit::Stage;
+use crate::errors;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use wengert_base::{Diagnostic, Name, SourceId, Span};
+use wengert_core::{Program, Subst, Type, TypeArg};
+use wengert_engine::{Error, Layout, Limits, Passes, Unit};
+use wengert_interp::value::CtorInfo;
+use wengert_interp::{Interp, Value, View};
+use wengert_ir::Elem;
+use wengert_ir::eval::{Array, Items, Node, Value as Flat};
+use wengert_mono::bridge::bridge_with_notes;
+
+/// The value of a definition at arguments, by machine code.
+pub(crate) fn call(
+    program: &Program,
+    entry: (Name, &[TypeArg]),
+    args: &[Value],
+    library: &[SourceId],
+    limits: Limits,
+    interp: &mut Interp,
+) -> Result<Value, Diagnostic> {
+    let unit = unit(program, entry, library, args.len())?;
+    let mut native = wengert_engine::native(unit, limits).map_err(diagnostic)?;
+    let mut form = Form { program, entry_data: native.entry().data.clone(), interp };
+    let mut flat = Vec::new();
+    for (arg, layout) in args.iter().zip(&native.entry().params) {
+        form.flatten(arg, layout, &mut flat);
+    }
+    let given = native.call(&flat).map_err(|failure| failure.diagnostic())?;
+    let layout = native.entry().result.clone();
+    let ty = result_type(program, entry, args.len())?;
+    Ok(form.value(&given, &layout, &ty))
+}
+
+/// What the compiler makes of a definition, as text.
+pub(crate) fn text(
+    program: &Program,
+    entry: (Name, &[TypeArg]),
+    library: &[SourceId],
+    stage: Stage,
+) -> Result<String, Diagnostic> {
+    let passes = Passes::default();
+    if stage == Stage::Ir {
+        let (simple, notes) = bridge_with_notes(program, entry.0, entry.1).map_err(first)?;
+        let is_library = |source: SourceId| library.contains(&source);
+        let unit =
+            wengert_engine::lower(&simple, &notes, &is_library, usize::MAX, &passes).map_err(diagnostic)?;
+        return Ok(wengert_engine::ir(&unit));
+    }
+    let unit = unit(program, entry, library, usize::MAX)?;
+    match stage {
+        Stage::Loops => Ok(wengert_engine::loops(&unit)),
+        Stage::Clif => wengert_engine::clif(&unit).map_err(diagnostic),
+        Stage::Core | Stage::Ir | Stage::Derivative => Ok(wengert_engine::ir(&unit)),
+    }
+}
+
+/// A definition with its derivatives made, ready to be compiled.
+fn unit(
+    program: &Program,
+    (name, type_args): (Name, &[TypeArg]),
+    library: &[SourceId],
+    arity: usize,
+) -> Result<Unit, Diagnostic> {
+    let passes = Passes::default();
+    let (simple, notes) = bridge_with_notes(program, name, type_args).map_err(first)?;
+    let is_library = |source: SourceId| library.contains(&source);
+    let unit = wengert_engine::lower(&simple, &notes, &is_library, arity, &passes).map_err(diagnostic)?;
+    wengert_engine::differentiate(unit, &passes).map_err(diagnostic)
+}
+
+/// The type of a definition applied to so many arguments.
+fn result_type(
+    program: &Program,
+    (name, type_args): (Name, &[TypeArg]),
+    count: usize,
+) -> Result<Type, Diagnostic> {
+    let Some(def) = program.defs.get(&name) else {
+        return Err(errors::internal(Span::NOWHERE, format!("there is no definition `{name}`")));
+    };
+    let mut ty = def.scheme.instantiate(type_args);
+    for _ in 0..count {
+        if let Type::Fun(_, result) = ty {
+            ty = Type::clone(&result);
+        }
+    }
+    Ok(ty)
+}
+
+fn diagnostic(error: Error) -> Diagnostic {
+    match error {
+        Error::Program(errors) => first(errors),
+        Error::Internal(broken) => errors::internal(Span::NOWHERE, broken.0),
+    }
+}
+
+fn first(errors: Vec<Diagnostic>) -> Diagnostic {
+    let first = errors.into_iter().next();
+    first.unwrap_or_else(|| errors::internal(Span::NOWHERE, "an error without a text"))
+}
+
+/// Limits of machine code.
+pub(crate) fn limits(memory: u64, stop: &Arc<AtomicU64>) -> Limits {
+    Limits { memory, stop: stop.clone() }
+}
+
+/// The forms of values.
+struct Form<'a> {
+    program: &'a Program,
+    entry_data: Vec<(wengert_ir::DataId, Vec<Vec<Layout>>)>,
+    interp: &'a mut Interp,
+}
+
+impl Form<'_> {
+    /// The values of the IR that a value is.
+    fn flatten(&self, value: &Value, layout: &Layout, out: &mut Vec<Flat>) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match (value.view(), layout) {
+            (View::Real(x), _) => out.push(Flat::Real(x)),
+            (View::Int(n), _) => out.push(Flat::Int(n)),
+            (View::Bool(truth), _) => out.push(Flat::Bool(truth)),
+            (View::String(text), _) => out.push(Flat::text(text)),
+            (View::Tuple(items), Layout::Tuple(layouts)) => {
+                items.iter().zip(layouts).for_each(|(item, layout)| self.flatten(item, layout, out));
+            }
+            (View::Record(fields), Layout::Tuple(layouts)) if fields.len() == layouts.len() => {
+                fields.iter().zip(layouts).for_each(|((_, field), layout)| self.flatten(field, layout, out));
+            }
+            // A record with one field is that field.
+            (View::Record(fields), layout) => {
+                fields.iter().for_each(|(_, field)| self.flatten(field, layout, out));
+            }
+            (View::Data(_, fields), Layout::Data(data)) => out.push(self.node(value, &fields, *data)),
+            (View::Array(items), Layout::Array(of)) => out.extend(self.arrays(&items, of)),
+            (View::Dual(Some(vector)), Layout::Dual(of)) => self.flatten(&vector, of, out),
+            // The checker excludes all others.
+            (_, _) => out.push(Flat::Unit),
+        });
+    }
+
+    fn node(&self, value: &Value, fields: &[Value], data: wengert_ir::DataId) -> Flat {
+        let index = if let Value::Data(data) = value { data.ctor.index } else { 0 };
+        let ctors = self.entry_data.iter().find(|(known, _)| *known == data).map(|(_, ctors)| ctors);
+        let mut flat = Vec::new();
+        if let Some(layouts) = ctors.and_then(|ctors| ctors.get(index as usize)) {
+            fields.iter().zip(layouts).for_each(|(field, layout)| self.flatten(field, layout, &mut flat));
+        }
+        Flat::data(index, flat)
+    }
+
+    /// The arrays of the components of elements.
+    fn arrays(&self, items: &[Value], of: &Layout) -> Vec<Flat> {
+        let mut columns: Vec<Vec<Flat>> = vec![Vec::with_capacity(items.len()); of.values().max(1)];
+        for item in items {
+            let mut flat = Vec::new();
+            self.flatten(item, of, &mut flat);
+            if flat.is_empty() {
+                flat.push(Flat::Unit);
+            }
+            for (column, value) in columns.iter_mut().zip(flat) {
+                column.push(value);
+            }
+        }
+        let mut leaves = Vec::new();
+        leaf_elems(of, 1, &mut leaves);
+        if leaves.is_empty() {
+            leaves.push((Elem::Unit, 1));
+        }
+        columns.into_iter().zip(leaves).map(|(rows, (elem, rank))| stacked(&rows, elem, rank)).collect()
+    }
+
+    /// The value of that type that values of the IR are.
+    fn value(&mut self, flat: &[Flat], layout: &Layout, ty: &Type) -> Value {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match (layout, ty, flat) {
+            (Layout::Tuple(layouts), Type::Tuple(types), flat) => {
+                let mut rest = flat;
+                let mut items = Vec::with_capacity(types.len());
+                for (layout, ty) in layouts.iter().zip(types) {
+                    let (own, others) = rest.split_at_checked(layout.values()).unwrap_or((rest, &[]));
+                    items.push(self.value(own, layout, ty));
+                    rest = others;
+                }
+                Value::tuple(items)
+            }
+            (layout, Type::Record(row), flat) => {
+                let one = [layout.clone()];
+                let layouts = if let Layout::Tuple(layouts) = layout
+                    && layouts.len() == row.fields.len()
+                {
+                    layouts.as_slice()
+                } else {
+                    one.as_slice()
+                };
+                let mut rest = flat;
+                let mut fields = Vec::new();
+                for ((name, ty), layout) in row.fields.iter().zip(layouts) {
+                    let (own, others) = rest.split_at_checked(layout.values()).unwrap_or((rest, &[]));
+                    fields.push((*name, self.value(own, layout, ty)));
+                    rest = others;
+                }
+                Value::record(fields)
+            }
+            (Layout::Array(of), Type::Array(_, elem), flat) => self.array(flat, of, elem),
+            (Layout::Dual(of), Type::Dual(ty), flat) => {
+                let vector = self.value(flat, of, ty);
+                Value::Dual(Rc::new([vector].into_iter().collect()))
+            }
+            (_, _, [Flat::Real(x)]) => Value::Real(*x),
+            (_, _, [Flat::Int(n)]) => Value::Int(*n),
+            (_, _, [Flat::Bool(truth)]) => Value::Bool(*truth),
+            (_, _, [Flat::Text(text)]) => Value::string(text.as_str()),
+            (Layout::Data(data), Type::Data(name, args), [Flat::Data(node)]) => {
+                self.data(node, *data, *name, args)
+            }
+            (_, Type::Dual(_), _) => {
+                let unreadable = self.some_function();
+                Value::Dual(Rc::new([unreadable].into_iter().collect()))
+            }
+            // What a function is nobody outside of machine code can say: any stands for it.
+            (_, _, _) => self.some_function(),
+        })
+    }
+
+    fn some_function(&mut self) -> Value {
+        let unit = TypeArg::Type(Type::unit());
+        self.interp.eval_global(Name::new("prelude.id"), &[unit], Vec::new()).unwrap_or(Value::Bool(false))
+    }
+
+    fn array(&mut self, flat: &[Flat], of: &Layout, elem: &Type) -> Value {
+        let arrays: Vec<&Rc<Array>> = flat
+            .iter()
+            .filter_map(|flat| if let Flat::Array(array) = flat { Some(array) } else { None })
+            .collect();
+        if let ([array], Layout::Real) = (arrays.as_slice(), of)
+            && let Items::Reals(items) = array.items()
+            && !items.is_empty()
+        {
+            return Value::reals(items.clone());
+        }
+        let rows = arrays.first().map_or(0, |array| array.rows());
+        let mut items = Vec::with_capacity(rows);
+        for place in 0..rows {
+            let row: Vec<Flat> = arrays.iter().filter_map(|array| array.row(place)).collect();
+            items.push(self.value(&row, of, elem));
+        }
+        Value::array(items).unwrap_or_else(|_| Value::reals(Vec::new()))
+    }
+
+    fn data(&mut self, node: &Node, data: wengert_ir::DataId, name: Name, args: &[Type]) -> Value {
+        let ctor = node.ctor as usize;
+        let layouts = self.entry_data.iter().find(|(known, _)| *known == data);
+        let layouts = layouts.and_then(|(_, ctors)| ctors.get(ctor)).cloned().unwrap_or_default();
+        let Some(declared) = self.program.types.get(&name).cloned() else { return Value::Bool(false) };
+        let subst = Subst::of_data(&declared.params, args);
+        let types = declared.ctors.get(ctor).map(|ctor| ctor.fields.clone()).unwrap_or_default();
+        let info: Option<Rc<CtorInfo>> = self.interp.ctors(name).and_then(|ctors| ctors.get(ctor)).cloned();
+        let mut rest = node.fields();
+        let mut fields = Vec::with_capacity(types.len());
+        for (layout, ty) in layouts.iter().zip(&types) {
+            let (own, others) = rest.split_at_checked(layout.values()).unwrap_or((rest, &[]));
+            fields.push(self.value(own, layout, &subst.ty(ty)));
+            rest = others;
+        }
+        info.map_or(Value::Bool(false), |info| Value::data(info, fields))
+    }
+}
+
+/// What the components of an element are made of, and their axes.
+fn leaf_elems(layout: &Layout, rank: u8, out: &mut Vec<(wengert_ir::Elem, u8)>) {
+    match layout {
+        Layout::Real => out.push((Elem::Real, rank)),
+        Layout::Int => out.push((Elem::Int, rank)),
+        Layout::Bool => out.push((Elem::Bool, rank)),
+        Layout::Text => out.push((Elem::Text, rank)),
+        Layout::Data(data) => out.push((Elem::Data(*data), rank)),
+        Layout::Tuple(items) => items.iter().for_each(|item| leaf_elems(item, rank, out)),
+        Layout::Array(of) => leaf_elems(of, rank + 1, out),
+        Layout::Dual(of) => leaf_elems(of, rank, out),
+        Layout::Function(count) => out.extend(std::iter::repeat_n((Elem::Unit, rank), *count)),
+    }
+}
+
+/// The array of these rows, which agree in shape.
+fn stacked(rows: &[Flat], elem: Elem, rank: u8) -> Flat {
+    let mut items = Items::with_capacity(elem, rows.len());
+    let mut shape = vec![rows.len()];
+    match rows.first() {
+        Some(Flat::Array(first)) => shape.extend(first.shape()),
+        _ => shape.resize(usize::from(rank), 0),
+    }
+    for row in rows {
+        // Rows are of one kind: the checker says so.
+        if let Flat::Array(row) = row {
+            items.extend(row.items());
+        } else {
+            items.push(row.clone());
+        }
+    }
+    shape.truncate(usize::from(rank));
+    Flat::array(shape, items)
+}

@@ -1,0 +1,167 @@
+//! The compiler on one page: from a closed, simply typed program to machine code.
+//!
+//! ```text
+//! simple::Program ──lower──► IR with requests for derivatives
+//!                 ──optimize──► so that derivatives are made of simple code
+//!                 ──differentiate──► IR without requests
+//!                 ──optimize──► ──native──► machine code
+//! ```
+//!
+//! What lies between can be printed ([`ir`], [`loops`], [`clif`]), and is verified in builds with debug assertions.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use wengert_base::{Diagnostic, SourceId};
+use wengert_ir::Program;
+use wengert_ir::eval::{Failure, Value};
+use wengert_mono::simple;
+use wengert_native::Compiled;
+
+pub use wengert_lower::{Entry, Layout};
+pub use wengert_native::{Given, Loaded};
+pub use wengert_opt::{Options as Passes, PASSES};
+
+/// A program in the IR, and how to call it.
+pub struct Unit {
+    /// The program.
+    pub program: Program,
+    /// Its one entry. Its function is [`Unit::program`]'s entry of that name.
+    pub entry: Entry,
+}
+
+/// What went wrong in the compiler itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken(pub String);
+
+/// Why there is no program.
+#[derive(Clone, Debug)]
+pub enum Error {
+    /// Something about the user's program.
+    Program(Vec<Diagnostic>),
+    /// A mistake in the compiler.
+    Internal(Broken),
+}
+
+/// The program in the IR: if its term is a function, a function of at most `arity` arguments.
+pub fn lower(
+    program: &simple::Program,
+    notes: &simple::Notes,
+    is_library: &dyn Fn(SourceId) -> bool,
+    arity: usize,
+    passes: &Passes,
+) -> Result<Unit, Error> {
+    let lowered =
+        wengert_lower::lower_with_notes(program, notes, is_library, arity).map_err(Error::Program)?;
+    let mut unit = Unit { program: lowered.program, entry: lowered.entry };
+    verify(&unit.program, "lowering")?;
+    optimize(&mut unit, passes, "the optimizer")?;
+    Ok(unit)
+}
+
+/// Its derivatives made.
+pub fn differentiate(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
+    let program = wengert_ad::differentiate(unit.program);
+    let mut unit = Unit { program, entry: unit.entry };
+    verify(&unit.program, "making derivatives")?;
+    optimize(&mut unit, passes, "the optimizer after derivatives")?;
+    Ok(unit)
+}
+
+fn optimize(unit: &mut Unit, passes: &Passes, stage: &str) -> Result<(), Error> {
+    wengert_opt::optimize(&mut unit.program, passes);
+    verify(&unit.program, stage)?;
+    // The optimizer drops functions and numbers the others anew.
+    if let Some(func) = unit.program.entries.values().next() {
+        unit.entry.func = *func;
+    }
+    Ok(())
+}
+
+fn verify(program: &Program, stage: &str) -> Result<(), Error> {
+    if !cfg!(debug_assertions) {
+        return Ok(());
+    }
+    wengert_ir::verify(program).map_err(|errors| {
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        Error::Internal(Broken(format!(
+            "after {stage}: {}\n{}",
+            errors.join("; "),
+            wengert_ir::print(program)
+        )))
+    })
+}
+
+/// The IR, as text.
+pub fn ir(unit: &Unit) -> String {
+    wengert_ir::print(&unit.program)
+}
+
+/// What Cranelift is given, as text.
+pub fn clif(unit: &Unit) -> Result<String, Error> {
+    wengert_native::clif(&unit.program).map_err(|error| Error::Internal(Broken(error)))
+}
+
+/// Loops over flat memory, as text.
+pub fn loops(unit: &Unit) -> String {
+    wengert_native::loops::print(&wengert_native::lower::lower(&unit.program))
+}
+
+/// A program in machine code.
+pub struct Native {
+    compiled: Compiled,
+    entry: Entry,
+}
+
+/// What a compiled program may use.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Bytes of memory.
+    pub memory: u64,
+    /// The program stops soon after this is not 0.
+    pub stop: Arc<AtomicU64>,
+}
+
+/// Machine code of a program whose derivatives are made.
+pub fn native(unit: Unit, limits: Limits) -> Result<Native, Error> {
+    let Unit { program, entry } = unit;
+    let compiled =
+        Compiled::new(program, limits.memory, limits.stop).map_err(|error| Error::Internal(Broken(error)))?;
+    Ok(Native { compiled, entry })
+}
+
+impl Native {
+    /// How to call it.
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    /// Calls the entry.
+    pub fn call(&mut self, args: &[Value]) -> Result<Vec<Value>, Failure> {
+        self.compiled.call(self.entry.func, args)
+    }
+
+    /// Puts arguments into the program's memory, for any number of calls.
+    pub fn load(&mut self, args: &[Value]) -> Result<Loaded, Failure> {
+        self.compiled.load(self.entry.func, args)
+    }
+
+    /// Calls the entry with loaded arguments; the results stay in the program's memory.
+    pub fn call_loaded(&mut self, args: &Loaded) -> Result<Given, Failure> {
+        self.compiled.call_loaded(self.entry.func, args)
+    }
+
+    /// Takes results out of the program's memory.
+    pub fn read(&mut self, given: Given) -> Vec<Value> {
+        self.compiled.read(given)
+    }
+
+    /// Frees results that nobody wants to read.
+    pub fn forget(&mut self, given: Given) {
+        self.compiled.forget(given);
+    }
+
+    /// Frees arguments.
+    pub fn unload(&mut self, args: Loaded) {
+        self.compiled.unload(args);
+    }
+}
