@@ -1,7 +1,7 @@
 //! How values are represented in the IR.
 //!
 //! A tuple is its components, the empty one nothing. An array of tuples is an array for each component, and an array of
-//! what takes no value is an array of [`Elem::Unit`], which knows its size. A functional on a first-order type is a vector
+//! what takes no value is an array of [`wengert_ir::Elem::Unit`], which knows its size. A functional on a first-order type is a vector
 //! of that type.
 //!
 //! A class of functions that has one member is represented by what the member has captured, which may be nothing: calls

@@ -2,6 +2,10 @@
 
 #![expect(unsafe_code, reason = "machine code is called")]
 
+mod loaded;
+
+pub use loaded::{Given, Loaded};
+
 use crate::faults::fault;
 use crate::jit::Code;
 use crate::loops::{Failure, Program as Loops};

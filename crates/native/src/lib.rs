@@ -10,4 +10,4 @@ pub mod lower;
 mod runtime;
 mod values;
 
-pub use compiled::{Compiled, clif};
+pub use compiled::{Compiled, Given, Loaded, clif};
