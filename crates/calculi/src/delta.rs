@@ -139,6 +139,7 @@ fn run(e: &E, limits: &Limits, ground: impl FnOnce(&Value) -> Ground) -> Result<
         result: reduction.value.as_ref().map(ground),
         counts: reduction.counts,
         stopped: reduction.stopped,
+        note: None,
     })
 }
 

@@ -121,6 +121,7 @@ pub fn reduce_term(tm: &Tm, limits: &Limits) -> (Tm, Trace) {
         result: ground(&run.end),
         counts: run.counts,
         stopped: run.stopped,
+        note: None,
     };
     (run.end, trace)
 }
@@ -134,6 +135,7 @@ fn by_machine(tm: &Tm, factoring: bool, limits: &Limits) -> Option<(Tm, Trace)> 
         result: None,
         counts,
         stopped,
+        note: None,
     };
     match machine::run(tm, factoring, limits) {
         Ok(outcome) => {

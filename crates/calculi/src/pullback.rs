@@ -9,6 +9,7 @@
 //! | 3.2, appendix B | `a_reduction` |
 //! | Figure 3 (7–20b) | `conquer` (9–20b), `reduce` (7, 8) |
 //! | 3.4 (1–6) | `reduce`, `transpose` (5) |
+//! | remark 3.6 | `stuck` |
 //! | 3.5 | `machine` |
 //! | 5.1, appendix D | `differential` |
 //! | 2.1, Figure 4, the two phases as a picture | `picture` |
@@ -40,6 +41,7 @@ mod raw;
 mod reduce;
 mod rules;
 mod straight;
+mod stuck;
 mod subst;
 mod syntax;
 mod transpose;
@@ -56,8 +58,9 @@ mod theorems;
 pub use differential::Differential;
 pub use errors::CODES;
 
+use self::from_core::{Functionals, Translated};
 use self::print::{Notation, print_type};
-use self::reduce::Reducer;
+use self::reduce::{Outcome, Reducer};
 use self::syntax::Term;
 use self::types::Language;
 use crate::kit::graph::graph;
@@ -77,6 +80,22 @@ fn read(source: SourceId, text: &str, language: Language) -> Result<Term, Vec<Di
     types::elaborate(&file, language).map_err(|error| vec![error])
 }
 
+/// The translation of a program, reduced: first with functions of functions as terms; if a pullback stays, then with these
+/// applied where they are known before the reduction. If one stays all the same, that is an error.
+fn run(program: &Program, limits: &Limits) -> Result<(Translated, Outcome), Vec<Diagnostic>> {
+    let reduced = |functionals| -> Result<(Translated, Outcome), Vec<Diagnostic>> {
+        let translated = from_core::translate(program, functionals).map_err(|error| vec![error])?;
+        let outcome = Reducer::new(limits, Notation::Paper).outcome(&translated.term);
+        Ok((translated, outcome))
+    };
+    let named = reduced(Functionals::Named)?;
+    let Some(stuck) = &named.1.stuck else { return Ok(named) };
+    match reduced(Functionals::Applied) {
+        Ok(applied) if applied.1.stuck.is_none() => Ok(applied),
+        Ok(_) | Err(_) => Err(vec![stuck.diagnostic(program)]),
+    }
+}
+
 impl System for Pullback {
     fn name(&self) -> &'static str {
         "pullback"
@@ -92,7 +111,8 @@ impl System for Pullback {
 
     fn reduce(&self, source: SourceId, text: &str, limits: &Limits) -> Result<Trace, Vec<Diagnostic>> {
         let term = read(source, text, Language::Pullback)?;
-        Ok(Reducer::new(limits, Notation::Paper).trace(&term).0)
+        let outcome = Reducer::new(limits, Notation::Paper).outcome(&term);
+        Ok(Trace { note: outcome.stuck.map(|stuck| stuck.note()), ..outcome.trace })
     }
 
     fn translate(
@@ -115,8 +135,7 @@ impl System for Pullback {
     }
 
     fn trace(&self, program: &Program, limits: &Limits) -> Result<Trace, Vec<Diagnostic>> {
-        let translated = from_core::translate(program).map_err(|error| vec![error])?;
-        let (mut trace, end) = Reducer::new(limits, Notation::Paper).trace(&translated.term);
+        let (translated, Outcome { mut trace, end, .. }) = run(program, limits)?;
         if trace.result.is_some() {
             trace.result = Some(from_core::ground(&end, &translated.shape));
         }
@@ -124,7 +143,7 @@ impl System for Pullback {
     }
 
     fn picture(&self, program: &Program, limits: &Limits) -> Result<String, Vec<Diagnostic>> {
-        let translated = from_core::translate(program).map_err(|error| vec![error])?;
+        let (translated, _) = run(program, &Limits { recorded: 0, ..*limits })?;
         Ok(picture::picture(&translated.term, limits).unwrap_or_else(|| draw(&graph(program))))
     }
 

@@ -53,6 +53,10 @@ pub fn trace(calculus: &str, trace: &Trace, keep: &dyn Fn(&str) -> bool) -> Stri
         Some(Stopped::Size) => "\"size\"",
         Some(Stopped::Work) => "\"work\"",
     });
+    if let Some(note) = &trace.note {
+        out.push_str(", \"note\": ");
+        string(&mut out, note);
+    }
     out.push('}');
     out
 }

@@ -105,6 +105,9 @@ pub fn outcome(trace: &Trace, options: &Options) -> String {
             let _ = writeln!(out, "= {}", fold(&trace.end, None, options));
         }
     }
+    if let Some(note) = &trace.note {
+        let _ = writeln!(out, "note: {}", one_line(note));
+    }
     let counts = &trace.counts;
     let _ = write!(out, "{} steps, at most {} nodes", counts.steps, counts.max_size);
     for (name, count) in &counts.more {
@@ -300,6 +303,7 @@ mod tests {
             ])),
             counts,
             stopped: None,
+            note: None,
         }
     }
 

@@ -19,6 +19,8 @@ pub struct Trace {
     pub counts: Counts,
     /// Why the reduction did not reach a normal form.
     pub stopped: Option<Stopped>,
+    /// What a person should know about the last term, in a sentence.
+    pub note: Option<String>,
 }
 
 /// One step.

@@ -53,7 +53,15 @@ pub fn reduce(term: &Term, order: Order, limits: &Limits) -> Trace {
         None => Some(ground(term)),
         Some(_) => None,
     };
-    Trace { start, steps: machine.steps, end: print::term(term), result, counts: machine.counts, stopped }
+    Trace {
+        start,
+        steps: machine.steps,
+        end: print::term(term),
+        result,
+        counts: machine.counts,
+        stopped,
+        note: None,
+    }
 }
 
 /// A value with more parts is shown as a term. A graph of `n` pairs can stand for `2ⁿ` numbers.

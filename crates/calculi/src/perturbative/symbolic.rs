@@ -78,7 +78,7 @@ pub(super) fn trace(program: &Program, limits: &Limits) -> Result<Trace, Vec<Dia
     let mut counts = reduced.counts;
     let stopped = |counts: Counts, stopped| {
         let (start, end) = (reduced.start.clone(), String::new());
-        Ok(Trace { start, steps: Vec::new(), end, result: None, counts, stopped: Some(stopped) })
+        Ok(Trace { start, steps: Vec::new(), end, result: None, counts, stopped: Some(stopped), note: None })
     };
     if let Some(limit) = reduced.stopped {
         return stopped(counts, limit);

@@ -8,6 +8,7 @@
 
 use super::a_reduction;
 use super::reduce::Reducer;
+use super::stuck::Stuck;
 use super::subst::{Subst, deep};
 use super::syntax::{Kind, Pat, Term, Type, Var, is_pattern, paired};
 use crate::kit::trace::Stopped;
@@ -54,7 +55,11 @@ impl Reducer<'_> {
             let image = Subst::pat(pat, value, elementary).apply(elementary);
             Term::app(form.clone(), if pair { Term::pair(value.clone(), image) } else { image })
         };
+        let before = self.stuck.take();
         let jacobian = deep(|| self.jacobian(pat, &mirror, elementary, value))?;
+        if !matches!(jacobian, Jacobian::None) {
+            self.stuck = before;
+        }
         Ok(match (jacobian, pair) {
             (Jacobian::Constant, false) => Some(("9", Term::zero(Type::dual(pat.ty().clone())))),
             (Jacobian::Constant, true) => {
@@ -127,12 +132,24 @@ impl Reducer<'_> {
                 }
             }
             Kind::App(f, x) if !inside(x) => Jacobian::Along("19a", Term::app(along(f), x.clone())),
-            Kind::App(f, _) if !inside(f) => Jacobian::None,
-            Kind::App(f, x) => self.application(along(f), along(x), &of_value(f), &of_value(x))?,
+            Kind::App(f, _) if !inside(f) => self.unknown(f, elementary),
+            Kind::App(f, x) => {
+                let function = of_value(f);
+                match self.application(along(f), along(x), &function, &of_value(x))? {
+                    Jacobian::None => self.unknown(&function, elementary),
+                    found => found,
+                }
+            }
             Kind::Zero | Kind::Real(_) | Kind::DualConst(_) | Kind::Let(..) | Kind::Diff(..) => {
                 Jacobian::None
             }
         })
+    }
+
+    /// Values 1 and 2 of remark 3.6: the innermost one is the reason.
+    fn unknown(&mut self, function: &Term, call: &Term) -> Jacobian {
+        self.stuck.get_or_insert_with(|| Stuck { function: function.clone(), call: call.clone() });
+        Jacobian::None
     }
 
     /// Reductions 19b and 19c, with v and V of the function and of the argument.

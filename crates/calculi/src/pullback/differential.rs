@@ -9,6 +9,7 @@
 //! in every way: a sum with as many summands as there are ways, which is symbolic differentiation with its expression
 //! swell. Reduction goes to the full normal form, also under λ. `D f·t` and `J f·t` are one constructor, printed `J f · t`.
 
+use super::from_core::{self, Functionals};
 use super::print::{Notation, print_marked, print_type};
 use super::reduce::{ground, numbers};
 use super::subst::{Subst, deep};
@@ -417,7 +418,7 @@ pub(crate) fn trace(start: &Term, limits: &Limits) -> (Trace, Term) {
     let stopped = normalizer.stopped;
     let result = stopped.is_none().then(|| ground(&term));
     let counts = normalizer.counts();
-    (Trace { start: show(start), steps, end: show(&term), result, counts, stopped }, term)
+    (Trace { start: show(start), steps, end: show(&term), result, counts, stopped, note: None }, term)
 }
 
 impl System for Differential {
@@ -449,11 +450,11 @@ impl System for Differential {
     }
 
     fn trace(&self, program: &Program, limits: &Limits) -> Result<Trace, Vec<Diagnostic>> {
-        let translated = super::from_core::translate(program).map_err(|error| vec![error])?;
-        let term = super::from_core::applied(translate(&translated.term), &translated.shape);
+        let translated = from_core::translate(program, Functionals::Named).map_err(|error| vec![error])?;
+        let term = from_core::applied(translate(&translated.term), &translated.shape);
         let (mut trace, end) = trace(&term, limits);
         if trace.stopped.is_none() {
-            trace.result = Some(super::from_core::ground(&end, &super::from_core::read(&translated.shape)));
+            trace.result = Some(from_core::ground(&end, &from_core::read(&translated.shape)));
         }
         Ok(trace)
     }

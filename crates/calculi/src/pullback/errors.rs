@@ -29,6 +29,7 @@ codes! {
     BAD_NUMBER "E0913" "pullback calculus: a malformed number";
     LARGE_TYPE "E0914" "pullback calculus: a type that is too large";
     OUTSIDE "E0917" "a program outside the fragment of the pullback calculus";
+    STUCK "E0918" "a program whose reduction in the pullback calculus ends at a pullback";
 }
 
 pub(crate) fn unknown_character(span: Span, c: char) -> Diagnostic {
@@ -136,4 +137,21 @@ pub(crate) fn nested(span: Span) -> Diagnostic {
     Diagnostic::error(OUTSIDE, span, "the pullback calculus has no derivatives of derivatives")
         .note("a derivative inside a function that is differentiated is an element of σ*, on which DPPL has no constant 1-forms, and no reduction differentiates `J f · t` at a point (value 2 of remark 3.6)")
         .help("`--in perturbative` and `--in delta` have derivatives of derivatives")
+}
+
+pub(crate) fn stuck(span: Span, name: Option<&str>) -> Diagnostic {
+    let (message, label) = match name {
+        Some(name) => (
+            format!("the pullback calculus cannot differentiate this call of `{name}`, a function that is not known here"),
+            format!("`{name}` is a parameter"),
+        ),
+        None => (
+            "the pullback calculus cannot differentiate a call in this program, of a function that is not known there".into(),
+            "it is the parameter of a function".into(),
+        ),
+    };
+    Diagnostic::error(STUCK, span, message)
+        .label(label)
+        .note("the function with that parameter is differentiated before it has an argument (reduction 18), and no reduction has the derivative of an unknown function: value 1 of remark 3.6. A function of a pair, `\\(f, x) -> f x`, is differentiated where it is applied (19b)")
+        .help("`--in differential` and `--in perturbative` differentiate such functions")
 }

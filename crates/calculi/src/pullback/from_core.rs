@@ -3,6 +3,7 @@
 //!
 //! A *piece* of a program is a term of DPPL with its shape, or something known before the reduction: integers, truth
 //! values, arrays and tuples with their elements, and functions on these, which are translated where they are called.
+//! Functions of functions are terms, too; or, if that leads to value 1 of remark 3.6, they are translated where they are called.
 //! Intermediate results get a `let` of the innermost function around them, in the order of evaluation. `λ⟨x,y⟩` of 3.1.3
 //! takes tuples apart, under the user's names.
 
@@ -12,7 +13,7 @@ mod shape;
 
 pub(crate) use self::shape::{Shape, applied, ground, read};
 
-use self::shape::{component, is_plain, tuple};
+use self::shape::{component, is_plain, order, tuple};
 use super::errors;
 use super::func::Func;
 use super::subst::deep;
@@ -38,9 +39,19 @@ fn outside<T>(span: Span, what: &str) -> Result<T> {
     Err(errors::outside(span, what, OTHERS))
 }
 
+/// What becomes of functions of functions that the program names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Functionals {
+    /// They are terms.
+    Named,
+    /// They are translated where they are called, and folds whose state is a function are written out.
+    Applied,
+}
+
 /// Translates, or says which construct has no counterpart.
-pub(crate) fn translate(program: &Program) -> Result<Translated> {
+pub(crate) fn translate(program: &Program, functionals: Functionals) -> Result<Translated> {
     let mut translation = Translation {
+        functionals,
         env: Env::default(),
         lets: Vec::new(),
         known: FxHashMap::default(),
@@ -95,6 +106,7 @@ impl Env {
 }
 
 struct Translation {
+    functionals: Functionals,
     env: Env,
     /// The intermediate results of the innermost function.
     lets: Vec<(Var, Term)>,
@@ -249,7 +261,7 @@ impl Translation {
         let span = body.span;
         Ok(match piece {
             Piece::Term(term, shape) => Piece::Term(self.named(var.name.as_str(), term), shape),
-            Piece::Function(closure) if is_plain(&closure.ty) && plain_result(&closure.body) => {
+            Piece::Function(closure) if self.is_named(&closure) => {
                 let (term, shape) = self.term_of(Piece::Function(closure), span)?;
                 Piece::Term(self.named(var.name.as_str(), term), shape)
             }
@@ -257,6 +269,13 @@ impl Translation {
             Piece::Array(parts) => Piece::Array(Rc::new(self.settled_parts(var, &parts, body)?)),
             Piece::Int(_) | Piece::Bool(_) | Piece::Function(_) => piece,
         })
+    }
+
+    /// Whether a function becomes a term where the program names it.
+    fn is_named(&self, closure: &Closure) -> bool {
+        let functional = order(&closure.ty) > 0 || order(&closure.body.ty) > 1;
+        let plain = is_plain(&closure.ty) && is_plain(&closure.body.ty);
+        plain && (self.functionals == Functionals::Named || !functional)
     }
 
     fn settled_parts(
@@ -423,11 +442,6 @@ impl Translation {
         let terms = terms.into_iter().map(|(_, term, _)| term).collect();
         Ok(Piece::Term(Term::fun(Func::Prim(op), tuple(terms)), Shape::real()))
     }
-}
-
-/// Whether a function with this body has a type of DPPL.
-fn plain_result(body: &simple::Term) -> bool {
-    is_plain(&body.ty)
 }
 
 /// The variables that the first `let`s of a body give to components: by the number of the tuple's variable and the place.

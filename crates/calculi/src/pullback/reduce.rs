@@ -12,8 +12,9 @@
 
 use super::a_reduction;
 use super::print::{Notation, print_marked};
+use super::stuck::Stuck;
 use super::subst::{Subst, deep, mirror};
-use super::syntax::{Kind, Pat, PatKind, Term, Type, Var, live_nodes, paired};
+use super::syntax::{Binder, Kind, Pat, PatKind, Term, Type, Var, each_child, live_nodes, paired};
 use super::transpose::{add, transpose};
 use crate::kit::ground::Ground;
 use crate::kit::trace::{Counts, Limits, Step, Stopped, Trace};
@@ -158,6 +159,16 @@ pub(crate) struct Reducer<'a> {
     /// Rule, redex and reduct of the first steps outside premises, as many as are wanted.
     redexes: Vec<(&'static str, Term, Term)>,
     wanted: usize,
+    /// Why the last pullback without a reduction has none.
+    pub(super) stuck: Option<Stuck>,
+}
+
+/// What a reduction came to.
+pub(crate) struct Outcome {
+    pub(crate) trace: Trace,
+    pub(crate) end: Term,
+    /// Why the end is an application of a pullback, if it is.
+    pub(crate) stuck: Option<Stuck>,
 }
 
 impl<'a> Reducer<'a> {
@@ -176,6 +187,7 @@ impl<'a> Reducer<'a> {
             observer: None,
             redexes: Vec::new(),
             wanted: 0,
+            stuck: None,
         }
     }
 
@@ -196,7 +208,14 @@ impl<'a> Reducer<'a> {
     }
 
     /// Reduces as far as the strategy and the limits go.
-    pub(crate) fn trace(mut self, start: &Term) -> (Trace, Term) {
+    #[cfg(test)]
+    pub(crate) fn trace(self, start: &Term) -> (Trace, Term) {
+        let outcome = self.outcome(start);
+        (outcome.trace, outcome.end)
+    }
+
+    /// The same, and what is stuck at the end.
+    pub(crate) fn outcome(mut self, start: &Term) -> Outcome {
         self.base = live_nodes().saturating_sub(start.shared_size());
         let mut frames = Vec::new();
         let (end, stopped) = match self.run(start.clone(), &mut frames) {
@@ -214,8 +233,10 @@ impl<'a> Reducer<'a> {
             result,
             counts: self.counts,
             stopped,
+            note: None,
         };
-        (trace, end)
+        let stuck = self.stuck.filter(|_| stopped.is_none() && has_stuck(&end));
+        Outcome { trace, end, stuck }
     }
 
     fn run(&mut self, start: Term, frames: &mut Vec<Frame>) -> Result<Term, (Term, Stopped)> {
@@ -479,6 +500,23 @@ impl<'a> Reducer<'a> {
         }
         numbers(a).zip(numbers(b)).map(|_| ("+", add(a, b, &mut self.flops)))
     }
+}
+
+/// Whether a pullback is applied somewhere where evaluation has been.
+fn has_stuck(end: &Term) -> bool {
+    let mut stack = vec![end.clone()];
+    let mut seen = rustc_hash::FxHashSet::default();
+    while let Some(term) = stack.pop() {
+        if matches!(term.kind(), Kind::App(f, _) if matches!(f.kind(), Kind::Pull(..))) {
+            return true;
+        }
+        each_child(term.kind(), |binder, child| {
+            if matches!(binder, Binder::None) && seen.insert(child.ptr()) {
+                stack.push(child.clone());
+            }
+        });
+    }
+    false
 }
 
 /// A value as plain data: numbers, vectors and dual constants, or the term's text.

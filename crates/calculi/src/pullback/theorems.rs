@@ -625,6 +625,54 @@ fn value_1_is_reached_by_closed_functions() {
 }
 
 #[test]
+fn values_of_remark_3_6_say_why_they_stay() {
+    let why = |text: &str| {
+        let outcome = Reducer::new(&LIMITS, Notation::Paper).outcome(&term(text));
+        outcome.stuck.map(|stuck| stuck.note()).unwrap_or_default()
+    };
+    let value_1 = "a pullback stays: value 1 of remark 3.6, no reduction differentiates ";
+    let value_2 = "a pullback stays: value 2 of remark 3.6, no reduction differentiates ";
+    let cases = [
+        ("{ω : Ω R, g : R ⇒ R} ⊢ ((Ω λx. g x) · ω) 3", value_1, "`g x` where `g` is a variable"),
+        ("{ω : Ω R, g : R ⇒ R} ⊢ ((Ω λ⟨f, x⟩. f x) · ω) ⟨g, 3⟩", value_1, "`f x` where `g` is a variable"),
+        ("{ω : Ω((R ⇒ R) ⇒ R)} ⊢ ((Ω λx. λf. f x) · ω) 3", value_1, "`z1 z2` where `f` is a variable"),
+        // In a premise of a premise, and in the first of two components.
+        (
+            "{ω : Ω(R ⇒ (R ⇒ R) ⇒ R)} ⊢ ((Ω λx. λy. λf. f x) · ω) 3",
+            value_1,
+            "`z1 z2` where `f` is a variable",
+        ),
+        (
+            "{k : R* ⇒ R} ⊢ ⟨k (((Ω λx. (λf. f x)) · (λg. 0)) 3), ((Ω λx. sin(x)) · Ω [1]) 0⟩",
+            value_1,
+            "`z1 z2` where `f` is a variable",
+        ),
+        (
+            "{ω : Ω R} ⊢ ((Ω λ⟨f, x⟩. f x) · ω) ⟨J sin · 1, 3⟩",
+            value_2,
+            "`f x` where `J sin · 1` is no abstraction",
+        ),
+        (
+            "{ω : Ω(R*)} ⊢ ((Ω λ⟨f, x⟩. f x) · ω) ⟨(Ω λx. sin(x)) · (λx. [1]*), 3⟩",
+            value_2,
+            "`f x` where `(Ω λx. sin(x)) · (λx. [1]*)` is no abstraction",
+        ),
+    ];
+    for (text, kind, call) in cases {
+        assert_eq!(why(text), format!("{kind}{call}"), "{text}");
+    }
+    // Known functions, functions of pairs, and what is thrown away do not stay.
+    for text in [
+        "{ω : Ω R} ⊢ ((Ω λx. (λf. f x) (λy. mult(y, y))) · ω) 3",
+        "{ω : Ω((R ⇒ R) × R ⇒ R)} ⊢ ((Ω λx. λ⟨f, y⟩. f y) · ω) 3",
+        "{ω : Ω(R ⇒ R)} ⊢ (λu. 5) (((Ω λx. λf. f x) · (λg. 0)) 3)",
+        "{ω : Ω R} ⊢ ω",
+    ] {
+        assert_eq!(why(text), "", "{text}");
+    }
+}
+
+#[test]
 fn lemma_5_1_1_translations_of_a_reduction_join_at_vectors() {
     let limits = Limits { steps: 3_000, size: 20_000, recorded: 0 };
     let (mut joined, mut left) = (0, 12);

@@ -4,7 +4,8 @@
 //! in DPPL a curried list whose result is a function would stop at value 1 of remark 3.6, since reduction 18 looks at
 //! `λd. …` without knowing d. Everything else on arrays says which element stands where.
 
-use super::{Piece, Result, Shape, Translation, outside};
+use super::shape::order;
+use super::{Functionals, Piece, Result, Shape, Translation, outside};
 use crate::kit::simple;
 use crate::pullback::errors;
 use crate::pullback::func::Func;
@@ -61,9 +62,11 @@ impl Translation {
         let span = term.span;
         Ok(Some(match (prim, args) {
             (Prim::Fold | Prim::Reduce, [f, start, array]) => {
+                let unknown =
+                    self.functionals == Functionals::Named || order(&start.ty).max(order(&array.ty)) == 0;
                 let (f, start) = (self.piece(f)?, self.piece(start)?);
                 let items = self.items(array)?;
-                self.fold(f, start, items, span)?
+                self.fold(f, start, items, unknown, span)?
             }
             (Prim::Scan, [f, start, array]) => self.scan(f, start, array, span)?,
             (Prim::Sum, [array]) => self.total(RealOp::Add, 0.0, array, span)?,
@@ -183,9 +186,17 @@ impl Translation {
         Ok(array(results))
     }
 
-    /// `fold f start items`
-    fn fold(&mut self, f: Piece, start: Piece, items: Vec<Piece>, span: Span) -> Result<Piece> {
-        if items.iter().any(|item| !matches!(item, Piece::Term(..) | Piece::Tuple(_) | Piece::Array(_))) {
+    /// `fold f start items`; state and items may be `unknown` before the reduction.
+    fn fold(
+        &mut self,
+        f: Piece,
+        start: Piece,
+        items: Vec<Piece>,
+        unknown: bool,
+        span: Span,
+    ) -> Result<Piece> {
+        let is_term = |item: &Piece| matches!(item, Piece::Term(..) | Piece::Tuple(_) | Piece::Array(_));
+        if !unknown || !items.iter().all(is_term) {
             // Integers and functions are known: each step is what it is for its element.
             let mut state = start;
             for item in items {

@@ -147,6 +147,16 @@ pub(super) fn is_plain(ty: &Ty) -> bool {
     }
 }
 
+/// 0 for numbers, 1 for functions of these, 2 for functions of such functions.
+pub(super) fn order(ty: &Ty) -> u32 {
+    match ty {
+        Ty::Real | Ty::Int | Ty::Bool | Ty::String => 0,
+        Ty::Tuple(items) | Ty::Data(_, items) => items.iter().map(order).max().unwrap_or(0),
+        Ty::Array(of) | Ty::Dual(of) => order(of),
+        Ty::Fun(a, b) => (order(a) + 1).max(order(b)),
+    }
+}
+
 /// The result of a translated program.
 pub(crate) fn ground(end: &Term, shape: &Shape) -> Ground {
     let text = || crate::pullback::reduce::ground(end);
