@@ -26,6 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ad", &["base", "prim", "ir"]),
     ("gen", &["base", "prim", "syntax"]),
     ("opt", &["base", "prim", "ir"]),
+    ("vmath", &["prim"]),
     ("native", &["base", "prim", "fault", "ir"]),
     ("engine", &["base", "mono", "ir", "lower", "ad", "opt", "native"]),
     (

@@ -1,0 +1,57 @@
+//! How far the functions are from the exact values, in units in the last place.
+//!
+//! `VMATH_SAMPLES=200000 cargo test --release -p wengert-vmath --test accuracy -- --nocapture` measures what the book says.
+
+mod common;
+mod reference;
+
+use common::{Random, input};
+use reference::{defined, error_in_ulp, exact, saturates};
+use wengert_vmath::{Function, scalar};
+
+/// What is promised.
+const BOUND: f64 = 2.5;
+
+fn samples() -> usize {
+    std::env::var("VMATH_SAMPLES").ok().and_then(|n| n.parse().ok()).unwrap_or(2000)
+}
+
+/// The largest error over random inputs, and where.
+fn measure(function: Function, evaluate: fn(Function, f64, f64) -> f64) -> (f64, f64, f64) {
+    let mut random = Random::new(function as u64 + 1);
+    let mut worst = (0.0, 0.0, 0.0);
+    for _ in 0..samples() {
+        let (x, y) = input(function, &mut random);
+        if !defined(function, x, y) || saturates(function, x, y) {
+            continue;
+        }
+        let error = error_in_ulp(evaluate(function, x, y), &exact(function, x, y));
+        if error > worst.0 {
+            worst = (error, x, y);
+        }
+    }
+    worst
+}
+
+#[test]
+fn errors_are_below_the_bound() {
+    let mut failed = Vec::new();
+    for function in Function::ALL {
+        let fused = measure(*function, scalar::<true>);
+        let unfused = measure(*function, scalar::<false>);
+        println!(
+            "{:10} {:.3} ulp at {:e} {:e}; without fused multiply-add {:.3} at {:e} {:e}",
+            function.name(),
+            fused.0,
+            fused.1,
+            fused.2,
+            unfused.0,
+            unfused.1,
+            unfused.2
+        );
+        if fused.0 > BOUND || unfused.0 > BOUND {
+            failed.push(function.name());
+        }
+    }
+    assert!(failed.is_empty(), "beyond {BOUND} ulp: {failed:?}");
+}
