@@ -64,34 +64,35 @@ pub fn build_folder() -> &'static Path {
 /// The `wengert` program, built if need be.
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| {
-        let folder = build_folder();
-        let target = folder.parent().expect("a profile's folder lies in the build folder");
-        let profile = match folder.file_name().and_then(|name| name.to_str()) {
-            Some("debug") | None => "dev",
-            Some(other) => other,
-        };
-        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-        let output = Command::new(cargo)
-            .args([
-                "build",
-                "--quiet",
-                "--offline",
-                "-p",
-                "wengert-cli",
-                "--bin",
-                "wengert",
-                "--profile",
-                profile,
-            ])
-            .arg("--target-dir")
-            .arg(target)
-            .current_dir(crate::project::root())
-            .output()
-            .expect("cargo runs, for it runs this test");
-        assert!(output.status.success(), "cannot build wengert: {}", String::from_utf8_lossy(&output.stderr));
-        folder.join(format!("wengert{}", std::env::consts::EXE_SUFFIX))
-    })
+    BINARY.get_or_init(|| built("wengert-cli", "wengert"))
+}
+
+/// A program of a package of this project, built.
+fn built(package: &str, program: &str) -> PathBuf {
+    let folder = build_folder();
+    let target = folder.parent().expect("a profile's folder lies in the build folder");
+    let profile = match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(other) => other,
+    };
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["build", "--quiet", "--offline", "-p", package, "--bin", program, "--profile", profile])
+        .arg("--target-dir")
+        .arg(target)
+        .current_dir(crate::project::root())
+        .output()
+        .expect("cargo runs, for it runs this test");
+    assert!(output.status.success(), "cannot build {program}: {}", String::from_utf8_lossy(&output.stderr));
+    folder.join(format!("{program}{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// Runs the tool for GradBench with these arguments in the root of the project, with `input` on standard input.
+pub fn gradbench(arguments: &[&str], input: &str) -> Ran {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    let mut command = Command::new(BINARY.get_or_init(|| built("wengert-gradbench", "wengert-gradbench")));
+    command.args(arguments);
+    run(command, crate::project::root(), input)
 }
 
 /// Runs `wengert` with these arguments in the root of the project.

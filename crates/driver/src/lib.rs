@@ -29,6 +29,7 @@ pub mod json;
 pub mod library;
 pub mod modules;
 mod native;
+pub mod prepared;
 pub mod render;
 pub mod repl;
 pub mod scope;

@@ -3,6 +3,10 @@
 //! A value of the language is several values of the IR (a tuple its components, an array of tuples several arrays); its
 //! type tells how to put it together again, with the names of fields and constructors that the IR does not know.
 
+mod machine;
+
+pub(crate) use machine::Machine;
+
 use crate::emit::Stage;
 use crate::errors;
 use std::rc::Rc;

@@ -1,0 +1,71 @@
+//! Machine code that is made once and called often.
+
+use super::{Form, diagnostic, unit};
+use crate::native;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wengert_base::{Diagnostic, Name, SourceId};
+use wengert_core::{Program, Type, TypeArg};
+use wengert_engine::Native;
+use wengert_interp::{Interp, Value};
+use wengert_ir::eval::Value as Flat;
+
+/// A definition in machine code.
+pub(crate) struct Machine {
+    native: Native,
+}
+
+impl Machine {
+    /// Compiles a definition that is to be called with so many arguments.
+    pub(crate) fn new(
+        program: &Program,
+        entry: (Name, &[TypeArg]),
+        arity: usize,
+        library: &[SourceId],
+        memory: u64,
+    ) -> Result<Machine, Diagnostic> {
+        let unit = unit(program, entry, library, arity)?;
+        let limits = native::limits(memory, &Arc::default());
+        let native = wengert_engine::native(unit, limits).map_err(diagnostic)?;
+        Ok(Machine { native })
+    }
+
+    /// Arguments as values of the IR, several for each.
+    pub(crate) fn flatten(&self, args: &[Value], program: &Program, interp: &mut Interp) -> Vec<Vec<Flat>> {
+        let form = Form { program, entry_data: self.native.entry().data.clone(), interp };
+        let layouts = &self.native.entry().params;
+        let flatten = |(arg, layout)| {
+            let mut flat = Vec::new();
+            form.flatten(arg, layout, &mut flat);
+            flat
+        };
+        args.iter().zip(layouts).map(flatten).collect()
+    }
+
+    /// The result after as many calls as `is_over`, which is told the time of each, demands.
+    pub(crate) fn run(
+        &mut self,
+        args: &[Flat],
+        is_over: &mut dyn FnMut(Duration) -> bool,
+    ) -> Result<Vec<Flat>, Diagnostic> {
+        let loaded = self.native.load(args).map_err(|failure| failure.diagnostic())?;
+        let result = loop {
+            let begin = Instant::now();
+            let given = self.native.call_loaded(&loaded);
+            let time = begin.elapsed();
+            match given {
+                Ok(given) if is_over(time) => break Ok(self.native.read(given)),
+                Ok(given) => self.native.forget(given),
+                Err(failure) => break Err(failure.diagnostic()),
+            }
+        };
+        self.native.unload(loaded);
+        result
+    }
+
+    /// What a result of that type is.
+    pub(crate) fn value(&self, flat: &[Flat], ty: &Type, program: &Program, interp: &mut Interp) -> Value {
+        let mut form = Form { program, entry_data: self.native.entry().data.clone(), interp };
+        form.value(flat, &self.native.entry().result, ty)
+    }
+}

@@ -1,0 +1,102 @@
+//! Wengert as a tool of the GradBench suite: programs from a folder, messages on standard input, responses on standard output.
+//!
+//! [`protocol`] reads messages and writes responses, [`suite`] keeps the compiled programs.
+
+mod protocol;
+mod suite;
+
+use clap::{Parser, ValueEnum};
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use suite::Suite;
+use wengert_driver::{Engine, Options};
+
+/// Recursion over a program's text grows its stack where needed; this is for what little is left.
+const STACK_BYTES: usize = 64 << 20;
+/// What an evaluation may use where nothing says how much memory there is.
+const MEMORY: u64 = 4 << 30;
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(name = "gradbench", version, about = "Speaks the GradBench protocol on standard input and output")]
+struct Cli {
+    /// The evaluator
+    #[arg(long, value_enum, default_value_t = EngineArg::Native)]
+    engine: EngineArg,
+
+    /// The folder of the programs, one for each module
+    #[arg(long, value_name = "DIR", default_value = "bench/gradbench")]
+    programs: PathBuf,
+
+    /// Bytes that an evaluation may use [default: three quarters of the machine's]
+    #[arg(long, value_name = "BYTES")]
+    max_memory: Option<u64>,
+}
+
+/// An evaluator.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum EngineArg {
+    /// Machine code, made in memory
+    Native,
+    /// C text, compiled by the system's compiler
+    C,
+    /// The reference interpreter
+    Interp,
+}
+
+impl EngineArg {
+    fn engine(self) -> Engine {
+        match self {
+            EngineArg::Native => Engine::Native,
+            EngineArg::C => Engine::C,
+            EngineArg::Interp => Engine::Interp,
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    // A crash is answered like any other failure; what it said goes to standard error.
+    let worker = std::thread::Builder::new().name("main".into()).stack_size(STACK_BYTES).spawn(|| serve(cli));
+    let result = worker.map(|worker| worker.join().unwrap_or(Ok(())));
+    match result {
+        // Nobody listens any more: that is how a session may end.
+        Ok(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(error)) | Err(error) => {
+            let _ = writeln!(io::stderr(), "gradbench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Answers messages until there are none.
+fn serve(cli: Cli) -> io::Result<()> {
+    let engine = cli.engine.engine();
+    let memory = cli.max_memory.or_else(memory_of_the_machine).unwrap_or(MEMORY);
+    let options = Options { engine, max_memory: Some(memory), ..Options::default() };
+    let mut suite = Suite::new(cli.programs, options);
+    let mut input = io::stdin().lock();
+    let mut output = io::BufWriter::new(io::stdout().lock());
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if input.read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        protocol::answer(&line, &mut suite, &mut output)?;
+        output.flush()?;
+    }
+}
+
+/// Three quarters of the memory that the system says there is.
+fn memory_of_the_machine() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes * 1024 / 4 * 3)
+}
