@@ -8,10 +8,11 @@ pub use loaded::{Given, Loaded};
 
 use crate::faults::fault;
 use crate::jit::Code;
+use crate::library::{Library, Made};
 use crate::loops::{Failure, Program as Loops};
 use crate::lower::lower;
 use crate::runtime::context::{Context, MEMORY, Raised, STOPPED};
-use crate::values::{Misfit, Mover, signature};
+use crate::values::{Memory, Misfit, Mover, signature};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use wengert_base::Span;
@@ -24,9 +25,43 @@ use wengert_ir::program::FuncId;
 pub struct Compiled {
     program: Program,
     loops: Loops,
+    machine: Box<dyn Machine>,
+    limit: u64,
+}
+
+/// Code that can be called, and its memory.
+pub(crate) trait Machine {
+    /// The memory.
+    fn memory(&mut self) -> &mut dyn Memory;
+    /// Words of objects in use.
+    fn words_in_use(&mut self) -> usize;
+    /// Calls an entry, which takes and gives as many words as there are.
+    fn run(&mut self, func: FuncId, args: &[u64], results: &mut [u64]) -> Result<(), Raised>;
+}
+
+/// Code in this process.
+struct Jit {
     context: Box<Context>,
     code: Code,
-    limit: u64,
+}
+
+impl Machine for Jit {
+    fn memory(&mut self) -> &mut dyn Memory {
+        self.context.heap()
+    }
+    fn words_in_use(&mut self) -> usize {
+        self.context.heap().words_in_use()
+    }
+    fn run(&mut self, func: FuncId, args: &[u64], results: &mut [u64]) -> Result<(), Raised> {
+        let Some(entry) = self.code.entry(func) else { return Err(nowhere()) };
+        // SAFETY: the entry was compiled for this program, and takes and gives as many words as there are.
+        unsafe { self.context.run(entry, args, results) }
+    }
+}
+
+/// What cannot happen.
+pub(crate) fn nowhere() -> Raised {
+    Raised { site: u32::MAX, numbers: Vec::new(), text: None }
 }
 
 impl Compiled {
@@ -38,7 +73,19 @@ impl Compiled {
         let code = Code::compile(&loops, &entries)?;
         let context = Context::new(&loops, code.kinds.clone(), limit, stopped)
             .ok_or("there is no address space for a stack")?;
-        Ok(Compiled { program, loops, context, code, limit })
+        let machine = Box::new(Jit { context, code });
+        Ok(Compiled { program, loops, machine, limit })
+    }
+
+    /// Opens a library that another compiler has made of a program.
+    pub fn open(path: &str, made: Made, limit: u64, stopped: Arc<AtomicU64>) -> Result<Compiled, String> {
+        let machine = Box::new(Library::open(path, made.entries, made.kinds, limit, stopped)?);
+        Ok(Compiled { program: made.program, loops: made.loops, machine, limit })
+    }
+
+    /// Words of objects that are in use.
+    pub fn words_in_use(&mut self) -> usize {
+        self.machine.words_in_use()
     }
 
     /// The program that was compiled.
@@ -50,7 +97,7 @@ impl Compiled {
     pub fn call(&mut self, func: FuncId, args: &[Value]) -> Result<Vec<Value>, Stopped> {
         let (params, results) = signature(&self.program, func);
         let passing = self.loops.funcs.get(func).map(|func| func.passing.clone()).unwrap_or_default();
-        let mut mover = Mover { heap: self.context.heap(), data: &self.program.data };
+        let mut mover = Mover { heap: self.machine.memory(), data: &self.program.data };
         let (mut words, mut borrowed) = (Vec::new(), Vec::new());
         for ((arg, ty), passing) in args.iter().zip(params).zip(passing) {
             match mover.argument(arg, ty, passing, &mut words) {
@@ -62,20 +109,15 @@ impl Compiled {
             }
         }
         let given = self.run(func, &words).map_err(|raised| self.failure(&raised))?;
-        let mut mover = Mover { heap: self.context.heap(), data: &self.program.data };
+        let mut mover = Mover { heap: self.machine.memory(), data: &self.program.data };
         borrowed.into_iter().for_each(|(reference, kind)| mover.release(reference, kind));
         Ok(given.into_iter().zip(results).map(|(bits, ty)| mover.result(bits, ty)).collect())
     }
 
     fn run(&mut self, func: FuncId, args: &[u64]) -> Result<Vec<u64>, Raised> {
-        let made = self.loops.funcs.get(func);
-        let entry = self.code.entry(func).zip(made).filter(|(_, made)| made.params.len() == args.len());
-        let Some((entry, made)) = entry else {
-            return Err(Raised { site: u32::MAX, numbers: Vec::new(), text: None });
-        };
-        let mut results = vec![0; made.results.len()];
-        // SAFETY: the entry was compiled for this program, and takes and gives as many words as the function says.
-        unsafe { self.context.run(entry, args, &mut results) }?;
+        let made = self.loops.funcs.get(func).filter(|made| made.params.len() == args.len());
+        let mut results = vec![0; made.ok_or_else(nowhere)?.results.len()];
+        self.machine.run(func, args, &mut results)?;
         Ok(results)
     }
 

@@ -5,6 +5,7 @@
 mod compiled;
 mod faults;
 mod jit;
+pub mod library;
 pub mod loops;
 pub mod lower;
 mod runtime;

@@ -365,7 +365,7 @@ fn word(ty: Ty) -> Word {
 }
 
 /// What such a word refers to.
-pub(crate) fn kind(ty: Ty) -> Kind {
+pub fn kind(ty: Ty) -> Kind {
     match ty {
         Ty::Scalar(Elem::Real | Elem::Int | Elem::Bool | Elem::Unit) => Kind::Plain,
         Ty::Scalar(Elem::Text) => Kind::Text,

@@ -12,9 +12,26 @@ use wengert_ir::program::Program;
 use wengert_ir::ty::{Data, DataId, Table};
 use wengert_ir::{Elem, Ty};
 
-/// Moves values in and out of a heap.
+/// Memory of objects.
+pub(crate) trait Memory {
+    /// A new object, counted once; 0 if there is no memory.
+    fn alloc(&mut self, words: i64) -> u64;
+    /// One reference less; the last one frees the object and what it alone refers to.
+    fn release(&mut self, reference: u64, kind: Kind);
+}
+
+impl Memory for Heap {
+    fn alloc(&mut self, words: i64) -> u64 {
+        Heap::alloc(self, words)
+    }
+    fn release(&mut self, reference: u64, kind: Kind) {
+        self.release_now(reference, kind);
+    }
+}
+
+/// Moves values in and out of memory.
 pub(crate) struct Mover<'h> {
-    pub(crate) heap: &'h mut Heap,
+    pub(crate) heap: &'h mut dyn Memory,
     pub(crate) data: &'h Table<DataId, Data>,
 }
 
@@ -75,7 +92,7 @@ impl Mover<'_> {
 
     /// One reference less.
     pub(crate) fn release(&mut self, bits: u64, kind: Kind) {
-        self.heap.release_now(bits, kind);
+        self.heap.release(bits, kind);
     }
 
     fn word_of(&mut self, value: &Value, ty: Ty) -> Result<u64, Misfit> {
@@ -92,10 +109,10 @@ impl Mover<'_> {
     }
 
     fn text(&mut self, text: &str) -> Result<u64, Misfit> {
-        match text::object(self.heap, text) {
-            0 => Err(Misfit::Memory),
-            object => Ok(object),
-        }
+        let words = usize::try_from(text::size(text.len())).unwrap_or(usize::MAX);
+        let object = self.alloc(words)?;
+        text::fill(object, text);
+        Ok(object)
     }
 
     fn alloc(&mut self, words: usize) -> Result<u64, Misfit> {
@@ -153,7 +170,7 @@ impl Mover<'_> {
                 (Value::Data(inner), Ty::Scalar(Elem::Data(inner_data))) => {
                     match known.get(&Rc::as_ptr(inner)) {
                         Some(made) => {
-                            self.heap.retain(*made);
+                            retain(*made);
                             Some(*made)
                         }
                         None => {
@@ -250,6 +267,13 @@ impl Mover<'_> {
             Some(Value::Data(node)) => node,
             _ => Rc::new(Node::new(0, Vec::new())),
         }
+    }
+}
+
+/// One reference more, if it is one to an object.
+pub(crate) fn retain(reference: u64) {
+    if reference & 1 == 0 {
+        set_word(reference, 0, word(reference, 0) + 1);
     }
 }
 

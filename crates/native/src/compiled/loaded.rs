@@ -3,7 +3,7 @@
 use super::Compiled;
 use crate::loops::{Kind, Passing};
 use crate::lower::kind;
-use crate::values::{Misfit, Mover, signature};
+use crate::values::{Misfit, Mover, retain, signature};
 use wengert_fault::Fault;
 use wengert_ir::eval::{Failure as Stopped, Value};
 use wengert_ir::program::FuncId;
@@ -31,7 +31,7 @@ impl Compiled {
         let (params, _) = signature(&self.program, func);
         let passing = self.loops.funcs.get(func).map(|func| func.passing.clone()).unwrap_or_default();
         let mut loaded = Loaded { words: Vec::new(), borrowed: Vec::new(), taken: Vec::new() };
-        let mut mover = Mover { heap: self.context.heap(), data: &self.program.data };
+        let mut mover = Mover { heap: self.machine.memory(), data: &self.program.data };
         let mut misfit = None;
         for ((arg, ty), passing) in args.iter().zip(params).zip(passing) {
             let first = loaded.words.len();
@@ -58,7 +58,7 @@ impl Compiled {
     /// Calls the entry that the arguments were loaded for.
     pub fn call_loaded(&mut self, func: FuncId, args: &Loaded) -> Result<Given, Stopped> {
         for (reference, _) in &args.taken {
-            self.context.heap().retain(*reference);
+            retain(*reference);
         }
         let words = self.run(func, &args.words).map_err(|raised| self.failure(&raised))?;
         Ok(Given { func, words })
@@ -67,20 +67,20 @@ impl Compiled {
     /// The results, which leave the memory.
     pub fn read(&mut self, given: Given) -> Vec<Value> {
         let (_, results) = signature(&self.program, given.func);
-        let mut mover = Mover { heap: self.context.heap(), data: &self.program.data };
+        let mut mover = Mover { heap: self.machine.memory(), data: &self.program.data };
         given.words.into_iter().zip(results).map(|(bits, ty)| mover.result(bits, ty)).collect()
     }
 
     /// Frees results that nobody wants to read.
     pub fn forget(&mut self, given: Given) {
         let (_, results) = signature(&self.program, given.func);
-        let mut mover = Mover { heap: self.context.heap(), data: &self.program.data };
+        let mut mover = Mover { heap: self.machine.memory(), data: &self.program.data };
         given.words.into_iter().zip(results).for_each(|(bits, ty)| mover.release(bits, kind(ty)));
     }
 
     /// Frees arguments.
     pub fn unload(&mut self, args: Loaded) {
-        let mut mover = Mover { heap: self.context.heap(), data: &self.program.data };
+        let mut mover = Mover { heap: self.machine.memory(), data: &self.program.data };
         let references = args.borrowed.into_iter().chain(args.taken);
         references.for_each(|(reference, kind)| mover.release(reference, kind));
     }

@@ -20,10 +20,10 @@ fn call(text: &str, args: &[Value]) -> Vec<Value> {
     let mut compiled = compiled(text);
     let entry = *compiled.program().entries.values().next().expect("it has an entry");
     let first = compiled.call(entry, args).expect("it runs");
-    let words = compiled.context.heap().words_in_use();
+    let words = compiled.words_in_use();
     let second = compiled.call(entry, args).expect("it runs");
     assert!(first.iter().zip(&second).all(|(a, b)| a.same(b)));
-    assert_eq!(compiled.context.heap().words_in_use(), words, "something was not freed");
+    assert_eq!(compiled.words_in_use(), words, "something was not freed");
     first
 }
 

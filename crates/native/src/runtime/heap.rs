@@ -102,7 +102,6 @@ impl Heap {
     }
 
     /// Words of objects that are in use; counted, not kept.
-    #[cfg(test)]
     pub(crate) fn words_in_use(&self) -> usize {
         let mut free = 0;
         for (words, first) in self.free.iter().enumerate() {
@@ -162,13 +161,6 @@ impl Heap {
         let size: u64 = (1..=rank).map(|axis| word(address, axis)).product();
         for index in 0..size as usize {
             self.release(word(address, 1 + rank + index), kind);
-        }
-    }
-
-    /// One reference more, if it is one to an object.
-    pub(crate) fn retain(&mut self, address: u64) {
-        if address & 1 == 0 {
-            set_word(address, 0, word(address, 0) + 1);
         }
     }
 

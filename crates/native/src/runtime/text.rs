@@ -9,11 +9,13 @@ use wengert_base::text::quote;
 /// Words before the bytes.
 const HEADER: usize = 2;
 
-fn size(bytes: usize) -> i64 {
+/// How many words a text of so many bytes takes.
+pub(crate) fn size(bytes: usize) -> i64 {
     i64::try_from(HEADER + bytes.div_ceil(8)).unwrap_or(i64::MAX)
 }
 
-fn fill(object: u64, text: &str) {
+/// Puts a text into a new object.
+pub(crate) fn fill(object: u64, text: &str) {
     set_word(object, 1, text.len() as u64);
     if let Some(last) = text.len().div_ceil(8).checked_sub(1) {
         set_word(object, HEADER + last, 0);

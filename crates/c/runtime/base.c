@@ -1,0 +1,133 @@
+/* ---- Words and objects ------------------------------------------------------------------------------------------
+ *
+ * Memory is made of words of 8 bytes. What lives there is an object, known by its address:
+ *
+ *     array   count  size along axis 0 ... size along the last axis  elements in row-major order
+ *     data    count  constructor  fields
+ *     text    count  bytes  UTF-8, padded with zeros
+ *
+ * `count` says how many references there are. A constructor without fields is no object, but 2 * constructor + 1. */
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+typedef int64_t word;
+typedef word *ref;
+
+#define WG_RARELY(condition) __builtin_expect(!!(condition), 0)
+/* Before a loop whose iterations do not need each other. */
+#ifdef __clang__
+#define WG_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define WG_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+#define WG_UNUSED __attribute__((unused))
+#define WG_EXPORT __attribute__((visibility("default"), used))
+
+/* Objects of up to so many words are cut from chunks and kept in lists when they are free. */
+enum { WG_SMALL = 32, WG_CHUNK = 1 << 13, WG_NUMBERS = 64, WG_SPARE = 16 };
+/* A count that never becomes 0: texts of the program are not freed. */
+#define WG_FOREVER ((word)1 << 60)
+
+/* A large object, kept in a list; its count is at `object`, where an array's elements after one size are aligned. */
+typedef struct wg_large {
+    struct wg_large *next, **link;
+    word unused[2], room, words; /* `words` stands before every object */
+    word object[];
+} wg_large;
+
+/* The state of a run. One thread at a time uses it. */
+typedef struct wg_run {
+    char *stack_limit;         /* below this address recursion fails */
+    const volatile word *stop; /* not 0 when the program is to stop */
+    ref free[WG_SMALL + 1];    /* for each size, the first free object; its count is the address of the next */
+    ref next, end;             /* the rest of the newest chunk */
+    ref chunks;                /* all chunks, the newest first */
+    wg_large *large;           /* large objects in use */
+    wg_large *spare[WG_SPARE]; /* and some that may be used again */
+    word words, limit;         /* in use, and at most */
+    void *saved;               /* where `wg_enter` came from */
+    char *stack;
+    size_t stack_size;
+    word site, numbers[WG_NUMBERS]; /* the failure */
+    ref message;                    /* the user's text, if it is `fail` */
+    word never;
+} wg_run;
+
+/* Failures that can happen anywhere. */
+enum { WG_MEMORY = -2, WG_STOPPED = -3 };
+
+static void wg_leave(void **saved) __attribute__((noreturn));
+static void wg_clear(wg_run *r);
+
+static void wg_fail(wg_run *r, word site, const word *numbers, size_t count)
+    __attribute__((noreturn, cold, noinline, unused));
+
+static void wg_fail(wg_run *r, word site, const word *numbers, size_t count) {
+    r->site = site;
+    r->message = NULL;
+    for (size_t i = 0; i < WG_NUMBERS; i++) r->numbers[i] = i < count ? numbers[i] : 0;
+    wg_leave(&r->saved);
+}
+
+/* Fails at a place of the source, with the numbers that belong to it. */
+#define WG_FAIL(site, ...) \
+    wg_fail(r, site, (const word[]){__VA_ARGS__}, sizeof((const word[]){__VA_ARGS__}) / sizeof(word))
+
+/* `fail text` */
+static __attribute__((noreturn, cold, noinline, unused)) void wg_fail_with(wg_run *r, word site, ref message) {
+    r->site = site;
+    r->message = message;
+    wg_leave(&r->saved);
+}
+
+static inline WG_UNUSED void wg_check_stop(wg_run *r) {
+    if (WG_RARELY(*r->stop)) WG_FAIL(WG_STOPPED, 0);
+}
+
+static inline __attribute__((always_inline, unused)) void wg_check_stack(wg_run *r) {
+    if (WG_RARELY((char *)__builtin_frame_address(0) < r->stack_limit)) WG_FAIL(WG_MEMORY, 0);
+    wg_check_stop(r);
+}
+
+/* Long loops look from time to time whether they are to stop: where to pause next. */
+enum { WG_STEPS = 1 << 16 };
+static inline WG_UNUSED word wg_pause(wg_run *r, word now, word end) {
+    wg_check_stop(r);
+    return end - now > WG_STEPS ? now + WG_STEPS : end;
+}
+static inline WG_UNUSED word wg_pause_down(wg_run *r, word now) {
+    wg_check_stop(r);
+    return now > WG_STEPS ? now - WG_STEPS : 0;
+}
+
+static inline WG_UNUSED double *wg_reals(ref o) { return (double *)o; }
+static inline WG_UNUSED int wg_is_object(ref o) { return ((uintptr_t)o & 1) == 0; }
+static inline WG_UNUSED word wg_tag(ref o) { return wg_is_object(o) ? o[1] : (word)((uintptr_t)o >> 1); }
+static inline WG_UNUSED word wg_unique(ref o) { return *o == 1; }
+static inline WG_UNUSED word wg_unique_data(ref o) { return wg_is_object(o) && *o == 1; }
+static inline WG_UNUSED word wg_bits(double x) {
+    word bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static inline WG_UNUSED double wg_of_bits(word bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+/* Whether an index is not one of so many places. */
+static inline WG_UNUSED word wg_outside(word index, word size) { return (uint64_t)index >= (uint64_t)size; }
+static inline WG_UNUSED void wg_copy(const void *from, void *to, word count) { memcpy(to, from, (size_t)count * 8); }
+static inline WG_UNUSED void wg_zero(void *to, word count) { memset(to, 0, (size_t)count * 8); }
+
+/* Integers wrap, and only division by 0 fails. */
+static inline WG_UNUSED word wg_div(word a, word b) { return b == -1 ? -a : a / b; }
+static inline WG_UNUSED word wg_rem(word a, word b) { return b == -1 ? 0 : a % b; }
+static inline WG_UNUSED word wg_min_int(word a, word b) { return a < b ? a : b; }
+static inline WG_UNUSED word wg_max_int(word a, word b) { return a > b ? a : b; }

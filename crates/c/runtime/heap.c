@@ -1,0 +1,181 @@
+/* ---- Memory ----------------------------------------------------------------------------------------------------- */
+
+static void wg_drop_spare(wg_run *r) {
+    for (int i = 0; i < WG_SPARE; i++) {
+        if (!r->spare[i]) continue;
+        r->words -= r->spare[i]->room;
+        free(r->spare[i]);
+        r->spare[i] = NULL;
+    }
+}
+
+static ref wg_use_large(wg_run *r, wg_large *large, word words) {
+    large->words = words;
+    large->next = r->large;
+    large->link = &r->large;
+    if (large->next) large->next->link = &large->next;
+    r->large = large;
+    large->object[0] = 1;
+    return large->object;
+}
+
+/* Fresh memory is slow: the system clears it. So large objects are used again if they fit well. */
+static ref wg_alloc_large(wg_run *r, word words) {
+    for (int i = 0; i < WG_SPARE; i++) {
+        wg_large *large = r->spare[i];
+        if (large && large->room >= words && large->room - words <= words / 4) {
+            r->spare[i] = NULL;
+            return wg_use_large(r, large, words);
+        }
+    }
+    if (words > r->limit - r->words) wg_drop_spare(r);
+    if (words > r->limit - r->words) return NULL;
+    wg_large *large;
+    if (posix_memalign((void **)&large, 64, sizeof(wg_large) + (size_t)words * 8)) return NULL;
+    large->room = words;
+    r->words += words;
+    return wg_use_large(r, large, words);
+}
+
+static ref wg_alloc_small(wg_run *r, word words) {
+    if (r->end - r->next < words + 1) {
+        if (WG_CHUNK > r->limit - r->words) wg_drop_spare(r);
+        if (WG_CHUNK > r->limit - r->words) return NULL;
+        ref chunk = malloc((size_t)WG_CHUNK * 8);
+        if (!chunk) return NULL;
+        r->words += WG_CHUNK;
+        *chunk = (word)r->chunks;
+        r->chunks = chunk;
+        r->next = chunk + 1;
+        r->end = chunk + WG_CHUNK;
+    }
+    ref o = r->next + 1;
+    r->next += words + 1;
+    o[-1] = words;
+    *o = 1;
+    return o;
+}
+
+/* A new object, or NULL if memory is full. */
+static __attribute__((noinline)) ref wg_try_alloc(wg_run *r, word words) {
+    if (words < 1) words = 1;
+    if (words > WG_SMALL) return wg_alloc_large(r, words);
+    ref o = r->free[words];
+    if (!o) return wg_alloc_small(r, words);
+    r->free[words] = (ref)*o;
+    *o = 1;
+    return o;
+}
+
+/* A new object; fails if memory is full. */
+static inline WG_UNUSED ref wg_alloc(wg_run *r, word words) {
+    if (__builtin_constant_p(words) && words <= WG_SMALL) {
+        ref o = r->free[words];
+        if (__builtin_expect(o != NULL, 1)) {
+            r->free[words] = (ref)*o;
+            *o = 1;
+            return o;
+        }
+    }
+    ref o = words < 0 ? NULL : wg_try_alloc(r, words);
+    if (WG_RARELY(!o)) WG_FAIL(WG_MEMORY, 0);
+    return o;
+}
+
+static __attribute__((noinline)) void wg_free_large(wg_run *r, ref o) {
+    wg_large *large = (wg_large *)((char *)o - offsetof(wg_large, object));
+    *large->link = large->next;
+    if (large->next) large->next->link = large->link;
+    int place = 0;
+    for (int i = 0; i < WG_SPARE; i++) {
+        if (!r->spare[i]) {
+            r->spare[i] = large;
+            return;
+        }
+        if (r->spare[i]->room < r->spare[place]->room) place = i;
+    }
+    wg_large *old = r->spare[place]; /* the smallest is the cheapest to make again */
+    r->spare[place] = large;
+    r->words -= old->room;
+    free(old);
+}
+
+/* Frees an object, not what it refers to. */
+static inline WG_UNUSED void wg_free(wg_run *r, ref o) {
+    word words = o[-1];
+    if (words > WG_SMALL) {
+        wg_free_large(r, o);
+    } else {
+        *o = (word)r->free[words];
+        r->free[words] = o;
+    }
+}
+
+/* What a word refers to: nothing, something that refers to nothing else, data, or an array of things that refer. */
+enum { WG_PLAIN, WG_FLAT, WG_DATA, WG_ARRAY };
+typedef struct {
+    uint32_t count;
+    const uint16_t *kinds;
+} wg_ctor;
+typedef struct {
+    uint16_t what, axes, element;
+    const wg_ctor *ctors;
+} wg_kind;
+static const wg_kind wg_kinds[];
+
+/* One reference less; objects to which nothing refers form a list in their counts, with their kinds in the upper bits. */
+static inline uint64_t wg_doom(uint64_t doomed, ref o, uint16_t kind) {
+    if (kind == WG_PLAIN || !wg_is_object(o) || --*o != 0) return doomed;
+    *o = (word)doomed;
+    return (uint64_t)kind << 48 | (uint64_t)(uintptr_t)o;
+}
+
+/* Frees an object to which nothing refers any more, and what it alone refers to. Lists are long: no recursion. */
+static __attribute__((noinline, unused)) void wg_dismantle(wg_run *r, ref dead, uint16_t kind) {
+    *dead = 0;
+    uint64_t doomed = (uint64_t)kind << 48 | (uint64_t)(uintptr_t)dead;
+    while (doomed) {
+        ref o = (ref)(uintptr_t)(doomed & (((uint64_t)1 << 48) - 1));
+        const wg_kind *k = &wg_kinds[doomed >> 48];
+        doomed = (uint64_t)*o;
+        if (k->what == WG_DATA) {
+            const wg_ctor *ctor = &k->ctors[o[1]];
+            for (uint32_t i = 0; i < ctor->count; i++) doomed = wg_doom(doomed, (ref)o[2 + i], ctor->kinds[i]);
+        } else if (k->what == WG_ARRAY) {
+            word count = 1;
+            for (word axis = 1; axis <= k->axes; axis++) count *= o[axis];
+            for (word i = 0; i < count; i++) doomed = wg_doom(doomed, (ref)o[1 + k->axes + i], k->element);
+        }
+        wg_free(r, o);
+    }
+}
+
+static inline WG_UNUSED void wg_retain(ref o) { ++*o; }
+static inline WG_UNUSED void wg_retain_data(ref o) {
+    if (wg_is_object(o)) ++*o;
+}
+/* One reference less to something that refers to nothing else. */
+static inline WG_UNUSED void wg_release_flat(wg_run *r, ref o) {
+    if (--*o == 0) wg_free(r, o);
+}
+static inline WG_UNUSED void wg_release(wg_run *r, ref o, uint16_t kind) {
+    if (wg_is_object(o) && --*o == 0) wg_dismantle(r, o, kind);
+}
+
+/* Forgets all objects, in use or not. */
+static void wg_clear(wg_run *r) {
+    wg_drop_spare(r);
+    while (r->large) {
+        wg_large *large = r->large;
+        r->large = large->next;
+        free(large);
+    }
+    while (r->chunks) {
+        ref chunk = r->chunks;
+        r->chunks = (ref)*chunk;
+        free(chunk);
+    }
+    memset(r->free, 0, sizeof r->free);
+    r->next = r->end = NULL;
+    r->words = 0;
+}

@@ -1,0 +1,26 @@
+/* ---- For the program that has opened this library --------------------------------------------------------------- */
+
+WG_EXPORT wg_run *wengert_open(uint64_t bytes, const volatile word *stop) { return wg_open(bytes, stop); }
+WG_EXPORT void wengert_close(wg_run *r) { wg_close(r); }
+WG_EXPORT ref wengert_alloc(wg_run *r, word words) { return words < 0 ? NULL : wg_try_alloc(r, words); }
+WG_EXPORT void wengert_release(wg_run *r, ref o, word kind) {
+    if (kind != WG_PLAIN) wg_release(r, o, (uint16_t)kind);
+}
+/* Calls an entry by its number; 1 if it failed. */
+WG_EXPORT int wengert_call(wg_run *r, word entry, const word *arguments, word *results) {
+    return wg_run_entry(r, wg_entries[entry], arguments, results);
+}
+/* The place of the last failure, and the numbers that belong to it. */
+WG_EXPORT word wengert_site(wg_run *r) { return r->site; }
+WG_EXPORT word wengert_number(wg_run *r, word place) { return place < WG_NUMBERS ? r->numbers[place] : 0; }
+/* The user's message, if the failure has one. */
+WG_EXPORT ref wengert_text(wg_run *r) { return r->message; }
+/* Words of objects that are in use. */
+WG_EXPORT word wengert_words_in_use(wg_run *r) {
+    word words = r->words - (r->end - r->next);
+    for (int i = 0; i < WG_SPARE; i++) words -= r->spare[i] ? r->spare[i]->room : 0;
+    for (word size = 1; size <= WG_SMALL; size++) {
+        for (ref o = r->free[size]; o; o = (ref)*o) words -= size + 1;
+    }
+    return words;
+}

@@ -1,0 +1,29 @@
+/* ---- Operations on reals ---------------------------------------------------------------------------------------- */
+
+/* Zero tangents and cotangents contribute zero, whatever they are multiplied with. */
+static inline WG_UNUSED double wg_mul_zero(double t, double c) {
+    double product = t * c;
+    return (t == 0.0) | (c == 0.0) ? 0.0 : product;
+}
+static inline WG_UNUSED double wg_div_zero(double t, double d) {
+    double quotient = t / d;
+    return t == 0.0 ? 0.0 : quotient;
+}
+/* The first at ties, NaN if either is. */
+static inline WG_UNUSED double wg_min(double x, double y) { return x <= y ? x : y < x ? y : (double)NAN; }
+static inline WG_UNUSED double wg_max(double x, double y) { return x >= y ? x : y > x ? y : (double)NAN; }
+static inline WG_UNUSED double wg_sign(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x == 0.0 ? 0.0 : x; }
+static inline WG_UNUSED double wg_relu(double x) { return x <= 0.0 ? 0.0 : x; }
+/* To the nearest integer, halves away from zero. */
+static inline WG_UNUSED double wg_nearest(double x) {
+    double whole = trunc(x);
+    return fabs(x - whole) >= 0.5 ? whole + copysign(1.0, x) : whole;
+}
+static WG_UNUSED word wg_int_power(word base, word exponent) {
+    uint64_t square = (uint64_t)base, result = 1;
+    for (; exponent > 0; exponent >>= 1) {
+        if (exponent & 1) result *= square;
+        square *= square;
+    }
+    return (word)result;
+}

@@ -1,0 +1,107 @@
+/* ---- The stack --------------------------------------------------------------------------------------------------
+ *
+ * Programs run on a stack of their own, which is large, so that recursion a million deep is fine: address space that the
+ * system fills with memory as it is used. A failure leaves it at once; nothing is to be cleaned up, for all memory
+ * belongs to the run. */
+
+typedef void (*wg_entry)(wg_run *r, const word *arguments, word *results);
+
+#if defined __x86_64__ && defined __ELF__ && !defined WG_PORTABLE
+/* Saves the registers that a function must keep, goes onto the stack, and calls. */
+int wg_enter(wg_run *r, const word *arguments, word *results, wg_entry entry, void *top, void **saved)
+    __attribute__((visibility("hidden")));
+void wg_return(void **saved) __attribute__((visibility("hidden"), noreturn));
+__asm__(".text\n.p2align 4\n.hidden wg_enter\n.globl wg_enter\n.type wg_enter, @function\nwg_enter:\n"
+        "push %rbp\npush %rbx\npush %r12\npush %r13\npush %r14\npush %r15\n"
+        "mov %rsp, (%r9)\nmov %r9, %rbx\nmov %r8, %rsp\ncall *%rcx\n"
+        "xor %eax, %eax\nmov (%rbx), %rsp\n"
+        "1: pop %r15\npop %r14\npop %r13\npop %r12\npop %rbx\npop %rbp\nret\n"
+        ".size wg_enter, .-wg_enter\n.hidden wg_return\n.globl wg_return\n.type wg_return, @function\nwg_return:\n"
+        "mov $1, %eax\nmov (%rdi), %rsp\njmp 1b\n.size wg_return, .-wg_return\n");
+static void wg_leave(void **saved) { wg_return(saved); }
+#elif defined __aarch64__ && defined __ELF__ && !defined WG_PORTABLE
+int wg_enter(wg_run *r, const word *arguments, word *results, wg_entry entry, void *top, void **saved)
+    __attribute__((visibility("hidden")));
+void wg_return(void **saved) __attribute__((visibility("hidden"), noreturn));
+__asm__(".text\n.p2align 4\n.hidden wg_enter\n.globl wg_enter\n.type wg_enter, %function\nwg_enter:\n"
+        "stp x29, x30, [sp, #-160]!\nstp x19, x20, [sp, #16]\nstp x21, x22, [sp, #32]\nstp x23, x24, [sp, #48]\n"
+        "stp x25, x26, [sp, #64]\nstp x27, x28, [sp, #80]\nstp d8, d9, [sp, #96]\nstp d10, d11, [sp, #112]\n"
+        "stp d12, d13, [sp, #128]\nstp d14, d15, [sp, #144]\n"
+        "mov x9, sp\nstr x9, [x5]\nmov x19, x5\nmov sp, x4\nblr x3\nmov x0, #0\nldr x9, [x19]\nmov sp, x9\n"
+        "1: ldp x19, x20, [sp, #16]\nldp x21, x22, [sp, #32]\nldp x23, x24, [sp, #48]\n"
+        "ldp x25, x26, [sp, #64]\nldp x27, x28, [sp, #80]\nldp d8, d9, [sp, #96]\nldp d10, d11, [sp, #112]\n"
+        "ldp d12, d13, [sp, #128]\nldp d14, d15, [sp, #144]\nldp x29, x30, [sp], #160\nret\n"
+        ".size wg_enter, .-wg_enter\n.hidden wg_return\n.globl wg_return\n.type wg_return, %function\nwg_return:\n"
+        "ldr x9, [x0]\nmov sp, x9\nmov x0, #1\nb 1b\n.size wg_return, .-wg_return\n");
+static void wg_leave(void **saved) { wg_return(saved); }
+#else
+#include <ucontext.h>
+/* The same by the system's functions; the call is described in memory, for they pass only integers. */
+typedef struct {
+    ucontext_t outside, inside;
+    wg_run *r;
+    const word *arguments;
+    word *results;
+    wg_entry entry;
+    volatile int failed;
+} wg_call;
+static void wg_start(unsigned high, unsigned low) {
+    wg_call *call = (wg_call *)((uintptr_t)high << 16 << 16 | (uintptr_t)low);
+    call->entry(call->r, call->arguments, call->results);
+}
+static int wg_enter(wg_run *r, const word *arguments, word *results, wg_entry entry, void *top, void **saved) {
+    wg_call call = {.r = r, .arguments = arguments, .results = results, .entry = entry};
+    *saved = &call;
+    getcontext(&call.inside);
+    call.inside.uc_stack.ss_sp = r->stack;
+    call.inside.uc_stack.ss_size = (size_t)((char *)top - r->stack);
+    call.inside.uc_link = &call.outside;
+    uintptr_t address = (uintptr_t)&call;
+    makecontext(&call.inside, (void (*)(void))wg_start, 2, (unsigned)(address >> 16 >> 16), (unsigned)address);
+    swapcontext(&call.outside, &call.inside);
+    return call.failed;
+}
+static void wg_leave(void **saved) {
+    wg_call *call = *saved;
+    call->failed = 1;
+    setcontext(&call->outside);
+    abort();
+}
+#endif
+
+/* Runs an entry; 1 if it failed. */
+static int wg_run_entry(wg_run *r, wg_entry entry, const word *arguments, word *results) {
+    char *top = (char *)((uintptr_t)(r->stack + r->stack_size) & ~(uintptr_t)63);
+    int failed = wg_enter(r, arguments, results, entry, top, &r->saved);
+    size_t keep = (size_t)8 << 20;
+    if (r->stack_size > keep) madvise(r->stack, r->stack_size - keep, MADV_DONTNEED);
+    return failed;
+}
+
+/* A run that may use so many bytes and stops soon after `*stop` is not 0; NULL if there is no address space. */
+static wg_run *wg_open(uint64_t bytes, const volatile word *stop) {
+    wg_run *r = calloc(1, sizeof *r);
+    if (!r) return NULL;
+    size_t reserve = (size_t)256 << 10; /* for functions that do not look at the stack */
+    for (r->stack_size = (size_t)64 << 30; r->stack_size >= reserve * 4; r->stack_size /= 2) {
+        void *stack = mmap(NULL, r->stack_size, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (stack != MAP_FAILED) {
+            size_t most = r->stack_size - reserve;
+            r->stack = stack;
+            r->stack_limit = r->stack + r->stack_size - (bytes < most ? bytes : most);
+            r->stop = stop ? stop : &r->never;
+            r->limit = (word)(bytes / 8);
+            return r;
+        }
+    }
+    free(r);
+    return NULL;
+}
+
+static void wg_close(wg_run *r) {
+    if (!r) return;
+    wg_clear(r);
+    munmap(r->stack, r->stack_size);
+    free(r);
+}

@@ -1,0 +1,147 @@
+/* ---- Texts ------------------------------------------------------------------------------------------------------ */
+
+static inline WG_UNUSED word wg_text_bytes(ref text) { return text[1]; }
+static inline WG_UNUSED char *wg_text_start(ref text) { return (char *)(text + 2); }
+
+/* A new text of so many bytes, to be filled. */
+static ref wg_new_text(wg_run *r, word bytes) {
+    word words = (bytes + 7) / 8;
+    ref text = wg_alloc(r, 2 + words);
+    text[1] = bytes;
+    if (words > 0) text[1 + words] = 0;
+    return text;
+}
+
+static WG_UNUSED ref wg_text_of(wg_run *r, const char *bytes, word count) {
+    ref text = wg_new_text(r, count);
+    memcpy(wg_text_start(text), bytes, (size_t)count);
+    return text;
+}
+
+static WG_UNUSED ref wg_text_append(wg_run *r, ref a, ref b) {
+    word first = wg_text_bytes(a), second = wg_text_bytes(b);
+    ref text = wg_new_text(r, first + second);
+    memcpy(wg_text_start(text), wg_text_start(a), (size_t)first);
+    memcpy(wg_text_start(text) + first, wg_text_start(b), (size_t)second);
+    return text;
+}
+
+/* Characters, which are the bytes that do not go on with one. */
+static WG_UNUSED word wg_text_length(ref text) {
+    word count = 0;
+    for (word i = 0; i < wg_text_bytes(text); i++) count += (wg_text_start(text)[i] & 0xC0) != 0x80;
+    return count;
+}
+
+static WG_UNUSED word wg_text_compare(ref a, ref b) {
+    word first = wg_text_bytes(a), second = wg_text_bytes(b);
+    int order = memcmp(wg_text_start(a), wg_text_start(b), (size_t)(first < second ? first : second));
+    if (order == 0) return (first > second) - (first < second);
+    return order < 0 ? -1 : 1;
+}
+
+static WG_UNUSED ref wg_text_join(wg_run *r, const word *texts, word count, ref separator) {
+    word bytes = count > 0 ? (count - 1) * wg_text_bytes(separator) : 0;
+    for (word i = 0; i < count; i++) bytes += wg_text_bytes((ref)texts[i]);
+    ref joined = wg_new_text(r, bytes);
+    char *to = wg_text_start(joined);
+    for (word i = 0; i < count; i++) {
+        ref parts[] = {separator, (ref)texts[i]};
+        for (int part = i == 0; part < 2; part++) {
+            memcpy(to, wg_text_start(parts[part]), (size_t)wg_text_bytes(parts[part]));
+            to += wg_text_bytes(parts[part]);
+        }
+    }
+    return joined;
+}
+
+static WG_UNUSED ref wg_show_int(wg_run *r, word n) {
+    char text[24];
+    return wg_text_of(r, text, snprintf(text, sizeof text, "%lld", (long long)n));
+}
+
+/* The digits of a positive number's shortest form that reads back, without a point; `*exponent` is that of the first digit. */
+static int wg_digits(double x, char *digits, int *exponent) {
+    for (int count = 1;; count++) {
+        char form[40];
+        snprintf(form, sizeof form, "%.*e", count - 1, x);
+        char *e = strchr(form, 'e');
+        /* The nearest form of so many digits; or the next one up, for numbers below a power of two lie closer. */
+        for (int up = 0; up < 2; up++) {
+            if (up) {
+                char *last = e - 1;
+                while (last >= form && (*last == '9' || *last < '0' || *last > '9')) {
+                    if (*last == '9') *last = '0';
+                    last--;
+                }
+                if (last < form) break;
+                ++*last;
+            }
+            if (count < 17 && strtod(form, NULL) != x) continue;
+            int length = 0;
+            for (char *c = form; c < e; c++) {
+                if (*c >= '0' && *c <= '9') digits[length++] = *c;
+            }
+            while (length > 1 && digits[length - 1] == '0') length--;
+            *exponent = atoi(e + 1);
+            return length;
+        }
+    }
+}
+
+/* The shortest form that reads back, always with a point or an exponent. */
+static WG_UNUSED ref wg_show_real(wg_run *r, double x) {
+    if (isnan(x)) return wg_text_of(r, "NaN", 3);
+    if (isinf(x)) return x > 0 ? wg_text_of(r, "Infinity", 8) : wg_text_of(r, "-Infinity", 9);
+    char text[64], digits[24];
+    int at = 0, exponent = 0, count;
+    if (signbit(x)) text[at++] = '-';
+    double size = fabs(x);
+    if (size == 0) {
+        memcpy(text + at, "0.0", 3);
+        return wg_text_of(r, text, at + 3);
+    }
+    count = wg_digits(size, digits, &exponent);
+    if (size < 1e-5 || size >= 1e16) {
+        text[at++] = digits[0];
+        if (count > 1) text[at++] = '.';
+        memcpy(text + at, digits + 1, (size_t)(count - 1));
+        at += count - 1;
+        at += snprintf(text + at, 8, "e%d", exponent);
+        return wg_text_of(r, text, at);
+    }
+    int whole = exponent < 0 ? 0 : exponent + 1; /* digits before the point */
+    if (whole == 0) text[at++] = '0';
+    for (int i = 0; i < whole; i++) text[at++] = i < count ? digits[i] : '0';
+    text[at++] = '.';
+    for (int i = exponent + 1; i < 0; i++) text[at++] = '0';
+    for (int i = whole; i < count; i++) text[at++] = digits[i];
+    if (whole >= count) text[at++] = '0';
+    return wg_text_of(r, text, at);
+}
+
+/* Quoted as in a program; control characters are written as numbers. */
+static WG_UNUSED ref wg_show_text(wg_run *r, ref text) {
+    const unsigned char *from = (const unsigned char *)wg_text_start(text);
+    word bytes = wg_text_bytes(text);
+    ref room = wg_new_text(r, bytes * 8 + 2);
+    char *to = wg_text_start(room);
+    *to++ = '"';
+    for (word i = 0; i < bytes; i++) {
+        unsigned c = from[i];
+        if (c == '\n' || c == '\t' || c == '"' || c == '\\') {
+            *to++ = '\\';
+            *to++ = (char)(c == '\n' ? 'n' : c == '\t' ? 't' : c);
+        } else if (c < 0x20 || c == 0x7F) {
+            to += sprintf(to, "\\u{%x}", c);
+        } else if (c == 0xC2 && i + 1 < bytes && from[i + 1] < 0xA0) {
+            to += sprintf(to, "\\u{%x}", from[++i]);
+        } else {
+            *to++ = (char)c;
+        }
+    }
+    *to++ = '"';
+    ref quoted = wg_text_of(r, wg_text_start(room), to - wg_text_start(room));
+    wg_free(r, room);
+    return quoted;
+}

@@ -1,0 +1,209 @@
+//! Branches and loops.
+//!
+//! Loops look from time to time whether the program is to stop. Where iterations are few, or as many as words of an array,
+//! they need not; an innermost loop that may be long is cut into pieces with a look before each, so that nothing stands in
+//! the way of vectors.
+
+use super::Body;
+use crate::text::{Expr, Level};
+use wengert_native::loops::{Local, Operand, Stmt, Value};
+
+/// Loops of a known length up to this one never look.
+const SHORT: i64 = 1 << 20;
+
+/// What is in the body of a loop.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    /// No loops, no calls, nothing of the runtime, no new objects.
+    straight: bool,
+    /// An element of an array is read or written in each iteration.
+    bounded: bool,
+    /// Something is written.
+    stores: bool,
+}
+
+impl Body<'_, '_> {
+    pub(super) fn branch(&mut self, cond: Operand, then: &[Stmt], otherwise: &[Stmt]) {
+        let cond = self.integer(cond);
+        self.flush(|pending| pending.reads || !pending.changing.is_empty());
+        let rare = matches!(then.last(), Some(Stmt::Fail(..)));
+        let cond = if rare { format!("WG_RARELY({})", cond.text) } else { cond.text };
+        self.put(&format!("if ({cond}) {{"));
+        let block = self.enter();
+        self.stmts(then, block, 0);
+        self.leave();
+        if otherwise.is_empty() {
+            self.blocks += 1;
+        } else {
+            self.put("} else {");
+            let block = self.enter();
+            self.stmts(otherwise, block, 0);
+            self.leave();
+        }
+        self.put("}");
+    }
+
+    pub(super) fn switch(&mut self, on: Operand, cases: &[Vec<Stmt>]) {
+        let on = self.integer(on);
+        self.flush(|pending| pending.reads || !pending.changing.is_empty());
+        if let [first, second] = cases {
+            let cond = Expr::binary(Level::Equality, "==", &on, &Expr::primary("0"));
+            self.put(&format!("if ({}) {{", cond.text));
+            for (place, case) in [first, second].into_iter().enumerate() {
+                if place > 0 {
+                    self.put("} else {");
+                }
+                let block = self.enter();
+                self.stmts(case, block, 0);
+                self.leave();
+            }
+            self.put("}");
+            return;
+        }
+        self.put(&format!("switch ({}) {{", on.text));
+        for (number, case) in cases.iter().enumerate() {
+            let label = if number + 1 == cases.len() { "default".into() } else { format!("case {number}") };
+            self.put(&format!("{label}: {{"));
+            let block = self.enter();
+            self.stmts(case, block, 0);
+            self.leave();
+            self.put("} break;");
+        }
+        self.put("}");
+    }
+
+    /// The length of a loop, which does not change in it.
+    fn length(&mut self, len: Operand) -> String {
+        let fixed = match len {
+            Operand::Local(local) => self.assigned_once(local),
+            Operand::Int(_) | Operand::Real(_) | Operand::Text(_) => true,
+        };
+        let text = self.integer(len).text;
+        let simple = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if fixed && simple {
+            return text;
+        }
+        let name = self.unit.temporary();
+        self.put(&format!("const word {name} = {text};"));
+        name
+    }
+
+    pub(super) fn for_loop(&mut self, stmt: &Stmt) {
+        let Stmt::For { index, len, backward, independent, body } = stmt else { return };
+        let (index, backward) = (*index, *backward);
+        self.flush(|pending| pending.reads || !pending.changing.is_empty());
+        let shape = shape(body, index);
+        let end = self.length(*len);
+        self.flush(|pending| pending.reads);
+        let short = matches!(len, Operand::Int(n) if *n <= SHORT);
+        let looks = !*independent && !(shape.straight && (shape.bounded || short));
+        let block = self.blocks + 1;
+        let info = self.info(index);
+        let own = info.sets == 1 && info.declared == Some((block, 0));
+        let counter = if own { self.name(index).to_string() } else { self.unit.temporary() };
+        let pieces = looks && shape.straight;
+        if *independent && shape.straight && shape.stores && !backward {
+            self.put("WG_INDEPENDENT");
+        }
+        let head = match (backward, pieces) {
+            (false, false) => format!("for (word {counter} = 0; {counter} < {end}; {counter}++) {{"),
+            (true, false) => format!("for (word {counter} = {end} - 1; {counter} >= 0; {counter}--) {{"),
+            (false, true) => format!("for (word {counter} = 0; {counter} < {end};) {{"),
+            (true, true) => format!("for (word {counter} = {end}; {counter} > 0;) {{"),
+        };
+        self.put(&head);
+        let block = self.enter();
+        if pieces {
+            let pause = self.unit.temporary();
+            let (first, second) = if backward {
+                let first = format!("const word {pause} = wg_pause_down(r, {counter});");
+                (first, format!("while ({counter}-- > {pause}) {{"))
+            } else {
+                let first = format!("const word {pause} = wg_pause(r, {counter}, {end});");
+                (first, format!("for (; {counter} < {pause}; {counter}++) {{"))
+            };
+            self.put(&first);
+            self.put(&second);
+            self.depth += 1;
+        } else if looks {
+            self.put("wg_check_stop(r);");
+        }
+        if !own {
+            self.declare((block, 0), None);
+            let line = format!("{} = {counter};", self.name(index));
+            self.put(&line);
+        }
+        self.is_declared(index);
+        self.stmts(body, block, 0);
+        self.leave();
+        if pieces {
+            self.put("}");
+            if backward {
+                // The last look below made it one too small.
+                self.put(&format!("{counter}++;"));
+            }
+            self.depth -= 1;
+        }
+        self.put("}");
+    }
+
+    pub(super) fn while_loop(&mut self, head: &[Stmt], cond: Operand, body: &[Stmt]) {
+        self.flush(|pending| pending.reads || !pending.changing.is_empty());
+        if head.is_empty() {
+            let cond = self.integer(cond);
+            self.put(&format!("while ({}) {{", cond.text));
+            let block = self.enter();
+            self.put("wg_check_stop(r);");
+            self.stmts(body, block, 1);
+        } else {
+            self.put("for (;;) {");
+            let block = self.enter();
+            self.put("wg_check_stop(r);");
+            self.stmts(head, block, 0);
+            self.declare((block, Self::end_of(head)), None);
+            let cond = self.integer(cond);
+            self.flush(|pending| pending.reads || !pending.changing.is_empty());
+            self.put(&format!("if (!{}) break;", cond.at(Level::Unary)));
+            self.stmts(body, block, Self::end_of(head) + 1);
+        }
+        self.leave();
+        self.put("}");
+    }
+}
+
+/// What is in the body of a loop with this index.
+fn shape(body: &[Stmt], index: Local) -> Shape {
+    let mut shape = Shape { straight: true, bounded: false, stores: false };
+    let is_index = |operand: &Operand| *operand == Operand::Local(index);
+    for stmt in body {
+        if let Stmt::Set(_, Value::Load { index, .. }) | Stmt::Store { index, .. } = stmt {
+            shape.bounded |= is_index(index);
+        }
+    }
+    look(body, &mut shape);
+    shape
+}
+
+fn look(stmts: &[Stmt], shape: &mut Shape) {
+    for stmt in stmts {
+        match stmt {
+            Stmt::Set(_, Value::Alloc(_)) => shape.straight = false,
+            Stmt::Set(..) | Stmt::Fail(..) => {}
+            Stmt::Store { .. } => shape.stores = true,
+            Stmt::If { cond: _, then, otherwise } => {
+                stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+                    look(then, shape);
+                    look(otherwise, shape);
+                });
+            }
+            Stmt::Switch { .. }
+            | Stmt::For { .. }
+            | Stmt::While { .. }
+            | Stmt::Call { .. }
+            | Stmt::Runtime { .. }
+            | Stmt::Retain(..)
+            | Stmt::Release(..)
+            | Stmt::Free(..) => shape.straight = false,
+        }
+    }
+}

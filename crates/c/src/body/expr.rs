@@ -1,0 +1,283 @@
+//! Expressions.
+
+use super::{Body, Pending, real};
+use crate::scopes::for_each_operand;
+use crate::text::{Expr, Level, int, real as constant};
+use wengert_ir::op::Compare;
+use wengert_native::loops::{Int, Kind, Local, Operand, Round, Value, Word};
+
+impl Body<'_, '_> {
+    /// A variable, or the value that waits under its name.
+    pub(super) fn local(&mut self, local: Local) -> Expr {
+        match self.pending.iter().position(|pending| pending.local == local) {
+            Some(place) => self.pending.remove(place).expr,
+            None => Expr::primary(self.name(local)),
+        }
+    }
+
+    /// An operand as it is.
+    pub(super) fn operand(&mut self, operand: Operand) -> Expr {
+        match operand {
+            Operand::Local(local) => self.local(local),
+            Operand::Real(x) => constant(x),
+            Operand::Int(n) => int(n),
+            Operand::Text(number) => {
+                Expr { text: format!("(ref)&{}", self.unit.text(number)), level: Level::Unary }
+            }
+        }
+    }
+
+    fn word_of(&self, operand: Operand) -> Word {
+        match operand {
+            Operand::Local(local) => self.word(local),
+            Operand::Real(_) => Word::Real,
+            Operand::Int(_) => Word::Int,
+            Operand::Text(_) => Word::Ref,
+        }
+    }
+
+    pub(super) fn is_real(&self, operand: Operand) -> bool {
+        self.word_of(operand) == Word::Real
+    }
+
+    /// An operand as an integer.
+    pub(super) fn integer(&mut self, operand: Operand) -> Expr {
+        let word = self.word_of(operand);
+        let expr = self.operand(operand);
+        match word {
+            Word::Int => expr,
+            Word::Real => Expr::call("wg_bits", &[expr]),
+            Word::Ref | Word::Address => Expr::unary("(word)", &expr),
+        }
+    }
+
+    /// An operand as a real.
+    pub(super) fn number(&mut self, operand: Operand) -> Expr {
+        match (self.word_of(operand), operand) {
+            (Word::Real, operand) => self.operand(operand),
+            (_, Operand::Int(0)) => constant(0.0),
+            (_, operand) => {
+                let bits = self.integer(operand);
+                Expr::call("wg_of_bits", &[bits])
+            }
+        }
+    }
+
+    /// An operand as a reference.
+    pub(super) fn reference(&mut self, operand: Operand) -> Expr {
+        match self.word_of(operand) {
+            Word::Ref => self.operand(operand),
+            Word::Int | Word::Address | Word::Real => {
+                let expr = self.integer(operand);
+                Expr::unary("(ref)", &expr)
+            }
+        }
+    }
+
+    /// An operand as an address of reals or of other words.
+    pub(super) fn address(&mut self, operand: Operand, reals: bool) -> Expr {
+        let is_reals = |this: &Self, local| this.pointers.at_reals(this.id, local);
+        match operand {
+            Operand::Local(local) if self.word(local) == Word::Address => {
+                let already = is_reals(self, local);
+                let expr = self.local(local);
+                match (already, reals) {
+                    (true, true) | (false, false) => expr,
+                    (true, false) => Expr::unary("(word *)", &expr),
+                    (false, true) => Expr::unary("(double *)", &expr),
+                }
+            }
+            Operand::Local(_) | Operand::Real(_) | Operand::Int(_) | Operand::Text(_) => {
+                let expr = self.reference(operand);
+                if reals { Expr::call("wg_reals", &[expr]) } else { expr }
+            }
+        }
+    }
+
+    /// An operand for a parameter of this kind; without one it is given as it is.
+    pub(super) fn argument(&mut self, operand: Operand, param: Option<(Word, bool)>) -> Expr {
+        match param {
+            None => self.operand(operand),
+            Some((Word::Real, _)) => self.number(operand),
+            Some((Word::Int, _)) => self.integer(operand),
+            Some((Word::Ref, _)) => self.reference(operand),
+            Some((Word::Address, reals)) => self.address(operand, reals),
+        }
+    }
+
+    /// An operand that is stored.
+    pub(super) fn stored(&mut self, operand: Operand) -> Expr {
+        if self.is_real(operand) { self.operand(operand) } else { self.integer(operand) }
+    }
+
+    /// The word at `base + 8·(index + offset)`.
+    pub(super) fn element(&mut self, base: Operand, index: Operand, offset: i32, real: bool) -> Expr {
+        let base = self.address(base, real);
+        let place = self.place(index, offset);
+        Expr::primary(format!("{}[{}]", base.at(Level::Primary), place.text))
+    }
+
+    /// `index + offset`
+    fn place(&mut self, index: Operand, offset: i32) -> Expr {
+        match (index, offset) {
+            (Operand::Int(n), offset) => int(n + i64::from(offset)),
+            (index, 0) => self.integer(index),
+            (index, offset) => {
+                let index = self.integer(index);
+                let (sign, size) = if offset < 0 { ("-", -offset) } else { ("+", offset) };
+                Expr::binary(Level::Sum, sign, &index, &int(i64::from(size)))
+            }
+        }
+    }
+
+    /// A value for a variable, and what it is made of.
+    pub(super) fn value(&mut self, local: Local, value: &Value) -> Pending {
+        let mut changing = Vec::new();
+        let mut reads = matches!(value, Value::Load { .. } | Value::Tag(_) | Value::Unique(..));
+        for_each_operand(value, &mut |operand| {
+            let Operand::Local(used) = operand else { return };
+            match self.pending.iter().find(|pending| pending.local == *used) {
+                Some(pending) => {
+                    reads |= pending.reads;
+                    changing.extend(&pending.changing);
+                }
+                None if !self.assigned_once(*used) => changing.push(*used),
+                None => {}
+            }
+        });
+        Pending { local, expr: self.expr(local, value), reads, changing, depth: self.depth }
+    }
+
+    fn expr(&mut self, local: Local, value: &Value) -> Expr {
+        match value {
+            Value::Copy(x) => self.copied(local, *x),
+            Value::Real(op, args) => {
+                let args: Vec<Expr> = args.iter().map(|arg| self.number(*arg)).collect();
+                real::apply(self.unit, *op, &args)
+            }
+            Value::Int(op, a, b) => self.arithmetic(*op, *a, *b),
+            Value::CompareReal(compare, a, b) => {
+                let (a, b) = (self.number(*a), self.number(*b));
+                comparison(*compare, &a, &b)
+            }
+            Value::CompareInt(compare, a, b) => {
+                let (a, b) = (self.integer(*a), self.integer(*b));
+                comparison(*compare, &a, &b)
+            }
+            Value::OutOfRange(index, size) => {
+                let (index, size) = (self.integer(*index), self.integer(*size));
+                Expr::call("wg_outside", &[index, size])
+            }
+            Value::Select(cond, then, otherwise) => {
+                let cond = self.integer(*cond);
+                let (then, otherwise) = (self.copied(local, *then), self.copied(local, *otherwise));
+                Expr::conditional(&cond, &then, &otherwise)
+            }
+            Value::IntToReal(x) => {
+                let x = self.integer(*x);
+                Expr::unary("(double)", &x)
+            }
+            Value::RealToInt(x) => {
+                let x = self.number(*x);
+                Expr::unary("(word)", &x)
+            }
+            Value::Round(round, x) => {
+                let name = match round {
+                    Round::Floor => "floor",
+                    Round::Ceil => "ceil",
+                    Round::Truncate => "trunc",
+                    Round::Nearest => "wg_nearest",
+                };
+                let x = self.number(*x);
+                Expr::call(name, &[x])
+            }
+            Value::Bits(x) => {
+                let x = self.number(*x);
+                Expr::call("wg_bits", &[x])
+            }
+            Value::Load { base, index, offset } => self.load(local, *base, *index, *offset),
+            Value::Address { base, index, offset } => {
+                let reals = self.pointers.at_reals(self.id, local);
+                let base = self.address(*base, reals);
+                let place = self.place(*index, *offset);
+                if place.text == "0" { base } else { Expr::binary(Level::Sum, "+", &base, &place) }
+            }
+            Value::Tag(object) => {
+                let object = self.reference(*object);
+                Expr::call("wg_tag", &[object])
+            }
+            Value::Unique(object, kind) => {
+                let object = self.reference(*object);
+                let name = if matches!(kind, Kind::Data(_)) { "wg_unique_data" } else { "wg_unique" };
+                Expr::call(name, &[object])
+            }
+            Value::Alloc(words) => {
+                let words = self.integer(*words);
+                Expr::call("wg_alloc", &[Expr::primary("r"), words])
+            }
+        }
+    }
+
+    /// An operand for a variable that may be of another type.
+    fn copied(&mut self, local: Local, operand: Operand) -> Expr {
+        let reals = self.pointers.at_reals(self.id, local);
+        self.argument(operand, Some((self.word(local), reals)))
+    }
+
+    fn load(&mut self, local: Local, base: Operand, index: Operand, offset: i32) -> Expr {
+        match self.word(local) {
+            Word::Real => self.element(base, index, offset, true),
+            Word::Int => self.element(base, index, offset, false),
+            Word::Ref => {
+                let element = self.element(base, index, offset, false);
+                Expr::unary("(ref)", &element)
+            }
+            Word::Address => {
+                let element = self.element(base, index, offset, false);
+                let pointer = self.declarator(local).trim_end();
+                Expr::unary(&format!("({pointer})"), &element)
+            }
+        }
+    }
+
+    fn arithmetic(&mut self, op: Int, a: Operand, b: Operand) -> Expr {
+        let known = matches!(b, Operand::Int(n) if n != -1);
+        let zero = a == Operand::Int(0);
+        let both = matches!((a, b), (Operand::Int(_), Operand::Int(_)));
+        let (a, b) = (self.integer(a), self.integer(b));
+        // Small constants are 32-bit integers in C.
+        let a = if both { Expr::unary("(word)", &a) } else { a };
+        match op {
+            Int::Add => Expr::binary(Level::Sum, "+", &a, &b),
+            Int::Sub if zero => Expr::unary("-", &b),
+            Int::Sub => Expr::binary(Level::Sum, "-", &a, &b),
+            Int::Mul => Expr::binary(Level::Product, "*", &a, &b),
+            Int::Div if known => Expr::binary(Level::Product, "/", &a, &b),
+            Int::Rem if known => Expr::binary(Level::Product, "%", &a, &b),
+            Int::Div => Expr::call("wg_div", &[a, b]),
+            Int::Rem => Expr::call("wg_rem", &[a, b]),
+            Int::And => Expr::binary(Level::And, "&", &a, &b),
+            Int::Or => Expr::binary(Level::Or, "|", &a, &b),
+            Int::Xor => Expr::binary(Level::Xor, "^", &a, &b),
+            Int::ShiftLeft | Int::ShiftRight => {
+                let sign = if op == Int::ShiftLeft { "<<" } else { ">>" };
+                let bits = Expr::binary(Level::Shift, sign, &Expr::unary("(uint64_t)", &a), &b);
+                Expr::unary("(word)", &bits)
+            }
+            Int::Min => Expr::call("wg_min_int", &[a, b]),
+            Int::Max => Expr::call("wg_max_int", &[a, b]),
+        }
+    }
+}
+
+fn comparison(compare: Compare, a: &Expr, b: &Expr) -> Expr {
+    let (level, sign) = match compare {
+        Compare::Eq => (Level::Equality, "=="),
+        Compare::Ne => (Level::Equality, "!="),
+        Compare::Lt => (Level::Relation, "<"),
+        Compare::Le => (Level::Relation, "<="),
+        Compare::Gt => (Level::Relation, ">"),
+        Compare::Ge => (Level::Relation, ">="),
+    };
+    Expr::binary(level, sign, a, b)
+}

@@ -1,0 +1,209 @@
+//! The C back end: loop programs as C text that a person can read, with the runtime they need.
+//!
+//! [`source`] prints one or more programs into one self-contained file of C11 with GNU extensions. The pieces of
+//! `runtime/` are the one truth about memory, texts, sorting and failures: the same text is compiled into a library that this
+//! process opens, and into a library for others, which needs nothing of Wengert.
+//!
+//! - [`scopes`] finds where variables are declared, [`pointers`] what addresses point at, [`names`] what all is called;
+//! - [`body`] prints functions; [`unit`] keeps what they have in common.
+
+mod body;
+mod names;
+mod pointers;
+mod scopes;
+mod text;
+mod unit;
+
+use crate::body::Body;
+use crate::pointers::Pointers;
+use crate::unit::Unit;
+use std::fmt::Write;
+use wengert_ir::program::FuncId;
+use wengert_native::library::host_functions;
+use wengert_native::loops::{Kind, Local, Program, Word};
+
+pub use unit::Line;
+
+const BASE: &str = include_str!("../runtime/base.c");
+const STACK: &str = include_str!("../runtime/stack.c");
+const HEAP: &str = include_str!("../runtime/heap.c");
+const REAL: &str = include_str!("../runtime/real.c");
+const SPECIAL: &str = include_str!("../runtime/special.c");
+const TEXT: &str = include_str!("../runtime/text.c");
+const ORDER: &str = include_str!("../runtime/order.c");
+const MATMUL: &str = include_str!("../runtime/matmul.c");
+const LIBRARY: &str = include_str!("../runtime/library.c");
+
+/// Where functions of reals come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Math {
+    /// From the program that opens the library: to the last bit as everywhere in Wengert.
+    Host,
+    /// From the C library.
+    Library,
+}
+
+/// A program to print.
+pub struct Input<'p> {
+    /// The program.
+    pub program: &'p Program,
+    /// The functions that can be called from outside.
+    pub entries: Vec<FuncId>,
+    /// Kinds that whoever calls it speaks of.
+    pub kinds: Vec<Kind>,
+}
+
+/// A C file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its text.
+    pub text: String,
+    /// The kinds by which the caller says what it releases; their places are their numbers.
+    pub kinds: Vec<Kind>,
+}
+
+/// The C file of a program that this process opens.
+pub fn source(input: &Input<'_>, math: Math, line: &Line<'_>) -> Source {
+    let mut unit = Unit::new(input.program, line);
+    let mut code = String::new();
+    program(&mut unit, &mut code);
+    entries(&mut unit, &input.entries, &mut code);
+    input.kinds.iter().for_each(|kind| {
+        unit.kind(*kind);
+    });
+    let kinds = unit.kinds();
+    let text = assemble(&mut unit, math, &code, LIBRARY);
+    Source { text, kinds }
+}
+
+/// The functions of a program, with the texts and types they need.
+fn program<'p>(unit: &mut Unit<'p>, code: &mut String) {
+    let program = unit.program;
+    let pointers = Pointers::of(program);
+    code.push_str(&unit.texts());
+    let (mut heads, mut bodies) = (String::new(), String::new());
+    for (id, func) in program.funcs.iter() {
+        heads.extend(unit.result_struct(id, func));
+    }
+    for (id, func) in program.funcs.iter() {
+        let text = Body::print(unit, &pointers, id, func);
+        if program.funcs.len() > 1 {
+            let head = text.lines().find(|line| line.starts_with("static ")).unwrap_or_default();
+            let _ = writeln!(heads, "{};", head.trim_end_matches(" {"));
+        }
+        bodies.push_str(&text);
+    }
+    let _ = write!(code, "{heads}\n{bodies}");
+}
+
+/// Functions that take arguments from memory and put results there.
+fn entries(unit: &mut Unit<'_>, funcs: &[FuncId], code: &mut String) {
+    let mut names = Vec::new();
+    for func in funcs {
+        let Some(made) = unit.program.funcs.get(*func) else { continue };
+        let name = format!("wg_entry_{}", names.len());
+        let mut args = vec!["r".to_string()];
+        args.extend(made.params.iter().enumerate().map(|(place, param)| {
+            let word = format!("arguments[{place}]");
+            match made.locals.get(*param) {
+                Some(Word::Real) => format!("wg_of_bits({word})"),
+                Some(Word::Int) | None => word,
+                Some(Word::Ref | Word::Address) => format!("(void *){word}"),
+            }
+        }));
+        let call = format!("{}({})", unit.function(*func), args.join(", "));
+        let stored = |value: String, result: &Local| match made.locals.get(*result) {
+            Some(Word::Real) => format!("wg_bits({value})"),
+            Some(Word::Int) | None => value,
+            Some(Word::Ref | Word::Address) => format!("(word){value}"),
+        };
+        let _ = writeln!(code, "static void {name}(wg_run *r, const word *arguments, word *results) {{");
+        match made.results.as_slice() {
+            [] => {
+                let _ = writeln!(code, "    {call};");
+            }
+            [result] => {
+                let _ = writeln!(code, "    results[0] = {};", stored(call, result));
+            }
+            results => {
+                let _ = writeln!(code, "    {}given = {call};", unit.result_type(*func));
+                for (place, result) in results.iter().enumerate() {
+                    let _ = writeln!(
+                        code,
+                        "    results[{place}] = {};",
+                        stored(format!("given.x{place}"), result)
+                    );
+                }
+            }
+        }
+        code.push_str("}\n");
+        names.push(name);
+    }
+    let _ = writeln!(code, "static const wg_entry wg_entries[] = {{{}}};\n", names.join(", "));
+}
+
+/// The whole file.
+fn assemble(unit: &mut Unit<'_>, math: Math, code: &str, interface: &str) -> String {
+    let parts = unit.parts();
+    let mut text = String::from("/* Made by Wengert. */\n#define _GNU_SOURCE\n");
+    text.push_str(BASE);
+    text.push('\n');
+    text.push_str(STACK);
+    text.push('\n');
+    text.push_str(HEAP);
+    text.push('\n');
+    text.push_str(REAL);
+    text.push('\n');
+    text.push_str(&functions(math));
+    for (part, wanted) in [(TEXT, parts.text || parts.order), (ORDER, parts.order), (MATMUL, parts.matmul)] {
+        if wanted {
+            text.push_str(part);
+            text.push('\n');
+        }
+    }
+    text.push_str(&unit.powers());
+    text.push_str("\n/* ---- The program ");
+    text.push_str(&"-".repeat(97));
+    text.push_str(" */\n\n");
+    text.push_str(&unit.kind_tables());
+    text.push_str(code);
+    text.push_str(interface);
+    text
+}
+
+/// The functions of reals.
+fn functions(math: Math) -> String {
+    let mut text = String::new();
+    match math {
+        Math::Host => {
+            text.push_str("/* Functions of reals: the host's. */\nstatic struct {\n");
+            for function in host_functions() {
+                let _ = writeln!(text, "    double (*{})({});", function.name, function.params);
+            }
+            text.push_str("} wg_host;\n");
+            text.push_str("WG_EXPORT void wengert_functions(const void *all) { memcpy(&wg_host, all, sizeof wg_host); }\n");
+            for function in host_functions() {
+                let name = function.name;
+                if function.params.starts_with("void *") {
+                    let _ = writeln!(text, "#define wg_{name}(a, b) wg_host.{name}(NULL, a, b)");
+                } else {
+                    let _ = writeln!(text, "#define wg_{name} wg_host.{name}");
+                }
+            }
+        }
+        Math::Library => {
+            let own = ["digamma", "polygamma", "power", "sigmoid", "softplus"];
+            for function in host_functions().iter().filter(|function| !own.contains(&function.name)) {
+                let name = function.name;
+                let library = if name == "gamma" { "tgamma" } else { name };
+                let _ = writeln!(text, "#define wg_{name} {library}");
+            }
+            text.push_str(SPECIAL);
+        }
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+//! Small programs in the text form of the IR, as C text, compiled and called. Without a compiler nothing is compiled.
+
+use crate::{Input, Math, source};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use wengert_fault::Fault;
+use wengert_ir::eval::{Failure, Value};
+use wengert_ir::{FuncId, Program, Ty};
+use wengert_native::Compiled;
+use wengert_native::library::Made;
+
+/// The compiler, if there is one.
+fn compiler() -> Option<&'static str> {
+    ["cc", "gcc", "clang"].into_iter().find(|cc| Command::new(cc).arg("--version").output().is_ok())
+}
+
+/// The place of a new file.
+fn place(ending: &str) -> PathBuf {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("wengert-c-{}-{number}.{ending}", std::process::id()))
+}
+
+fn kinds(program: &Program, entry: FuncId) -> Vec<wengert_native::loops::Kind> {
+    let func = program.funcs.get(entry).expect("the entry is there");
+    let types: Vec<Ty> = func.param_types().into_iter().chain(func.results.iter().copied()).collect();
+    types.into_iter().map(wengert_native::lower::kind).collect()
+}
+
+fn with_options(text: &str, math: Math, options: &[&str]) -> Option<(Compiled, FuncId)> {
+    let cc = compiler()?;
+    let program = wengert_ir::parse::parse(text).expect("the text is a program");
+    assert_eq!(wengert_ir::verify::verify(&program), Ok(()));
+    let entry = *program.entries.values().next().expect("it has an entry");
+    let loops = wengert_native::lower::lower(&program);
+    let input = Input { program: &loops, entries: vec![entry], kinds: kinds(&program, entry) };
+    let made = source(&input, math, &|_| None);
+    let (from, to) = (place("c"), place("so"));
+    std::fs::write(&from, &made.text).expect("there is room");
+    let flags = [
+        "-std=gnu11",
+        "-O2",
+        "-Wall",
+        "-Werror",
+        "-fwrapv",
+        "-fno-optimize-sibling-calls",
+        "-ffp-contract=off",
+        "-fPIC",
+        "-shared",
+        "-o",
+    ];
+    let output = Command::new(cc).args(flags).arg(&to).args(options).arg(&from).arg("-lm").output();
+    let output = output.expect("the compiler runs");
+    assert!(output.status.success(), "{}\n{}", made.text, String::from_utf8_lossy(&output.stderr));
+    let parts = Made { program, loops, entries: vec![entry], kinds: made.kinds };
+    let library =
+        Compiled::open(to.to_str().expect("a path"), parts, 1 << 32, Arc::default()).expect("it opens");
+    let _ = (std::fs::remove_file(from), std::fs::remove_file(to));
+    Some((library, entry))
+}
+
+fn library(text: &str) -> Option<(Compiled, FuncId)> {
+    with_options(text, Math::Host, &[])
+}
+
+fn real(x: f64) -> Value {
+    Value::Real(x)
+}
+
+/// Calls the entry twice: a run leaves nothing behind.
+fn gives(text: &str, args: &[Value], expected: &[Value]) {
+    let Some((mut library, entry)) = library(text) else { return };
+    let given = library.call(entry, args).expect("it runs");
+    assert!(given.len() == expected.len() && given.iter().zip(expected).all(|(a, b)| a.same(b)), "{given:?}");
+    let words = library.words_in_use();
+    library.call(entry, args).expect("it runs again");
+    assert_eq!(library.words_in_use(), words, "something was not freed");
+}
+
+fn failure(text: &str, args: &[Value]) -> Option<Failure> {
+    let (mut library, entry) = library(text)?;
+    Some(library.call(entry, args).expect_err("it fails"))
+}
+
+#[test]
+fn arithmetic() {
+    let text = "func f(x: Real, y: Real) -> Real { a = x + 1.0 b = x * y c = sin(b) d = a / c return d } entry f = f";
+    gives(text, &[real(2.0), real(3.0)], &[real(3.0 / wengert_prim::RealOp::Sin.eval1(6.0))]);
+    let text = "func f(x: Real) -> (Real, Real, Int) { a = x ^ 3 b = abs(x) n = floor(x) return a, b, n } entry f = f";
+    gives(text, &[real(-2.5)], &[real(-15.625), real(2.5), Value::Int(-3)]);
+}
+
+#[test]
+fn recursion_a_million_deep() {
+    let text = r"
+        func upto(n: Int) -> Real {
+            done = n == 0
+            s = if done { yield 0.0 } else { m = n - 1 rest = upto(m) x = real(n) t = x + rest yield t }
+            return s
+        }
+        entry upto = upto";
+    gives(text, &[Value::Int(1_000_000)], &[real(500_000_500_000.0)]);
+    if let Some((mut library, entry)) = with_options(text, Math::Library, &["-DWG_PORTABLE"]) {
+        let given =
+            library.call(entry, &[Value::Int(1_000_000)]).expect("it runs on the system's own functions");
+        assert!(given.iter().all(|value| value.same(&real(500_000_500_000.0))));
+    }
+}
+
+#[test]
+fn loops_and_arrays() {
+    let text = r"
+        func f(n: Int) -> (Real, Real) {
+            xs = each i < n { x = real(i) y = x * x yield y }
+            s = for i < n, s = 0.0, x in xs { t = s + x yield t }
+            ys = each i < n, x in xs { row = each j < 3 { b = real(j) c = x + b yield c } yield row }
+            e = ys[2, 1]
+            return s, e
+        }
+        entry f = f";
+    gives(text, &[Value::Int(4)], &[real(14.0), real(5.0)]);
+}
+
+#[test]
+fn lists_a_million_long_are_made_matched_and_freed() {
+    let text = r"
+        data List { Nil(); Cons(Real, List) }
+        func build(n: Int, rest: List) -> List {
+            done = n == 0
+            l = if done { yield rest } else { x = real(n) c = Cons(x, rest) m = n - 1 l = build(m, c) yield l }
+            return l
+        }
+        func total(l: List) -> Real {
+            s = match l { Nil() { yield 0.0 } Cons(x, rest) { t = total(rest) u = x + t yield u } }
+            return s
+        }
+        func main(n: Int) -> Real {
+            empty_ = Nil()
+            l = build(n, empty_)
+            s = total(l)
+            t = total(l)
+            u = s + t
+            return u
+        }
+        entry main = main";
+    gives(text, &[Value::Int(1_000_000)], &[real(1_000_001_000_000.0)]);
+}
+
+#[test]
+fn updates_are_in_place_unless_somebody_else_looks() {
+    let text = r"
+        func f(n: Int) -> (Real, Real) {
+            xs = replicate(n, 1.0)
+            ys = set(xs, 0, 5.0)
+            a = xs[0]
+            zs = for i < n, zs = ys { y = zs[i] z = y + 1.0 w = set(zs, i, z) yield w }
+            b = zs[0]
+            return a, b
+        }
+        entry f = f";
+    gives(text, &[Value::Int(3)], &[real(1.0), real(6.0)]);
+}
+
+#[test]
+fn while_loops_collect_rows() {
+    let text = r"
+        func f(x: Real) -> (Real, Int, Real) {
+            y, ys = while v = x { c = v < 1000.0 yield c } do u { w = u * 2.0 yield w, u }
+            n = length(ys)
+            s = sum(ys)
+            return y, n, s
+        }
+        entry f = f";
+    gives(text, &[real(1.0)], &[real(1024.0), Value::Int(10), real(1023.0)]);
+}
+
+#[test]
+fn failures_say_what_and_where() {
+    let text = "func f(n: Int) -> Int { xs = iota(3) x = xs[n] return x } entry f = f";
+    let fault = |text, args: &[Value]| failure(text, args).map(|failure| failure.fault);
+    let Some(index) = fault(text, &[Value::Int(7)]) else { return };
+    assert_eq!(index, Fault::Index { index: 7, size: 3 });
+    let text = "func f(n: Int) -> Int { x = 1 / n return x } entry f = f";
+    let division = Fault::Division { function: "/".into(), dividend: 1 };
+    assert_eq!(fault(text, &[Value::Int(0)]), Some(division));
+    let text =
+        "func f(x: Real) -> Int { t = show(x) m = \"no \" ++ t y: Int = fail(m) return y } entry f = f";
+    assert_eq!(fault(text, &[real(1.5)]), Some(Fault::Failed { message: "no 1.5".into() }));
+}
+
+#[test]
+fn endless_recursion_fails_and_the_program_can_be_called_again() {
+    let text = r"
+        func f(n: Int) -> Int {
+            zero = n == 0
+            r = if zero { yield 1 } else { m = n + 1 r = f(m) s = r + 1 yield s }
+            return r
+        }
+        entry f = f";
+    for options in [&[][..], &["-DWG_PORTABLE"]] {
+        let Some((mut library, entry)) = with_options(text, Math::Host, options) else { return };
+        let stopped = library.call(entry, &[Value::Int(1)]).expect_err("the stack is full");
+        assert!(matches!(stopped.fault, Fault::Memory { .. }));
+        assert!(matches!(library.call(entry, &[Value::Int(0)]).as_deref(), Ok([Value::Int(1)])));
+    }
+}
+
+#[test]
+fn values_go_in_and_come_out() {
+    let text = r"
+        data List { Nil(); Cons(Real, Text, List) }
+        func f(l: List, xs: [][]Real) -> (List, [][]Real, Real) {
+            s = match l { Nil() { yield 0.0 } Cons(x, t, rest) { yield x } }
+            ys = set(xs, 1, 0, s)
+            y = xs[1, 0]
+            return l, ys, y
+        }
+        entry f = f";
+    let mut list = Value::data(0, []);
+    for i in 0..1_000_000 {
+        list = Value::data(1, [real(f64::from(i)), Value::text("é"), list]);
+    }
+    let matrix = |x: f64| Value::array([2, 2], wengert_ir::eval::Items::Reals(vec![1.0, 2.0, x, 4.0]));
+    gives(text, &[list.clone(), matrix(3.0)], &[list, matrix(999_999.0), real(3.0)]);
+}
