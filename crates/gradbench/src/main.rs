@@ -1,11 +1,17 @@
 //! Wengert as a tool of the GradBench suite: programs from a folder, messages on standard input, responses on standard output.
 //!
-//! [`protocol`] reads messages and writes responses, [`suite`] keeps the compiled programs.
+//! [`protocol`] reads messages and writes responses, [`suite`] keeps the compiled programs. To measure,
+//! [`connect`] is the intermediary between an eval and any tool, and [`report`] makes the tables and [`plot`] the pictures of
+//! the [`results`].
 
+mod connect;
+mod plot;
 mod protocol;
+mod report;
+mod results;
 mod suite;
 
-use clap::{Parser, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,7 +26,11 @@ const MEMORY: u64 = 4 << 30;
 /// The command line.
 #[derive(Debug, Parser)]
 #[command(name = "gradbench", version, about = "Speaks the GradBench protocol on standard input and output")]
+#[command(args_conflicts_with_subcommands = true)]
 struct Cli {
+    #[command(subcommand)]
+    command: Option<Measure>,
+
     /// The evaluator
     #[arg(long, value_enum, default_value_t = EngineArg::Native)]
     engine: EngineArg,
@@ -32,6 +42,35 @@ struct Cli {
     /// Bytes that an evaluation may use [default: three quarters of the machine's]
     #[arg(long, value_name = "BYTES")]
     max_memory: Option<u64>,
+}
+
+/// What is done with measurements.
+#[derive(Debug, Subcommand)]
+enum Measure {
+    /// Run an eval with a tool and note the times
+    Connect {
+        /// What the tool is called in the results
+        #[arg(long)]
+        name: String,
+        /// The eval, a line of shell
+        #[arg(long)]
+        eval: String,
+        /// The tool, a line of shell
+        #[arg(long)]
+        tool: String,
+        /// Where lines are added
+        #[arg(long, value_name = "FILE")]
+        log: PathBuf,
+    },
+    /// Put tables into README.md and pictures into the folder `plots`
+    Report {
+        /// What `connect` wrote
+        #[arg(required = true)]
+        results: Vec<PathBuf>,
+        /// Where README.md is
+        #[arg(long, value_name = "DIR", default_value = "bench/gradbench")]
+        folder: PathBuf,
+    },
 }
 
 /// An evaluator.
@@ -56,7 +95,14 @@ impl EngineArg {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let mut cli = Cli::parse();
+    if let Some(command) = cli.command.take() {
+        return match measure(command) {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::FAILURE,
+            Err(error) => failure(&error),
+        };
+    }
     // A crash is answered like any other failure; what it said goes to standard error.
     let worker = std::thread::Builder::new().name("main".into()).stack_size(STACK_BYTES).spawn(|| serve(cli));
     let result = worker.map(|worker| worker.join().unwrap_or(Ok(())));
@@ -64,10 +110,20 @@ fn main() -> ExitCode {
         // Nobody listens any more: that is how a session may end.
         Ok(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(error)) | Err(error) => {
-            let _ = writeln!(io::stderr(), "gradbench: {error}");
-            ExitCode::FAILURE
-        }
+        Ok(Err(error)) | Err(error) => failure(&error),
+    }
+}
+
+fn failure(error: &io::Error) -> ExitCode {
+    let _ = writeln!(io::stderr(), "gradbench: {error}");
+    ExitCode::FAILURE
+}
+
+/// Whether all went well.
+fn measure(command: Measure) -> io::Result<bool> {
+    match command {
+        Measure::Connect { name, eval, tool, log } => Ok(connect::connect(&name, &eval, &tool, &log)? == 0),
+        Measure::Report { results, folder } => report::report(&results, &folder).map(|()| true),
     }
 }
 
