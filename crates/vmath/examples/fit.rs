@@ -74,7 +74,7 @@ fn fits() -> Vec<Fit> {
         },
         Fit {
             name: "LOG_LONG",
-            doc: "As `LOG`; the lowest coefficient is the sum of the first two numbers.",
+            doc: "As `LOG`, behind the lowest coefficient, which is `LOG_LONG_HEAD`.",
             target: |z| ((int(2) * atanh_ratio(z) - int(2)) / z, z / atanh_ratio(z)),
             from: int(0),
             to: (&widest * &widest) * big(1.001),
@@ -285,7 +285,8 @@ fn main() {
     println!(")]");
     for fit in fits() {
         let (coefficients, error) = fit.solve();
-        let numbers: Vec<f64> = coefficients.into_iter().flatten().collect();
+        let (heads, tails) = coefficients.split_at(fit.doubled);
+        let numbers: Vec<f64> = tails.iter().flatten().copied().collect();
         println!();
         println!("/// {} Largest weighted error: 2^{:.1}.", fit.doc, error.log2());
         println!("#[rustfmt::skip]");
@@ -294,6 +295,9 @@ fn main() {
             println!("    {number:?},");
         }
         println!("];");
+        for head in heads {
+            table(&format!("{}_HEAD", fit.name), "The lowest coefficient of the above", head);
+        }
     }
     constants();
     bits_of_two_over_pi();

@@ -6,18 +6,73 @@
 
 use crate::function::{Function, Rare};
 use crate::huge;
-use crate::machine::Plain;
-use crate::trig;
+use crate::machine::{Machine, Plain};
+use crate::{exp, inverse, log, power, trig};
 
 /// So many numbers at a time.
 const CHUNK: usize = 64;
 
-/// Each function of one argument without rare arguments.
-macro_rules! plain_unary {
-    ($with:ident) => {
-        $with!(Exp Exp2 Expm1 Log Log2 Log10 Log1p Sqrt Cbrt Asin Acos Atan Sinh Cosh Tanh Asinh Acosh Atanh Sigmoid
-            Softplus)
+/// Each number replaced by a value. A macro, since a closure would not be sure to be inlined, and alone would be compiled
+/// without the features of the function around it.
+macro_rules! each {
+    ($data:ident, $x:ident, $value:expr) => {{
+        let (whole, rest) = $data.as_chunks_mut::<CHUNK>();
+        let mut padded = [1.0; CHUNK];
+        copy(&mut padded, rest);
+        let last = (!rest.is_empty()).then_some(&mut padded);
+        for chunk in whole.iter_mut().chain(last) {
+            for place in chunk.iter_mut() {
+                let $x = *place;
+                *place = $value;
+            }
+        }
+        copy(rest, &padded);
+    }};
+}
+
+/// The same where arguments may be rare.
+macro_rules! each_but_rare {
+    ($data:ident, $rare:expr, $x:ident, $value:expr) => {
+        for chunk in $data.chunks_mut(CHUNK) {
+            let mut before = [1.0; CHUNK];
+            copy(&mut before, chunk);
+            let mut after = before;
+            let mut rare = false;
+            for place in after.iter_mut() {
+                let $x = *place;
+                rare |= trig::rare(Plain::<FUSED>, $x);
+                *place = $value;
+            }
+            if rare {
+                put_right::<FUSED>($rare, &before, &mut after);
+            }
+            copy(chunk, &after);
+        }
     };
+}
+
+/// Each number replaced by a value for it and another one.
+macro_rules! pairs {
+    ($data:ident, $second:ident, $x:ident, $y:ident, $value:expr) => {
+        for (chunk, other) in $data.chunks_mut(CHUNK).zip($second.chunks(CHUNK)) {
+            let (mut first, mut second) = ([1.0; CHUNK], [1.0; CHUNK]);
+            copy(&mut first, chunk);
+            copy(&mut second, other);
+            for (place, $y) in first.iter_mut().zip(&second) {
+                let ($x, $y) = (*place, *$y);
+                *place = $value;
+            }
+            copy(chunk, &first);
+        }
+    };
+}
+
+/// As many numbers as there are in both.
+#[inline(always)]
+fn copy(to: &mut [f64], from: &[f64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+    }
 }
 
 /// Applies a function of one argument to each number. `FUSED` says whether there is a fused multiply-add; to be inlined
@@ -25,86 +80,57 @@ macro_rules! plain_unary {
 #[inline(always)]
 pub fn unary<const FUSED: bool>(function: Function, data: &mut [f64]) {
     let m = Plain::<FUSED>;
-    macro_rules! each {
-        ($($f:ident)*) => {
-            match function {
-                $(Function::$f => chunks(data, |x| Function::$f.main_path(m, x, x)),)*
-                Function::Sin => with_rare::<FUSED>(data, Rare::Sin, |x| trig::sin(m, x)),
-                Function::Cos => with_rare::<FUSED>(data, Rare::Cos, |x| trig::cos(m, x)),
-                Function::Tan => with_rare::<FUSED>(data, Rare::Tan, |x| trig::tan(m, x)),
-                Function::Pow | Function::Atan2 | Function::Hypot => data.fill(f64::NAN),
-            }
-        };
+    match function {
+        Function::Exp => each!(data, x, exp::exp(m, x)),
+        Function::Exp2 => each!(data, x, exp::exp2(m, x)),
+        Function::Expm1 => each!(data, x, exp::expm1(m, x)),
+        Function::Log => each!(data, x, log::log(m, x)),
+        Function::Log2 => each!(data, x, log::log2(m, x)),
+        Function::Log10 => each!(data, x, log::log10(m, x)),
+        Function::Log1p => each!(data, x, log::log1p(m, x)),
+        Function::Cbrt => each!(data, x, power::cbrt(m, x)),
+        Function::Asin => each!(data, x, inverse::asin(m, x)),
+        Function::Acos => each!(data, x, inverse::acos(m, x)),
+        Function::Atan => each!(data, x, inverse::atan(m, x)),
+        Function::Sinh => each!(data, x, exp::sinh(m, x)),
+        Function::Cosh => each!(data, x, exp::cosh(m, x)),
+        Function::Tanh => each!(data, x, exp::tanh(m, x)),
+        Function::Asinh => each!(data, x, log::asinh(m, x)),
+        Function::Acosh => each!(data, x, log::acosh(m, x)),
+        Function::Atanh => each!(data, x, log::atanh(m, x)),
+        Function::Sigmoid => each!(data, x, exp::sigmoid(m, x)),
+        Function::Softplus => each!(data, x, exp::softplus(m, x)),
+        Function::Sqrt => each!(data, x, m.sqrt(x)),
+        Function::Sin => each_but_rare!(data, Rare::Sin, x, trig::sin(m, x)),
+        Function::Cos => each_but_rare!(data, Rare::Cos, x, trig::cos(m, x)),
+        Function::Tan => each_but_rare!(data, Rare::Tan, x, trig::tan(m, x)),
+        // These have two arguments.
+        Function::Pow | Function::Atan2 | Function::Hypot => data.fill(f64::NAN),
     }
-    plain_unary!(each);
 }
 
 /// Applies a function of two arguments to each pair of numbers: the first in `data`, where the result goes.
 #[inline(always)]
 pub fn binary<const FUSED: bool>(function: Function, data: &mut [f64], second: &[f64]) {
     let m = Plain::<FUSED>;
-    macro_rules! none {
-        ($($f:ident)*) => {
-            match function {
-                Function::Pow => pairs(data, second, |x, y| Function::Pow.main_path(m, x, y)),
-                Function::Atan2 => pairs(data, second, |x, y| Function::Atan2.main_path(m, x, y)),
-                Function::Hypot => pairs(data, second, |x, y| Function::Hypot.main_path(m, x, y)),
-                Function::Sin | Function::Cos | Function::Tan $(| Function::$f)* => data.fill(f64::NAN),
-            }
-        };
+    if function == Function::Pow {
+        pairs!(data, second, x, y, power::pow(m, x, y));
+    } else if function == Function::Atan2 {
+        pairs!(data, second, x, y, inverse::atan2(m, x, y));
+    } else if function == Function::Hypot {
+        pairs!(data, second, x, y, power::hypot(m, x, y));
+    } else {
+        // The others have one argument.
+        data.fill(f64::NAN);
     }
-    plain_unary!(none);
 }
 
 /// The value for one argument, or two; the same bits as [`unary`] and [`binary`] give.
+#[inline(always)]
 pub fn scalar<const FUSED: bool>(function: Function, x: f64, y: f64) -> f64 {
     match function.rare() {
         Some(rare) if trig::rare(Plain::<FUSED>, x) => slow::<FUSED>(rare, x),
         _ => function.main_path(Plain::<FUSED>, x, y),
-    }
-}
-
-#[inline(always)]
-fn chunks(data: &mut [f64], f: impl Fn(f64) -> f64) {
-    let (whole, rest) = data.as_chunks_mut::<CHUNK>();
-    for chunk in whole {
-        one_chunk(chunk, &f);
-    }
-    if !rest.is_empty() {
-        let mut padded = [1.0; CHUNK];
-        for (to, from) in padded.iter_mut().zip(&*rest) {
-            *to = *from;
-        }
-        one_chunk(&mut padded, &f);
-        for (to, from) in rest.iter_mut().zip(&padded) {
-            *to = *from;
-        }
-    }
-}
-
-#[inline(always)]
-fn one_chunk(chunk: &mut [f64; CHUNK], f: impl Fn(f64) -> f64) {
-    for x in chunk.iter_mut() {
-        *x = f(*x);
-    }
-}
-
-#[inline(always)]
-fn with_rare<const FUSED: bool>(data: &mut [f64], rare: Rare, f: impl Fn(f64) -> f64) {
-    for chunk in data.chunks_mut(CHUNK) {
-        let mut before = [1.0; CHUNK];
-        for (to, from) in before.iter_mut().zip(&*chunk) {
-            *to = *from;
-        }
-        let mut after = before;
-        one_chunk(&mut after, &f);
-        let found = before.iter().fold(false, |found, x| found | trig::rare(Plain::<FUSED>, *x));
-        if found {
-            put_right::<FUSED>(rare, &before, &mut after);
-        }
-        for (to, from) in chunk.iter_mut().zip(&after) {
-            *to = *from;
-        }
     }
 }
 
@@ -126,24 +152,5 @@ fn slow<const FUSED: bool>(rare: Rare, x: f64) -> f64 {
         Rare::Sin => trig::sin_reduced(m, reduced),
         Rare::Cos => trig::cos_reduced(m, reduced),
         Rare::Tan => trig::tan_reduced(m, reduced),
-    }
-}
-
-#[inline(always)]
-fn pairs(data: &mut [f64], second: &[f64], f: impl Fn(f64, f64) -> f64) {
-    for (chunk, other) in data.chunks_mut(CHUNK).zip(second.chunks(CHUNK)) {
-        let (mut x, mut y) = ([1.0; CHUNK], [1.0; CHUNK]);
-        for (to, from) in x.iter_mut().zip(&*chunk) {
-            *to = *from;
-        }
-        for (to, from) in y.iter_mut().zip(other) {
-            *to = *from;
-        }
-        for (x, y) in x.iter_mut().zip(&y) {
-            *x = f(*x, *y);
-        }
-        for (to, from) in chunk.iter_mut().zip(&x) {
-            *to = *from;
-        }
     }
 }

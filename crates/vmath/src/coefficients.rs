@@ -37,11 +37,9 @@ pub(crate) const LOG: [f64; 8] = [
     0.13235812432733576,
 ];
 
-/// As `LOG`; the lowest coefficient is the sum of the first two numbers. Largest weighted error: 2^-76.3.
+/// As `LOG`, behind the lowest coefficient, which is `LOG_LONG_HEAD`. Largest weighted error: 2^-76.3.
 #[rustfmt::skip]
-pub(crate) const LOG_LONG: [f64; 11] = [
-    0.6666666666666666,
-    3.7003538374022965e-17,
+pub(crate) const LOG_LONG: [f64; 9] = [
     0.4,
     0.2857142857142704,
     0.22222222222658666,
@@ -52,6 +50,10 @@ pub(crate) const LOG_LONG: [f64; 11] = [
     0.10305455245538955,
     0.11838075347746232,
 ];
+
+/// The lowest coefficient of the above, in parts whose sum it is.
+#[rustfmt::skip]
+pub(crate) const LOG_LONG_HEAD: [f64; 2] = [0.6666666666666666, 3.7003538374022965e-17];
 
 /// `(sin r / r - 1) / z` with `z = r²`, for `|r| ≤ π/4`. Largest weighted error: 2^-63.2.
 #[rustfmt::skip]

@@ -5,7 +5,7 @@
 //! turns with 190 bits behind the point, of which 137 are right: enough, since no double comes nearer than 2⁻⁶² to a
 //! multiple of π/2, relative to which that is 2⁻⁷⁵.
 //!
-//! [`C_TEXT`] is the same in C, statement by statement; a test compares them.
+//! `huge.c.txt` is the same in C, statement by statement; a test compares them.
 
 use crate::coefficients::{HALF_PI, TWO_OVER_PI_BITS};
 use crate::machine::{Plain, product, sum_ordered};

@@ -63,23 +63,30 @@ fn angle<M: Machine>(
     total.high + (total.low + small)
 }
 
+/// The tangent, as a quotient of sums, of the angle of the point `(x, y)` less π/2 (for the first mask), 0 (for the
+/// second), or π/4: `-x / y`, `y / x`, `(y - x) / (y + x)`.
+#[inline(always)]
+fn turned<M: Machine>(
+    m: M,
+    (wide, narrow): (M::Mask, M::Mask),
+    x: M::Real,
+    y: M::Real,
+) -> (Twofold<M::Real>, Twofold<M::Real>) {
+    let zero = m.real(0.0);
+    let above = sum::<M>(m.select(wide, zero, y), m.select(narrow, zero, -x));
+    let below = sum::<M>(m.select(narrow, zero, y), m.select(wide, zero, x));
+    (above, below)
+}
+
 /// The inverse tangent.
 #[inline(always)]
 pub(crate) fn atan<M: Machine>(m: M, x: M::Real) -> M::Real {
     let flat = m.real(FLAT);
     let t = m.abs(x);
     let t = m.select(m.less(flat, t), flat, t);
-    let (zero, one) = (m.real(0.0), m.real(1.0));
+    let one = m.real(1.0);
     let (wide, narrow) = (m.less(m.real(WIDE), t), m.at_most(t, m.real(NARROW)));
-    let (less, more) = (sum::<M>(t, -one), sum::<M>(t, one));
-    let above = Twofold {
-        high: m.select(wide, -one, m.select(narrow, t, less.high)),
-        low: m.select(m.either(wide, narrow), zero, less.low),
-    };
-    let below = Twofold {
-        high: m.select(wide, t, m.select(narrow, one, more.high)),
-        low: m.select(m.either(wide, narrow), zero, more.low),
-    };
+    let (above, below) = turned(m, (wide, narrow), one, t);
     let base = choose(m, (wide, narrow), [HALF_PI[0], HALF_PI[1]], [0.0, 0.0], QUARTER_PI);
     m.copysign(angle(m, base, None, above, below), x)
 }
@@ -104,18 +111,9 @@ fn direction<M: Machine>(m: M, x: M::Real, y: M::Real) -> (M::Real, M::Real) {
 #[inline(always)]
 pub(crate) fn atan2<M: Machine>(m: M, y: M::Real, x: M::Real) -> M::Real {
     let (a, b) = direction(m, m.abs(x), m.abs(y));
-    let zero = m.real(0.0);
     let wide = m.less(a * m.real(WIDE), b);
     let narrow = m.at_most(b, a * m.real(NARROW));
-    let (less, more) = (sum::<M>(b, -a), sum::<M>(b, a));
-    let above = Twofold {
-        high: m.select(wide, -a, m.select(narrow, b, less.high)),
-        low: m.select(m.either(wide, narrow), zero, less.low),
-    };
-    let below = Twofold {
-        high: m.select(wide, b, m.select(narrow, a, more.high)),
-        low: m.select(m.either(wide, narrow), zero, more.low),
-    };
+    let (above, below) = turned(m, (wide, narrow), a, b);
     let half = [HALF_PI[0], HALF_PI[1]];
     let right = choose(m, (wide, narrow), half, [0.0, 0.0], QUARTER_PI);
     let left = choose(m, (wide, narrow), half, PI, THREE_QUARTER_PI);

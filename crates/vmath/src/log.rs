@@ -5,7 +5,7 @@
 //! The others compute `s` and the leading terms as sums of two doubles: `log2` and `log10` since they multiply by a
 //! constant, `log1p` and the inverse hyperbolic functions since their arguments are such sums.
 
-use crate::coefficients::{INV_LN_2, INV_LN_10, LN_2, LOG, LOG_LONG, LOG10_2};
+use crate::coefficients::{INV_LN_2, INV_LN_10, LN_2, LOG, LOG_LONG, LOG_LONG_HEAD, LOG10_2};
 use crate::machine::{Machine, Twofold, polynomial, product, quotient, root, sum, sum_ordered, times};
 
 /// The bits of the double next to `√½`.
@@ -82,9 +82,8 @@ fn mantissa_log<M: Machine>(m: M, mantissa: M::Real, low: Option<M::Real>) -> Tw
         }
     };
     let z = times(m, s, s);
-    let [head, head_low, rest @ ..] = LOG_LONG;
-    let tail = m.fma(z.high, polynomial(m, z.high, &rest), m.real(head_low));
-    let factor = sum_ordered::<M>(m.real(head), tail);
+    let tail = m.fma(z.high, polynomial(m, z.high, &LOG_LONG), m.real(LOG_LONG_HEAD[1]));
+    let factor = sum_ordered::<M>(m.real(LOG_LONG_HEAD[0]), tail);
     let cubic = times(m, times(m, z, factor), s);
     let total = sum_ordered::<M>(s.high + s.high, cubic.high);
     sum_ordered::<M>(total.high, total.low + (cubic.low + (s.low + s.low)))

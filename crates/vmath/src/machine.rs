@@ -258,21 +258,30 @@ pub(crate) fn root<M: Machine>(m: M, a: Twofold<M::Real>) -> Twofold<M::Real> {
 
 /// A polynomial, even and odd powers apart: half as many operations wait for each other.
 #[inline(always)]
-pub(crate) fn polynomial<M: Machine>(m: M, x: M::Real, coefficients: &[f64]) -> M::Real {
+pub(crate) fn polynomial<M: Machine, const N: usize>(m: M, x: M::Real, coefficients: &[f64; N]) -> M::Real {
     let square = x * x;
-    let even = horner(m, square, coefficients.iter().step_by(2));
-    let odd = horner(m, square, coefficients.iter().skip(1).step_by(2));
-    m.fma(x, odd, even)
+    let (mut even, mut odd) = (None, None);
+    for (k, c) in coefficients.iter().enumerate().rev() {
+        let sum = if k % 2 == 0 { &mut even } else { &mut odd };
+        *sum = Some(step(m, *sum, square, *c));
+    }
+    let zero = m.real(0.0);
+    m.fma(x, odd.unwrap_or(zero), even.unwrap_or(zero))
 }
 
 /// A polynomial.
 #[inline(always)]
-pub(crate) fn horner<'a, M: Machine>(
-    m: M,
-    x: M::Real,
-    coefficients: impl DoubleEndedIterator<Item = &'a f64>,
-) -> M::Real {
-    let mut rest = coefficients.rev();
-    let highest = rest.next().copied().unwrap_or(0.0);
-    rest.fold(m.real(highest), |sum, c| m.fma(sum, x, m.real(*c)))
+pub(crate) fn horner<M: Machine, const N: usize>(m: M, x: M::Real, coefficients: &[f64; N]) -> M::Real {
+    let sum = coefficients.iter().rev().fold(None, |sum, c| Some(step(m, sum, x, *c)));
+    sum.unwrap_or(m.real(0.0))
+}
+
+/// The next coefficient of a polynomial by Horner's rule.
+#[inline(always)]
+fn step<M: Machine>(m: M, sum: Option<M::Real>, x: M::Real, coefficient: f64) -> M::Real {
+    let c = m.real(coefficient);
+    match sum {
+        Some(sum) => m.fma(sum, x, c),
+        None => c,
+    }
 }

@@ -70,8 +70,7 @@ pub(crate) fn cbrt<M: Machine>(m: M, x: M::Real) -> M::Real {
     let more = m.less(m.real(0.5), left);
     let pick = |a: f64, b: f64, c: f64| m.select(less, m.real(a), m.select(more, m.real(c), m.real(b)));
     let w = mantissa * pick(0.5, 1.0, 2.0);
-    let guess =
-        horner(m, mantissa, CBRT.iter()) * pick(0.793_700_525_984_099_7, 1.0, 1.259_921_049_894_873_2);
+    let guess = horner(m, mantissa, &CBRT) * pick(0.793_700_525_984_099_7, 1.0, 1.259_921_049_894_873_2);
     let cube = guess * guess * guess;
     let better = guess * ((cube + (w + w)) / ((cube + cube) + w));
     let square = product(m, better, better);
