@@ -192,6 +192,39 @@ fn programs_by_hand_give_the_same() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+/// Programs in which derivatives of functions that apply function values nest, and where running tells to what order a
+/// derivative is needed.
+const NESTED_PROGRAMS: &[&str] = &[
+    "let rec nth n f = if n == 0 then f else nth (n - 1) (derivative f) in nth 4 (\\x -> x ^ 5) 0.5",
+    "let rec nth n f = if n == 0 then f else nth (n - 1) (grad f) in nth 3 (\\x -> x ^ 5) 0.5",
+    "let rec f n x = if n == 0 then sin x else x * grad (f (n - 1)) x in f 3 0.7",
+    "let rec f n x = if n == 0 then sin x else x * (snd (vjp (f (n - 1)) x)) 1.0 in f 2 0.7",
+    "let shift o g a = g (a + o) in let s g = (let (_, d) = jvp shift (3.0, 1.0) in d) g in s (s exp) 5.0",
+    "let v u f1 f2 x = f1 f2 (x + u) in let (_, w) = jvp v (0.0, 1.0) in w (w (\\x -> x)) exp 1.0",
+    "let f = \\x -> (\\g -> \\y -> g (x + y)) in let d = derivative f 1.0 in d (d (d (d exp))) 1.0",
+    "jvp (\\g -> snd (jvp (\\h -> h (h 1.0)) (g, g))) (sin, cos)",
+    "jvp (\\g -> derivative g 1.0 + g 2.0) (sin, cos)",
+    "grad (grad (\\a -> (snd (jvp (\\x -> \\y -> \\z -> x * y * z * a) (2.0, 1.0))) 3.0 a)) 5.0",
+    "derivative (\\a -> snd (jvp (\\f -> \\x -> f (f (a * x))) (sin, cos)) 0.3) 2.0",
+    "grad (\\a -> snd (jvp (\\f -> \\x -> f (f (a * x))) (\\x -> sin (a * x), cos)) 0.3) 2.0",
+    "grad (grad (\\x -> let d = derivative (\\y -> \\g -> \\a -> g (a + y) * tanh y) (x - 0.3) in d (\\z -> z * x) 0.7)) 0.4",
+];
+
+#[test]
+fn nested_derivatives_give_the_same_in_little_code() {
+    let failed = parallel::map(NESTED_PROGRAMS, |text| {
+        let (program, _) = Session::new().simple(text, None).ok()?;
+        let lowered = wengert_lower::lower(&program, &|_: SourceId| false).ok()?;
+        let mut made = wengert_ad::differentiate(lowered.program);
+        wengert_opt::optimize(&mut made, &wengert_opt::Options::default());
+        let size: usize = made.funcs.iter().map(|(_, func)| func.body.size()).sum();
+        let large = (size > 5_000).then(|| format!("{text}: {size} statements"));
+        large.or_else(|| expression(false, text, None))
+    });
+    let failed: Vec<String> = failed.into_iter().flatten().collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
 /// Bytes that look random, the same for each seed.
 fn bytes(seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;

@@ -125,7 +125,10 @@ impl Flow<'_> {
             }
             Op::Call { func, args, .. } => {
                 let active: Vec<bool> = args.iter().map(|arg| self.of(arg)).collect();
-                if active.contains(&true) {
+                if self.ad.linear_helpers.contains_key(func) {
+                    let active = active.contains(&true);
+                    self.mark_all(outs, outs.iter().map(|_| active));
+                } else if active.contains(&true) {
                     let results = self.ad.varying_results(*func, &active);
                     self.mark_all(outs, results);
                 }
@@ -152,7 +155,7 @@ impl Flow<'_> {
     /// Whether it is a function value whose tangent may be a function of the user's: then anything may vary.
     fn may_be_given(&self, on: &Atom) -> bool {
         match self.func.type_of(on) {
-            Ty::Scalar(Elem::Data(data)) => self.ad.declared.contains_key(&data),
+            Ty::Scalar(Elem::Data(data)) => self.ad.given.contains(&data),
             Ty::Scalar(_) | Ty::Array(..) => false,
         }
     }

@@ -14,9 +14,11 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "operations that vary and have no blocks are named")]
 
 use crate::linear::{Arg, Lin, Ref};
+use crate::types::Helper;
 use crate::{Code, activity, scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Atom, Compare, Convert, IntOp, Op, Stmt, Var};
+use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Elem, Ty};
 use wengert_prim::RealOp;
 
@@ -143,6 +145,31 @@ impl Scope<'_> {
                 code.b.push(stmt.clone());
                 Vec::new()
             }
+        }
+    }
+
+    /// A call of a function that adds tangents, or gives the fields of one: linear.
+    pub(crate) fn helper(
+        &mut self,
+        code: &mut Code<'_>,
+        stmt: &Stmt,
+        func: FuncId,
+        args: &[Atom],
+    ) -> Vec<Lin> {
+        code.b.push(stmt.clone());
+        match (code.ad.linear_helpers.get(&func).copied(), args, stmt.outs.as_slice()) {
+            (Some(Helper::Sum(_)), _, [out]) => {
+                vec![Lin::Sum { out: *out, parts: args.iter().filter_map(|arg| self.of(arg)).collect() }]
+            }
+            (Some(Helper::Fields(data, ctor)), [whole, ..], outs) => {
+                let (Some(of), Some(tangent)) = (self.of(whole), code.ad.whole_tangent(data)) else {
+                    return Vec::new();
+                };
+                let arrays = outs.iter().filter(|var| code.b.func().ty(**var).rank() > 0);
+                let like = arrays.map(|var| Atom::Var(*var)).collect();
+                vec![Lin::Fields { of, data: tangent, ctor: ctor + 1, outs: outs.to_vec(), like }]
+            }
+            (_, _, _) => Vec::new(),
         }
     }
 

@@ -117,7 +117,7 @@ impl Writer<'_, '_> {
                 }
                 let (name, ty) = self.dotted(*out);
                 let fields: Vec<Atom> = fields.iter().map(|field| self.arg(field)).collect();
-                if let (Ty::Scalar(Elem::Data(tangent)), Some(_)) = (ty, self.code.ad.tangent_data(*data)) {
+                if let (Ty::Scalar(Elem::Data(tangent)), Some(_)) = (ty, self.code.ad.whole_tangent(*data)) {
                     let made = self.code.b.called(name).make(tangent, ctor + 1, fields);
                     self.dots.insert(*out, made);
                 }

@@ -17,7 +17,7 @@ use crate::arrays::Scope;
 use crate::forward::Writer;
 use crate::linear::Lin;
 use crate::types::dotted;
-use crate::{Ad, Code, Key, deep};
+use crate::{Ad, BEYOND, Code, Key, deep};
 use rustc_hash::FxHashMap;
 use wengert_base::Name;
 use wengert_ir::op::{Atom, Block, Custom, Loop, Mode, Op, Rule, Stmt, Var, While};
@@ -34,6 +34,7 @@ impl Ad {
         let results = self.jvp_results(key);
         let id = self.reserve(results);
         self.jvps.insert(key.clone(), id);
+        self.derived.insert(id, key.clone());
         let made = match self.applied(key) {
             Some(data) => self.jvp_of_apply(key, data),
             None => self.jvp_itself(key),
@@ -59,7 +60,7 @@ impl Ad {
         let Ty::Scalar(Elem::Data(data)) = func.ty(first) else { return None };
         let [Stmt { op: Op::Match { on, .. }, .. }] = func.body.stmts.as_slice() else { return None };
         let applies = on.var() == Some(first) && key.1.first() == Some(&true);
-        (applies && self.declared.contains_key(&data)).then_some(data)
+        (applies && self.given.contains(&data)).then_some(data)
     }
 
     /// The same of a function that applies function values: their tangent may be a function, which is applied as well.
@@ -71,7 +72,8 @@ impl Ad {
         let func = self.program.funcs.at(key.0);
         let count = func.body.params.len();
         let captured = self.program.funcs.push(itself);
-        let tangent = self.tangent_data(data).unwrap_or(data);
+        self.derived.insert(captured, key.clone());
+        let tangent = self.whole_tangent(data).unwrap_or(data);
         let ctors = self.program.data.at(tangent).ctors.clone();
         let mut code = Code::new(self, name.as_str());
         let atoms: Vec<Atom> =
@@ -96,6 +98,38 @@ impl Ad {
         }
         let found = code.b.typed(&results, Op::Match { on, arms });
         code.finish(found)
+    }
+
+    /// Whether a function applies function values, or is the derivative of one that does; no part of a linearization.
+    fn is_application(&self, func: FuncId) -> bool {
+        match self.derived.get(&func) {
+            Some((of, _)) => self.is_application(*of),
+            None => self.sources.contains(&func),
+        }
+    }
+
+    /// The same function for the function values that are given as tangents.
+    fn applying_given(&mut self, func: FuncId) -> FuncId {
+        if let Some(copy) = self.at_given.get(&func) {
+            return *copy;
+        }
+        let Some((of, active)) = self.derived.get(&func).cloned() else { return func };
+        let copy = self.applying_given(of);
+        if copy == of { func } else { self.jvp_function(&(copy, active)) }
+    }
+
+    /// The parameters of a function that are tangents of its first one.
+    fn tangents_of_first(&self, func: FuncId) -> Vec<usize> {
+        let Some((of, active)) = self.derived.get(&func) else { return Vec::new() };
+        let mut places = self.tangents_of_first(*of);
+        let varying = active.iter().enumerate().filter(|(_, active)| **active);
+        let more: Vec<usize> = varying
+            .enumerate()
+            .filter(|(_, (param, _))| *param == 0 || places.contains(param))
+            .map(|(place, _)| active.len() + place)
+            .collect();
+        places.extend(more);
+        places
     }
 
     fn jvp_itself(&mut self, key: &Key) -> Func {
@@ -154,8 +188,22 @@ impl Code<'_> {
     ) -> Vec<Atom> {
         let values = self.ad.program.funcs.at(key.0).results.clone();
         let (found, dots) = self.call_jvp(rest, args, tangents);
-        let other: Vec<Atom> = fields.iter().chain(args.iter().skip(1)).cloned().collect();
-        let surface = self.b.call(key.0, other, &values);
+        let mut other: Vec<Atom> = fields.iter().chain(args.iter().skip(1)).cloned().collect();
+        // The user's function does not vary where the one in whose place it stands did.
+        if !self.ad.is_application(key.0) {
+            let types = self.ad.jvp_results(key);
+            return self.fail(&types, BEYOND);
+        }
+        let there = self.ad.applying_given(key.0);
+        let types = self.ad.program.funcs.at(there).param_types();
+        for place in self.ad.tangents_of_first(key.0) {
+            if let (Some(Ty::Scalar(Elem::Data(tangent))), Some(other)) =
+                (types.get(place), other.get_mut(place))
+            {
+                *other = self.b.make(*tangent, crate::types::ZERO, []);
+            }
+        }
+        let surface = self.b.call(there, other, &values);
         let mut all = found.clone();
         for (((value, t), dot), ty) in found.iter().zip(surface).zip(dots).zip(&values) {
             let t = self.inward("jvp".into(), value, &t, *ty);
@@ -281,6 +329,10 @@ impl Jvp<'_, '_> {
                 self.replace(stmt, &outs, Op::If { cond: cond.clone(), then, otherwise });
             }
             Op::Match { on, arms } => self.match_on(stmt, &outs, on, arms),
+            Op::Call { func, args, .. } if self.code.ad.linear_helpers.contains_key(func) => {
+                let lins = self.scope.helper(self.code, stmt, *func, args);
+                self.write(&lins);
+            }
             Op::Call { func, args, checkpoint } => {
                 let key: Key = (*func, self.scope.mask(args));
                 let jvp = self.code.ad.jvp_function(&key);

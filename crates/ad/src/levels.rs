@@ -8,20 +8,18 @@
 //! apply_2 asks for the derivative of apply_1, which asks for that of apply_0, which fails if it would have to ask
 //! ```
 //!
-//! Function values nest as deep as derivatives of functions that give functions do in the program: rarely more than twice.
+//! A residual may have to be of one type at all levels, where it is part of a value; then only [`BEYOND`] is left.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "calls and requests are named, the others stay")]
 
-use crate::{Ad, deep};
-use wengert_ir::op::{Atom, Block, Op, Rule};
-use wengert_ir::program::FuncId;
+use crate::{Ad, BEYOND, deep};
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::op::{Atom, Block, Op, Rule, Var};
+use wengert_ir::program::{Func, FuncId, Linear, LinearId};
+use wengert_ir::ty::{Data, Elem, Ty};
 
 /// How often a function may ask for its own derivative, each time for that of a copy.
-pub(crate) const LEVELS: usize = 2;
-
-/// What running ends with beyond that.
-pub(crate) const TOO_DEEP: &str =
-    "a derivative of a function that asks for its own derivative, to a higher order than the engine makes";
+pub(crate) const LEVELS: usize = 5;
 
 impl Ad {
     /// A copy of a function that may ask for derivatives of what is not ready so many times more.
@@ -35,12 +33,51 @@ impl Ad {
         let mut copy = self.program.funcs.at(func).clone();
         let id = self.program.funcs.push(copy.clone());
         self.levels.insert((func, level), id);
-        self.redirect(&mut copy.body, level);
+        self.sources.insert(id);
+        let own = if level > 0 { self.own_linears(&mut copy, level - 1) } else { FxHashMap::default() };
+        self.redirect(&mut copy.body, level, &own);
         *self.program.funcs.at_mut(id) = copy;
         id
     }
 
-    fn redirect(&mut self, block: &mut Block, level: usize) {
+    /// New linearizations for those of a function that are not ready and whose residuals stay inside; by the variables of
+    /// the residuals.
+    fn own_linears(&mut self, func: &mut Func, below: usize) -> FxHashMap<Var, LinearId> {
+        let mut found: Vec<(Var, LinearId)> = Vec::new();
+        let mut escaped: FxHashSet<Var> = FxHashSet::default();
+        let mut results: Vec<&Atom> = func.body.results.iter().collect();
+        func.body.for_each_stmt(&mut |stmt| {
+            results.extend(stmt.op.blocks().into_iter().flat_map(|inner| &inner.results));
+            match &stmt.op {
+                Op::Linearize { linear, args } => {
+                    found.extend(stmt.outs.last().map(|residual| (*residual, *linear)));
+                    escaped.extend(args.iter().filter_map(Atom::var));
+                }
+                Op::Forward { tangents: rest, .. } | Op::Backward { cotangents: rest, .. } => {
+                    escaped.extend(rest.iter().filter_map(Atom::var));
+                }
+                op => op.for_each_atom(&mut |atom| escaped.extend(atom.var())),
+            }
+        });
+        escaped.extend(results.into_iter().filter_map(Atom::var));
+        let mut own = FxHashMap::default();
+        for (residual, linear) in found {
+            let Linear { func: asked, active, residual: data } = self.program.linears.at(linear).clone();
+            if escaped.contains(&residual) || self.is_ready(asked) {
+                continue;
+            }
+            let copy = self.at_level(asked, below);
+            let data = Data { ctors: Vec::new(), ..self.program.data.at(data).clone() };
+            let data = self.program.data.push(data);
+            let linear = self.program.linears.push(Linear { func: copy, active, residual: data });
+            self.residuals.insert(data, linear);
+            func.vars.at_mut(residual).ty = Ty::Scalar(Elem::Data(data));
+            own.insert(residual, linear);
+        }
+        own
+    }
+
+    fn redirect(&mut self, block: &mut Block, level: usize, own: &FxHashMap<Var, LinearId>) {
         deep(|| {
             for stmt in &mut block.stmts {
                 match &mut stmt.op {
@@ -56,20 +93,34 @@ impl Ad {
                     }
                     Op::Jvp { func, .. } if !self.is_ready(*func) => match level.checked_sub(1) {
                         Some(below) => *func = self.at_level(*func, below),
-                        None => stmt.op = Op::Fail { message: Atom::Text(TOO_DEEP.into()) },
+                        None => stmt.op = Op::Fail { message: Atom::Text(BEYOND.into()) },
                     },
+                    Op::Linearize { linear, .. }
+                        if stmt.outs.last().is_some_and(|var| own.contains_key(var)) =>
+                    {
+                        let known = stmt.outs.last().and_then(|var| own.get(var));
+                        *linear = known.copied().unwrap_or(*linear);
+                    }
+                    Op::Forward { linear, residual, .. } | Op::Backward { linear, residual, .. }
+                        if residual.var().is_some_and(|var| own.contains_key(&var)) =>
+                    {
+                        let known = residual.var().and_then(|var| own.get(&var).copied());
+                        *linear = known.unwrap_or(*linear);
+                    }
                     Op::Linearize { linear, .. }
                     | Op::Forward { linear, .. }
                     | Op::Backward { linear, .. } => {
                         let func = self.program.linears.at(*linear).func;
                         if !self.is_ready(func) {
-                            stmt.op = Op::Fail { message: Atom::Text(TOO_DEEP.into()) };
+                            stmt.op = Op::Fail { message: Atom::Text(BEYOND.into()) };
                         }
                     }
                     Op::Taylor { func, .. } if !self.is_ready(*func) => {
-                        stmt.op = Op::Fail { message: Atom::Text(TOO_DEEP.into()) };
+                        stmt.op = Op::Fail { message: Atom::Text(BEYOND.into()) };
                     }
-                    other => other.blocks_mut().into_iter().for_each(|inner| self.redirect(inner, level)),
+                    other => {
+                        other.blocks_mut().into_iter().for_each(|inner| self.redirect(inner, level, own))
+                    }
                 }
             }
         });

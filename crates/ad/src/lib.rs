@@ -20,8 +20,9 @@
 //! first: before a function is differentiated, the requests inside it are expanded, so that a derivative of a derivative
 //! is nothing new. Every function is made once for each set of parameters that vary ([`activity`] finds what else does).
 //!
-//! A function that asks for its own derivative (one that applies function values does) has copies that may do so a number
-//! of times: [`levels`].
+//! A function that asks for its own derivative (one that applies function values does) has copies for the function values
+//! that it is given ([`flow`], [`specialize`]), most of which do so no more; others may do so a number of times:
+//! [`levels`].
 //!
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
 //! rules of single operations, [`custom`] the user's own, [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
@@ -30,6 +31,7 @@ mod activity;
 mod arrays;
 mod custom;
 mod expand;
+mod flow;
 mod forward;
 mod jvp;
 mod levels;
@@ -37,6 +39,7 @@ mod linear;
 mod linearize;
 mod requests;
 mod scalar;
+mod specialize;
 mod surface;
 mod taylor;
 mod tidy;
@@ -44,17 +47,24 @@ mod transpose;
 mod types;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::VecDeque;
 use std::rc::Rc;
 use wengert_ir::op::Atom;
 use wengert_ir::program::{Func, FuncId, LinearId, Program};
 use wengert_ir::ty::{DataId, Role};
 use wengert_ir::{Builder, Ty};
 
+/// The message of the failure that running ends with where a derivative would be needed that cannot be made beforehand: of a
+/// function that asks for its own derivative again and again, to an order that only running tells. Such a program is one
+/// for the interpreter.
+pub const BEYOND: &str = "a derivative of an order that is not known before running";
+
 /// The program with every derivative that it asks for made.
 pub fn differentiate(program: Program) -> Program {
     let mut ad = Ad::new(program);
+    ad.specialize();
+    ad.sources = ad.program.funcs.ids().collect();
     ad.expand_requests();
+    ad.make_sums();
     ad.program
 }
 
@@ -68,19 +78,31 @@ struct Ad {
     tangents: FxHashMap<DataId, Option<DataId>>,
     /// Types whose tangent types were asked for.
     asked: FxHashSet<DataId>,
-    /// Tangent types that have no constructors yet, with what they are tangents of.
-    unfilled: Option<VecDeque<(DataId, DataId)>>,
+    /// Tangent types that have all their constructors.
+    whole: FxHashSet<DataId>,
     /// Tangent types of closures that the program declares.
     declared: FxHashMap<DataId, DataId>,
+    /// Those of them whose values are given as tangents.
+    given: FxHashSet<DataId>,
+    /// For a copy of a function that applies function values, the copy for those that are given as tangents.
+    at_given: FxHashMap<FuncId, FuncId>,
     /// The linearizations whose residuals these types hold.
     residuals: FxHashMap<DataId, LinearId>,
     helpers: FxHashMap<types::Helper, FuncId>,
+    /// Helpers that are linear: what calls them is differentiated by another call, not by their derivatives.
+    linear_helpers: FxHashMap<FuncId, types::Helper>,
+    /// Functions that add tangents of a type, still to be made.
+    sums: Vec<(FuncId, DataId)>,
     /// For a function, which results vary.
     reach: FxHashMap<Key, Vec<bool>>,
     /// Functions whose results are not settled in `reach`; `Some` while they are being settled.
     unsettled: Option<Vec<Key>>,
+    /// Functions that are no derivatives.
+    sources: FxHashSet<FuncId>,
     prepared: FxHashMap<Key, Rc<expand::Prepared>>,
     jvps: FxHashMap<Key, FuncId>,
+    /// Functions with their tangents: what they are the derivatives of.
+    derived: FxHashMap<FuncId, Key>,
     linears: FxHashMap<Key, Rc<linearize::Linearized>>,
     /// Primal part and type of the tape of recursive functions, before they are done.
     tapes: FxHashMap<Key, (FuncId, DataId)>,
@@ -109,14 +131,20 @@ impl Ad {
             residuals: program.linears.iter().map(|(id, linear)| (linear.residual, id)).collect(),
             declared: declared.collect(),
             program,
+            given: FxHashSet::default(),
+            at_given: FxHashMap::default(),
             tangents: FxHashMap::default(),
-            unfilled: None,
+            whole: FxHashSet::default(),
             asked: FxHashSet::default(),
             helpers: FxHashMap::default(),
+            linear_helpers: FxHashMap::default(),
+            sums: Vec::new(),
             reach: FxHashMap::default(),
             unsettled: None,
             prepared: FxHashMap::default(),
             jvps: FxHashMap::default(),
+            derived: FxHashMap::default(),
+            sources: FxHashSet::default(),
             linears: FxHashMap::default(),
             tapes: FxHashMap::default(),
             forwards: FxHashMap::default(),

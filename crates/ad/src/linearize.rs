@@ -262,6 +262,9 @@ impl Linearize<'_, '_> {
             Op::Select { cond, then, otherwise } => lins.push(self.select(stmt, cond, then, otherwise)),
             Op::Loop(parts) => lins.push(self.repeat(stmt, parts)),
             Op::While(parts) => lins.push(self.while_loop(stmt, parts)),
+            Op::Call { func, args, .. } if self.code.ad.linear_helpers.contains_key(func) => {
+                lins.extend(self.scope.helper(self.code, stmt, *func, args));
+            }
             Op::Call { func, args, checkpoint } => lins.push(self.call(stmt, *func, args, *checkpoint)),
             Op::Custom(parts) => lins.extend(self.scope.custom(self.code, stmt, parts)),
             _ => lins.extend(self.scope.straight(self.code, stmt)),

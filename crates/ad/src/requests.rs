@@ -12,10 +12,10 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "requests are named, the others are no requests")]
 
-use crate::levels::{LEVELS, TOO_DEEP};
+use crate::levels::LEVELS;
 use crate::linearize::Linearized;
 use crate::transpose::Variant;
-use crate::{Ad, Code, Key, deep, tidy};
+use crate::{Ad, BEYOND, Code, Key, deep, tidy};
 use std::rc::Rc;
 use wengert_base::Name;
 use wengert_ir::op::{Atom, Block, Custom, Op, Rule, Stmt};
@@ -30,6 +30,9 @@ pub(crate) enum Progress {
     /// It has no requests any more.
     Done,
 }
+
+/// No more derivatives are made when there are so many functions.
+const MOST: usize = 20_000;
 
 /// What a first-class linear map is made of.
 pub(crate) struct Wrapped {
@@ -65,9 +68,10 @@ fn is_request(op: &Op) -> bool {
 impl Ad {
     /// Expands all requests of the program.
     pub(crate) fn expand_requests(&mut self) {
-        for id in self.program.funcs.ids() {
+        for id in self.program.entries.values().copied().collect::<Vec<_>>() {
             self.expand(id);
         }
+        self.drop_requests();
         for id in self.program.funcs.ids() {
             let mut func = self.program.funcs.at(id).clone();
             let mut changed = false;
@@ -104,6 +108,22 @@ impl Ad {
             *self.program.funcs.at_mut(id) = made;
         }
         self.progress.insert(id, Progress::Done);
+    }
+
+    /// Functions that nobody calls any more ask for nothing.
+    fn drop_requests(&mut self) {
+        for id in self.program.funcs.ids() {
+            let mut asks = false;
+            self.program.funcs.at(id).body.for_each_stmt(&mut |stmt| asks |= is_request(&stmt.op));
+            if asks {
+                let mut func = self.program.funcs.at(id).clone();
+                func.body.stmts.clear();
+                let (results, name) = (func.results.clone(), func.name);
+                let mut code = Code::like(self, &func, name.as_str());
+                let none = code.fail(&results, "a function that nobody calls");
+                *self.program.funcs.at_mut(id) = code.finish(none);
+            }
+        }
     }
 
     /// Whether a function, and all that it calls, is without requests.
@@ -202,6 +222,10 @@ fn request(code: &mut Code<'_>, op: &Op) -> Vec<Atom> {
         }
         _ => return Vec::new(),
     };
+    if code.ad.program.funcs.len() > MOST {
+        let types = wengert_ir::types_of(&code.ad.program, &code.b.func().vars, op).unwrap_or_default();
+        return code.fail(&types, BEYOND);
+    }
     if let (Op::Jvp { args, tangents, .. }, false) = (op, code.ad.is_ready(func)) {
         let copy = code.ad.at_level(func, LEVELS - 1);
         deep(|| code.ad.expand(copy));
@@ -209,9 +233,19 @@ fn request(code: &mut Code<'_>, op: &Op) -> Vec<Atom> {
             return jvp(code, copy, args, tangents);
         }
     }
+    if let (Op::Linearize { linear, .. } | Op::Forward { linear, .. } | Op::Backward { linear, .. }, false) =
+        (op, code.ad.is_ready(func))
+    {
+        let copy = code.ad.at_level(func, LEVELS - 1);
+        deep(|| code.ad.expand(copy));
+        if code.ad.is_ready(copy) {
+            code.ad.program.linears.at_mut(*linear).func = copy;
+            return request(code, op);
+        }
+    }
     if !code.ad.is_ready(func) {
         let types = wengert_ir::types_of(&code.ad.program, &code.b.func().vars, op).unwrap_or_default();
-        return code.fail(&types, TOO_DEEP);
+        return code.fail(&types, BEYOND);
     }
     match op {
         Op::Jvp { func, args, tangents } => jvp(code, *func, args, tangents),

@@ -10,7 +10,7 @@
 //! Reals are what they are, arrays of reals too once their sizes are checked; for data there are generated functions.
 
 use crate::types::Helper;
-use crate::{Ad, Code};
+use crate::{Ad, BEYOND, Code};
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Atom, Op, Requirement};
 use wengert_ir::program::{Func, FuncId};
@@ -79,7 +79,7 @@ impl Code<'_> {
 
 impl Ad {
     fn inward_function(&mut self, data: DataId, operator: Name) -> FuncId {
-        let tangent = self.tangent_data(data).unwrap_or(data);
+        let tangent = self.whole_tangent(data).unwrap_or(data);
         let result = Ty::Scalar(Elem::Data(tangent));
         self.helper(Helper::Inward(data, operator), vec![result], |ad| {
             ad.make_inward(data, tangent, operator)
@@ -91,8 +91,13 @@ impl Ad {
         let (own, result) = (Ty::Scalar(Elem::Data(data)), Ty::Scalar(Elem::Data(tangent)));
         let mut code = Code::new(self, &format!("tangent_of_{name}"));
         let (point, t) = (code.b.param("x".into(), own), code.b.param("t".into(), own));
+        if let Role::Tangent(_) = role {
+            // What a function that the user gave adds to the tangent of a tangent of a function.
+            let none = code.fail(&[result], BEYOND);
+            return code.finish(none);
+        }
         if role == Role::Closure {
-            let given = if code.ad.declared.contains_key(&data) {
+            let given = if code.ad.given.contains(&data) {
                 code.b.make(tangent, ctors.len() as u32 + 1, [t])
             } else {
                 code.fail(&[result], "a function as a tangent that is not declared").remove(0)
@@ -134,7 +139,7 @@ impl Ad {
     }
 
     fn make_outward(&mut self, data: DataId) -> Func {
-        let tangent = self.tangent_data(data).unwrap_or(data);
+        let tangent = self.whole_tangent(data).unwrap_or(data);
         let Data { name, ctors, role } = self.program.data.at(data).clone();
         let (own, given) = (Ty::Scalar(Elem::Data(data)), Ty::Scalar(Elem::Data(tangent)));
         let mut code = Code::new(self, &format!("surface_of_{name}"));

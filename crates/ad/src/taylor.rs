@@ -8,15 +8,13 @@
 //! would be polynomial. The derivatives are those of the interpreter's series up to rounding, not to the last bit. An order
 //! that is not known chooses among the arrays of all orders.
 
-use crate::{Ad, Code, Key};
+use crate::{Ad, BEYOND, Code, Key};
 use wengert_ir::op::{ArrayOp, Atom, Compare, Op};
 use wengert_ir::program::{FuncId, VarInfo};
 use wengert_ir::ty::{Elem, Ty};
 
 /// The largest order.
 const MAX_ORDER: usize = 5;
-
-const TOO_HIGH: &str = "`taylor` of an order that the engine does not make";
 
 const SERIES: Ty = Ty::Array(Elem::Real, 1);
 
@@ -26,7 +24,7 @@ pub(crate) fn taylor(code: &mut Code<'_>, func: FuncId, captured: &[Atom], order
     if let Atom::Int(order) = order {
         return match usize::try_from(*order).ok().filter(|order| *order <= MAX_ORDER) {
             Some(order) => series(code, func, &args, order),
-            None => code.fail(&[SERIES], TOO_HIGH).remove(0),
+            None => code.fail(&[SERIES], BEYOND).remove(0),
         };
     }
     choose(code, func, &args, order, 0)
@@ -35,7 +33,7 @@ pub(crate) fn taylor(code: &mut Code<'_>, func: FuncId, captured: &[Atom], order
 /// The array for the order, which is `least` or more.
 fn choose(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom, least: usize) -> Atom {
     if least > MAX_ORDER {
-        return code.fail(&[SERIES], TOO_HIGH).remove(0);
+        return code.fail(&[SERIES], BEYOND).remove(0);
     }
     let cond = code.b.compare(Compare::Eq, order.clone(), Atom::Int(least as i64));
     code.b.open();

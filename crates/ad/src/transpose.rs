@@ -185,7 +185,7 @@ impl Transposer<'_, '_> {
                 if outs.iter().all(|out| !self.bars.contains_key(out)) {
                     return;
                 }
-                let Some(tangent) = self.code.ad.tangent_data(*data) else { return };
+                let Some(tangent) = self.code.ad.whole_tangent(*data) else { return };
                 let mut fields = Vec::new();
                 for out in outs {
                     fields.push(self.bar_or_zero(*out));

@@ -7,13 +7,15 @@
 //! List = Nil | Cons Real List          List' = Zero | Nil' | Cons' Real List'
 //! ```
 //!
+//! Tangent types have tangent types in turn; so that this ends, the constructors of a tangent type other than `Zero` are
+//! made when code needs them ([`Ad::whole_tangent`]).
+//!
 //! What holds no reals has no tangent. A function value always has one. Where the program has function values as surface
 //! tangents (it declares the tangent type then), that may be a function that the user gives (`Given`), or a sum.
 //!
 //! [`Code::zero`] and [`Code::sum`] make zeros and sums; for data they call functions that are generated once.
 
 use crate::{Ad, Code};
-use std::collections::VecDeque;
 use wengert_base::Name;
 use wengert_ir::Builder;
 use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Var};
@@ -23,9 +25,6 @@ use wengert_prim::RealOp;
 
 /// The constructor of the zero tangent.
 pub(crate) const ZERO: u32 = 0;
-
-/// Tangent types of tangent types are made so often: more than the derivatives of functions nest, see [`crate::levels`].
-const MAX_ORDER: usize = 3;
 
 /// A function that is generated once for a data type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,7 +61,7 @@ impl Ad {
         if let Some(known) = self.tangents.get(&data) {
             return *known;
         }
-        if !self.varies(data) || self.tangent_order(data) > MAX_ORDER {
+        if !self.varies(data) {
             self.tangents.insert(data, None);
             return None;
         }
@@ -72,18 +71,27 @@ impl Ad {
             let tangent = Data { name: dotted(name), role: Role::Tangent(data), ctors: Vec::new() };
             self.program.data.push(tangent)
         });
+        self.program.data.at_mut(tangent).ctors = vec![Ctor { name: "Zero".into(), fields: Vec::new() }];
         self.tangents.insert(data, Some(tangent));
-        // A type may occur in its own tangent type: constructors are made after all types have their numbers.
-        let outermost = self.unfilled.is_none();
-        self.unfilled.get_or_insert_default().push_back((data, tangent));
-        if outermost {
-            while let Some((data, tangent)) = self.unfilled.as_mut().and_then(VecDeque::pop_front) {
-                let ctors = self.tangent_ctors(data, tangent);
-                self.program.data.at_mut(tangent).ctors = ctors;
-            }
-            self.unfilled = None;
+        Some(tangent)
+    }
+
+    /// The tangent type of a data type with all its constructors.
+    pub(crate) fn whole_tangent(&mut self, data: DataId) -> Option<DataId> {
+        let tangent = self.tangent_data(data)?;
+        if self.whole.insert(tangent) {
+            self.fill(data);
+            let ctors = self.tangent_ctors(data, tangent);
+            self.program.data.at_mut(tangent).ctors = ctors;
         }
         Some(tangent)
+    }
+
+    /// Makes the constructors of a type, if it is a tangent type.
+    fn fill(&mut self, data: DataId) {
+        if let Role::Tangent(of) = self.program.data.at(data).role {
+            self.whole_tangent(of);
+        }
     }
 
     fn tangent_ctors(&mut self, data: DataId, tangent: DataId) -> Vec<Ctor> {
@@ -93,7 +101,7 @@ impl Ad {
             let fields = fields.iter().filter_map(|ty| self.tangent(*ty)).collect();
             made.push(Ctor { name: dotted(*name), fields });
         }
-        if self.declared.contains_key(&data) {
+        if self.given.contains(&data) {
             let (given, own) = (Ty::Scalar(Elem::Data(data)), Ty::Scalar(Elem::Data(tangent)));
             made.push(Ctor { name: "Given".into(), fields: vec![given] });
             made.push(Ctor { name: "Sum".into(), fields: vec![own, own] });
@@ -129,15 +137,6 @@ impl Ad {
         }
     }
 
-    /// How often a type is the tangent type of a tangent type.
-    fn tangent_order(&self, data: DataId) -> usize {
-        let (mut order, mut data) = (0, data);
-        while let Role::Tangent(of) = self.program.data.at(data).role {
-            (order, data) = (order + 1, of);
-        }
-        order
-    }
-
     /// Whether values of the type hold reals or functions.
     fn varies(&self, data: DataId) -> bool {
         let (mut seen, mut todo) = (vec![data], vec![data]);
@@ -163,6 +162,7 @@ impl Ad {
 
     /// The types of the fields of a constructor, each with its tangent type.
     pub(crate) fn fields(&mut self, data: DataId, ctor: u32) -> Vec<(Ty, Option<Ty>)> {
+        self.fill(data);
         let fields = self.program.data.at(data).ctors.get(ctor as usize);
         let fields = fields.map(|ctor| ctor.fields.clone()).unwrap_or_default();
         fields.into_iter().map(|ty| (ty, self.tangent(ty))).collect()
@@ -192,9 +192,24 @@ impl Ad {
         self.program.funcs.push(func)
     }
 
+    /// The function that adds two tangents. It is made at the end, when it is known which constructors there are.
     fn sum_function(&mut self, tangent: DataId) -> FuncId {
-        let own = Ty::Scalar(Elem::Data(tangent));
-        self.helper(Helper::Sum(tangent), vec![own], |ad| ad.make_sum(tangent))
+        if let Some(known) = self.helpers.get(&Helper::Sum(tangent)) {
+            return *known;
+        }
+        let id = self.reserve(vec![Ty::Scalar(Elem::Data(tangent))]);
+        self.helpers.insert(Helper::Sum(tangent), id);
+        self.linear_helpers.insert(id, Helper::Sum(tangent));
+        self.sums.push((id, tangent));
+        id
+    }
+
+    /// Makes the functions that add tangents.
+    pub(crate) fn make_sums(&mut self) {
+        while let Some((id, tangent)) = self.sums.pop() {
+            let made = self.make_sum(tangent);
+            *self.program.funcs.at_mut(id) = made;
+        }
     }
 
     fn make_sum(&mut self, tangent: DataId) -> wengert_ir::Func {
@@ -239,10 +254,12 @@ impl Ad {
     /// The function that gives the tangents of the fields of a constructor: from a tangent of the whole and those fields
     /// that are arrays (for the shapes of zeros).
     pub(crate) fn fields_function(&mut self, data: DataId, ctor: u32) -> Option<FuncId> {
-        let tangent = self.tangent_data(data)?;
         let fields = self.fields(data, ctor);
+        let tangent = self.whole_tangent(data)?;
         let results = fields.iter().filter_map(|(_, tangent)| *tangent).collect();
-        Some(self.helper(Helper::Fields(data, ctor), results, |ad| {
+        // The tangent of a zero is zero.
+        let zeros = if matches!(self.program.data.at(data).role, Role::Tangent(_)) { 2 } else { 1 };
+        let id = self.helper(Helper::Fields(data, ctor), results, |ad| {
             let Data { name, ctors, .. } = ad.program.data.at(tangent).clone();
             let shown = ctors.get(ctor as usize + 1).map_or(name, |ctor| ctor.name);
             let mut code = Code::new(ad, &format!("fields_{shown}"));
@@ -260,7 +277,7 @@ impl Ad {
                 let params = code.field_params("t", &made.fields);
                 let given = if i == ctor as usize + 1 {
                     params
-                } else if i == 0 {
+                } else if i < zeros {
                     let mut zeros = Vec::new();
                     for ((ty, tangent), witness) in fields.iter().zip(&witnesses) {
                         if tangent.is_some() {
@@ -275,7 +292,9 @@ impl Ad {
             }
             let fields = code.b.typed(&results, Op::Match { on: whole, arms });
             code.finish(fields)
-        }))
+        });
+        self.linear_helpers.insert(id, Helper::Fields(data, ctor));
+        Some(id)
     }
 }
 
