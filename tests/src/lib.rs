@@ -8,5 +8,7 @@ pub mod book;
 pub mod command;
 pub mod expected;
 pub mod fuzz;
+pub mod goldens;
 pub mod parallel;
 pub mod project;
+pub mod property;

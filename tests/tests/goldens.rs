@@ -1,17 +1,11 @@
 //! Every kind of diagnostic has a wrong program in `tests/errors`, and the whole text that the user sees for it.
 //!
-//! A program `E0301-branches.wg` opens with a line that says how it is tried; the expected text is in
-//! `E0301-branches.txt`:
-//!
-//! - `-- mode: check` for `wengert check`, `-- mode: json` for `wengert check --json`;
-//! - `-- mode: eval EXPR` for `wengert eval 'EXPR' --file` the program;
-//! - `-- mode: run ENTRY JSON` for `wengert run` the program `--entry ENTRY --input 'JSON'`;
-//! - `-- mode: calculus NAME WHAT OPTIONS` for `wengert calculus NAME WHAT -` on the text below the line;
-//! - `-- mode: shell LINE` for any line of shell, in which `FILE` stands for the program.
+//! A program `E0301-branches.wg` opens with a line that says how it is tried (`wengert_tests::goldens`); the expected text
+//! is in `E0301-branches.txt`.
 
 use std::path::Path;
-use wengert_tests::command::{Ran, shell_in, wengert_in};
 use wengert_tests::expected::compare_file;
+use wengert_tests::goldens::try_program;
 use wengert_tests::{parallel, project};
 
 /// Kinds that no program can show: they guard against mistakes of our own, and the fuzzers look out for them.
@@ -51,7 +45,8 @@ fn every_expected_text_belongs_to_a_program() {
 
 fn check(path: &Path) -> Result<(), String> {
     let name = project::relative(path);
-    let ran = try_program(path).ok_or_else(|| format!("{name} does not open with a line `-- mode: …`"))?;
+    let ran =
+        try_program(path, &[]).ok_or_else(|| format!("{name} does not open with a line `-- mode: …`"))?;
     let code: String = stem(path).chars().take_while(|c| *c != '-').collect();
     let shown = ran.transcript();
     if !shown.contains(&format!("[{code}]")) && !shown.contains(&format!("\"{code}\"")) {
@@ -67,29 +62,4 @@ fn check(path: &Path) -> Result<(), String> {
 
 fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-fn try_program(path: &Path) -> Option<Ran> {
-    let text = project::read(path);
-    let mode = text.lines().next()?.strip_prefix("-- mode: ")?.trim();
-    let folder = path.parent()?;
-    let file = path.file_name()?.to_str()?;
-    let (kind, rest) = mode.split_once(' ').unwrap_or((mode, ""));
-    match kind {
-        "check" => Some(wengert_in(folder, &["check", file], "")),
-        "json" => Some(wengert_in(folder, &["check", "--json", file], "")),
-        "eval" => Some(wengert_in(folder, &["eval", rest, "--file", file], "")),
-        "run" => {
-            let (entry, input) = rest.split_once(' ')?;
-            Some(wengert_in(folder, &["run", file, "--entry", entry, "--input", input], ""))
-        }
-        "calculus" => {
-            let mut args: Vec<&str> = mode.split_whitespace().collect();
-            args.insert(3.min(args.len()), "-");
-            let term = text.split_once('\n').map_or("", |(_, term)| term);
-            Some(wengert_in(folder, &args, term))
-        }
-        "shell" => Some(shell_in(folder, &rest.replace("FILE", file))),
-        _ => None,
-    }
 }

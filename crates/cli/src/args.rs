@@ -135,7 +135,7 @@ Examples:
         limits: LimitArgs,
 
         /// The evaluator
-        #[arg(long, value_enum, default_value_t = EngineArg::Interp)]
+        #[arg(long, value_enum, env = "WENGERT_ENGINE", default_value_t = EngineArg::Interp)]
         engine: EngineArg,
     },
 
@@ -350,7 +350,7 @@ pub(crate) struct How {
     pub(crate) json: bool,
 
     /// The evaluator
-    #[arg(long, value_enum, default_value_t = EngineArg::Interp)]
+    #[arg(long, value_enum, env = "WENGERT_ENGINE", default_value_t = EngineArg::Interp)]
     pub(crate) engine: EngineArg,
 
     /// Print what the compiler makes of it instead of evaluating it
