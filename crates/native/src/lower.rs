@@ -9,6 +9,9 @@
 //! stays alive until the view's last use (`uses`). Loops borrow what they capture; branches own what dies in them.
 //! Parameters that a function never gives away are borrowed from the caller (`borrow`).
 //!
+//! **Stable arrays** (`stable`). An array that a loop only reads and updates is made the loop's own before it, and updated in
+//! place without looking.
+//!
 //! **Destinations** (`arrays`). The array that a loop makes as a row of another array is made in its place there, if the
 //! sizes of the row are known before the loop (`shape`).
 
@@ -22,6 +25,7 @@ mod origins;
 mod reduce;
 mod scalar;
 mod shape;
+mod stable;
 mod update;
 mod uses;
 
@@ -104,6 +108,10 @@ struct Lower<'a> {
     views: FxHashMap<Var, Var>,
     /// Where arrays are to be made.
     destinations: FxHashMap<Var, Destination>,
+    /// For each version of an array that a loop updates in place, the first, which has its place.
+    stable: FxHashMap<Var, Var>,
+    /// Loops around, from the outermost: the index, and the size that it stays below.
+    loops: Vec<(Operand, Operand)>,
     /// Variables that were made there.
     in_place: FxHashSet<Var>,
     /// The source of the statement.
@@ -138,6 +146,8 @@ impl<'a> Lower<'a> {
             views,
             destinations: FxHashMap::default(),
             in_place: FxHashSet::default(),
+            stable: FxHashMap::default(),
+            loops: Vec::new(),
             span: func.span,
             tail_calls: borrow::tail_calls(id, &func.body),
             again: None,
@@ -237,6 +247,7 @@ impl<'a> Lower<'a> {
             (Int::Add, Operand::Int(x), Operand::Int(y)) => Operand::Int(x.wrapping_add(y)),
             (Int::Sub, Operand::Int(x), Operand::Int(y)) => Operand::Int(x.wrapping_sub(y)),
             (Int::Mul, Operand::Int(x), Operand::Int(y)) => Operand::Int(x.wrapping_mul(y)),
+            (Int::Mul, _, Operand::Int(0)) | (Int::Mul, Operand::Int(0), _) => Operand::Int(0),
             (Int::Add | Int::Sub, a, Operand::Int(0)) | (Int::Mul, a, Operand::Int(1)) => a,
             (Int::Add, Operand::Int(0), b) | (Int::Mul, Operand::Int(1), b) => b,
             (op, a, b) => self.set(Word::Int, Value::Int(op, a, b)),

@@ -17,6 +17,7 @@ impl<'a> Lower<'a> {
     /// The statements of a block that owns `mine`.
     pub(super) fn block(&mut self, block: &'a Block, mut mine: Vars, give: Give<'_, 'a>) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let around = self.span;
             let last = uses::last_uses(block, &self.views);
             let unused = mine.extract_if(.., |var| !last.contains_key(var)).collect();
             self.release_all(unused);
@@ -39,6 +40,7 @@ impl<'a> Lower<'a> {
                     return;
                 }
             }
+            self.span = around;
             give(self, &block.results, &mut mine);
             self.release_all(mine);
         });
@@ -115,7 +117,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Whether a call takes over its argument.
-    fn passes_on(&self, op: &Op, place: usize) -> bool {
+    pub(super) fn passes_on(&self, op: &Op, place: usize) -> bool {
         let Op::Call { func, .. } = op else { return false };
         self.shared.modes.get(*func).and_then(|modes| modes.get(place)) == Some(&Passing::Owned)
     }

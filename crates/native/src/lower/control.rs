@@ -45,7 +45,12 @@ impl<'a> Lower<'a> {
     /// Binds variables to results that are theirs.
     pub(super) fn bind_results(&mut self, outs: &[Var], results: &[Local]) {
         for (out, result) in outs.iter().zip(results) {
-            self.bind_owned(*out, *result);
+            match self.stable_place(*out) {
+                Some(place) => {
+                    self.places.insert(*out, Place::Array(place));
+                }
+                None => self.bind_owned(*out, *result),
+            }
         }
     }
 

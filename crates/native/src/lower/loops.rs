@@ -4,10 +4,11 @@
 //! where the size of a row is known before the loop; else the output is made in the first iteration, when it is known.
 
 use super::arrays::makes_in_place;
+use super::stable::Versions;
 use super::uses::Vars;
 use super::{ArrayPlace, Destination, Lower, Operand, Place, Stmt, Value, Word, kind, word};
 use crate::loops::{Failure, Int, Kind, Local, Runtime};
-use wengert_ir::op::{Compare, Loop, Mode, While};
+use wengert_ir::op::{Compare, Loop, Mode, Op, While};
 use wengert_ir::{Atom, Block, Elem, Ty, Var};
 
 /// An output of a loop.
@@ -32,13 +33,14 @@ impl<'a> Lower<'a> {
             self.places.insert(*param, Place::Plain(Operand::Local(index)));
         }
         let inputs: Vec<ArrayPlace> = parts.inputs.iter().map(|input| self.array(input)).collect();
-        let locals = self.start_carried(&carried, params, dying);
+        let locals = self.start_carried(&carried, params, &parts.body, dying);
         let strides: Vec<Operand> = inputs.iter().map(|input| self.product(input.dims.get(1..))).collect();
         let rows = parts.body.results.get(carried.len()..).unwrap_or_default();
         let made = outs.get(carried.len()..).unwrap_or_default();
         let backward = parts.backward;
         let outputs = self.outputs(made, rows, len, &parts.body, (row_params, &inputs));
         let body = self.apart(|this| {
+            this.loops.push((Operand::Local(index), len));
             this.bind_carried(params, &locals);
             for ((param, input), stride) in row_params.iter().zip(&inputs).zip(&strides) {
                 this.bind_row(*param, input, Operand::Local(index), *stride);
@@ -53,19 +55,29 @@ impl<'a> Lower<'a> {
                 }
                 this.end_carried(given, &locals, dying);
             });
+            this.loops.pop();
         });
         let independent = parts.mode == Mode::Each && carried.is_empty();
         self.emit(Stmt::For { index, len, backward, independent, body });
-        for (out, local) in outs.iter().zip(&locals) {
-            self.bind_owned(*out, *local);
-        }
+        self.bind_after(outs, params, &locals);
         self.finish_outputs(outputs);
     }
 
     /// Carried values before the first iteration.
-    fn start_carried(&mut self, init: &[&Atom], params: &[Var], dying: &mut Vars) -> Vec<Local> {
+    fn start_carried(
+        &mut self,
+        init: &[&Atom],
+        params: &[Var],
+        body: &Block,
+        dying: &mut Vars,
+    ) -> Vec<Local> {
         let mut locals = Vec::with_capacity(init.len());
-        for (atom, param) in init.iter().zip(params) {
+        for ((atom, param), end) in init.iter().zip(params).zip(&body.results) {
+            if let Some(place) = self.start_stable(atom, *param, (body, end), dying) {
+                locals.extend(place.object);
+                self.places.insert(*param, Place::Array(place));
+                continue;
+            }
             let value = self.consume(atom, dying);
             let local = self.made.fresh(word(self.func.ty(*param)));
             self.emit(Stmt::Set(local, Value::Copy(value)));
@@ -74,9 +86,48 @@ impl<'a> Lower<'a> {
         locals
     }
 
+    /// The place of a carried array that is updated in place, if it is.
+    fn start_stable(
+        &mut self,
+        atom: &Atom,
+        param: Var,
+        (body, end): (&Block, &Atom),
+        dying: &mut Vars,
+    ) -> Option<ArrayPlace> {
+        if let Some(place) = self.stable_place(param) {
+            self.consume(atom, dying);
+            return Some(place);
+        }
+        if !matches!(self.func.ty(param), Ty::Array(..)) {
+            return None;
+        }
+        let taken = |op: &Op, place: usize| self.passes_on(op, place);
+        let mut versions = Versions { views: &self.views, taken: &taken, found: Vec::new() };
+        if !versions.follow(body, param, end) {
+            return None;
+        }
+        let found = versions.found;
+        self.stable.extend(found.into_iter().map(|version| (version, param)));
+        Some(self.made_unique(atom, dying))
+    }
+
     fn bind_carried(&mut self, params: &[Var], locals: &[Local]) {
         for (param, local) in params.iter().zip(locals) {
-            self.bind_owned(*param, *local);
+            if !self.stable.contains_key(param) {
+                self.bind_owned(*param, *local);
+            }
+        }
+    }
+
+    /// What was carried, after the loop.
+    fn bind_after(&mut self, outs: &[Var], params: &[Var], locals: &[Local]) {
+        for ((out, param), local) in outs.iter().zip(params).zip(locals) {
+            match self.stable_place(*param) {
+                Some(place) => {
+                    self.places.insert(*out, Place::Array(place));
+                }
+                None => self.bind_owned(*out, *local),
+            }
         }
     }
 
@@ -232,14 +283,21 @@ impl<'a> Lower<'a> {
         let carried: Vec<&Atom> = parts.init.iter().collect();
         let (params, _) = split(&parts.body, 0, carried.len());
         let (cond_params, _) = split(&parts.cond, 0, carried.len());
-        let locals = self.start_carried(&carried, params, dying);
+        let locals = self.start_carried(&carried, params, &parts.body, dying);
         let made = outs.get(carried.len()..).unwrap_or_default();
         let rows = parts.body.results.get(carried.len()..).unwrap_or_default();
         let grown: Vec<Grown> = made.iter().map(|out| self.start_growing(*out)).collect();
         let cond = self.made.fresh(Word::Int);
         let head = self.apart(|this| {
             // The condition only looks at what is carried.
-            this.bind_carried(cond_params, &locals);
+            for ((param, carried), local) in cond_params.iter().zip(params).zip(&locals) {
+                match this.stable_place(*carried) {
+                    Some(place) => {
+                        this.places.insert(*param, Place::Array(place));
+                    }
+                    None => this.bind_owned(*param, *local),
+                }
+            }
             this.block(&parts.cond, Vars::new(), &mut |this, given, _| {
                 let value = given.first().map_or(Operand::Int(0), |atom| this.word(atom));
                 this.emit(Stmt::Set(cond, Value::Copy(value)));
@@ -256,9 +314,7 @@ impl<'a> Lower<'a> {
             });
         });
         self.emit(Stmt::While { head, cond: Operand::Local(cond), body });
-        for (out, local) in outs.iter().zip(&locals) {
-            self.bind_owned(*out, *local);
-        }
+        self.bind_after(outs, params, &locals);
         for grown in grown {
             self.finish_growing(&grown);
         }

@@ -11,6 +11,11 @@ use wengert_prim::RealOp;
 impl Lower<'_> {
     /// An array that is nobody else's, with the elements of another: that one itself, if it dies here unshared.
     pub(super) fn updatable(&mut self, out: Var, atom: &Atom, dying: &mut Vars) -> ArrayPlace {
+        if let Some(place) = self.stable_place(out) {
+            self.consume(atom, dying);
+            self.places.insert(out, Place::Array(place.clone()));
+            return place;
+        }
         let source = self.array(atom);
         if self.destinations.contains_key(&out) {
             let made = self.new_array(out, source.dims.clone());
@@ -18,7 +23,23 @@ impl Lower<'_> {
             self.copy_elems(source.first, made.first, size, made.elem);
             return made;
         }
-        let ty = self.func.ty(out);
+        let place = self.made_unique(atom, dying);
+        self.places.insert(out, Place::Array(place.clone()));
+        place
+    }
+
+    /// The place of a version of a stable array.
+    pub(super) fn stable_place(&self, version: Var) -> Option<ArrayPlace> {
+        match self.places.get(self.stable.get(&version)?) {
+            Some(Place::Array(place)) => Some(place.clone()),
+            Some(Place::Plain(_) | Place::Counted(_)) | None => None,
+        }
+    }
+
+    /// An object of one's own with the elements of an array: that array itself, if it dies here unshared.
+    pub(super) fn made_unique(&mut self, atom: &Atom, dying: &mut Vars) -> ArrayPlace {
+        let source = self.array(atom);
+        let ty = self.ty(atom);
         let mine = self.made.fresh(Word::Ref);
         let given = self.consume(atom, dying);
         self.emit(Stmt::Set(mine, Value::Copy(given)));
@@ -32,9 +53,7 @@ impl Lower<'_> {
             self.emit(Stmt::If { cond: unique, then: Vec::new(), otherwise });
         }
         let first = self.first(Operand::Local(mine), source.dims.len());
-        let place = ArrayPlace { object: Some(mine), first, dims: source.dims, elem: ty.elem() };
-        self.places.insert(out, Place::Array(place.clone()));
-        place
+        ArrayPlace { object: Some(mine), first, dims: source.dims, elem: ty.elem() }
     }
 
     pub(super) fn set_at(
