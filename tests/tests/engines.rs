@@ -108,6 +108,6 @@ fn same(a: &str, b: &str, exact: bool) -> bool {
 #[test]
 fn generated_programs_give_the_same() {
     for config in [Config::default(), Config::smooth()] {
-        property(&config, None, 4, agree);
+        property(&config, None, 12, agree);
     }
 }
