@@ -28,6 +28,7 @@
 //! rules of single operations, [`custom`] the user's own, [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
 
 mod activity;
+mod again;
 mod arrays;
 mod custom;
 mod expand;

@@ -17,7 +17,7 @@
 use crate::Key;
 use indexmap::IndexSet;
 use rustc_hash::FxHashSet;
-use wengert_ir::op::{ArrayOp, Atom, Var};
+use wengert_ir::op::{ArrayOp, Atom, Stmt, Var};
 use wengert_ir::program::{FuncId, VarInfo};
 use wengert_ir::ty::{DataId, Elem, Table, Ty};
 
@@ -131,8 +131,10 @@ pub(crate) struct Carried {
 pub(crate) struct LinLoop {
     pub(crate) len: Atom,
     pub(crate) backward: bool,
-    /// The index, if the body mentions it.
+    /// The index, if there is one.
     pub(crate) index: Option<Var>,
+    /// What is computed again in each iteration.
+    pub(crate) again: Vec<Stmt>,
     pub(crate) rows: Vec<Row>,
     /// Variables of the body of which only the shape matters, and what has their shape.
     pub(crate) shapes: Vec<(Var, Atom)>,
@@ -290,6 +292,12 @@ impl Mentions<'_> {
                 for (var, like) in &parts.shapes {
                     self.atom(like);
                     bound.insert(*var);
+                }
+                bound.extend(parts.again.iter().flat_map(|stmt| &stmt.outs));
+                for var in parts.again.iter().flat_map(|stmt| stmt.op.operand_vars()) {
+                    if !bound.contains(&var) {
+                        self.found.insert(var);
+                    }
                 }
                 parts.inputs.iter().for_each(|(_, of)| self.of(of));
                 for carried in &parts.carried {

@@ -36,14 +36,19 @@ impl Linearize<'_, '_> {
         let mut more: Vec<Var> = Vec::new();
         let versions = versions(&body, states.get(parts.init.len()..).unwrap_or_default());
         let mut shapes = Vec::new();
-        for var in mentioned.iter().copied().filter(|var| Some(*var) != index) {
+        let mut there: FxHashSet<Var> = inputs.iter().copied().collect();
+        there.extend(index);
+        let again = crate::again::plan(&body, &mentioned, &there);
+        for var in again.used {
+            let input = inputs.iter().position(|row| *row == var).and_then(|i| parts.inputs.get(i));
+            rows.extend(input.map(|array| Row { var, array: array.clone(), boxed: None }));
+        }
+        for var in again.kept {
             if let Some(acc) = versions.get(&var).and_then(|i| parts.accs.get(*i)) {
                 // Of an accumulator only the shape matters, which is that of what it began with.
                 shapes.push((var, acc.clone()));
-            } else if let Some(i) = inputs.iter().position(|row| *row == var) {
-                rows.extend(parts.inputs.get(i).map(|array| Row { var, array: array.clone(), boxed: None }));
             } else {
-                let (row, out) = self.kept_row(var, &mut body);
+                let (row, out) = self.kept_row(var, &mut body, inputs);
                 rows.push(row);
                 more.push(out);
             }
@@ -61,7 +66,8 @@ impl Linearize<'_, '_> {
         Lin::Loop(Box::new(LinLoop {
             len: parts.len.clone(),
             backward: parts.backward,
-            index: index.filter(|index| mentioned.contains(index)),
+            index,
+            again: again.stmts,
             rows,
             shapes,
             inputs: tangents,
@@ -90,9 +96,10 @@ impl Linearize<'_, '_> {
     }
 
     /// Makes a variable of the body a further output.
-    fn kept_row(&mut self, var: Var, body: &mut Block) -> (Row, Var) {
+    fn kept_row(&mut self, var: Var, body: &mut Block, rows: &[Var]) -> (Row, Var) {
         let VarInfo { name, ty } = *self.code.b.func().vars.at(var);
-        let boxed = (ty.rank() > 0 && !self.has_fixed_shape(var, body)).then(|| self.code.ad.box_of(ty));
+        let boxed =
+            (ty.rank() > 0 && !self.has_fixed_shape(var, body, rows)).then(|| self.code.ad.box_of(ty));
         let (value, row_ty) = match boxed {
             None => (var, ty),
             Some(data) => {
@@ -108,52 +115,14 @@ impl Linearize<'_, '_> {
         (Row { var, array: Atom::Var(out), boxed }, out)
     }
 
-    /// Whether an array of the body has the same shape in every iteration, as far as can be seen easily.
-    fn has_fixed_shape(&self, var: Var, body: &Block) -> bool {
-        let bound: FxHashSet<Var> =
-            body.params.iter().chain(body.stmts.iter().flat_map(|stmt| &stmt.outs)).copied().collect();
-        let mut fixed: FxHashSet<Var> = FxHashSet::default();
-        let known = |fixed: &FxHashSet<Var>, atom: &Atom| {
-            atom.var().is_none_or(|var| !bound.contains(&var) || fixed.contains(&var))
-        };
-        let is_scalar = |atom: &Atom| self.code.b.type_of(atom).rank() == 0;
-        for stmt in &body.stmts {
-            let is_fixed = match &stmt.op {
-                Op::Copy(x) => known(&fixed, x),
-                Op::Loop(parts) => {
-                    let rows = parts.body.results.iter().skip(parts.init.len() + parts.accs.len());
-                    parts.init.is_empty()
-                        && known(&fixed, &parts.len)
-                        && parts.accs.iter().all(|acc| known(&fixed, acc))
-                        && rows.clone().all(is_scalar)
-                }
-                Op::Array(ArrayOp::Literal, rows) => rows.iter().all(is_scalar),
-                Op::Array(ArrayOp::Length(_), args) => args.iter().all(|arg| known(&fixed, arg)),
-                Op::Array(ArrayOp::Replicate, args) => {
-                    args.iter().all(|arg| known(&fixed, arg) || is_scalar(arg))
-                        && args.first().is_some_and(|count| known(&fixed, count))
-                }
-                Op::Array(
-                    ArrayOp::Set
-                    | ArrayOp::AddAt
-                    | ArrayOp::Zeros
-                    | ArrayOp::Reverse
-                    | ArrayOp::Transpose
-                    | ArrayOp::Sort
-                    | ArrayOp::ArgSort
-                    | ArrayOp::ScatterAdd
-                    | ArrayOp::Index
-                    | ArrayOp::Ravel
-                    | ArrayOp::Flatten,
-                    args,
-                ) => args.first().is_some_and(|xs| known(&fixed, xs)),
-                _ => false,
-            };
-            if is_fixed {
-                fixed.extend(&stmt.outs);
-            }
-        }
-        fixed.contains(&var)
+    /// Whether an array of the body has the same shape in every iteration, as far as can be seen easily. `rows` are the
+    /// parameters that are rows of arrays: they agree in shape.
+    fn has_fixed_shape(&self, var: Var, body: &Block, rows: &[Var]) -> bool {
+        let is_array = |var: &Var| self.code.b.func().ty(*var).rank() > 0;
+        let fixed = rows.iter().copied().filter(is_array).collect();
+        let mut shapes = Shapes { linearize: self, bound: FxHashSet::default(), fixed };
+        shapes.block(body);
+        shapes.fixed.contains(&var)
     }
 
     pub(super) fn while_loop(&mut self, stmt: &Stmt, parts: &While) -> Lin {
@@ -165,8 +134,9 @@ impl Linearize<'_, '_> {
         let mentioned = self.mentioned(&linear, &body);
         let carried_count = parts.init.len();
         let (mut rows, mut more) = (Vec::new(), Vec::new());
-        for var in mentioned {
-            let (row, out) = self.kept_row(var, &mut body);
+        let again = crate::again::plan(&body, &mentioned, &FxHashSet::default());
+        for var in again.kept {
+            let (row, out) = self.kept_row(var, &mut body, &[]);
             rows.push(row);
             more.push(out);
         }
@@ -186,6 +156,7 @@ impl Linearize<'_, '_> {
             len,
             backward: false,
             index: None,
+            again: again.stmts,
             rows,
             shapes: Vec::new(),
             inputs: Vec::new(),
@@ -206,6 +177,89 @@ impl Linearize<'_, '_> {
         parts.body.stmts.push(Stmt { outs: vec![after], op, span: self.code.b.span() });
         parts.body.results.insert(at, Atom::Var(after));
         out
+    }
+}
+
+/// Which variables of a body are the same in every iteration: integers themselves, of arrays the shapes.
+struct Shapes<'s, 'a, 'c> {
+    linearize: &'s Linearize<'a, 'c>,
+    /// What is bound in the body.
+    bound: FxHashSet<Var>,
+    fixed: FxHashSet<Var>,
+}
+
+impl Shapes<'_, '_, '_> {
+    fn known(&self, atom: &Atom) -> bool {
+        atom.var().is_none_or(|var| !self.bound.contains(&var) || self.fixed.contains(&var))
+    }
+
+    /// Whether an operand has a known shape: scalars have.
+    fn shaped(&self, atom: &Atom) -> bool {
+        self.linearize.code.b.type_of(atom).rank() == 0 || self.known(atom)
+    }
+
+    fn block(&mut self, block: &Block) {
+        self.bound.extend(&block.params);
+        for stmt in &block.stmts {
+            self.bound.extend(&stmt.outs);
+            let fixed = self.stmt(stmt);
+            self.fixed.extend(stmt.outs.iter().zip(fixed).filter(|(_, fixed)| *fixed).map(|(out, _)| *out));
+        }
+    }
+
+    /// For each result of a statement whether it is.
+    fn stmt(&mut self, stmt: &Stmt) -> Vec<bool> {
+        let fixed = match &stmt.op {
+            Op::Loop(parts) => return self.repeat(parts),
+            Op::Copy(x) => self.known(x),
+            Op::Int(_, args) => args.iter().all(|arg| self.known(arg)),
+            Op::Array(ArrayOp::Literal, rows) => rows.iter().all(|row| self.shaped(row)),
+            Op::Array(ArrayOp::Length(_), args) => args.iter().all(|arg| self.known(arg)),
+            Op::Array(ArrayOp::Replicate, args) => match args.as_slice() {
+                [count, row] => self.known(count) && self.shaped(row),
+                _ => false,
+            },
+            Op::Array(ArrayOp::Iota, args) => args.iter().all(|arg| self.known(arg)),
+            Op::Array(ArrayOp::MatVec, args) => args.first().is_some_and(|rows| self.known(rows)),
+            Op::Array(ArrayOp::MatMul | ArrayOp::Concat, args) => args.iter().all(|arg| self.known(arg)),
+            Op::Array(
+                ArrayOp::Set
+                | ArrayOp::AddAt
+                | ArrayOp::Zeros
+                | ArrayOp::Reverse
+                | ArrayOp::Transpose
+                | ArrayOp::Sort
+                | ArrayOp::ArgSort
+                | ArrayOp::ScatterAdd
+                | ArrayOp::Ravel
+                | ArrayOp::Flatten,
+                args,
+            ) => args.first().is_some_and(|xs| self.known(xs)),
+            // A number that was read is not the same every time; a row has the shape of all rows.
+            Op::Array(ArrayOp::Index, args) => {
+                let array = stmt.outs.iter().any(|out| self.linearize.code.b.func().ty(*out).rank() > 0);
+                array && args.first().is_some_and(|xs| self.known(xs))
+            }
+            _ => false,
+        };
+        vec![fixed; stmt.outs.len()]
+    }
+
+    fn repeat(&mut self, parts: &Loop) -> Vec<bool> {
+        let carried = parts.init.len() + parts.accs.len();
+        let params = parts.body.params.iter().skip(1);
+        let accs = params.clone().skip(parts.init.len()).zip(&parts.accs);
+        let rows = params.skip(carried).zip(&parts.inputs);
+        let fixed: Vec<Var> =
+            accs.chain(rows).filter(|(_, from)| self.known(from)).map(|(param, _)| *param).collect();
+        let is_array = |var: &Var| self.linearize.code.b.func().ty(*var).rank() > 0;
+        self.fixed.extend(fixed.into_iter().filter(is_array));
+        self.block(&parts.body);
+        let mut found = vec![false; parts.init.len()];
+        found.extend(parts.accs.iter().map(|acc| self.known(acc)));
+        let rows = parts.body.results.iter().skip(carried);
+        found.extend(rows.map(|row| self.known(&parts.len) && self.shaped(row)));
+        found
     }
 }
 

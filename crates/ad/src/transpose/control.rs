@@ -264,5 +264,13 @@ impl Transposer<'_, '_> {
             let opened = self.code.open_box(on, name, ty);
             self.env.insert(var, opened);
         }
+        for stmt in &parts.again {
+            let mut op = stmt.op.clone();
+            op.for_each_atom_mut(&mut |atom| *atom = self.primal(atom));
+            let named: Vec<(Name, Ty)> =
+                stmt.outs.iter().map(|out| self.info(*out)).map(|v| (v.name, v.ty)).collect();
+            let found = self.code.b.named(&named, op);
+            self.env.extend(stmt.outs.iter().copied().zip(found));
+        }
     }
 }

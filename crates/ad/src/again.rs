@@ -1,0 +1,109 @@
+//! Keep or compute again: of what linear code mentions of a block, the cheap part is computed again from what is there
+//! anyway, so that it need not be kept.
+//!
+//! ```text
+//! loop i: a = xs[i + 1];  b = sin a;  y = a * b        keeps b;  i + 1 and a are computed again
+//! ```
+//!
+//! Cheap are operations on integers, reading elements, and a few sums and products; there is a limit to how many
+//! of them one variable may take.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "cheap operations are named")]
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::op::{ArrayOp, Block, Convert, IntOp, Op, Stmt, Var};
+use wengert_prim::RealOp;
+
+/// The cost of computing a variable again, at most.
+const LIMIT: u32 = 4;
+
+/// What of a block is kept and what is computed again.
+#[derive(Debug, Default)]
+pub(crate) struct Again {
+    /// Statements to compute again, in order.
+    pub(crate) stmts: Vec<Stmt>,
+    /// Variables to keep, in the order in which they are mentioned.
+    pub(crate) kept: Vec<Var>,
+    /// Those variables that are there in any case which are needed, mentioned or not.
+    pub(crate) used: Vec<Var>,
+}
+
+/// What to keep of a block so that `mentioned` can be had; `there` is had in any case, and what is bound outside of the
+/// block.
+pub(crate) fn plan(block: &Block, mentioned: &[Var], there: &FxHashSet<Var>) -> Again {
+    let mut bound: FxHashSet<Var> = block.params.iter().copied().collect();
+    bound.extend(block.stmts.iter().flat_map(|stmt| &stmt.outs));
+    let wanted: FxHashSet<Var> = mentioned.iter().copied().collect();
+    let mut costs: FxHashMap<Var, u32> = there.iter().map(|var| (*var, 0)).collect();
+    let kept = block.params.iter().filter(|param| wanted.contains(*param) && !there.contains(*param));
+    costs.extend(kept.map(|param| (*param, 0)));
+    let mut made: FxHashMap<Var, &Stmt> = FxHashMap::default();
+    for stmt in &block.stmts {
+        let mut total = cost(&stmt.op);
+        stmt.op.for_each_atom(&mut |atom| {
+            let part = match atom.var() {
+                Some(var) if bound.contains(&var) => costs.get(&var).copied(),
+                _ => Some(0),
+            };
+            total = total.zip(part).map(|(total, part)| total + part);
+        });
+        match (total.filter(|total| *total <= LIMIT), stmt.outs.as_slice()) {
+            (Some(total), [out]) => {
+                costs.insert(*out, total);
+                made.insert(*out, stmt);
+            }
+            (_, outs) => costs.extend(outs.iter().filter(|out| wanted.contains(*out)).map(|out| (*out, 0))),
+        }
+    }
+    let mut again = Again::default();
+    let mut done = FxHashSet::default();
+    for var in mentioned {
+        if there.contains(var) {
+            if done.insert(*var) {
+                again.used.push(*var);
+            }
+        } else if made.contains_key(var) {
+            collect(*var, &made, there, &mut done, &mut again);
+        } else {
+            again.kept.push(*var);
+        }
+    }
+    again
+}
+
+/// Adds what a variable takes.
+fn collect(
+    var: Var,
+    made: &FxHashMap<Var, &Stmt>,
+    there: &FxHashSet<Var>,
+    done: &mut FxHashSet<Var>,
+    again: &mut Again,
+) {
+    if there.contains(&var) && done.insert(var) {
+        again.used.push(var);
+    }
+    // Each is within the limit, so that this is not deep.
+    if let Some(stmt) = made.get(&var)
+        && done.insert(var)
+    {
+        for operand in stmt.op.operand_vars() {
+            collect(operand, made, there, done, again);
+        }
+        again.stmts.push(Stmt::clone(stmt));
+    }
+}
+
+/// What it costs to do an operation again; `None` if it should not be.
+fn cost(op: &Op) -> Option<u32> {
+    match op {
+        Op::Copy(_)
+        | Op::Real(RealOp::Add | RealOp::Sub | RealOp::Mul | RealOp::Neg, _)
+        | Op::Compare(..)
+        | Op::Not(_)
+        | Op::Select { .. }
+        | Op::Convert(Convert::IntToReal, _)
+        | Op::Array(ArrayOp::Length(_) | ArrayOp::Index, _) => Some(1),
+        Op::Int(op, _) if *op != IntOp::Power => Some(1),
+        _ => None,
+    }
+}
