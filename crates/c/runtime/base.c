@@ -57,6 +57,7 @@ typedef struct wg_run {
     word site, numbers[WG_NUMBERS]; /* the failure */
     ref message;                    /* the user's text, if it is `fail` */
     word never;
+    char text[1024]; /* the last failure in words, for C programs */
 } wg_run;
 
 /* Failures that can happen anywhere. */

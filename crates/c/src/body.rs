@@ -384,15 +384,20 @@ impl<'u, 'p> Body<'u, 'p> {
             }
             [out] => self.assign(*out, &call, place),
             outs => {
-                self.declare(place, None);
                 let ty = self.unit.result_type(func).trim_end().to_string();
                 let given = self.unit.temporary();
                 self.put(&format!("const {ty} {given} = {};", call.text));
+                // Each is declared where it is taken out.
+                let here = |out: &&Local| self.info(**out).declared == Some(place);
+                let own: Vec<Local> = outs.iter().filter(here).copied().collect();
+                own.into_iter().for_each(|out| self.is_declared(out));
                 for (number, out) in outs.iter().enumerate() {
-                    self.flush(|pending| pending.changing.contains(out));
-                    if self.info(*out).reads > 0 {
-                        let line = format!("{} = {given}.x{number};", self.name(*out));
-                        self.put(&line);
+                    let part = Expr::primary(format!("{given}.x{number}"));
+                    if self.is_inline(*out) {
+                        let (changing, depth) = (Vec::new(), self.depth);
+                        self.pending.push(Pending { local: *out, expr: part, reads: false, changing, depth });
+                    } else if self.info(*out).reads > 0 {
+                        self.assign(*out, &part, place);
                     }
                 }
             }

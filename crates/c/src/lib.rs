@@ -5,9 +5,11 @@
 //! process opens, and into a library for others, which needs nothing of Wengert.
 //!
 //! - [`scopes`] finds where variables are declared, [`pointers`] what addresses point at, [`names`] what all is called;
+//! - [`mod@exports`] makes functions that C programs call, and their header;
 //! - [`body`] prints functions; [`unit`] keeps what they have in common.
 
 mod body;
+mod exports;
 mod names;
 mod pointers;
 mod scopes;
@@ -22,6 +24,8 @@ use wengert_ir::program::FuncId;
 use wengert_native::library::host_functions;
 use wengert_native::loops::{Kind, Local, Program, Word};
 
+pub use exports::{Export, Exported, Form, Message, export};
+pub use names::c_names;
 pub use unit::Line;
 
 const BASE: &str = include_str!("../runtime/base.c");
@@ -67,7 +71,11 @@ pub fn source(input: &Input<'_>, math: Math, line: &Line<'_>) -> Source {
     let mut unit = Unit::new(input.program, line);
     let mut code = String::new();
     program(&mut unit, &mut code);
-    entries(&mut unit, &input.entries, &mut code);
+    let names: Vec<String> = (0..input.entries.len()).map(|number| format!("wg_entry_{number}")).collect();
+    for (name, func) in names.iter().zip(&input.entries) {
+        entry(&unit, name, *func, &mut code);
+    }
+    let _ = writeln!(code, "static const wg_entry wg_entries[] = {{{}}};\n", names.join(", "));
     input.kinds.iter().for_each(|kind| {
         unit.kind(*kind);
     });
@@ -96,50 +104,41 @@ fn program<'p>(unit: &mut Unit<'p>, code: &mut String) {
     let _ = write!(code, "{heads}\n{bodies}");
 }
 
-/// Functions that take arguments from memory and put results there.
-fn entries(unit: &mut Unit<'_>, funcs: &[FuncId], code: &mut String) {
-    let mut names = Vec::new();
-    for func in funcs {
-        let Some(made) = unit.program.funcs.get(*func) else { continue };
-        let name = format!("wg_entry_{}", names.len());
-        let mut args = vec!["r".to_string()];
-        args.extend(made.params.iter().enumerate().map(|(place, param)| {
-            let word = format!("arguments[{place}]");
-            match made.locals.get(*param) {
-                Some(Word::Real) => format!("wg_of_bits({word})"),
-                Some(Word::Int) | None => word,
-                Some(Word::Ref | Word::Address) => format!("(void *){word}"),
-            }
-        }));
-        let call = format!("{}({})", unit.function(*func), args.join(", "));
-        let stored = |value: String, result: &Local| match made.locals.get(*result) {
-            Some(Word::Real) => format!("wg_bits({value})"),
-            Some(Word::Int) | None => value,
-            Some(Word::Ref | Word::Address) => format!("(word){value}"),
-        };
-        let _ = writeln!(code, "static void {name}(wg_run *r, const word *arguments, word *results) {{");
-        match made.results.as_slice() {
-            [] => {
-                let _ = writeln!(code, "    {call};");
-            }
-            [result] => {
-                let _ = writeln!(code, "    results[0] = {};", stored(call, result));
-            }
-            results => {
-                let _ = writeln!(code, "    {}given = {call};", unit.result_type(*func));
-                for (place, result) in results.iter().enumerate() {
-                    let _ = writeln!(
-                        code,
-                        "    results[{place}] = {};",
-                        stored(format!("given.x{place}"), result)
-                    );
-                }
+/// A function that takes arguments from memory and puts results there.
+fn entry(unit: &Unit<'_>, name: &str, func: FuncId, code: &mut String) {
+    let Some(made) = unit.program.funcs.get(func) else { return };
+    let mut args = vec!["r".to_string()];
+    args.extend(made.params.iter().enumerate().map(|(place, param)| {
+        let word = format!("arguments[{place}]");
+        match made.locals.get(*param) {
+            Some(Word::Real) => format!("wg_of_bits({word})"),
+            Some(Word::Int) | None => word,
+            Some(Word::Ref | Word::Address) => format!("(void *){word}"),
+        }
+    }));
+    let call = format!("{}({})", unit.function(func), args.join(", "));
+    let stored = |value: String, result: &Local| match made.locals.get(*result) {
+        Some(Word::Real) => format!("wg_bits({value})"),
+        Some(Word::Int) | None => value,
+        Some(Word::Ref | Word::Address) => format!("(word){value}"),
+    };
+    let _ = writeln!(code, "static void {name}(wg_run *r, const word *arguments, word *results) {{");
+    match made.results.as_slice() {
+        [] => {
+            let _ = writeln!(code, "    {call};");
+        }
+        [result] => {
+            let _ = writeln!(code, "    results[0] = {};", stored(call, result));
+        }
+        results => {
+            let _ = writeln!(code, "    {}given = {call};", unit.result_type(func));
+            for (place, result) in results.iter().enumerate() {
+                let value = stored(format!("given.x{place}"), result);
+                let _ = writeln!(code, "    results[{place}] = {value};");
             }
         }
-        code.push_str("}\n");
-        names.push(name);
     }
-    let _ = writeln!(code, "static const wg_entry wg_entries[] = {{{}}};\n", names.join(", "));
+    code.push_str("}\n");
 }
 
 /// The whole file.

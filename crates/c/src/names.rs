@@ -63,6 +63,13 @@ pub(crate) fn letters(name: &str) -> String {
     out
 }
 
+/// Names of C, all different, as close to these as can be; none is one of `taken`.
+pub fn c_names<'n>(names: impl IntoIterator<Item = &'n str>, taken: &[&str]) -> Vec<String> {
+    let mut scope = Names::default();
+    scope.used.extend(taken.iter().map(ToString::to_string));
+    names.into_iter().map(|name| scope.fresh(name)).collect()
+}
+
 /// The names of one scope.
 #[derive(Default)]
 pub(crate) struct Names {

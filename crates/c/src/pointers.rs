@@ -207,7 +207,9 @@ impl Walk<'_> {
             | Runtime::ArgSortReal
             | Runtime::ArgSortInt
             | Runtime::ArgSortText
-            | Runtime::ZeroWords => {}
+            | Runtime::ZeroWords
+            | Runtime::Map
+            | Runtime::Scratch => {}
         }
     }
 }

@@ -269,7 +269,7 @@ impl<'p> Unit<'p> {
                 self.parts.order = true;
             }
             R::MatMul => self.parts.matmul = true,
-            R::Power | R::Polygamma | R::IntPower | R::CopyWords | R::ZeroWords => {}
+            R::Power | R::Polygamma | R::IntPower | R::CopyWords | R::ZeroWords | R::Map | R::Scratch => {}
         }
         match call {
             R::Power => "wg_power",
@@ -291,6 +291,9 @@ impl<'p> Unit<'p> {
             R::MatMul => "wg_matmul",
             R::CopyWords => "wg_copy",
             R::ZeroWords => "wg_zero",
+            // These are made for the code generator without vectors only.
+            R::Map => "wg_map",
+            R::Scratch => "wg_scratch",
         }
     }
 
@@ -301,7 +304,7 @@ impl<'p> Unit<'p> {
             R::TextAppend | R::ShowReal | R::ShowInt | R::ShowText | R::TextJoin => true,
             R::SortReal | R::SortInt | R::SortText | R::ArgSortReal | R::ArgSortInt | R::ArgSortText => true,
             R::Power | R::Polygamma | R::IntPower | R::TextLength | R::TextCompare => false,
-            R::MatMul | R::CopyWords | R::ZeroWords => false,
+            R::MatMul | R::CopyWords | R::ZeroWords | R::Map | R::Scratch => false,
         }
     }
 }

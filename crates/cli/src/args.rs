@@ -353,6 +353,10 @@ pub(crate) struct How {
     #[arg(long, value_enum, env = "WENGERT_ENGINE", default_value_t = EngineArg::Interp)]
     pub(crate) engine: EngineArg,
 
+    /// Compute every number to the last bit as the interpreter does, whatever the engine
+    #[arg(long)]
+    pub(crate) strict: bool,
+
     /// Print what the compiler makes of it instead of evaluating it
     #[arg(long, value_enum, value_name = "STAGE", conflicts_with = "json")]
     pub(crate) emit: Option<EmitArg>,
@@ -372,6 +376,8 @@ pub(crate) enum EmitArg {
     Derivative,
     /// Loops over flat memory
     Loops,
+    /// C, as `--engine c` compiles it
+    C,
     /// The code that machine code is made of
     Clif,
 }
@@ -383,6 +389,7 @@ impl From<EmitArg> for Stage {
             EmitArg::Ir => Stage::Ir,
             EmitArg::Derivative => Stage::Derivative,
             EmitArg::Loops => Stage::Loops,
+            EmitArg::C => Stage::C,
             EmitArg::Clif => Stage::Clif,
         }
     }

@@ -5,7 +5,7 @@ use crate::native;
 use crate::session::{Input, Session};
 use indexmap::IndexSet;
 use std::path::Path;
-use wengert_base::{Diagnostic, Name};
+use wengert_base::{Diagnostic, Name, SourceId, SourceMap, Span};
 use wengert_core::{Program, Term, TermKind, TypeArg};
 
 /// A stage of the compiler.
@@ -19,6 +19,8 @@ pub enum Stage {
     Derivative,
     /// Loops over flat memory.
     Loops,
+    /// C text.
+    C,
     /// The code of the machine-independent assembler Cranelift.
     Clif,
 }
@@ -57,8 +59,20 @@ impl Session {
             return Ok(wengert_core::print(&needed(program, entry.0)));
         }
         let library = self.modules.library_sources();
-        native::text(program, entry, &library, stage).map_err(|error| vec![error])
+        let line = |span: Span| line_of(&self.modules.sources, &library, span);
+        native::text(program, entry, &library, stage, &line).map_err(|error| vec![error])
     }
+}
+
+/// The line of the user's source that a span begins in, by number, and its text.
+pub(crate) fn line_of(sources: &SourceMap, library: &[SourceId], span: Span) -> Option<(usize, String)> {
+    if span.is_nowhere() || library.contains(&span.source) {
+        return None;
+    }
+    let file = sources.get(span.source)?;
+    let (line, _) = file.line_col(span.start);
+    let text = file.text.lines().nth((line as usize).checked_sub(1)?)?;
+    Some((line as usize, text.trim().to_string()))
 }
 
 /// The definitions that a definition needs, itself the last, and the types of all.

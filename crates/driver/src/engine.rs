@@ -1,7 +1,7 @@
 //! Running linked programs, with the limits of the session.
 
-use crate::errors;
-use crate::native;
+use crate::compiler::Compiler;
+use crate::native::{self, Target};
 use crate::watch::Watch;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,6 +26,8 @@ pub struct Options {
     pub steps: Arc<AtomicU64>,
     /// Which evaluator.
     pub engine: Engine,
+    /// Numbers are to the last bit what the interpreter gives, on every engine; else the C compiler may round differently.
+    pub strict: bool,
 }
 
 /// A result and what it took.
@@ -53,11 +55,11 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// An error unless this build has the engine.
+    /// An error if the engine lacks something on this machine.
     pub fn require(self) -> Result<(), Diagnostic> {
         match self {
             Engine::Interp | Engine::Native => Ok(()),
-            Engine::C => Err(errors::no_engine("c")),
+            Engine::C => Compiler::find().map(|_| ()),
         }
     }
 }
@@ -71,6 +73,7 @@ pub(crate) struct Evaluator {
 
 /// What machine code is made of.
 struct Source {
+    target: Target,
     program: Program,
     library: Vec<SourceId>,
     memory: u64,
@@ -81,7 +84,8 @@ impl Evaluator {
     /// An evaluator for `program`; failures inside `library` sources are reported at the user's own call.
     pub(crate) fn new(program: &Program, library: Vec<SourceId>, options: &Options) -> Evaluator {
         let limits = limits(options);
-        let native = (options.engine == Engine::Native).then(|| Source {
+        let native = Target::of(options).map(|target| Source {
+            target,
             program: program.clone(),
             library: library.clone(),
             memory: limits.max_memory,
@@ -112,8 +116,9 @@ impl Evaluator {
             let watching = source.watch.start();
             let limits = native::limits(source.memory, &source.watch.stop);
             let interp = &mut self.interp;
+            let entry = (name, type_args);
             let value =
-                native::call(&source.program, (name, type_args), &args, &source.library, limits, interp);
+                native::call(source.target, &source.program, entry, &args, &source.library, limits, interp);
             let value = value.map_err(|error| watching.explain(error))?;
             return Ok((value, 0));
         }

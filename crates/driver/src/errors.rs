@@ -28,6 +28,8 @@ pub const CODES: &[Code] = &[
     Code { code: "E0824", title: "a command lacks its argument" },
     Code { code: "E0825", title: "there is no such calculus" },
     Code { code: "E0826", title: "there is no such rule" },
+    Code { code: "E0827", title: "the C compiler failed" },
+    Code { code: "E0828", title: "a definition cannot be called from C" },
 ];
 
 /// A file that cannot be opened or read.
@@ -289,10 +291,38 @@ pub fn no_cost(span: Span, entry: &str, ty: &str, why: &str) -> Diagnostic {
         .help("give a function from first-order values that hold a `Real` to first-order values")
 }
 
-/// An engine that this build does not have.
-pub fn no_engine(engine: &str) -> Diagnostic {
-    Diagnostic::error("E0822", Span::NOWHERE, format!("the engine `{engine}` is not available in this build"))
-        .help("leave `--engine` out, or write `--engine interp`")
+/// The engine `c` without a C compiler; `named` is what `CC` says.
+pub fn no_compiler(named: Option<&str>) -> Diagnostic {
+    let message = match named {
+        Some(named) => format!("there is no C compiler `{named}`, which the variable CC names"),
+        None => "there is no C compiler on this machine".to_string(),
+    };
+    let diagnostic = Diagnostic::error("E0822", Span::NOWHERE, message);
+    match named {
+        Some(_) => diagnostic.help("set CC to the name of a C compiler, such as `gcc` or `clang`, or unset it"),
+        None => diagnostic.help(
+            "install gcc or clang (on Debian and Ubuntu `apt install gcc`, on Fedora `dnf install gcc`), or use \
+             `--engine native`, which needs no compiler",
+        ),
+    }
+}
+
+/// The C compiler does not compile.
+pub fn compiler_failed(said: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::error("E0827", Span::NOWHERE, "the C compiler failed");
+    let diagnostic = if said.trim().is_empty() {
+        diagnostic
+    } else {
+        diagnostic.note(format!("it said: {}", said.trim()))
+    };
+    diagnostic.help("set the variable CC to another C compiler, or use `--engine native`, which needs none")
+}
+
+/// A definition whose arguments or results have no form in C.
+pub fn not_for_c(span: Span, entry: &str, ty: &str, why: &str) -> Diagnostic {
+    Diagnostic::error("E0828", span, format!("`{entry}` cannot be called from C: its type is `{ty}`"))
+        .note(why)
+        .help("give it arguments and results of numbers, truth values, arrays of them, and tuples and records of all these")
 }
 
 /// A command of the interactive mode that does not exist.

@@ -16,7 +16,9 @@
 //! From a text to a value: [`modules`] loads and checks, `session` links and calls, [`engine`] runs, [`json`] reads
 //! arguments and writes results.
 
+mod build;
 pub mod calculus;
+mod compiler;
 pub mod cost;
 pub mod docs;
 pub mod emit;
@@ -37,6 +39,7 @@ pub mod session;
 mod similar;
 mod watch;
 
+pub use build::Build;
 pub use cost::Cost;
 pub use engine::{Engine, Evaluated, Options};
 pub use explain::{all_codes, explain, find_code};

@@ -7,22 +7,54 @@ mod machine;
 
 pub(crate) use machine::Machine;
 
+use crate::compiler::Compiler;
 use crate::emit::Stage;
+use crate::engine::{Engine, Options};
 use crate::errors;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_core::{Program, Subst, Type, TypeArg};
-use wengert_engine::{Error, Layout, Limits, Passes, Unit};
+use wengert_engine::{Error, Layout, Limits, Line, Native, Passes, Unit};
 use wengert_interp::value::CtorInfo;
 use wengert_interp::{Interp, Value, View};
 use wengert_ir::Elem;
 use wengert_ir::eval::{Array, Items, Node, Value as Flat};
 use wengert_mono::bridge::bridge_with_notes;
 
+/// What machine code is made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// The code generator of this program.
+    Jit,
+    /// The system's C compiler; strict or not.
+    C(bool),
+}
+
+impl Target {
+    /// What these options ask for, unless it is the interpreter.
+    pub(crate) fn of(options: &Options) -> Option<Target> {
+        match options.engine {
+            Engine::Interp => None,
+            Engine::Native => Some(Target::Jit),
+            Engine::C => Some(Target::C(options.strict)),
+        }
+    }
+
+    /// Machine code of a program whose derivatives are made.
+    fn make(self, unit: Unit, limits: Limits) -> Result<Native, Diagnostic> {
+        let Target::C(strict) = self else { return wengert_engine::native(unit, limits).map_err(diagnostic) };
+        let compiler = Compiler::find()?;
+        let source = wengert_engine::c(unit, strict, &|_| None);
+        let library = compiler.library(source.text(), strict)?;
+        source.open(&library.path().to_string_lossy(), limits).map_err(diagnostic)
+    }
+}
+
 /// The value of a definition at arguments, by machine code.
 pub(crate) fn call(
+    target: Target,
     program: &Program,
     entry: (Name, &[TypeArg]),
     args: &[Value],
@@ -31,7 +63,7 @@ pub(crate) fn call(
     interp: &mut Interp,
 ) -> Result<Value, Diagnostic> {
     let unit = unit(program, entry, library, args.len())?;
-    let mut native = wengert_engine::native(unit, limits).map_err(diagnostic)?;
+    let mut native = target.make(unit, limits)?;
     let mut form = Form { program, entry_data: native.entry().data.clone(), interp };
     let mut flat = Vec::new();
     for (arg, layout) in args.iter().zip(&native.entry().params) {
@@ -49,6 +81,7 @@ pub(crate) fn text(
     entry: (Name, &[TypeArg]),
     library: &[SourceId],
     stage: Stage,
+    line: &Line<'_>,
 ) -> Result<String, Diagnostic> {
     let passes = Passes::default();
     if stage == Stage::Ir {
@@ -61,13 +94,14 @@ pub(crate) fn text(
     let unit = unit(program, entry, library, usize::MAX)?;
     match stage {
         Stage::Loops => Ok(wengert_engine::loops(&unit)),
+        Stage::C => Ok(wengert_engine::c(unit, false, line).text().to_string()),
         Stage::Clif => wengert_engine::clif(&unit).map_err(diagnostic),
         Stage::Core | Stage::Ir | Stage::Derivative => Ok(wengert_engine::ir(&unit)),
     }
 }
 
 /// A definition with its derivatives made, ready to be compiled.
-fn unit(
+pub(crate) fn unit(
     program: &Program,
     (name, type_args): (Name, &[TypeArg]),
     library: &[SourceId],

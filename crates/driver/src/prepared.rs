@@ -5,12 +5,12 @@
 //! [`Prepared::value`] is asked for, or until they are arguments of the next call. So a measurement sees the evaluation and
 //! nothing else.
 
-use crate::engine::{Engine, Options, limits};
+use crate::engine::{Options, limits};
 use crate::errors;
 use crate::json::arguments::{Arguments, arguments};
 use crate::json::guess::{Numbers, default_arg};
 use crate::json::parse::Document;
-use crate::native::Machine;
+use crate::native::{Machine, Target};
 use crate::session::{Session, link};
 use crate::similar::nearest;
 use rustc_hash::FxHashMap;
@@ -95,10 +95,10 @@ impl Session {
         let memory = limits.max_memory;
         let mut interp = Interp::new(&program, limits);
         interp.set_library_sources(library.clone());
-        let machine = match options.engine {
-            Engine::Interp => None,
-            Engine::Native | Engine::C => Some(
-                Machine::new(&program, (def.name, &type_args), params.len(), &library, memory)
+        let machine = match Target::of(options) {
+            None => None,
+            Some(target) => Some(
+                Machine::new(target, &program, (def.name, &type_args), params.len(), &library, memory)
                     .map_err(one)?,
             ),
         };

@@ -12,11 +12,17 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use wengert_base::{Diagnostic, SourceId};
+use wengert_c::{Input, Math, Source};
 use wengert_ir::Program;
 use wengert_ir::eval::{Failure, Value};
 use wengert_mono::simple;
 use wengert_native::Compiled;
+use wengert_native::library::Made;
 
+mod exports;
+
+pub use exports::{CFunction, c_library, c_names};
+pub use wengert_c::{Exported, Line};
 pub use wengert_lower::{Entry, Layout};
 pub use wengert_native::{Given, Loaded};
 pub use wengert_opt::{Options as Passes, PASSES};
@@ -127,6 +133,42 @@ pub fn native(unit: Unit, limits: Limits) -> Result<Native, Error> {
     let compiled =
         Compiled::new(program, limits.memory, limits.stop).map_err(|error| Error::Internal(Broken(error)))?;
     Ok(Native { compiled, entry })
+}
+
+/// A program as C text, of which a compiler makes a library.
+pub struct CSource {
+    text: String,
+    made: Made,
+    entry: Entry,
+}
+
+/// The C text of a program whose derivatives are made. With `strict`, numbers are to the last bit what they are elsewhere.
+/// The lines of the source that `line` gives are put in as comments.
+pub fn c(unit: Unit, strict: bool, line: &Line<'_>) -> CSource {
+    let Unit { program, entry } = unit;
+    let loops = wengert_native::lower::lower(&program);
+    let func = program.funcs.get(entry.func);
+    let types = func.map(|func| func.param_types().into_iter().chain(func.results.iter().copied()));
+    let kinds = types.into_iter().flatten().map(wengert_native::lower::kind).collect();
+    let input = Input { program: &loops, entries: vec![entry.func], kinds };
+    let math = if strict { Math::Host } else { Math::Library };
+    let Source { text, kinds } = wengert_c::source(&input, math, line);
+    let made = Made { program, loops, entries: vec![entry.func], kinds };
+    CSource { text, made, entry }
+}
+
+impl CSource {
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The program in the library at a path, which was made of this text.
+    pub fn open(self, path: &str, limits: Limits) -> Result<Native, Error> {
+        let compiled = Compiled::open(path, self.made, limits.memory, limits.stop)
+            .map_err(|error| Error::Internal(Broken(error)))?;
+        Ok(Native { compiled, entry: self.entry })
+    }
 }
 
 impl Native {

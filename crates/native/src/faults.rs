@@ -6,6 +6,12 @@ use wengert_fault::Fault;
 use wengert_ir::Program;
 use wengert_ir::eval::broken;
 
+/// The fault that a failure is when these numbers belong to it; the user's message is `text`.
+pub fn example(program: &Program, failure: Failure, numbers: &[u64], text: &str) -> Fault {
+    let raised = Raised { site: 0, numbers: numbers.to_vec(), text: Some(text.to_string()) };
+    fault(program, failure, &raised, 0)
+}
+
 /// The fault that a failure is, with the numbers that belong to it.
 pub(crate) fn fault(program: &Program, failure: Failure, raised: &Raised, limit: u64) -> Fault {
     let number = |place: usize| raised.numbers.get(place).copied().unwrap_or(0).cast_signed();

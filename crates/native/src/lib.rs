@@ -2,8 +2,9 @@
 //!
 //! [`loops`] is the language that all back ends print: explicit loops over flat memory, with counted references.
 
+mod blocks;
 mod compiled;
-mod faults;
+pub mod faults;
 mod jit;
 pub mod library;
 pub mod loops;
@@ -11,4 +12,5 @@ pub mod lower;
 mod runtime;
 mod values;
 
-pub use compiled::{Compiled, Given, Loaded, clif};
+pub use runtime::blocks::levels as vector_levels;
+pub use compiled::{Compiled, Math, Given, Loaded, clif};

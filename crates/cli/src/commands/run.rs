@@ -74,7 +74,7 @@ fn evaluate(
         report(session.sources(), &[error], style)?;
         return Ok(USAGE);
     }
-    let options = Options { engine: how.engine.into(), ..options(&how.limits) };
+    let options = Options { engine: how.engine.into(), strict: how.strict, ..options(&how.limits) };
     let progress = Progress::start(&options);
     let result = run(&mut session, &options);
     progress.finish();

@@ -1,6 +1,6 @@
 //! Machine code that is made once and called often.
 
-use super::{Form, diagnostic, unit};
+use super::{Form, Target, unit};
 use crate::native;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,6 +18,7 @@ pub(crate) struct Machine {
 impl Machine {
     /// Compiles a definition that is to be called with so many arguments.
     pub(crate) fn new(
+        target: Target,
         program: &Program,
         entry: (Name, &[TypeArg]),
         arity: usize,
@@ -26,7 +27,7 @@ impl Machine {
     ) -> Result<Machine, Diagnostic> {
         let unit = unit(program, entry, library, arity)?;
         let limits = native::limits(memory, &Arc::default());
-        let native = wengert_engine::native(unit, limits).map_err(diagnostic)?;
+        let native = target.make(unit, limits)?;
         Ok(Machine { native })
     }
 
