@@ -1,0 +1,83 @@
+/* ---- For C programs ---------------------------------------------------------------------------------------------- */
+
+/* The number of elements of an array of these sizes. */
+static WG_UNUSED word wg_count(const int64_t *size, int axes) {
+    word count = 1;
+    for (int axis = 0; axis < axes; axis++) count *= size[axis];
+    return count;
+}
+
+/* A copy of an array in the run's memory, NULL if that is full. */
+static WG_UNUSED ref wg_array_in(wg_run *r, const void *data, const int64_t *size, int axes) {
+    word count = wg_count(size, axes);
+    ref o = wg_try_alloc(r, 1 + axes + count);
+    if (!o) return NULL;
+    for (int axis = 0; axis < axes; axis++) o[1 + axis] = size[axis];
+    memcpy(o + 1 + axes, data, (size_t)count * 8);
+    return o;
+}
+
+/* The elements of an array, in memory of the C library; the array is released. */
+static WG_UNUSED void *wg_array_out(wg_run *r, ref o, int64_t *size, int axes, uint16_t kind) {
+    for (int axis = 0; axis < axes; axis++) size[axis] = o[1 + axis];
+    size_t bytes = (size_t)wg_count(size, axes) * 8;
+    void *data = malloc(bytes ? bytes : 8);
+    if (data) memcpy(data, o + 1 + axes, bytes);
+    wg_release(r, o, kind);
+    return data;
+}
+
+static WG_UNUSED ref wg_text_in(wg_run *r, const char *text) {
+    word bytes = (word)strlen(text), words = (bytes + 7) / 8;
+    ref o = wg_try_alloc(r, 2 + words);
+    if (!o) return NULL;
+    o[1] = bytes;
+    if (words > 0) o[1 + words] = 0;
+    memcpy(o + 2, text, (size_t)bytes);
+    return o;
+}
+
+static WG_UNUSED char *wg_text_out(wg_run *r, ref o, uint16_t kind) {
+    char *text = malloc((size_t)o[1] + 1);
+    if (text) {
+        memcpy(text, o + 2, (size_t)o[1]);
+        text[o[1]] = 0;
+    }
+    wg_release(r, o, kind);
+    return text;
+}
+
+/* What went wrong: the place, and a text in which a character below 16 stands for an integer of the failure, one from 16 to
+ * 31 for a real. */
+typedef struct {
+    const char *where, *what;
+} wg_site;
+static const wg_site wg_sites[];
+
+static WG_UNUSED int wg_failed(wg_run *r) {
+    static const wg_site everywhere[] = {{"", "out of memory"}, {"", "stopped"}};
+    const wg_site *site = r->site < 0 ? &everywhere[r->site == WG_STOPPED] : &wg_sites[r->site];
+    size_t room = sizeof r->text, at = 0;
+    at += (size_t)snprintf(r->text, room, "%s%s", site->where, *site->where ? ": " : "");
+    for (const char *c = site->what; *c && at + 40 < room; c++) {
+        if (*c == '\1' && r->message) {
+            at += (size_t)snprintf(r->text + at, room - at, "%.*s", (int)r->message[1], (char *)(r->message + 2));
+        } else if (*c > 0 && *c < 16) {
+            at += (size_t)snprintf(r->text + at, room - at, "%lld", (long long)r->numbers[*c - 1]);
+        } else if (*c >= 16 && *c < 32) {
+            at += (size_t)snprintf(r->text + at, room - at, "%.17g", wg_of_bits(r->numbers[*c - 16]));
+        } else {
+            r->text[at++] = *c;
+        }
+        if (at >= room) at = room - 1;
+        r->text[at] = 0;
+    }
+    wg_clear(r);
+    return 1;
+}
+
+static WG_UNUSED int wg_no_memory(wg_run *r) {
+    r->site = WG_MEMORY;
+    r->message = NULL;
+    return wg_failed(r);
+}

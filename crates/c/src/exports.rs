@@ -1,0 +1,242 @@
+//! Libraries for C programs: functions with plain arguments, and the header that declares them.
+//!
+//! ```c
+//! norm_run *run = norm_open((uint64_t)1 << 30);
+//! double length;
+//! if (norm(run, (wengert_reals_1){xs, {3}}, &length)) puts(norm_message(run));
+//! norm_close(run);
+//! ```
+//!
+//! Each function takes a run, its arguments, and where its results go, and gives 0, or 1 if it failed. Arrays are given by
+//! address and sizes; those that come back are in memory that the caller frees.
+
+use crate::text::{comment, quoted};
+use crate::unit::Unit;
+use crate::{Line, Math, assemble, entry, program};
+use std::fmt::Write;
+use wengert_ir::program::FuncId;
+use wengert_native::loops::{Kind, Passing, Program};
+
+const EXPORTS: &str = include_str!("../runtime/exports.c");
+
+/// What a value is in C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// `double`
+    Real,
+    /// `int64_t`
+    Int,
+    /// `bool`
+    Bool,
+    /// `const char *`, and `char *` as a result
+    Text,
+    /// A structure with the address of reals and sizes along so many axes.
+    Reals(u8),
+    /// The same with integers or truth values.
+    Ints(u8),
+}
+
+/// What a failure says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The place in the source.
+    pub place: String,
+    /// What happened. A character below 16 stands for a number of the failure, one from 16 to 31 for a real.
+    pub text: String,
+}
+
+/// A function for C programs.
+pub struct Export<'p> {
+    /// Its name.
+    pub name: String,
+    /// What stands above it in the header.
+    pub doc: String,
+    /// The program.
+    pub program: &'p Program,
+    /// The function in it.
+    pub func: FuncId,
+    /// Names and forms of the parameters.
+    pub params: Vec<(String, Form)>,
+    /// Names and forms of the results.
+    pub results: Vec<(String, Form)>,
+    /// For each place where the program can fail, what it says then.
+    pub messages: Vec<Message>,
+}
+
+/// A library's texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// The C file.
+    pub source: String,
+    /// The header.
+    pub header: String,
+}
+
+/// The library of these functions, with this name.
+pub fn export(name: &str, exports: &[Export<'_>], math: Math, line: &Line<'_>) -> Option<Exported> {
+    let (first, others) = exports.split_first()?;
+    let mut unit = Unit::new(first.program, line);
+    let (mut code, mut interface) = (String::new(), String::new());
+    one(&mut unit, name, first, &mut code, &mut interface);
+    for export in others {
+        unit.next(export.program);
+        one(&mut unit, name, export, &mut code, &mut interface);
+    }
+    let header = header(name, exports);
+    let mut text = String::from(EXPORTS);
+    text.push_str("\nstatic const wg_site wg_sites[] = {\n");
+    for message in exports.iter().flat_map(|export| &export.messages) {
+        let _ = writeln!(text, "    {{{}, {}}},", quoted(&message.place), quoted(&message.text));
+    }
+    text.push_str("    {\"\", \"\"}};\n\n");
+    text.push_str(&arrays(exports));
+    let _ = writeln!(text, "typedef struct wg_run {name}_run;");
+    let run = format!(
+        "WG_EXPORT {name}_run *{name}_open(uint64_t memory) {{ return wg_open(memory, NULL); }}\n\
+         WG_EXPORT void {name}_close({name}_run *r) {{ wg_close(r); }}\n\
+         WG_EXPORT const char *{name}_message(const {name}_run *r) {{ return r->text; }}\n\n"
+    );
+    text.push_str(&run);
+    text.push_str(&interface);
+    Some(Exported { source: assemble(&mut unit, math, &code, &text), header })
+}
+
+fn one<'p>(unit: &mut Unit<'p>, name: &str, export: &Export<'p>, code: &mut String, interface: &mut String) {
+    program(unit, code);
+    let inner = format!("wg_entry_of_{}", export.name);
+    entry(unit, &inner, export.func, code);
+    function(unit, name, export, &inner, interface);
+}
+
+/// The array types that are used.
+fn arrays(exports: &[Export<'_>]) -> String {
+    let mut ranks: Vec<Form> = Vec::new();
+    for (_, form) in exports.iter().flat_map(|export| export.params.iter().chain(&export.results)) {
+        if matches!(form, Form::Reals(_) | Form::Ints(_)) && !ranks.contains(form) {
+            ranks.push(*form);
+        }
+    }
+    let mut text = String::new();
+    for form in ranks {
+        let (name, element, rank) = match form {
+            Form::Reals(rank) => (c_type(form), "double", rank),
+            Form::Ints(rank) => (c_type(form), "int64_t", rank),
+            Form::Real | Form::Int | Form::Bool | Form::Text => continue,
+        };
+        let guard = name.to_uppercase();
+        let _ = write!(
+            text,
+            "#ifndef {guard}\n#define {guard}\ntypedef struct {{\n    {element} *data; /* in row-major order */\n    \
+             int64_t size[{rank}];\n}} {name};\n#endif\n\n"
+        );
+    }
+    text
+}
+
+/// The type of a value.
+fn c_type(form: Form) -> String {
+    match form {
+        Form::Real => "double".into(),
+        Form::Int => "int64_t".into(),
+        Form::Bool => "_Bool".into(),
+        Form::Text => "const char *".into(),
+        Form::Reals(rank) => format!("wengert_reals_{rank}"),
+        Form::Ints(rank) => format!("wengert_ints_{rank}"),
+    }
+}
+
+/// A function's head, without a semicolon.
+fn head(name: &str, export: &Export<'_>) -> String {
+    let mut params = vec![format!("{name}_run *run")];
+    let declared = |form: Form, name: &str, star: &str| {
+        let ty = c_type(form);
+        let space = if ty.ends_with('*') { "" } else { " " };
+        format!("{ty}{space}{star}{name}")
+    };
+    params.extend(export.params.iter().map(|(name, form)| declared(*form, name, "")));
+    params.extend(export.results.iter().map(|(name, form)| match form {
+        Form::Text => format!("char **{name}"),
+        form => declared(*form, name, "*"),
+    }));
+    format!("int {}({})", export.name, params.join(", "))
+}
+
+fn header(name: &str, exports: &[Export<'_>]) -> String {
+    let guard = format!("WENGERT_{}_H", name.to_uppercase());
+    let mut text = format!(
+        "/* {name}: a library made by Wengert. */\n#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n\n\
+         #ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n{}\
+         /* Where functions run: its memory and stack. Threads need one each. */\ntypedef struct wg_run {name}_run;\n\n\
+         /* A new one that may use so many bytes; NULL if there is no address space. */\n\
+         {name}_run *{name}_open(uint64_t memory);\nvoid {name}_close({name}_run *run);\n\n\
+         /* Functions give 0, or 1 if they failed: then this says why. Arrays that are arguments are only read; the data of\n \
+         * arrays and texts that are results is to be given to `free`. */\n\
+         const char *{name}_message(const {name}_run *run);\n",
+        arrays(exports)
+    );
+    for export in exports {
+        let _ = write!(text, "\n/* {} */\n{};\n", comment(&export.doc), head(name, export));
+    }
+    let _ = write!(text, "\n#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {guard} */\n");
+    // C++ has no `_Bool`.
+    text.replace("_Bool ", "bool ")
+        .replace("#include <stdint.h>\n", "#include <stdbool.h>\n#include <stdint.h>\n")
+}
+
+/// The function that C programs call.
+fn function(unit: &mut Unit<'_>, name: &str, export: &Export<'_>, inner: &str, text: &mut String) {
+    let passing = unit.program.funcs.get(export.func).map(|func| func.passing.clone()).unwrap_or_default();
+    let (mut words, mut checks, mut borrowed_texts) = (Vec::new(), String::new(), Vec::new());
+    for ((param, form), passing) in export.params.iter().zip(passing) {
+        let mut object = |made: String| {
+            let _ = writeln!(
+                checks,
+                "    ref wg_{param} = {made};\n    if (!wg_{param}) return wg_no_memory(run);"
+            );
+            words.push(format!("(word)wg_{param}"));
+        };
+        match (form, passing) {
+            (Form::Real, _) => words.push(format!("wg_bits({param})")),
+            (Form::Int | Form::Bool, _) => words.push(param.clone()),
+            (Form::Text, passing) => {
+                object(format!("wg_text_in(run, {param})"));
+                borrowed_texts.push((param, passing));
+            }
+            (Form::Reals(rank) | Form::Ints(rank), Passing::Borrowed) => {
+                words.push(format!("(word){param}.data"));
+                words.extend((0..*rank).map(|axis| format!("{param}.size[{axis}]")));
+            }
+            (Form::Reals(rank) | Form::Ints(rank), Passing::Owned) => {
+                object(format!("wg_array_in(run, {param}.data, {param}.size, {rank})"));
+            }
+        }
+    }
+    let count = export.results.len().max(1);
+    let arguments = if words.is_empty() { "0".to_string() } else { words.join(", ") };
+    let _ = writeln!(text, "WG_EXPORT {} {{\n{checks}    word wg_results[{count}];", head(name, export));
+    let _ = writeln!(text, "    const word wg_arguments[] = {{{arguments}}};");
+    let _ = writeln!(
+        text,
+        "    if (wg_run_entry(run, {inner}, wg_arguments, wg_results)) return wg_failed(run);"
+    );
+    for (place, (result, form)) in export.results.iter().enumerate() {
+        let word = format!("wg_results[{place}]");
+        let line = match form {
+            Form::Real => format!("*{result} = wg_of_bits({word});"),
+            Form::Int => format!("*{result} = {word};"),
+            Form::Bool => format!("*{result} = {word} != 0;"),
+            Form::Text => format!("*{result} = wg_text_out(run, (ref){word}, {});", unit.kind(Kind::Text)),
+            Form::Reals(rank) | Form::Ints(rank) => format!(
+                "{result}->data = wg_array_out(run, (ref){word}, {result}->size, {rank}, {});",
+                unit.kind(Kind::Array(*rank))
+            ),
+        };
+        let _ = writeln!(text, "    {line}");
+    }
+    for (param, passing) in borrowed_texts {
+        if passing == Passing::Borrowed {
+            let _ = writeln!(text, "    wg_release_flat(run, wg_{param});");
+        }
+    }
+    text.push_str("    return 0;\n}\n\n");
+}

@@ -1,0 +1,173 @@
+//! `wengert build`: a definition and derivatives of it as a library for C programs, with its header.
+//!
+//! A derivative is an expression in the scope of the file, `\x t -> jvp f (x, t)` or what `vjp` gives at a cotangent; each
+//! function is compiled by itself, and all go into one C file.
+
+use crate::compiler::Compiler;
+use crate::errors;
+use crate::json::guess::{Numbers, default_arg};
+use crate::native;
+use crate::session::Session;
+use std::fs;
+use std::path::{Path, PathBuf};
+use wengert_base::{Diagnostic, Name, Span};
+use wengert_core::{Program, Type, TypeArg};
+use wengert_engine::{CFunction, Unit};
+
+/// What to build.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Build {
+    /// The definition.
+    pub entry: String,
+    /// Its forward derivative, too.
+    pub jvp: bool,
+    /// Its reverse derivative, too.
+    pub vjp: bool,
+}
+
+/// A function of the library: its name, what the header says of it, and what it is.
+struct Wanted {
+    name: String,
+    doc: String,
+    unit: Unit,
+}
+
+impl Session {
+    /// Builds a library of a definition of a file in a folder; gives the files that were made.
+    pub fn build(
+        &mut self,
+        file: &Path,
+        build: &Build,
+        folder: &Path,
+    ) -> Result<Vec<PathBuf>, Vec<Diagnostic>> {
+        let compiler = Compiler::find().map_err(one)?;
+        let call = self.call(file, &build.entry, None, Numbers::Real)?;
+        let ty = call.arguments.result.clone();
+        let count = arity(&ty);
+        let span = call.def.span;
+        let name = wengert_engine::c_names([build.entry.as_str()]).pop().unwrap_or_default();
+        let what = |text: &str| format!("{}: {text}", build.entry);
+        let mut wanted = vec![Wanted {
+            name: name.clone(),
+            doc: format!("{} : {ty}", build.entry),
+            unit: self.unit(&call.program, (call.def.name, &call.arguments.type_args), count)?,
+        }];
+        if build.jvp {
+            let doc = what("the value, and its derivative in the direction of a tangent of the arguments");
+            let unit = self.expression_unit(file, &jvp(&build.entry, count), 2 * count)?;
+            wanted.push(Wanted { name: format!("{name}_jvp"), doc, unit });
+        }
+        if build.vjp {
+            let doc = what("the value, and the cotangent of the arguments for a cotangent of the value");
+            let unit = self.expression_unit(file, &vjp(&build.entry, count), count + 1)?;
+            wanted.push(Wanted { name: format!("{name}_vjp"), doc, unit });
+        }
+        let functions: Vec<CFunction> = wanted
+            .into_iter()
+            .map(|wanted| CFunction { name: wanted.name, doc: wanted.doc, unit: wanted.unit })
+            .collect();
+        let library = self.modules.library_sources();
+        let line = |span: Span| crate::emit::line_of(&self.modules.sources, &library, span);
+        let place = |span: Span| self.place(span);
+        let made = wengert_engine::c_library(&name, &functions, &place, &line)
+            .map_err(|why| one(errors::not_for_c(span, &build.entry, &ty.to_string(), &why)))?;
+        write(&compiler, folder, &name, &made).map_err(one)
+    }
+
+    fn unit(
+        &self,
+        program: &Program,
+        entry: (Name, &[TypeArg]),
+        arity: usize,
+    ) -> Result<Unit, Vec<Diagnostic>> {
+        native::unit(program, entry, &self.modules.library_sources(), arity).map_err(one)
+    }
+
+    /// An expression in the scope of a file, as a function of so many arguments.
+    fn expression_unit(&mut self, file: &Path, text: &str, arity: usize) -> Result<Unit, Vec<Diagnostic>> {
+        let (expression, mut program) = self.expression_in(text, Some(file))?;
+        program.types.extend(expression.program.types);
+        program.defs.extend(expression.program.defs);
+        let def = expression.def;
+        let type_args: Vec<TypeArg> = def.scheme.params.iter().map(default_arg).collect();
+        self.unit(&program, (def.name, &type_args), arity)
+    }
+
+    /// File, line and column.
+    fn place(&self, span: Span) -> String {
+        let file = self.modules.sources.get(span.source).filter(|_| !span.is_nowhere());
+        file.map_or_else(String::new, |file| {
+            let (line, column) = file.line_col(span.start);
+            format!("{}:{line}:{column}", file.name)
+        })
+    }
+}
+
+/// Writes the files and compiles.
+fn write(
+    compiler: &Compiler,
+    folder: &Path,
+    name: &str,
+    made: &wengert_engine::Exported,
+) -> Result<Vec<PathBuf>, Diagnostic> {
+    let unwritable =
+        |path: &Path, error: &std::io::Error| errors::unwritable(&path.display().to_string(), error);
+    fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+    let (source, header) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.h")));
+    let library = folder.join(format!("lib{name}.so"));
+    for (path, text) in [(&source, &made.source), (&header, &made.header)] {
+        fs::write(path, text).map_err(|error| unwritable(path, &error))?;
+    }
+    compiler.build(&source, &library)?;
+    Ok(vec![library, header, source])
+}
+
+/// How many arguments a definition of this type takes.
+fn arity(ty: &Type) -> usize {
+    let (mut ty, mut count) = (ty, 0);
+    while let Type::Fun(_, result) = ty {
+        ty = result;
+        count += 1;
+    }
+    count
+}
+
+/// `x1 x2 …`
+fn variables(letter: &str, count: usize) -> Vec<String> {
+    (1..=count)
+        .map(|place| if count == 1 { letter.to_string() } else { format!("{letter}{place}") })
+        .collect()
+}
+
+/// Several as a tuple.
+fn tuple(variables: &[String]) -> String {
+    match variables {
+        [one] => one.clone(),
+        several => format!("({})", several.join(", ")),
+    }
+}
+
+/// The definition as a function of one argument.
+fn of_one(entry: &str, args: &[String]) -> String {
+    match args {
+        [_] => entry.to_string(),
+        several => format!("(\\{} -> {entry} {})", tuple(several), several.join(" ")),
+    }
+}
+
+fn jvp(entry: &str, count: usize) -> String {
+    let (args, tangents) = (variables("x", count), variables("t", count));
+    let (params, function) = ([args.clone(), tangents.clone()].concat().join(" "), of_one(entry, &args));
+    format!("\\{params} -> jvp {function} ({}, {})", tuple(&args), tuple(&tangents))
+}
+
+fn vjp(entry: &str, count: usize) -> String {
+    let args = variables("x", count);
+    let function = of_one(entry, &args);
+    let value_and_back = format!("let (value, back) = vjp {function} {}", tuple(&args));
+    format!("\\{} cotangent -> {value_and_back} in (value, back cotangent)", args.join(" "))
+}
+
+fn one(error: Diagnostic) -> Vec<Diagnostic> {
+    vec![error]
+}

@@ -1,0 +1,287 @@
+//! The system's C compiler, and what it has made before.
+//!
+//! A library is kept in a folder of the user's cache under a name made of the C text, the compiler and its options. Beside it
+//! lies the text, and behind its last byte stand its length and a checksum: what does not agree is made anew. New files are
+//! written under names of their own and then renamed, so that several programs may do this at once. When the folder has
+//! grown too large, the files that were not used for longest go.
+
+use crate::errors;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+use wengert_base::Diagnostic;
+
+/// The folder may be so large.
+const LARGEST: u64 = 256 << 20;
+/// Files that nobody has finished are removed after so long.
+const FORGOTTEN: Duration = Duration::from_secs(3600);
+/// What stands behind the last byte of a library, before its length and checksum.
+const MARK: &[u8; 8] = b"wengert1";
+
+/// Options of the compiler for every library.
+const FLAGS: &[&str] = &[
+    "-std=gnu11",
+    "-O3",
+    "-march=native",
+    "-fwrapv",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-optimize-sibling-calls",
+    "-fvisibility=hidden",
+    "-fPIC",
+    "-shared",
+    "-w",
+];
+
+/// What follows the file.
+const LIBRARIES: &[&str] = &["-lm"];
+
+/// A compiler.
+#[derive(Clone, Debug)]
+pub(crate) struct Compiler {
+    program: PathBuf,
+    arguments: Vec<String>,
+}
+
+/// A shared library in a file.
+pub(crate) struct Library {
+    path: PathBuf,
+    /// A folder that goes with it, if there is no cache.
+    temporary: Option<PathBuf>,
+}
+
+impl Library {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.temporary {
+            let _ = fs::remove_dir_all(folder);
+        }
+    }
+}
+
+impl Compiler {
+    /// The compiler that `CC` names, else `cc`, `gcc` or `clang`.
+    pub(crate) fn find() -> Result<Compiler, Diagnostic> {
+        if let Some(named) = std::env::var_os("CC").filter(|named| !named.is_empty()) {
+            let named = named.to_string_lossy().into_owned();
+            let mut words = named.split_whitespace();
+            let program = words.next().and_then(|name| in_path(name));
+            let arguments = words.map(str::to_string).collect();
+            return program
+                .map(|program| Compiler { program, arguments })
+                .ok_or_else(|| errors::no_compiler(Some(&named)));
+        }
+        let found = ["cc", "gcc", "clang"].into_iter().find_map(in_path);
+        found
+            .map(|program| Compiler { program, arguments: Vec::new() })
+            .ok_or_else(|| errors::no_compiler(None))
+    }
+
+    /// The library of a C text; from the cache, if it is there.
+    pub(crate) fn library(&self, text: &str, strict: bool) -> Result<Library, Diagnostic> {
+        let name = format!("{:032x}", self.key(text, strict));
+        let Some(folder) = cache_folder() else {
+            let folder = temporary_folder().map_err(|error| errors::compiler_failed(&error.to_string()))?;
+            let path = folder.join("program.so");
+            let library = Library { path: path.clone(), temporary: Some(folder.clone()) };
+            self.compile(text, strict, &folder.join("program.c"), &path)?;
+            return Ok(library);
+        };
+        let (path, source) = (folder.join(format!("{name}.so")), folder.join(format!("{name}.c")));
+        if !is_whole(&path, &source, text) {
+            self.add(text, strict, &path, &source)?;
+            evict(&folder, &name);
+        } else if let Ok(file) = File::options().append(true).open(&path) {
+            // It was used now.
+            let _ = file.set_modified(SystemTime::now());
+        }
+        Ok(Library { path, temporary: None })
+    }
+
+    /// Compiles a file to a given place, for good.
+    pub(crate) fn build(&self, source: &Path, library: &Path) -> Result<(), Diagnostic> {
+        self.run(source, library, false)
+    }
+
+    fn key(&self, text: &str, strict: bool) -> u128 {
+        let version = fs::metadata(&self.program).ok();
+        let version = version.map(|data| (data.len(), data.modified().ok()));
+        let half = |seed: u64| {
+            let mut hasher = DefaultHasher::new();
+            let options = (FLAGS, LIBRARIES, strict, env!("CARGO_PKG_VERSION"), machine());
+            (seed, text, &self.program, &self.arguments, version, options).hash(&mut hasher);
+            u128::from(hasher.finish())
+        };
+        half(1) << 64 | half(2)
+    }
+
+    /// Makes a library in the cache.
+    fn add(&self, text: &str, strict: bool, path: &Path, source: &Path) -> Result<(), Diagnostic> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let own = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let new = |ending: &str| path.with_extension(format!("{own}.tmp.{ending}"));
+        let (new_source, new_library) = (new("c"), new("so"));
+        let done = self.compile(text, strict, &new_source, &new_library).and_then(|()| {
+            let finish = || -> io::Result<()> {
+                let mut bytes = fs::read(&new_library)?;
+                let (length, sum) = (bytes.len() as u64, checksum(&bytes));
+                bytes.extend(MARK);
+                bytes.extend(length.to_le_bytes());
+                bytes.extend(sum.to_le_bytes());
+                fs::write(&new_library, bytes)?;
+                fs::rename(&new_library, path)?;
+                fs::rename(&new_source, source)
+            };
+            finish().map_err(|error| errors::compiler_failed(&error.to_string()))
+        });
+        if done.is_err() {
+            let _ = (fs::remove_file(&new_source), fs::remove_file(&new_library));
+        }
+        done
+    }
+
+    fn compile(&self, text: &str, strict: bool, source: &Path, library: &Path) -> Result<(), Diagnostic> {
+        fs::write(source, text).map_err(|error| errors::compiler_failed(&error.to_string()))?;
+        self.run(source, library, strict)
+    }
+
+    fn run(&self, source: &Path, library: &Path, strict: bool) -> Result<(), Diagnostic> {
+        let contract = if strict { "-ffp-contract=off" } else { "-ffp-contract=fast" };
+        let output = Command::new(&self.program)
+            .args(&self.arguments)
+            .args(FLAGS)
+            .arg(contract)
+            .arg("-o")
+            .arg(library)
+            .arg(source)
+            .args(LIBRARIES)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| errors::compiler_failed(&error.to_string()))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said: Vec<&str> = said.lines().take(8).collect();
+        Err(errors::compiler_failed(&said.join("\n")))
+    }
+}
+
+/// The file of a program: a path, or a name in one of the folders of `PATH`.
+fn in_path(name: &str) -> Option<PathBuf> {
+    if name.contains(std::path::MAIN_SEPARATOR) {
+        return Some(PathBuf::from(name)).filter(|path| path.is_file());
+    }
+    let path: OsString = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// What the machine code depends on beside the compiler: the features of the processor that matter.
+fn machine() -> String {
+    let mut machine = std::env::consts::ARCH.to_string();
+    #[cfg(target_arch = "x86_64")]
+    for (name, has) in [
+        ("avx", std::arch::is_x86_feature_detected!("avx")),
+        ("avx2", std::arch::is_x86_feature_detected!("avx2")),
+        ("fma", std::arch::is_x86_feature_detected!("fma")),
+        ("bmi2", std::arch::is_x86_feature_detected!("bmi2")),
+        ("avx512f", std::arch::is_x86_feature_detected!("avx512f")),
+        ("avx512vl", std::arch::is_x86_feature_detected!("avx512vl")),
+        ("avx512dq", std::arch::is_x86_feature_detected!("avx512dq")),
+        ("avx512vnni", std::arch::is_x86_feature_detected!("avx512vnni")),
+        ("avx512vp2intersect", std::arch::is_x86_feature_detected!("avx512vp2intersect")),
+    ] {
+        if has {
+            machine.push(' ');
+            machine.push_str(name);
+        }
+    }
+    machine
+}
+
+/// `$WENGERT_CACHE`, `$XDG_CACHE_HOME/wengert` or `~/.cache/wengert`, if files can be made there.
+fn cache_folder() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = set("WENGERT_CACHE")
+        .or_else(|| set("XDG_CACHE_HOME").map(|folder| folder.join("wengert")))
+        .or_else(|| set("HOME").map(|home| home.join(".cache").join("wengert")))?;
+    make_private(&folder).ok()?;
+    Some(folder)
+}
+
+/// Makes a folder in which only this user can put files.
+fn make_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    let probe = folder.join(format!(".{}", std::process::id()));
+    File::create(&probe)?;
+    fs::remove_file(probe)
+}
+
+fn temporary_folder() -> io::Result<PathBuf> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("wengert-{}-{number}", std::process::id()));
+    make_private(&folder)?;
+    Ok(folder)
+}
+
+fn checksum(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether a library is complete and was made of this text.
+fn is_whole(path: &Path, source: &Path, text: &str) -> bool {
+    let Ok(bytes) = fs::read(path) else { return false };
+    let Some((code, tail)) = bytes.len().checked_sub(24).map(|length| bytes.split_at(length)) else {
+        return false;
+    };
+    let mut expected = MARK.to_vec();
+    expected.extend((code.len() as u64).to_le_bytes());
+    expected.extend(checksum(code).to_le_bytes());
+    tail == expected && fs::read(source).is_ok_and(|made_of| made_of == text.as_bytes())
+}
+
+/// Removes the files that were not used for longest until the folder is small enough, and what was left unfinished.
+fn evict(folder: &Path, keep: &str) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut files = Vec::new();
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Ok(data) = entry.metadata() else { continue };
+        let used = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        if name.contains(".tmp.") {
+            if used.elapsed().is_ok_and(|age| age > FORGOTTEN) {
+                let _ = fs::remove_file(entry.path());
+            }
+        } else if data.is_file() {
+            files.push((used, name, data.len()));
+        }
+    }
+    files.sort();
+    let mut size: u64 = files.iter().map(|(_, _, size)| size).sum();
+    for (_, name, bytes) in files {
+        if size <= LARGEST {
+            return;
+        }
+        if !name.starts_with(keep) && fs::remove_file(folder.join(name)).is_ok() {
+            size -= bytes;
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Libraries for C programs: what the values of entries are in C, and what failures say.
+//!
+//! A failure's words are made here, once for each place, of a fault whose numbers are unlikely ones; where they stand in
+//! the words, the C program puts the real ones.
+
+use crate::Unit;
+use wengert_base::Span;
+use wengert_c::{Export, Exported, Form, Line, Math, Message};
+use wengert_ir::{Elem, Func, Ty};
+use wengert_native::loops::{Failure, Program as Loops};
+
+/// A function of a library.
+pub struct CFunction {
+    /// Its name in C.
+    pub name: String,
+    /// What its header says of it.
+    pub doc: String,
+    /// What it is; its derivatives are made.
+    pub unit: Unit,
+}
+
+/// Names of C for names of the source.
+pub fn c_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+    wengert_c::c_names(names, &[])
+}
+
+/// The C file and the header of a library of this name; or why a function cannot be called from C. `place` is how a place in
+/// the source is called.
+pub fn c_library(
+    name: &str,
+    functions: &[CFunction],
+    place: &dyn Fn(Span) -> String,
+    line: &Line<'_>,
+) -> Result<Exported, String> {
+    let loops: Vec<Loops> =
+        functions.iter().map(|function| wengert_native::lower::lower(&function.unit.program)).collect();
+    let mut exports = Vec::new();
+    for (function, loops) in functions.iter().zip(&loops) {
+        exports.push(export(function, loops, place)?);
+    }
+    wengert_c::export(name, &exports, Math::Library, line).ok_or_else(|| "there is nothing to export".into())
+}
+
+fn export<'p>(
+    function: &CFunction,
+    loops: &'p Loops,
+    place: &dyn Fn(Span) -> String,
+) -> Result<Export<'p>, String> {
+    let entry = &function.unit.entry;
+    let Some(func) = function.unit.program.funcs.get(entry.func) else {
+        return Err("there is no entry".into());
+    };
+    let (params, results) = (parameters(func)?, results(func)?);
+    let taken: Vec<&str> = vec!["run"];
+    let names = wengert_c::c_names(
+        params.iter().map(|(name, _)| name.as_str()).chain(results.iter().map(|(name, _)| name.as_str())),
+        &taken,
+    );
+    let forms = params.iter().chain(&results).map(|(_, form)| *form);
+    let mut all: Vec<(String, Form)> = names.into_iter().zip(forms).collect();
+    let results = all.split_off(params.len());
+    let messages = loops
+        .sites
+        .iter()
+        .map(|site| Message { place: place(site.span), text: words(&function.unit, site.failure) });
+    Ok(Export {
+        name: function.name.clone(),
+        doc: function.doc.clone(),
+        program: loops,
+        func: entry.func,
+        params: all,
+        results,
+        messages: messages.collect(),
+    })
+}
+
+fn parameters(func: &Func) -> Result<Vec<(String, Form)>, String> {
+    let of = |param: &wengert_ir::Var| {
+        let info = func.vars.at(*param);
+        form(info.ty).map(|form| (info.name.to_string(), form))
+    };
+    func.body.params.iter().map(of).collect()
+}
+
+fn results(func: &Func) -> Result<Vec<(String, Form)>, String> {
+    let count = func.results.len();
+    let name = |place: usize| if count == 1 { "result".to_string() } else { format!("result{}", place + 1) };
+    let all = func.results.iter().enumerate();
+    all.map(|(place, ty)| form(*ty).map(|form| (name(place), form))).collect()
+}
+
+/// What a value of the IR is in C.
+fn form(ty: Ty) -> Result<Form, String> {
+    match ty {
+        Ty::Scalar(Elem::Real) => Ok(Form::Real),
+        Ty::Scalar(Elem::Int | Elem::Unit) => Ok(Form::Int),
+        Ty::Scalar(Elem::Bool) => Ok(Form::Bool),
+        Ty::Scalar(Elem::Text) => Ok(Form::Text),
+        Ty::Array(Elem::Real, rank) => Ok(Form::Reals(rank)),
+        Ty::Array(Elem::Int | Elem::Bool | Elem::Unit, rank) => Ok(Form::Ints(rank)),
+        Ty::Array(Elem::Text, _) => Err("an array of texts has no form in C".into()),
+        Ty::Scalar(Elem::Data(_)) | Ty::Array(Elem::Data(_), _) => {
+            Err("a function or a value of a data type has no form in C".into())
+        }
+    }
+}
+
+/// What a failure says, with characters below 32 for its numbers.
+fn words(unit: &Unit, failure: Failure) -> String {
+    // Each number is unlike every other part of the message.
+    const FIRST: u64 = 770_001;
+    const REAL: f64 = 771_000.25;
+    let real = matches!(failure, Failure::NotAnInt(_));
+    let numbers: Vec<u64> =
+        if real { vec![REAL.to_bits()] } else { (0..15).map(|place| FIRST + place).collect() };
+    let mut text = wengert_native::faults::example(&unit.program, failure, &numbers, "\u{1}").message();
+    if real {
+        return text.replace(&REAL.to_string(), "\u{10}");
+    }
+    for (place, mark) in (0..15).zip('\u{1}'..='\u{f}') {
+        text = text.replace(&(FIRST + place).to_string(), &mark.to_string());
+    }
+    text
+}
