@@ -27,7 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("gen", &["base", "prim", "syntax"]),
     ("opt", &["base", "prim", "ir"]),
     ("vmath", &["prim"]),
-    ("native", &["base", "prim", "fault", "ir"]),
+    ("native", &["base", "prim", "fault", "ir", "vmath"]),
     ("c", &["base", "prim", "ir", "native"]),
     ("engine", &["base", "mono", "ir", "lower", "ad", "opt", "native", "c"]),
     (

@@ -6,6 +6,7 @@ mod loaded;
 
 pub use loaded::{Given, Loaded};
 
+use crate::blocks;
 use crate::faults::fault;
 use crate::jit::Code;
 use crate::library::{Library, Made};
@@ -27,6 +28,16 @@ pub struct Compiled {
     loops: Loops,
     machine: Box<dyn Machine>,
     limit: u64,
+}
+
+/// How functions of reals are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Math {
+    /// To the last bit as the interpreter does.
+    Strict,
+    /// Elementary functions by vector math, which is within one unit in the last place of the exact value too, but may
+    /// differ from the interpreter in that place.
+    Fast,
 }
 
 /// Code that can be called, and its memory.
@@ -68,9 +79,22 @@ impl Compiled {
     /// Compiles a verified program whose derivatives are made. It may use so many bytes of memory, and stops soon after
     /// `stopped` is not 0.
     pub fn new(program: Program, limit: u64, stopped: Arc<AtomicU64>) -> Result<Compiled, String> {
-        let loops = lower(&program);
+        Compiled::with_math(program, Math::Strict, limit, stopped)
+    }
+
+    /// The same with a choice of how functions of reals are computed.
+    pub fn with_math(
+        program: Program,
+        math: Math,
+        limit: u64,
+        stopped: Arc<AtomicU64>,
+    ) -> Result<Compiled, String> {
+        let mut loops = lower(&program);
+        if math == Math::Fast {
+            blocks::split(&mut loops);
+        }
         let entries: Vec<FuncId> = program.entries.values().copied().collect();
-        let code = Code::compile(&loops, &entries)?;
+        let code = Code::compile(&loops, &entries, math)?;
         let context = Context::new(&loops, code.kinds.clone(), limit, stopped)
             .ok_or("there is no address space for a stack")?;
         let machine = Box::new(Jit { context, code });

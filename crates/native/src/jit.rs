@@ -10,8 +10,9 @@ mod body;
 mod real;
 mod value;
 
+use crate::compiled::Math;
 use crate::loops::{Func, Kind, Program, Word};
-use crate::runtime::{context, math, order, stack, text};
+use crate::runtime::{blocks, context, math, order, stack, text};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
     AbiParam, Function, InstBuilder, MemFlagsData, Signature, Type, UserFuncName, types,
@@ -34,8 +35,8 @@ pub(crate) struct Code {
 
 impl Code {
     /// Compiles a program; `entries` are the functions that can be called from outside.
-    pub(crate) fn compile(program: &Program, entries: &[FuncId]) -> Result<Code, String> {
-        let mut compiler = Compiler::new(program)?;
+    pub(crate) fn compile(program: &Program, entries: &[FuncId], math: Math) -> Result<Code, String> {
+        let mut compiler = Compiler::new(program, math)?;
         for (id, func) in program.funcs.iter() {
             compiler.function(id, func)?;
         }
@@ -58,7 +59,7 @@ impl Code {
 
     /// The code of each function before machine code is made of it.
     pub(crate) fn text(program: &Program) -> Result<String, String> {
-        let mut compiler = Compiler::new(program)?;
+        let mut compiler = Compiler::new(program, Math::Strict)?;
         let mut text = String::new();
         for (id, func) in program.funcs.iter() {
             let made = compiler.build(id, func).func;
@@ -99,7 +100,7 @@ fn internal(error: impl std::fmt::Display) -> String {
 }
 
 impl<'a> Compiler<'a> {
-    fn new(program: &'a Program) -> Result<Compiler<'a>, String> {
+    fn new(program: &'a Program, math: Math) -> Result<Compiler<'a>, String> {
         let mut flags = settings::builder();
         for (name, value) in
             [("use_colocated_libcalls", "false"), ("is_pic", "false"), ("opt_level", "speed")]
@@ -110,6 +111,9 @@ impl<'a> Compiler<'a> {
         let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
         for (name, address) in symbols() {
             builder.symbol(name, address);
+        }
+        if math == Math::Fast {
+            builder.symbols(blocks::scalars());
         }
         let mut module = JITModule::new(builder);
         let mut imports = FxHashMap::default();
@@ -256,6 +260,8 @@ fn symbols() -> Vec<(&'static str, *const u8)> {
         ("polygamma", math::polygamma as *const u8),
         ("int_power", math::int_power as *const u8),
         ("matmul", math::matmul as *const u8),
+        ("map", blocks::map as *const u8),
+        ("scratch", blocks::scratch as *const u8),
     ];
     symbols.extend(math::UNARY.iter().map(|(_, name, address)| (*name, *address as *const u8)));
     symbols.extend(math::BINARY.iter().map(|(_, name, address)| (*name, *address as *const u8)));
@@ -285,6 +291,8 @@ fn signatures() -> Vec<(&'static str, Vec<Type>, Option<Type>)> {
         ("polygamma", vec![I64, I64, F64], Some(F64)),
         ("int_power", vec![I64, I64, I64], word),
         ("matmul", vec![I64; 7], None),
+        ("map", vec![I64; 5], None),
+        ("scratch", vec![I64; 2], word),
     ];
     for name in ["sort_real", "sort_int", "sort_text", "argsort_real", "argsort_int", "argsort_text"] {
         all.push((name, vec![I64; 4], None));

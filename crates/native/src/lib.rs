@@ -12,5 +12,5 @@ pub mod lower;
 mod runtime;
 mod values;
 
-pub use runtime::blocks::levels as vector_levels;
-pub use compiled::{Compiled, Math, Given, Loaded, clif};
+pub use compiled::{Compiled, Given, Loaded, Math, clif};
+pub use runtime::blocks::{Level, levels as vector_levels};

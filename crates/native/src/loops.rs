@@ -407,6 +407,11 @@ pub enum Runtime {
     CopyWords,
     /// Destination, words: zeros.
     ZeroWords,
+    /// Number of a function in `wengert_vmath::Function::ALL`, address, another address, count: the function's value for
+    /// each of so many reals there, or for each pair, in place of the first.
+    Map,
+    /// Words: the address of so many that are nobody's, up to the next call of the runtime for this.
+    Scratch,
 }
 
 impl Func {

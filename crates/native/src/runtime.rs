@@ -8,6 +8,7 @@
     reason = "compiled code and the runtime share memory that Rust does not know the types of"
 )]
 
+pub(crate) mod blocks;
 pub(crate) mod context;
 pub(crate) mod heap;
 pub(crate) mod math;

@@ -440,5 +440,7 @@ fn symbol(call: Runtime) -> &'static str {
         Runtime::MatMul => "matmul",
         Runtime::CopyWords => "copy_words",
         Runtime::ZeroWords => "zero_words",
+        Runtime::Map => "map",
+        Runtime::Scratch => "scratch",
     }
 }

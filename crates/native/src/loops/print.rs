@@ -317,5 +317,7 @@ fn runtime(call: Runtime) -> &'static str {
         Runtime::MatMul => "matmul",
         Runtime::CopyWords => "copy_words",
         Runtime::ZeroWords => "zero_words",
+        Runtime::Map => "map",
+        Runtime::Scratch => "scratch",
     }
 }

@@ -1,0 +1,237 @@
+//! What the statements of a loop's body read and write.
+
+use crate::loops::{Func, Local, Operand, Stmt, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::ty::{Id, Table};
+use wengert_prim::RealOp;
+use wengert_vmath::{Function, function_of};
+
+/// How often each variable of a function is read.
+pub(super) type Reads = Table<Local, usize>;
+
+/// A statement of a body and what it does.
+pub(super) struct Unit<'a> {
+    pub(super) stmt: &'a Stmt,
+    pub(super) reads: Vec<Local>,
+    pub(super) writes: Vec<Local>,
+    /// Whether it reads memory.
+    pub(super) loads: bool,
+    /// Whether it writes memory.
+    pub(super) stores: bool,
+    /// Whether it may fail.
+    pub(super) guards: bool,
+    /// The kernel it calls, if it does no more.
+    pub(super) function: Option<Function>,
+}
+
+/// How often each variable is read anywhere.
+pub(super) fn reads_of(func: &Func) -> Reads {
+    let mut counts: Reads = Table::default();
+    for _ in func.locals.iter() {
+        counts.push(0);
+    }
+    let mut count = |local: Local| {
+        if counts.get(local).is_some() {
+            *counts.at_mut(local) += 1;
+        }
+    };
+    func.results.iter().for_each(|result| count(*result));
+    every_read(&func.body, &mut count);
+    counts
+}
+
+fn every_read(stmts: &[Stmt], count: &mut dyn FnMut(Local)) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        for stmt in stmts {
+            for operand in operands(stmt) {
+                if let Operand::Local(local) = operand {
+                    count(local);
+                }
+            }
+            for part in parts(stmt) {
+                every_read(part, count);
+            }
+        }
+    });
+}
+
+/// The statements inside of a statement.
+fn parts(stmt: &Stmt) -> Vec<&[Stmt]> {
+    match stmt {
+        Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+        Stmt::Switch { cases, .. } => cases.iter().map(Vec::as_slice).collect(),
+        Stmt::For { body, .. } => vec![body],
+        Stmt::While { head, body, .. } => vec![head, body],
+        Stmt::Set(..)
+        | Stmt::Store { .. }
+        | Stmt::Call { .. }
+        | Stmt::Runtime { .. }
+        | Stmt::Retain(..)
+        | Stmt::Release(..)
+        | Stmt::Free(..)
+        | Stmt::Fail(..) => Vec::new(),
+    }
+}
+
+/// What a statement itself reads.
+fn operands(stmt: &Stmt) -> Vec<Operand> {
+    match stmt {
+        Stmt::Set(_, value) => operands_of(value),
+        Stmt::Store { base, index, value, .. } => vec![*base, *index, *value],
+        Stmt::If { cond, .. } | Stmt::While { cond, .. } => vec![*cond],
+        Stmt::Switch { on, .. } => vec![*on],
+        Stmt::For { len, .. } => vec![*len],
+        Stmt::Call { args, .. } | Stmt::Runtime { args, .. } => args.clone(),
+        Stmt::Retain(object, _) | Stmt::Release(object, _) | Stmt::Free(object, _) => vec![*object],
+        Stmt::Fail(_, numbers) => numbers.clone(),
+    }
+}
+
+/// What an expression reads.
+fn operands_of(value: &Value) -> Vec<Operand> {
+    match value {
+        Value::Real(_, args) => args.clone(),
+        Value::Int(_, a, b)
+        | Value::CompareReal(_, a, b)
+        | Value::CompareInt(_, a, b)
+        | Value::OutOfRange(a, b) => vec![*a, *b],
+        Value::Select(a, b, c) => vec![*a, *b, *c],
+        Value::Copy(a)
+        | Value::IntToReal(a)
+        | Value::RealToInt(a)
+        | Value::Round(_, a)
+        | Value::Bits(a)
+        | Value::Tag(a)
+        | Value::Unique(a, _)
+        | Value::Alloc(a) => vec![*a],
+        Value::Load { base, index, .. } | Value::Address { base, index, .. } => vec![*base, *index],
+    }
+}
+
+/// The statements of a body, if each is one of those that can be put into phases.
+pub(super) fn units<'a>(body: &'a [Stmt], all: &Reads) -> Option<Vec<Unit<'a>>> {
+    body.iter().map(|stmt| unit(stmt, all)).collect()
+}
+
+fn unit<'a>(stmt: &'a Stmt, all: &Reads) -> Option<Unit<'a>> {
+    let mut unit = Unit {
+        stmt,
+        reads: Vec::new(),
+        writes: Vec::new(),
+        loads: false,
+        stores: false,
+        guards: false,
+        function: None,
+    };
+    let mut assigned = FxHashSet::default();
+    look(stmt, all, &mut unit, &mut assigned)?;
+    unit.writes = assigned.into_iter().collect();
+    unit.writes.sort();
+    if let Stmt::Set(_, Value::Real(op, _)) = stmt {
+        unit.function = kernel(*op);
+    }
+    Some(unit)
+}
+
+/// The kernel for an operation, if that is worth it: roots are instructions.
+fn kernel(op: RealOp) -> Option<Function> {
+    function_of(op).filter(|function| *function != Function::Sqrt)
+}
+
+/// Adds what a statement does; `assigned` are the variables that it surely assigns.
+fn look(stmt: &Stmt, all: &Reads, unit: &mut Unit<'_>, assigned: &mut FxHashSet<Local>) -> Option<()> {
+    for operand in operands(stmt) {
+        match operand {
+            Operand::Local(local) if !assigned.contains(&local) => unit.reads.push(local),
+            Operand::Local(_) | Operand::Real(_) | Operand::Int(_) => {}
+            Operand::Text(_) => return None,
+        }
+    }
+    match stmt {
+        Stmt::Set(local, value) => {
+            match value {
+                Value::Load { .. } | Value::Tag(_) => unit.loads = true,
+                Value::Unique(..) | Value::Alloc(_) => return None,
+                Value::Copy(_)
+                | Value::Real(..)
+                | Value::Int(..)
+                | Value::CompareReal(..)
+                | Value::CompareInt(..)
+                | Value::OutOfRange(..)
+                | Value::Select(..)
+                | Value::IntToReal(_)
+                | Value::RealToInt(_)
+                | Value::Round(..)
+                | Value::Bits(_)
+                | Value::Address { .. } => {}
+            }
+            assigned.insert(*local);
+            Some(())
+        }
+        Stmt::Store { .. } => {
+            unit.stores = true;
+            Some(())
+        }
+        Stmt::Fail(..) => {
+            unit.guards = true;
+            Some(())
+        }
+        Stmt::If { then, otherwise, .. } => look_at_branches([then, otherwise], all, unit, assigned),
+        Stmt::Switch { .. }
+        | Stmt::For { .. }
+        | Stmt::While { .. }
+        | Stmt::Call { .. }
+        | Stmt::Runtime { .. }
+        | Stmt::Retain(..)
+        | Stmt::Release(..)
+        | Stmt::Free(..) => None,
+    }
+}
+
+/// What only one branch assigns keeps its old value in the other, that is, reads it, unless it is that branch's alone.
+fn look_at_branches(
+    branches: [&[Stmt]; 2],
+    all: &Reads,
+    unit: &mut Unit<'_>,
+    assigned: &mut FxHashSet<Local>,
+) -> Option<()> {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let mut sides = Vec::new();
+        for branch in branches {
+            let mut inside = assigned.clone();
+            for stmt in branch {
+                look(stmt, all, unit, &mut inside)?;
+            }
+            let reads = reads_in(branch);
+            let outlives = |local: &Local| {
+                assigned.contains(local) || all_reads(all, *local) > reads.get(local).copied().unwrap_or(0)
+            };
+            inside.retain(outlives);
+            // A branch that fails assigns everything, as it were.
+            sides.push((inside, matches!(branch.last(), Some(Stmt::Fail(..)))));
+        }
+        let mut either: Vec<Local> = sides.iter().flat_map(|(inside, _)| inside.iter().copied()).collect();
+        either.sort();
+        either.dedup();
+        for local in either {
+            if !sides.iter().all(|(inside, fails)| *fails || inside.contains(&local)) {
+                unit.reads.push(local);
+            }
+            assigned.insert(local);
+        }
+        Some(())
+    })
+}
+
+/// How often the variables are read by these units.
+pub(super) fn reads_in(body: &[Stmt]) -> FxHashMap<Local, usize> {
+    let mut counts = FxHashMap::default();
+    every_read(body, &mut |local| *counts.entry(local).or_insert(0) += 1);
+    counts
+}
+
+/// How often a variable is read in all of the function.
+pub(super) fn all_reads(reads: &Reads, local: Local) -> usize {
+    // Variables made since are those of loops that were cut, and read there only.
+    if local.index() < reads.len() { reads.get(local).copied().unwrap_or(0) } else { 0 }
+}

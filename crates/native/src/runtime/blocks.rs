@@ -1,0 +1,259 @@
+//! Vector math on blocks of numbers, for the kind of processor that this is.
+//!
+//! The kernels of `wengert_vmath` are compiled several times, with what different processors have; which to use is found
+//! out once. All kinds with a fused multiply-add give the same bits.
+
+use super::heap::{words, words_mut};
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::sync::OnceLock;
+use wengert_vmath::{Function, binary, scalar, unary};
+
+/// A function on each of some numbers, or on pairs of them, in place of the first.
+type Unary = fn(Function, &mut [f64]);
+type Binary = fn(Function, &mut [f64], &[f64]);
+
+/// A function for the code generator: its name among the functions of reals, and its address.
+type Symbol = (&'static str, *const u8);
+
+/// The kernels for a kind of processor.
+#[derive(Clone, Copy)]
+struct Kernels {
+    name: &'static str,
+    unary: Unary,
+    binary: Binary,
+    scalars: fn() -> Vec<Symbol>,
+}
+
+/// The kernels for this processor.
+fn kernels() -> Kernels {
+    static CHOSEN: OnceLock<Kernels> = OnceLock::new();
+    *CHOSEN.get_or_init(|| available().last().copied().unwrap_or(PLAIN))
+}
+
+const PLAIN: Kernels =
+    Kernels { name: "plain", unary: plain::unary, binary: plain::binary, scalars: plain::scalars };
+
+/// The functions one number at a time, with the same bits as the kernels give; in place of those of `math`.
+pub(crate) fn scalars() -> Vec<Symbol> {
+    (kernels().scalars)()
+}
+
+/// Functions of one or two numbers for the code generator.
+macro_rules! scalars {
+    ($fused:expr, [$(#[$attribute:meta])*]) => {
+        /// See [`super::scalars`].
+        pub(super) fn scalars() -> Vec<super::Symbol> {
+            let mut all: Vec<super::Symbol> = Vec::new();
+            macro_rules! one {
+                ($function:ident, $name:literal) => {
+                    $(#[$attribute])*
+                    extern "C" fn call(x: f64) -> f64 {
+                        super::scalar::<{ $fused }>(Function::$function, x, x)
+                    }
+                    all.push(($name, call as *const u8));
+                };
+            }
+            macro_rules! two {
+                ($function:ident, $name:literal) => {
+                    $(#[$attribute])*
+                    extern "C" fn call(x: f64, y: f64) -> f64 {
+                        super::scalar::<{ $fused }>(Function::$function, x, y)
+                    }
+                    all.push(($name, call as *const u8));
+                };
+            }
+            {
+                one!(Exp, "real_exp");
+            }
+            {
+                one!(Expm1, "real_expm1");
+            }
+            {
+                one!(Log, "real_log");
+            }
+            {
+                one!(Log2, "real_log2");
+            }
+            {
+                one!(Log10, "real_log10");
+            }
+            {
+                one!(Log1p, "real_log1p");
+            }
+            {
+                one!(Cbrt, "real_cbrt");
+            }
+            {
+                one!(Sin, "real_sin");
+            }
+            {
+                one!(Cos, "real_cos");
+            }
+            {
+                one!(Tan, "real_tan");
+            }
+            {
+                one!(Asin, "real_asin");
+            }
+            {
+                one!(Acos, "real_acos");
+            }
+            {
+                one!(Atan, "real_atan");
+            }
+            {
+                one!(Sinh, "real_sinh");
+            }
+            {
+                one!(Cosh, "real_cosh");
+            }
+            {
+                one!(Tanh, "real_tanh");
+            }
+            {
+                one!(Asinh, "real_asinh");
+            }
+            {
+                one!(Acosh, "real_acosh");
+            }
+            {
+                one!(Atanh, "real_atanh");
+            }
+            {
+                one!(Sigmoid, "real_sigmoid");
+            }
+            {
+                one!(Softplus, "real_softplus");
+            }
+            {
+                two!(Pow, "real_pow");
+            }
+            {
+                two!(Atan2, "real_atan2");
+            }
+            {
+                two!(Hypot, "real_hypot");
+            }
+            all
+        }
+    };
+}
+
+/// The kernels that this processor can run, the best last.
+fn available() -> Vec<Kernels> {
+    let mut all = vec![PLAIN];
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::is_x86_feature_detected as has;
+        if has!("avx2") && has!("fma") {
+            all.push(avx2::KERNELS);
+        }
+        if has!("avx512f") && has!("avx512dq") && has!("avx512vl") && has!("avx2") && has!("fma") {
+            all.push(avx512::KERNELS);
+        }
+    }
+    all
+}
+
+/// What every processor of this architecture has; among the 64-bit ARM ones that includes a fused multiply-add.
+mod plain {
+    use super::Function;
+
+    const FUSED: bool = cfg!(target_arch = "aarch64");
+
+    pub(super) fn unary(function: Function, data: &mut [f64]) {
+        super::unary::<FUSED>(function, data);
+    }
+    pub(super) fn binary(function: Function, data: &mut [f64], second: &[f64]) {
+        super::binary::<FUSED>(function, data, second);
+    }
+    scalars!(FUSED, []);
+}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! level {
+    ($module:ident, $features:literal, $doc:literal) => {
+        #[doc = $doc]
+        mod $module {
+            use super::{Function, Kernels};
+
+            /// Chosen only where the processor has the features.
+            pub(super) const KERNELS: Kernels =
+                Kernels { name: stringify!($module), unary, binary, scalars };
+
+            #[target_feature(enable = $features)]
+            fn unary_here(function: Function, data: &mut [f64]) {
+                super::unary::<true>(function, data);
+            }
+            #[target_feature(enable = $features)]
+            fn binary_here(function: Function, data: &mut [f64], second: &[f64]) {
+                super::binary::<true>(function, data, second);
+            }
+            scalars!(true, [#[target_feature(enable = $features)]]);
+            fn unary(function: Function, data: &mut [f64]) {
+                // SAFETY: these kernels are only available where the processor has the features.
+                unsafe { unary_here(function, data) };
+            }
+            fn binary(function: Function, data: &mut [f64], second: &[f64]) {
+                // SAFETY: as above.
+                unsafe { binary_here(function, data, second) };
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+level!(avx2, "avx2,fma", "Vectors of four numbers.");
+#[cfg(target_arch = "x86_64")]
+level!(avx512, "avx512f,avx512dq,avx512vl,avx2,fma", "Vectors of eight numbers.");
+
+/// A kind of kernels, to compare it with others.
+pub struct Level {
+    /// What the processor needs.
+    pub name: &'static str,
+    /// A function of one argument on each number.
+    pub unary: fn(Function, &mut [f64]),
+    /// A function of two arguments on each pair, in place of the first.
+    pub binary: fn(Function, &mut [f64], &[f64]),
+}
+
+/// The kinds of kernels that this processor can run, the best last.
+pub fn levels() -> Vec<Level> {
+    let level = |kernels: Kernels| Level { name: kernels.name, unary: kernels.unary, binary: kernels.binary };
+    available().into_iter().map(level).collect()
+}
+
+/// See [`crate::loops::Runtime::Map`].
+pub(crate) unsafe extern "C" fn map(_: *mut c_void, function: u64, data: u64, second: u64, count: i64) {
+    let place = usize::try_from(function).unwrap_or(usize::MAX);
+    let Some(function) = Function::ALL.get(place) else { return };
+    let data = words_mut::<f64>(data, count);
+    if function.arity() == 1 {
+        (kernels().unary)(*function, data);
+    } else {
+        (kernels().binary)(*function, data, words::<f64>(second, count));
+    }
+}
+
+/// A line of the cache.
+type Line = Aligned<[u64; 8]>;
+
+#[repr(align(64))]
+#[derive(Clone, Copy)]
+struct Aligned<T>(T);
+
+thread_local! {
+    static SCRATCH: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
+}
+
+/// See [`crate::loops::Runtime::Scratch`]. Loops that use it call nothing that may ask for it again.
+pub(crate) unsafe extern "C" fn scratch(_: *mut c_void, words: i64) -> u64 {
+    let lines = usize::try_from(words).unwrap_or(0).div_ceil(8);
+    SCRATCH.with_borrow_mut(|scratch| {
+        if scratch.len() < lines {
+            scratch.resize(lines, Aligned([0; 8]));
+        }
+        scratch.as_mut_ptr() as u64
+    })
+}
