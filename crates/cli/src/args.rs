@@ -163,6 +163,36 @@ Example:
         limits: LimitArgs,
     },
 
+    /// Make a shared library of a function, for C programs
+    #[command(after_help = "\
+Writes libNAME.so, NAME.h, which declares what is in it, and NAME.c, of which it was made. The function NAME of the
+library takes the function's arguments; NAME_jvp takes a tangent of each besides, NAME_vjp a cotangent of the value.
+It needs a C compiler: the one that the variable CC names, or cc, gcc or clang.
+
+Example:
+  wengert build model.wg --entry loss -o lib --vjp")]
+    Build {
+        /// The program
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+
+        /// The function
+        #[arg(long, short, value_name = "NAME")]
+        entry: String,
+
+        /// Where to put the files
+        #[arg(long, short, value_name = "DIR", default_value = ".")]
+        output: PathBuf,
+
+        /// With the derivative in the direction of a tangent
+        #[arg(long)]
+        jvp: bool,
+
+        /// With the gradient: what a cotangent of the value is for the arguments
+        #[arg(long)]
+        vjp: bool,
+    },
+
     /// Reduce an expression step by step in one of the calculi
     #[command(after_help = "\
 The calculi are those of `wengert calculus`. The part that the next rule rewrites is marked in each term.

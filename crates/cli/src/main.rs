@@ -16,6 +16,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use std::io;
 use std::process::ExitCode;
+use wengert_driver::Build;
 
 /// Recursion over the user's text grows its stack where needed; this is for what little is left.
 const STACK_BYTES: usize = 64 << 20;
@@ -49,6 +50,9 @@ fn run(cli: Cli) -> std::io::Result<u8> {
         }
         Command::Cost { file, entry, input, limits } => {
             commands::run::cost(&file, &entry, &input, &limits, style)
+        }
+        Command::Build { file, entry, output, jvp, vjp } => {
+            commands::build::build(&file, &Build { entry, jvp, vjp }, &output, style)
         }
         Command::Trace { expression, calculus, file, show, svg } => {
             let expression = commands::calculus::Expression { text: &expression, file: file.as_deref() };

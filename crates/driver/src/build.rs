@@ -7,12 +7,12 @@ use crate::compiler::Compiler;
 use crate::errors;
 use crate::json::guess::{Numbers, default_arg};
 use crate::native;
-use crate::session::Session;
+use crate::session::{EXPRESSION, Session};
 use std::fs;
 use std::path::{Path, PathBuf};
 use wengert_base::{Diagnostic, Name, Span};
 use wengert_core::{Program, Type, TypeArg};
-use wengert_engine::{CFunction, Unit};
+use wengert_engine::{CFunction, Role, Unit};
 
 /// What to build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,13 +25,6 @@ pub struct Build {
     pub vjp: bool,
 }
 
-/// A function of the library: its name, what the header says of it, and what it is.
-struct Wanted {
-    name: String,
-    doc: String,
-    unit: Unit,
-}
-
 impl Session {
     /// Builds a library of a definition of a file in a folder; gives the files that were made.
     pub fn build(
@@ -40,37 +33,34 @@ impl Session {
         build: &Build,
         folder: &Path,
     ) -> Result<Vec<PathBuf>, Vec<Diagnostic>> {
-        let compiler = Compiler::find().map_err(one)?;
         let call = self.call(file, &build.entry, None, Numbers::Real)?;
         let ty = call.arguments.result.clone();
         let count = arity(&ty);
         let span = call.def.span;
         let name = wengert_engine::c_names([build.entry.as_str()]).pop().unwrap_or_default();
         let what = |text: &str| format!("{}: {text}", build.entry);
-        let mut wanted = vec![Wanted {
+        let mut functions = vec![CFunction {
             name: name.clone(),
             doc: format!("{} : {ty}", build.entry),
+            role: Role::Value,
             unit: self.unit(&call.program, (call.def.name, &call.arguments.type_args), count)?,
         }];
         if build.jvp {
             let doc = what("the value, and its derivative in the direction of a tangent of the arguments");
             let unit = self.expression_unit(file, &jvp(&build.entry, count), 2 * count)?;
-            wanted.push(Wanted { name: format!("{name}_jvp"), doc, unit });
+            functions.push(CFunction { name: format!("{name}_jvp"), doc, role: Role::Jvp, unit });
         }
         if build.vjp {
             let doc = what("the value, and the cotangent of the arguments for a cotangent of the value");
             let unit = self.expression_unit(file, &vjp(&build.entry, count), count + 1)?;
-            wanted.push(Wanted { name: format!("{name}_vjp"), doc, unit });
+            functions.push(CFunction { name: format!("{name}_vjp"), doc, role: Role::Vjp, unit });
         }
-        let functions: Vec<CFunction> = wanted
-            .into_iter()
-            .map(|wanted| CFunction { name: wanted.name, doc: wanted.doc, unit: wanted.unit })
-            .collect();
         let library = self.modules.library_sources();
         let line = |span: Span| crate::emit::line_of(&self.modules.sources, &library, span);
-        let place = |span: Span| self.place(span);
+        let place = |failing: Span| self.place(failing).or_else(|| self.place(span)).unwrap_or_default();
         let made = wengert_engine::c_library(&name, &functions, &place, &line)
             .map_err(|why| one(errors::not_for_c(span, &build.entry, &ty.to_string(), &why)))?;
+        let compiler = Compiler::find().map_err(one)?;
         write(&compiler, folder, &name, &made).map_err(one)
     }
 
@@ -93,13 +83,11 @@ impl Session {
         self.unit(&program, (def.name, &type_args), arity)
     }
 
-    /// File, line and column.
-    fn place(&self, span: Span) -> String {
-        let file = self.modules.sources.get(span.source).filter(|_| !span.is_nowhere());
-        file.map_or_else(String::new, |file| {
-            let (line, column) = file.line_col(span.start);
-            format!("{}:{line}:{column}", file.name)
-        })
+    /// File, line and column; nothing for the text of a derivative, which is nobody's.
+    fn place(&self, span: Span) -> Option<String> {
+        let file = self.modules.sources.get(span.source).filter(|_| !span.is_nowhere())?;
+        let (line, column) = file.line_col(span.start);
+        (file.name != EXPRESSION).then(|| format!("{}:{line}:{column}", file.name))
     }
 }
 

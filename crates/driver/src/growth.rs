@@ -57,6 +57,12 @@ pub const FAMILIES: &[Family] = &[
         program: network,
     },
     Family {
+        name: "squares",
+        what: "a fold over n numbers that uses its state twice",
+        sizes: &SHORT,
+        program: squares,
+    },
+    Family {
         name: "composition",
         what: "a fold over n numbers that builds a function",
         sizes: &FUNCTIONS,
@@ -70,6 +76,8 @@ const SIZES: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const LENGTHS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 /// Where some calculus is exponential, a few more small ones.
 const DENSE: [usize; 10] = [2, 4, 6, 8, 10, 12, 16, 32, 64, 128];
+/// Where some calculus is exponential.
+const SHORT: [usize; 8] = [2, 4, 6, 8, 10, 12, 14, 32];
 /// Where some calculus is cubic.
 const FUNCTIONS: [usize; 9] = [2, 4, 6, 8, 10, 12, 16, 24, 32];
 /// No program may take more steps or a larger term.
@@ -113,6 +121,10 @@ fn paired(items: &[String]) -> String {
 
 fn network(n: usize) -> String {
     format!("grad (\\(w, u) -> fold (\\h x -> tanh (w * h + u * x)) 0.0 [{}]) (0.5, 0.25)", numbers(n))
+}
+
+fn squares(n: usize) -> String {
+    format!("grad (\\w -> fold (\\h x -> w * h * h + x) 0.0 [{}]) 0.5", numbers(n))
 }
 
 fn composition(n: usize) -> String {

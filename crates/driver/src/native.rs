@@ -26,8 +26,8 @@ use wengert_mono::bridge::bridge_with_notes;
 /// What machine code is made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// The code generator of this program.
-    Jit,
+    /// The code generator of this program; strict or not.
+    Jit(bool),
     /// The system's C compiler; strict or not.
     C(bool),
 }
@@ -37,14 +37,17 @@ impl Target {
     pub(crate) fn of(options: &Options) -> Option<Target> {
         match options.engine {
             Engine::Interp => None,
-            Engine::Native => Some(Target::Jit),
+            Engine::Native => Some(Target::Jit(options.strict)),
             Engine::C => Some(Target::C(options.strict)),
         }
     }
 
     /// Machine code of a program whose derivatives are made.
     fn make(self, unit: Unit, limits: Limits) -> Result<Native, Diagnostic> {
-        let Target::C(strict) = self else { return wengert_engine::native(unit, limits).map_err(diagnostic) };
+        let strict = match self {
+            Target::Jit(strict) => return wengert_engine::native(unit, strict, limits).map_err(diagnostic),
+            Target::C(strict) => strict,
+        };
         let compiler = Compiler::find()?;
         let source = wengert_engine::c(unit, strict, &|_| None);
         let library = compiler.library(source.text(), strict)?;

@@ -15,8 +15,21 @@ pub struct CFunction {
     pub name: String,
     /// What its header says of it.
     pub doc: String,
+    /// Which derivative it is of the first one.
+    pub role: Role,
     /// What it is; its derivatives are made.
     pub unit: Unit,
+}
+
+/// What a function of a library is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The function itself.
+    Value,
+    /// Of arguments and tangents, the value and its tangent.
+    Jvp,
+    /// Of arguments and a cotangent, the value and the cotangents of the arguments.
+    Vjp,
 }
 
 /// Names of C for names of the source.
@@ -34,9 +47,13 @@ pub fn c_library(
 ) -> Result<Exported, String> {
     let loops: Vec<Loops> =
         functions.iter().map(|function| wengert_native::lower::lower(&function.unit.program)).collect();
-    let mut exports = Vec::new();
+    let mut exports: Vec<Export<'_>> = Vec::new();
     for (function, loops) in functions.iter().zip(&loops) {
-        exports.push(export(function, loops, place)?);
+        let mut made = export(function, loops, place)?;
+        if let Some(first) = exports.first() {
+            name_after(first, function.role, &mut made);
+        }
+        exports.push(made);
     }
     wengert_c::export(name, &exports, Math::Library, line).ok_or_else(|| "there is nothing to export".into())
 }
@@ -72,6 +89,30 @@ fn export<'p>(
         results,
         messages: messages.collect(),
     })
+}
+
+/// Names the parameters and results of a derivative after those of the function.
+fn name_after(first: &Export<'_>, role: Role, made: &mut Export<'_>) {
+    let names =
+        |all: &[(String, Form)]| -> Vec<String> { all.iter().map(|(name, _)| name.clone()).collect() };
+    let with = |names: &[String], ending: &str| -> Vec<String> {
+        names.iter().map(|name| format!("{name}_{ending}")).collect()
+    };
+    let (params, results) = (names(&first.params), names(&first.results));
+    let (params, results) = match role {
+        Role::Value => return,
+        Role::Jvp => {
+            ([params.clone(), with(&params, "tangent")], [results.clone(), with(&results, "tangent")])
+        }
+        Role::Vjp => {
+            ([params.clone(), with(&results, "cotangent")], [results.clone(), with(&params, "cotangent")])
+        }
+    };
+    for (new, all) in [(params.concat(), &mut made.params), (results.concat(), &mut made.results)] {
+        if new.len() == all.len() {
+            all.iter_mut().zip(new).for_each(|((name, _), new)| *name = new);
+        }
+    }
 }
 
 fn parameters(func: &Func) -> Result<Vec<(String, Form)>, String> {

@@ -21,7 +21,7 @@ use wengert_native::library::Made;
 
 mod exports;
 
-pub use exports::{CFunction, c_library, c_names};
+pub use exports::{CFunction, Role, c_library, c_names};
 pub use wengert_c::{Exported, Line};
 pub use wengert_lower::{Entry, Layout};
 pub use wengert_native::{Given, Loaded};
@@ -127,11 +127,12 @@ pub struct Limits {
     pub stop: Arc<AtomicU64>,
 }
 
-/// Machine code of a program whose derivatives are made.
-pub fn native(unit: Unit, limits: Limits) -> Result<Native, Error> {
+/// Machine code of a program whose derivatives are made. With `strict`, numbers are to the last bit what they are elsewhere.
+pub fn native(unit: Unit, strict: bool, limits: Limits) -> Result<Native, Error> {
     let Unit { program, entry } = unit;
-    let compiled =
-        Compiled::new(program, limits.memory, limits.stop).map_err(|error| Error::Internal(Broken(error)))?;
+    let math = if strict { wengert_native::Math::Strict } else { wengert_native::Math::Fast };
+    let compiled = Compiled::with_math(program, math, limits.memory, limits.stop)
+        .map_err(|error| Error::Internal(Broken(error)))?;
     Ok(Native { compiled, entry })
 }
 

@@ -1,0 +1,23 @@
+//! `build`: a library for C programs.
+
+use crate::output::{AT_FAULT, FINE, print_text, report};
+use std::io;
+use std::path::Path;
+use wengert_driver::render::Style;
+use wengert_driver::{Build, Session};
+
+/// `wengert build FILE`
+pub(crate) fn build(file: &Path, what: &Build, folder: &Path, style: Style) -> io::Result<u8> {
+    let mut session = Session::new();
+    match session.build(file, what, folder) {
+        Ok(files) => {
+            let text: String = files.iter().map(|file| format!("{}\n", file.display())).collect();
+            print_text(&text)?;
+            Ok(FINE)
+        }
+        Err(diagnostics) => {
+            report(session.sources(), &diagnostics, style)?;
+            Ok(AT_FAULT)
+        }
+    }
+}
