@@ -64,6 +64,8 @@ fn the_final_delta_translation_is_linear_where_the_earlier_ones_are_not() {
         ("inputs", "delta", "delta bindings", "n"),
         ("network", "delta", "delta bindings", "n"),
         ("network", "delta", "numeric operations", "n"),
+        ("squares", "delta", "delta bindings", "n"),
+        ("squares", "delta D2", "steps", "exponential"),
         ("composition", "delta", "delta bindings", "n"),
     ]);
     let ratio = |family: &str, a: &str, b: &str| {
@@ -88,6 +90,7 @@ fn the_pushforward_is_linear_where_the_product_rule_is_quadratic() {
         ("product", "perturbative", "max_size", "n"),
         ("product", "perturbative product rule", "steps", "n²"),
         ("network", "perturbative", "steps", "n"),
+        ("squares", "perturbative", "steps", "n"),
         ("network", "perturbative product rule", "steps", "n²"),
         ("composition", "perturbative", "steps", "n"),
         ("doubling", "perturbative", "steps", "n"),
@@ -103,6 +106,8 @@ fn linear_factoring_makes_reverse_mode_linear() {
         ("doubling", "negation", "steps", "n"),
         ("product", "negation", "steps", "n"),
         ("network", "negation", "steps", "n"),
+        ("squares", "negation", "steps", "n"),
+        ("squares", "negation no factoring", "steps", "exponential"),
         ("composition", "negation", "steps", "n"),
         ("inputs", "negation", "steps", "n"),
         ("doubling", "negation no factoring", "steps", "exponential"),
@@ -126,6 +131,9 @@ fn the_differential_calculus_swells_where_the_pullback_calculus_does_not() {
         ("inputs", "pullback", "steps", "n"),
         ("network", "differential", "steps", "n²"),
         ("network", "pullback", "steps", "n"),
+        // But beside a function it does.
+        ("squares", "pullback", "steps", "exponential"),
+        ("squares", "pullback", "max_size", "exponential"),
     ]);
 }
 

@@ -8,7 +8,7 @@
 //! | Figure 2, lin(S) | `types` |
 //! | 3.2, appendix B | `a_reduction` |
 //! | Figure 3 (7–20b) | `conquer` (9–20b), `reduce` (7, 8) |
-//! | 3.4 (1–6) | `reduce`, `transpose` (5) |
+//! | 3.4 (1–6) | `reduce`, `transpose` (5), `compose` (6) |
 //! | remark 3.6 | `stuck` |
 //! | 3.5 | `machine` |
 //! | 5.1, appendix D | `differential` |
@@ -25,6 +25,7 @@
 )]
 
 mod a_reduction;
+mod compose;
 mod conquer;
 mod definition;
 mod differential;
@@ -54,6 +55,8 @@ mod denotation;
 mod examples;
 #[cfg(test)]
 mod theorems;
+#[cfg(test)]
+mod together;
 
 pub use differential::Differential;
 pub use errors::CODES;

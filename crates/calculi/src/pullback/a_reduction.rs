@@ -136,6 +136,33 @@ pub(crate) fn all(term: &Term, pat: &Pat, count: &mut dyn FnMut(&'static str)) -
     to_series(term, &mut pats, count)
 }
 
+/// The steps on P of `(Ω λpat.P)·S`: as long as P is not elementary, as [`step`] takes them.
+pub(crate) fn of_pullback(term: &Term, pat: &Pat, count: &mut dyn FnMut(&'static str)) -> Term {
+    let body = inside(term, &mut with(&[], pat), count);
+    if body.is_elementary() { body } else { all(&body, pat, count) }
+}
+
+/// The steps inside a term that is elementary when its body is a let series.
+fn inside(term: &Term, pats: &mut Vec<Pat>, count: &mut dyn FnMut(&'static str)) -> Term {
+    let named = |s: &Term| matches!(s.kind(), Kind::Var(_));
+    match term.kind() {
+        Kind::Lam(pat, body) => Term::lam(pat.clone(), scoped(pat, body, pats, count)),
+        Kind::DualMap(pat, body, s) if named(s) => {
+            Term::dual_map(pat.clone(), scoped(pat, body, pats, count), s.clone())
+        }
+        Kind::Pull(pat, body, s) if named(s) => {
+            Term::pull(pat.clone(), scoped(pat, body, pats, count), s.clone())
+        }
+        _ => term.clone(),
+    }
+}
+
+/// The steps inside the value of a `let`, which may be a series then.
+fn inside_value(term: &Term, pats: &mut Vec<Pat>, count: &mut dyn FnMut(&'static str)) -> Term {
+    let Kind::Let(var, value, body) = term.kind() else { return term.clone() };
+    Term::let_in(var.clone(), inside(value, pats, count), body.clone())
+}
+
 fn to_series(term: &Term, pats: &mut Vec<Pat>, count: &mut dyn FnMut(&'static str)) -> Term {
     if term.is_series() {
         return term.clone();
@@ -167,40 +194,50 @@ fn flatten(term: &Term, out: &mut Series, pats: &mut Vec<Pat>, count: &mut dyn F
         }
         return deep(|| flatten(&sugar, out, pats, count));
     }
+    if matches!(term.kind(), Kind::Let(..)) {
+        let reduced = deep(|| inside_value(term, pats, count));
+        if reduced.is_series() {
+            return out.append(&reduced);
+        }
+        return deep(|| flatten_let(&reduced, out, pats, count));
+    }
     let elementary = deep(|| match term.kind() {
-        Kind::Zero | Kind::Var(_) | Kind::Real(_) | Kind::DualConst(_) => Ok(term.clone()),
-        Kind::Lam(pat, body) => Ok(Term::lam(pat.clone(), scoped(pat, body, pats, count))),
-        Kind::App(a, b) => Ok(Term::app(part(a, out, pats, count), part(b, out, pats, count))),
-        Kind::Sum(a, b) => Ok(Term::sum(part(a, out, pats, count), part(b, out, pats, count))),
-        Kind::Pair(a, b) => Ok(Term::pair(part(a, out, pats, count), part(b, out, pats, count))),
-        Kind::Diff(a, b) => Ok(Term::diff(part(a, out, pats, count), part(b, out, pats, count))),
-        Kind::Proj(i, a) => Ok(Term::proj(*i, part(a, out, pats, count))),
-        Kind::Fun(f, a) => Ok(Term::fun(f.clone(), part(a, out, pats, count))),
-        Kind::Jac(f, a) => Ok(Term::jac(f.clone(), part(a, out, pats, count))),
+        Kind::Zero | Kind::Var(_) | Kind::Real(_) | Kind::DualConst(_) => term.clone(),
+        Kind::Lam(pat, body) => Term::lam(pat.clone(), scoped(pat, body, pats, count)),
+        Kind::App(a, b) => Term::app(part(a, out, pats, count), part(b, out, pats, count)),
+        Kind::Sum(a, b) => Term::sum(part(a, out, pats, count), part(b, out, pats, count)),
+        Kind::Pair(a, b) => Term::pair(part(a, out, pats, count), part(b, out, pats, count)),
+        Kind::Diff(a, b) => Term::diff(part(a, out, pats, count), part(b, out, pats, count)),
+        Kind::Proj(i, a) => Term::proj(*i, part(a, out, pats, count)),
+        Kind::Fun(f, a) => Term::fun(f.clone(), part(a, out, pats, count)),
+        Kind::Jac(f, a) => Term::jac(f.clone(), part(a, out, pats, count)),
         Kind::DualMap(pat, body, s) => {
             let body = scoped(pat, body, pats, count);
-            Ok(Term::dual_map(pat.clone(), body, part(s, out, pats, count)))
+            Term::dual_map(pat.clone(), body, part(s, out, pats, count))
         }
         Kind::Pull(pat, body, s) => {
             let body = scoped(pat, body, pats, count);
-            Ok(Term::pull(pat.clone(), body, part(s, out, pats, count)))
+            Term::pull(pat.clone(), body, part(s, out, pats, count))
         }
-        Kind::Let(var, value, body) => {
-            let value = to_series(value, pats, count);
-            count("A-let");
-            let renamed = out.bind(&value, var);
-            let body =
-                if renamed == *var { body.clone() } else { Subst::var(var, &Term::var(renamed)).apply(body) };
-            Err(flatten(&body, out, pats, count))
-        }
+        Kind::Let(..) => term.clone(),
     });
-    match elementary {
-        Ok(elementary) => {
-            count(rule(term));
-            out.push(elementary)
-        }
-        Err(last) => last,
-    }
+    count(rule(term));
+    out.push(elementary)
+}
+
+/// A `let` that is no series: that of its value, and that of its body.
+fn flatten_let(
+    term: &Term,
+    out: &mut Series,
+    pats: &mut Vec<Pat>,
+    count: &mut dyn FnMut(&'static str),
+) -> Var {
+    let Kind::Let(var, value, body) = term.kind() else { return out.push(term.clone()) };
+    let value = to_series(value, pats, count);
+    count("A-let");
+    let renamed = out.bind(&value, var);
+    let body = if renamed == *var { body.clone() } else { Subst::var(var, &Term::var(renamed)).apply(body) };
+    flatten(&body, out, pats, count)
 }
 
 fn part(term: &Term, out: &mut Series, pats: &mut Vec<Pat>, count: &mut dyn FnMut(&'static str)) -> Term {

@@ -1,7 +1,8 @@
 //! Variables and the patterns that λ binds: `λ⟨x,y⟩.S` of 3.1.3 is kept as written, and patterns that extend each other
 //! share what they have in common.
 
-use super::syntax::Term;
+use super::subst::deep;
+use super::syntax::{Kind, Term};
 use super::ty::Type;
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
@@ -151,34 +152,49 @@ impl Pat {
 
     /// Whether it binds the variable `id`; the last components are looked at first, since rules mention those.
     pub(crate) fn binds(&self, id: u32) -> bool {
-        let mut stack = vec![self.clone()];
-        while let Some(pat) = stack.pop() {
-            match pat.kind() {
-                PatKind::Var(var) if var.id() == id => return true,
-                PatKind::Var(_) => {}
-                PatKind::Pair(a, b) => {
-                    stack.push(a.clone());
-                    stack.push(b.clone());
+        let mut here = self;
+        loop {
+            match here.kind() {
+                PatKind::Var(var) => return var.id() == id,
+                PatKind::Pair(first, second) => {
+                    let found = match second.kind() {
+                        PatKind::Var(var) => var.id() == id,
+                        PatKind::Pair(..) => deep(|| second.binds(id)),
+                    };
+                    if found {
+                        return true;
+                    }
+                    here = first;
                 }
             }
         }
-        false
     }
 
-    /// What the variable `id` stands for if the pattern matches `value`.
+    /// What the variable `id` stands for if the pattern matches `value`. The way to the first components of a long tuple
+    /// is long, so nothing is made on it.
     pub(crate) fn component(&self, value: &Term, id: u32) -> Option<Term> {
-        let mut stack = vec![(self.clone(), value.clone())];
-        while let Some((pat, value)) = stack.pop() {
-            match pat.kind() {
-                PatKind::Var(var) if var.id() == id => return Some(value),
-                PatKind::Var(_) => {}
-                PatKind::Pair(a, b) => {
-                    stack.push((a.clone(), value.project(1)));
-                    stack.push((b.clone(), value.project(2)));
+        let (mut here, mut value) = (self, value);
+        loop {
+            match (here.kind(), value.kind()) {
+                (PatKind::Var(var), _) => return (var.id() == id).then(|| value.clone()),
+                (PatKind::Pair(first, second), Kind::Pair(left, right)) => {
+                    match second.kind() {
+                        PatKind::Var(var) if var.id() == id => return Some(right.clone()),
+                        PatKind::Var(_) => {}
+                        PatKind::Pair(..) => {
+                            if let Some(found) = deep(|| second.component(right, id)) {
+                                return Some(found);
+                            }
+                        }
+                    }
+                    (here, value) = (first, left);
+                }
+                (PatKind::Pair(first, second), _) => {
+                    let in_second = deep(|| second.component(&value.project(2), id));
+                    return in_second.or_else(|| deep(|| first.component(&value.project(1), id)));
                 }
             }
         }
-        None
     }
 }
 

@@ -12,9 +12,9 @@
 
 use super::a_reduction;
 use super::print::{Notation, print_marked};
-use super::stuck::Stuck;
+use super::stuck::{Stuck, has_stuck};
 use super::subst::{Subst, deep, mirror};
-use super::syntax::{Binder, Kind, Pat, PatKind, Term, Type, Var, each_child, live_nodes, paired};
+use super::syntax::{Kind, Pat, PatKind, Term, Type, Var, live_nodes, paired};
 use super::transpose::{add, transpose};
 use crate::kit::ground::Ground;
 use crate::kit::trace::{Counts, Limits, Step, Stopped, Trace};
@@ -145,13 +145,13 @@ type Observer<'a> = dyn FnMut(&'static str, &Term, &Term) + 'a;
 pub(crate) struct Reducer<'a> {
     limits: &'a Limits,
     notation: Notation,
-    counts: Counts,
+    pub(super) counts: Counts,
     steps: Vec<Step>,
     text: usize,
-    flops: u64,
+    pub(super) flops: u64,
     /// How deep in premises.
     premises: u32,
-    premise_steps: u64,
+    pub(super) premise_steps: u64,
     base: u64,
     mirrors: FxHashMap<*const (), (Pat, Pat)>,
     /// Told of each step outside premises, for the theorems.
@@ -161,6 +161,8 @@ pub(crate) struct Reducer<'a> {
     wanted: usize,
     /// Why the last pullback without a reduction has none.
     pub(super) stuck: Option<Stuck>,
+    /// Reductions 6 are taken one by one as long as there are more frames than this.
+    pub(super) one_by_one: usize,
 }
 
 /// What a reduction came to.
@@ -188,6 +190,7 @@ impl<'a> Reducer<'a> {
             redexes: Vec::new(),
             wanted: 0,
             stuck: None,
+            one_by_one: usize::MAX,
         }
     }
 
@@ -239,7 +242,7 @@ impl<'a> Reducer<'a> {
         Outcome { trace, end, stuck }
     }
 
-    fn run(&mut self, start: Term, frames: &mut Vec<Frame>) -> Result<Term, (Term, Stopped)> {
+    pub(super) fn run(&mut self, start: Term, frames: &mut Vec<Frame>) -> Result<Term, (Term, Stopped)> {
         let bottom = frames.len();
         let mut term = start;
         loop {
@@ -263,8 +266,14 @@ impl<'a> Reducer<'a> {
                 if frames.len() == bottom {
                     return Ok(term);
                 }
-                let Some(frame) = frames.pop() else { return Ok(term) };
-                match after(frame, term) {
+                let next = match self.composed(&term, frames, bottom) {
+                    Some(complete) => Err(complete),
+                    None => match frames.pop() {
+                        Some(frame) => after(frame, term),
+                        None => return Ok(term),
+                    },
+                };
+                match next {
                     Ok((frame, next)) => {
                         frames.push(frame);
                         term = next;
@@ -277,7 +286,10 @@ impl<'a> Reducer<'a> {
                                 here = true;
                                 self.stepped(rule, &complete, reduct, frames)?
                             }
-                            None => complete,
+                            None => {
+                                complete.found_value();
+                                complete
+                            }
                         };
                     }
                 }
@@ -287,11 +299,12 @@ impl<'a> Reducer<'a> {
 
     /// Reduces a premise to its normal form.
     pub(crate) fn run_premise(&mut self, start: Term) -> Result<Term, Stopped> {
-        let outside = std::mem::take(&mut self.mirrors);
+        let outside =
+            (std::mem::take(&mut self.mirrors), std::mem::replace(&mut self.one_by_one, usize::MAX));
         self.premises += 1;
         let end = deep(|| self.run(start, &mut Vec::new())).map_err(|(_, stopped)| stopped);
         self.premises -= 1;
-        self.mirrors = outside;
+        (self.mirrors, self.one_by_one) = outside;
         end
     }
 
@@ -353,6 +366,25 @@ impl<'a> Reducer<'a> {
         self.met(size).map_or(Ok(()), Err)
     }
 
+    /// Whether each step is seen by somebody.
+    pub(super) fn watched(&self) -> bool {
+        let noted = self.observer.is_some() || self.redexes.len() < self.wanted;
+        self.recording() || (noted && self.premises == 0)
+    }
+
+    /// Counts steps that are taken together; the limits hold for their sum.
+    pub(super) fn note_together(&mut self, rule: &'static str, count: usize) -> Result<(), Stopped> {
+        for _ in 0..count {
+            self.counts.step(rule);
+        }
+        if self.premises > 0 {
+            self.premise_steps += count as u64;
+        }
+        let size = live_nodes().saturating_sub(self.base);
+        self.counts.size(size);
+        self.met(size).map_or(Ok(()), Err)
+    }
+
     fn recording(&self) -> bool {
         self.premises == 0 && (self.steps.len() as u64) < self.limits.recorded && self.text < MAX_TEXT
     }
@@ -382,7 +414,7 @@ impl<'a> Reducer<'a> {
         }
         let (counts, premises) = (&mut self.counts, self.premises);
         let mut steps = 0;
-        let series = a_reduction::all(body, pat, &mut |rule| {
+        let series = a_reduction::of_pullback(body, pat, &mut |rule| {
             counts.step(rule);
             steps += 1;
         });
@@ -500,23 +532,6 @@ impl<'a> Reducer<'a> {
         }
         numbers(a).zip(numbers(b)).map(|_| ("+", add(a, b, &mut self.flops)))
     }
-}
-
-/// Whether a pullback is applied somewhere where evaluation has been.
-fn has_stuck(end: &Term) -> bool {
-    let mut stack = vec![end.clone()];
-    let mut seen = rustc_hash::FxHashSet::default();
-    while let Some(term) = stack.pop() {
-        if matches!(term.kind(), Kind::App(f, _) if matches!(f.kind(), Kind::Pull(..))) {
-            return true;
-        }
-        each_child(term.kind(), |binder, child| {
-            if matches!(binder, Binder::None) && seen.insert(child.ptr()) {
-                stack.push(child.clone());
-            }
-        });
-    }
-    false
 }
 
 /// A value as plain data: numbers, vectors and dual constants, or the term's text.

@@ -7,7 +7,7 @@
 
 use super::errors;
 use super::print::{Notation, print_marked};
-use super::syntax::{Kind, Term};
+use super::syntax::{Binder, Kind, Term, each_child};
 use crate::kit::simple;
 use wengert_base::{Diagnostic, Span};
 
@@ -44,6 +44,23 @@ impl Stuck {
             None => errors::stuck(program.term.span, None),
         }
     }
+}
+
+/// Whether a pullback is applied somewhere where evaluation has been.
+pub(super) fn has_stuck(end: &Term) -> bool {
+    let mut stack = vec![end.clone()];
+    let mut seen = rustc_hash::FxHashSet::default();
+    while let Some(term) = stack.pop() {
+        if matches!(term.kind(), Kind::App(f, _) if matches!(f.kind(), Kind::Pull(..))) {
+            return true;
+        }
+        each_child(term.kind(), |binder, child| {
+            if matches!(binder, Binder::None) && seen.insert(child.ptr()) {
+                stack.push(child.clone());
+            }
+        });
+    }
+    false
 }
 
 /// The first application of a variable of that name in the program.

@@ -68,6 +68,20 @@ impl Subst {
         Subst { map, tuples: FxHashMap::default(), free, done: FxHashMap::default() }
     }
 
+    /// The substitution of nothing, for [`Subst::and`].
+    pub(crate) fn nothing() -> Subst {
+        Subst::of(FxHashMap::default())
+    }
+
+    /// Adds `[value/var]`, for a variable that no term before has mentioned.
+    pub(crate) fn and(&mut self, var: &Var, value: Term) {
+        match (&mut self.free, value.few_free()) {
+            (Some(free), Some(more)) => free.extend(more),
+            (free, _) => *free = None,
+        }
+        self.map.insert(var.id(), value);
+    }
+
     /// The term after the substitution.
     pub(crate) fn apply(&mut self, term: &Term) -> Term {
         if term.few_free().is_some_and(|free| !free.iter().any(|id| self.map.contains_key(id))) {

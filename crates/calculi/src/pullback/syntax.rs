@@ -26,6 +26,8 @@ struct Node {
     /// Free variables in order, or `None` if there are more than [`MANY`] (then: perhaps all).
     free: Option<Free>,
     flags: Flags,
+    /// Known to be a value.
+    value: Cell<bool>,
 }
 
 type Free = SmallVec<[u32; 4]>;
@@ -99,7 +101,8 @@ impl Term {
             free = Some(SmallVec::from_slice(&[var.id()]));
         }
         let flags = flags(&kind);
-        Term(Rc::new(Node { kind, ty, size, free, flags }))
+        let value = Cell::new(flags.value);
+        Term(Rc::new(Node { kind, ty, size, free, flags, value }))
     }
 
     pub(crate) fn zero(ty: Type) -> Term {
@@ -201,7 +204,12 @@ impl Term {
 
     /// Known to be a value; a term that is not may still turn out to be one.
     pub(crate) fn is_value(&self) -> bool {
-        self.0.flags.value
+        self.0.value.get()
+    }
+
+    /// Notes that it is a value, so that nobody looks for a redex in it again.
+    pub(crate) fn found_value(&self) {
+        self.0.value.set(true);
     }
 
     pub(crate) fn is_elementary(&self) -> bool {
