@@ -162,7 +162,7 @@ impl Loaded {
 
     /// The same by an engine.
     pub fn eval_by(&mut self, engine: Engine, text: &str) -> Result<Option<String>, String> {
-        let options = Options { engine, ..limits() };
+        let options = Options { engine, strict: true, ..limits() };
         match self.session.eval_in(&self.scope, "property.wg", text, &options) {
             Ok(evaluated) => Ok(Some(show(&evaluated.value))),
             Err(diagnostics) => {

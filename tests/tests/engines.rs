@@ -1,7 +1,7 @@
 //! Engines agree: whatever the interpreter gives, machine code gives, errors and their places included.
 //!
 //! Here are the examples, the wrong programs that fail when they run, and generated programs with their derivatives.
-//! `WENGERT_ENGINE=native cargo test -p wengert-tests` runs everything else in machine code too: the book, the examples, the
+//! `WENGERT_ENGINE=native WENGERT_STRICT=true cargo test -p wengert-tests` runs everything else in machine code too: the book, the examples, the
 //! tests of the command.
 
 use std::path::{Path, PathBuf};
@@ -28,7 +28,8 @@ fn examples_give_the_same() {
     examples.retain(|path| !is_one_of(path, NOT_YET));
     parallel::check_all("examples", &examples, |path| {
         let name = project::relative(path);
-        let transcript = |engine: &str| unsigned(&wengert(&["run", &name, "--engine", engine]).transcript());
+        let transcript =
+            |engine: &str| unsigned(&wengert(&["run", &name, "--engine", engine, "--strict"]).transcript());
         let (expected, found) = (transcript("interp"), transcript("native"));
         if expected == found { Ok(()) } else { Err(format!("{name} gives\n{found}instead of\n{expected}")) }
     });
@@ -54,7 +55,8 @@ fn programs_that_fail_fail_in_the_same_words_at_the_same_place() {
     };
     let programs: Vec<PathBuf> = project::files("tests/errors", "wg").into_iter().filter(runs).collect();
     parallel::check_all("wrong programs", &programs, |path| {
-        let transcript = |engine: &str| try_program(path, &["--engine", engine]).map(|ran| ran.transcript());
+        let transcript =
+            |engine: &str| try_program(path, &["--engine", engine, "--strict"]).map(|ran| ran.transcript());
         let (expected, found) = (transcript("interp"), transcript("native"));
         let name = project::relative(path);
         if expected == found {

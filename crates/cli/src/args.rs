@@ -384,7 +384,7 @@ pub(crate) struct How {
     pub(crate) engine: EngineArg,
 
     /// Compute every number to the last bit as the interpreter does, whatever the engine
-    #[arg(long)]
+    #[arg(long, env = "WENGERT_STRICT")]
     pub(crate) strict: bool,
 
     /// Print what the compiler makes of it instead of evaluating it
