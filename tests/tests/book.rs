@@ -163,7 +163,7 @@ fn copy_programs(folder: &Path) {
     for name in ["examples", "lib"] {
         let to = folder.join(name);
         std::fs::create_dir_all(&to).expect("a scratch folder can be made");
-        for file in project::files(name, "wg") {
+        for file in ["wg", "c"].into_iter().flat_map(|ending| project::files(name, ending)) {
             let file_name = file.file_name().expect("a file has a name");
             std::fs::copy(&file, to.join(file_name)).expect("a program can be copied");
         }

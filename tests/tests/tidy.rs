@@ -74,6 +74,7 @@ const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
     ("crates/ad/src/linear.rs", "lin", "a case for each kind of linear statement"),
     ("crates/ad/src/tidy.rs", "is_harmless", "a case for each kind of operation"),
     ("crates/ad/src/transpose/arrays.rs", "array", "a case for each array operation"),
+    ("crates/c/src/body/expr.rs", "expr", "a case for each kind of value"),
     ("crates/calculi/src/delta/types.rs", "node", "a case for each kind of term: one typing rule each"),
     ("crates/calculi/src/pullback/from_core/arrays.rs", "array_prim", "a case for each array operation"),
 ];

@@ -19,6 +19,9 @@ use wengert_native::loops::{Kind, Passing, Program};
 
 const EXPORTS: &str = include_str!("../runtime/exports.c");
 
+/// Longer heads of functions are broken.
+const WIDE: usize = 100;
+
 /// What a value is in C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
@@ -158,7 +161,25 @@ fn head(name: &str, export: &Export<'_>) -> String {
         Form::Text => format!("char **{name}"),
         form => declared(*form, name, "*"),
     }));
-    format!("int {}({})", export.name, params.join(", "))
+    let line = format!("int {}({})", export.name, params.join(", "));
+    if line.len() <= WIDE {
+        return line;
+    }
+    // As many on a line as fit.
+    let (mut text, mut width) = (format!("int {}(", export.name), WIDE);
+    for (place, param) in params.iter().enumerate() {
+        let comma = if place + 1 < params.len() { "," } else { ")" };
+        if width + param.len() + 2 > WIDE {
+            text.push_str("\n    ");
+            width = 4;
+        } else {
+            text.push(' ');
+        }
+        width += param.len() + 2;
+        text.push_str(param);
+        text.push_str(comma);
+    }
+    text
 }
 
 fn header(name: &str, exports: &[Export<'_>]) -> String {
