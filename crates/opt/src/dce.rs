@@ -6,7 +6,7 @@
 use crate::facts::{is_safe, is_total, total};
 use crate::inline::callees;
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{Custom, Loop, Op, Rule, While};
+use wengert_ir::op::{ArrayOp, Custom, Loop, Mode, Op, Rule, While};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::Table;
 use wengert_ir::{Atom, Block, Program, Stmt, Var};
@@ -16,13 +16,21 @@ pub(crate) fn run(program: &mut Program) {
     drop_functions(program);
     let total = total(program);
     for (_, func) in program.funcs.iter_mut() {
-        let mut live = Live { total: &total, vars: FxHashSet::default() };
+        let mut lengths = FxHashSet::default();
+        func.body.for_each_stmt(&mut |stmt| {
+            if let Op::Array(ArrayOp::Length(_), _) = stmt.op {
+                lengths.extend(&stmt.outs);
+            }
+        });
+        let mut live = Live { total: &total, lengths, vars: FxHashSet::default() };
         live.block(&mut func.body);
     }
 }
 
 struct Live<'t> {
     total: &'t FxHashSet<FuncId>,
+    /// Sizes of arrays.
+    lengths: FxHashSet<Var>,
     vars: FxHashSet<Var>,
 }
 
@@ -41,12 +49,15 @@ impl Live<'_> {
                     continue;
                 }
                 self.narrow(&mut stmt);
-                stmt.op.for_each_atom(&mut |atom| {
-                    self.vars.extend(atom.var());
-                });
                 for inner in stmt.op.blocks_mut() {
                     self.block(inner);
                 }
+                if let Op::Loop(parts) = &mut stmt.op {
+                    self.narrow_inputs(parts);
+                }
+                stmt.op.for_each_atom(&mut |atom| {
+                    self.vars.extend(atom.var());
+                });
                 kept.push(stmt);
             }
             kept.reverse();
@@ -55,7 +66,31 @@ impl Live<'_> {
     }
 
     fn is_needed(&self, stmt: &Stmt) -> bool {
-        stmt.outs.iter().any(|out| self.vars.contains(out)) || !is_removable(stmt, self.total)
+        stmt.outs.iter().any(|out| self.vars.contains(out))
+            || !(is_removable(stmt, self.total) || self.is_as_long_as_another(&stmt.op))
+    }
+
+    /// Whether an operation makes an array as long as one that is there: then it does not fail.
+    fn is_as_long_as_another(&self, op: &Op) -> bool {
+        match op {
+            Op::Array(ArrayOp::Replicate | ArrayOp::Iota, args) => {
+                args.first().and_then(Atom::var).is_some_and(|count| self.lengths.contains(&count))
+            }
+            _ => false,
+        }
+    }
+
+    /// Leaves out arrays that a loop does not look at, after its body was gone through.
+    fn narrow_inputs(&self, parts: &mut Loop) {
+        if parts.mode == Mode::Reduce {
+            return;
+        }
+        let carried = 1 + parts.init.len() + parts.accs.len();
+        let rows = parts.body.params.iter().skip(carried);
+        let mut used: Vec<bool> = rows.map(|row| self.vars.contains(row)).collect();
+        keep_at(&mut parts.inputs, &used);
+        used.splice(0..0, std::iter::repeat_n(true, carried));
+        keep_at(&mut parts.body.params, &used);
     }
 
     /// Leaves out results that nobody needs.

@@ -11,10 +11,12 @@
 
 mod cse;
 mod dce;
+mod ends;
 mod facts;
 mod fuse;
 mod hoist;
 mod inline;
+mod merge;
 mod rows;
 mod simplify;
 mod walk;
@@ -46,8 +48,13 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "rows",
-        what: "what a loop reads at its index becomes a row that it goes through",
+        what: "what a loop reads at its index becomes a row that it goes through; sums of arrays become loops",
         run: rows::run,
+    },
+    Pass {
+        name: "ends",
+        what: "no array goes into a loop twice or unread, or comes out twice or as it went in",
+        run: ends::run,
     },
     Pass { name: "cse", what: "what was computed before is not computed again", run: cse::run },
     Pass { name: "hoist", what: "what does not change in a loop is computed before it", run: hoist::run },
@@ -56,6 +63,7 @@ pub const PASSES: &[Pass] = &[
         what: "a loop that makes an array for one other loop becomes part of it",
         run: fuse::run,
     },
+    Pass { name: "merge", what: "independent loops over the same indices become one", run: merge::run },
     Pass {
         name: "dce",
         what: "what nobody needs is not computed; loops carry and give only what is used",

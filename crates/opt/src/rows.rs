@@ -1,5 +1,6 @@
 //! What a loop reads at its index becomes a row that it goes through: the size of the array is known to be the number of
-//! iterations, so that nothing has to be checked, and the derivative is an array of rows and no accumulator.
+//! iterations, so that nothing has to be checked, and the derivative is an array of rows and no accumulator. The sum of two
+//! arrays, one of which a loop has made, is such a loop.
 //!
 //! ```text
 //! n = length(xs)                          n = length(xs)
@@ -11,7 +12,8 @@ use crate::facts::Lengths;
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::program::VarInfo;
-use wengert_ir::{Atom, Block, Func, Program, Var};
+use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
+use wengert_prim::RealOp;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
@@ -25,7 +27,12 @@ pub(crate) fn run(program: &mut Program) {
 fn block(func: &mut Func, place: &mut Block, lengths: &mut Lengths) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let mark = lengths.mark();
+        let mut made: FxHashSet<Var> = FxHashSet::default();
         for stmt in &mut place.stmts {
+            sum_of_made(func, stmt, &made, lengths);
+            if let Op::Loop(parts) = &stmt.op {
+                made.extend(stmt.outs.iter().skip(parts.init.len() + parts.accs.len()));
+            }
             if let Op::Loop(parts) = &mut stmt.op
                 && parts.mode != Mode::Reduce
             {
@@ -38,6 +45,30 @@ fn block(func: &mut Func, place: &mut Block, lengths: &mut Lengths) {
         }
         lengths.forget(mark);
     });
+}
+
+/// The elementwise sum of two arrays, one of which a loop has made, is a loop, so that the two can become one.
+fn sum_of_made(func: &mut Func, stmt: &mut Stmt, made: &FxHashSet<Var>, lengths: &Lengths) {
+    let (Op::Array(ArrayOp::Add, args), [out]) = (&stmt.op, stmt.outs.as_slice()) else { return };
+    let [Atom::Var(a), Atom::Var(b)] = args.as_slice() else { return };
+    let Some(len) = lengths.of(&Atom::Var(*a)).cloned() else { return };
+    let flat = func.ty(*out) == Ty::Array(Elem::Real, 1);
+    let known = lengths.of(&Atom::Var(*b)) == Some(&len);
+    if !flat || !known || !(made.contains(a) || made.contains(b)) {
+        return;
+    }
+    let inputs = args.clone();
+    let name = func.vars.at(*out).name;
+    let mut fresh = |ty| func.vars.push(VarInfo { name, ty });
+    let (index, x, y, sum) = (fresh(Ty::INT), fresh(Ty::REAL), fresh(Ty::REAL), fresh(Ty::REAL));
+    let op = Op::Real(RealOp::Add, vec![Atom::Var(x), Atom::Var(y)]);
+    let body = Block {
+        params: vec![index, x, y],
+        stmts: vec![Stmt { outs: vec![sum], op, span: stmt.span }],
+        results: vec![Atom::Var(sum)],
+    };
+    let (init, accs) = (Vec::new(), Vec::new());
+    stmt.op = Op::Loop(Box::new(Loop { mode: Mode::Each, backward: false, len, inputs, init, accs, body }));
 }
 
 /// Makes rows of what a loop reads at its index.

@@ -1,0 +1,134 @@
+//! What goes into a loop and comes out of it: no array goes in twice, none that is known without reading it, and none comes
+//! out twice or as it went in. The sizes of rows are those of the array.
+//!
+//! ```text
+//! each i < n, x in xs, y in xs, j in iota(n), c in replicate(n, 2.0) { … yield x, z, z }
+//! each i < n, x in xs { … yield z }               with y = x, j = i, c = 2.0; the first result is xs
+//! ```
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed stays as it is")]
+
+use crate::walk::{Forward, Names};
+use rustc_hash::FxHashMap;
+use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
+use wengert_ir::{Atom, Func, Program, Stmt, Var};
+
+/// See the module.
+pub(crate) fn run(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        Ends::default().function(func);
+    }
+}
+
+#[derive(Default)]
+struct Ends {
+    names: Names,
+    /// Arrays whose rows are known.
+    known: FxHashMap<Var, Rows>,
+    /// Rows, and the arrays in which they stand.
+    rows: FxHashMap<Var, Atom>,
+}
+
+/// The rows of an array.
+#[derive(Clone)]
+enum Rows {
+    /// All the same.
+    All(Atom),
+    /// Each the number of its place.
+    Places,
+}
+
+impl Forward for Ends {
+    fn names(&mut self) -> &mut Names {
+        &mut self.names
+    }
+
+    fn stmt(&mut self, func: &mut Func, _: &mut Vec<Stmt>, stmt: &mut Stmt) -> Option<Vec<Atom>> {
+        match &mut stmt.op {
+            Op::Array(op, args) => {
+                let rows = match (*op, args.as_slice()) {
+                    (ArrayOp::Replicate, [_, row]) => Some(Rows::All(row.clone())),
+                    (ArrayOp::Iota, _) => Some(Rows::Places),
+                    (ArrayOp::Zeros, [xs]) if func.type_of(xs).rank() == 1 => {
+                        Some(Rows::All(Atom::Real(0.0)))
+                    }
+                    _ => None,
+                };
+                if let (Some(rows), [out]) = (rows, stmt.outs.as_slice()) {
+                    self.known.insert(*out, rows);
+                }
+                if let (ArrayOp::Length(axis), [xs]) = (op, args.as_mut_slice()) {
+                    // Rows of rows of …
+                    while let Some(array) = xs.var().and_then(|row| self.rows.get(&row)).cloned() {
+                        (*axis, *xs) = (*axis + 1, array);
+                    }
+                }
+            }
+            Op::Loop(parts) if parts.mode != Mode::Reduce => {
+                self.inputs(parts);
+                self.outputs(parts, &mut stmt.outs);
+                let carried = 1 + parts.init.len() + parts.accs.len();
+                for (param, input) in parts.body.params.iter().skip(carried).zip(&parts.inputs) {
+                    if func.ty(*param).rank() > 0 {
+                        self.rows.insert(*param, input.clone());
+                    }
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+impl Ends {
+    fn inputs(&mut self, parts: &mut Loop) {
+        let carried = 1 + parts.init.len() + parts.accs.len();
+        let index = parts.body.params.first().copied();
+        let rows = parts.body.params.split_off(carried.min(parts.body.params.len()));
+        let mut kept: Vec<(Atom, Var)> = Vec::new();
+        for (param, input) in rows.into_iter().zip(std::mem::take(&mut parts.inputs)) {
+            let row = match (input.var().and_then(|var| self.known.get(&var)), index) {
+                (Some(Rows::All(row)), _) => Some(row.clone()),
+                (Some(Rows::Places), Some(index)) => Some(Atom::Var(index)),
+                (_, _) => kept.iter().find(|(other, _)| *other == input).map(|(_, row)| Atom::Var(*row)),
+            };
+            match row {
+                Some(row) => self.names.set(param, row),
+                None => kept.push((input, param)),
+            }
+        }
+        (parts.inputs, parts.body.params) = {
+            let (inputs, rows): (Vec<Atom>, Vec<Var>) = kept.into_iter().unzip();
+            let params = std::mem::take(&mut parts.body.params);
+            (inputs, params.into_iter().chain(rows).collect())
+        };
+    }
+
+    fn outputs(&mut self, parts: &mut Loop, outs: &mut Vec<Var>) {
+        let carried = parts.init.len() + parts.accs.len();
+        let rows: Vec<(Atom, Var)> = parts
+            .body
+            .params
+            .iter()
+            .skip(1 + carried)
+            .zip(&parts.inputs)
+            .map(|(row, input)| (input.clone(), *row))
+            .collect();
+        let mut kept: Vec<(Atom, Var)> = Vec::new();
+        let results = parts.body.results.split_off(carried.min(parts.body.results.len()));
+        for (mut result, out) in results.into_iter().zip(outs.split_off(carried.min(outs.len()))) {
+            self.names.replace(&mut result);
+            let same =
+                rows.iter().find(|(_, row)| result.var() == Some(*row)).map(|(input, _)| input.clone());
+            let twice = kept.iter().find(|(other, _)| *other == result).map(|(_, other)| Atom::Var(*other));
+            match same.or(twice) {
+                Some(known) => self.names.set(out, known),
+                None => kept.push((result, out)),
+            }
+        }
+        for (result, out) in kept {
+            parts.body.results.push(result);
+            outs.push(out);
+        }
+    }
+}
