@@ -39,104 +39,37 @@ pub(crate) fn scalars() -> Vec<Symbol> {
     (kernels().scalars)()
 }
 
-/// Functions of one or two numbers for the code generator.
+/// Functions of one or two numbers for the code generator, compiled with some attributes.
 macro_rules! scalars {
-    ($fused:expr, [$(#[$attribute:meta])*]) => {
+    (@ $fused:expr, $attributes:tt, $($one:ident $one_name:literal)*; $($two:ident $two_name:literal)*) => {
         /// See [`super::scalars`].
         pub(super) fn scalars() -> Vec<super::Symbol> {
-            let mut all: Vec<super::Symbol> = Vec::new();
-            macro_rules! one {
-                ($function:ident, $name:literal) => {
-                    $(#[$attribute])*
-                    extern "C" fn call(x: f64) -> f64 {
-                        super::scalar::<{ $fused }>(Function::$function, x, x)
-                    }
-                    all.push(($name, call as *const u8));
-                };
-            }
-            macro_rules! two {
-                ($function:ident, $name:literal) => {
-                    $(#[$attribute])*
-                    extern "C" fn call(x: f64, y: f64) -> f64 {
-                        super::scalar::<{ $fused }>(Function::$function, x, y)
-                    }
-                    all.push(($name, call as *const u8));
-                };
-            }
-            {
-                one!(Exp, "real_exp");
-            }
-            {
-                one!(Expm1, "real_expm1");
-            }
-            {
-                one!(Log, "real_log");
-            }
-            {
-                one!(Log2, "real_log2");
-            }
-            {
-                one!(Log10, "real_log10");
-            }
-            {
-                one!(Log1p, "real_log1p");
-            }
-            {
-                one!(Cbrt, "real_cbrt");
-            }
-            {
-                one!(Sin, "real_sin");
-            }
-            {
-                one!(Cos, "real_cos");
-            }
-            {
-                one!(Tan, "real_tan");
-            }
-            {
-                one!(Asin, "real_asin");
-            }
-            {
-                one!(Acos, "real_acos");
-            }
-            {
-                one!(Atan, "real_atan");
-            }
-            {
-                one!(Sinh, "real_sinh");
-            }
-            {
-                one!(Cosh, "real_cosh");
-            }
-            {
-                one!(Tanh, "real_tanh");
-            }
-            {
-                one!(Asinh, "real_asinh");
-            }
-            {
-                one!(Acosh, "real_acosh");
-            }
-            {
-                one!(Atanh, "real_atanh");
-            }
-            {
-                one!(Sigmoid, "real_sigmoid");
-            }
-            {
-                one!(Softplus, "real_softplus");
-            }
-            {
-                two!(Pow, "real_pow");
-            }
-            {
-                two!(Atan2, "real_atan2");
-            }
-            {
-                two!(Hypot, "real_hypot");
-            }
-            all
+            vec![
+                $({
+                    scalars!(# $attributes, extern "C" fn call(x: f64) -> f64 {
+                        super::scalar::<{ $fused }>(Function::$one, x, x)
+                    });
+                    ($one_name, call as *const u8)
+                },)*
+                $({
+                    scalars!(# $attributes, extern "C" fn call(x: f64, y: f64) -> f64 {
+                        super::scalar::<{ $fused }>(Function::$two, x, y)
+                    });
+                    ($two_name, call as *const u8)
+                },)*
+            ]
         }
+    };
+    (# [$(#[$attribute:meta])*], $item:item) => { $(#[$attribute])* $item };
+    ($fused:expr, $attributes:tt) => {
+        scalars!(
+            @ $fused, $attributes,
+            Exp "real_exp" Expm1 "real_expm1" Log "real_log" Log2 "real_log2" Log10 "real_log10" Log1p "real_log1p"
+            Cbrt "real_cbrt" Sin "real_sin" Cos "real_cos" Tan "real_tan" Asin "real_asin" Acos "real_acos"
+            Atan "real_atan" Sinh "real_sinh" Cosh "real_cosh" Tanh "real_tanh" Asinh "real_asinh"
+            Acosh "real_acosh" Atanh "real_atanh" Sigmoid "real_sigmoid" Softplus "real_softplus";
+            Pow "real_pow" Atan2 "real_atan2" Hypot "real_hypot"
+        );
     };
 }
 
