@@ -102,9 +102,12 @@ fn internal(error: impl std::fmt::Display) -> String {
 impl<'a> Compiler<'a> {
     fn new(program: &'a Program, math: Math) -> Result<Compiler<'a>, String> {
         let mut flags = settings::builder();
-        for (name, value) in
-            [("use_colocated_libcalls", "false"), ("is_pic", "false"), ("opt_level", "speed")]
-        {
+        for (name, value) in [
+            ("use_colocated_libcalls", "false"),
+            ("is_pic", "false"),
+            ("opt_level", "speed"),
+            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+        ] {
             flags.set(name, value).map_err(internal)?;
         }
         let isa = cranelift_native::builder()?.finish(settings::Flags::new(flags)).map_err(internal)?;
@@ -210,6 +213,11 @@ fn name(index: usize) -> UserFuncName {
 /// How memory is read and written: aligned, and never at a wrong address.
 fn flags() -> MemFlagsData {
     MemFlagsData::trusted()
+}
+
+/// The same, of what does not change during a run.
+fn constant() -> MemFlagsData {
+    MemFlagsData::trusted().with_readonly()
 }
 
 /// The type of a word in registers.

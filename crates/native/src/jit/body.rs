@@ -1,8 +1,9 @@
 //! Statements.
 
-use super::{Compiler, flags, machine};
+use super::{Compiler, constant, flags, machine};
 use crate::loops::{Func, Kind, Local, Operand, Program, Runtime, Stmt, Value as Expr, Word};
 use crate::runtime::context;
+use crate::runtime::heap::SMALL;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     Block, Function, InstBuilder, StackSlotData, StackSlotKind, TrapCode, Value, types,
@@ -108,7 +109,7 @@ impl Body<'_, '_, '_> {
             Operand::Real(x) => self.builder.ins().f64const(x),
             Operand::Int(n) => self.builder.ins().iconst(types::I64, n),
             Operand::Text(number) => {
-                let table = self.builder.ins().load(types::I64, flags(), self.state, context::TEXTS);
+                let table = self.builder.ins().load(types::I64, constant(), self.state, context::TEXTS);
                 let offset = i32::try_from(number).unwrap_or(0) * 8;
                 self.builder.ins().load(types::I64, flags(), table, offset)
             }
@@ -148,10 +149,7 @@ impl Body<'_, '_, '_> {
             Stmt::Runtime { call, args, out } => self.runtime(*call, args, *out),
             Stmt::Retain(object, kind) => self.retain(*object, *kind),
             Stmt::Release(object, kind) => self.release(*object, *kind),
-            Stmt::Free(object, _) => {
-                let object = self.operand(*object);
-                self.import("free", &[self.state, object]);
-            }
+            Stmt::Free(object, _) => self.free(*object),
             Stmt::Fail(site, numbers) => self.fail(*site, numbers),
         }
     }
@@ -180,7 +178,7 @@ impl Body<'_, '_, '_> {
     /// Fails if little of the stack is left.
     fn check_stack(&mut self) {
         let pointer = self.builder.ins().get_stack_pointer(types::I64);
-        let limit = self.builder.ins().load(types::I64, flags(), self.state, context::STACK_LIMIT);
+        let limit = self.builder.ins().load(types::I64, constant(), self.state, context::STACK_LIMIT);
         let over = self.builder.ins().icmp(IntCC::UnsignedLessThan, pointer, limit);
         self.unlikely(over, |this| this.fail(context::MEMORY, &[]));
         self.check_stop();
@@ -188,7 +186,7 @@ impl Body<'_, '_, '_> {
 
     /// Fails if the program is to stop.
     fn check_stop(&mut self) {
-        let address = self.builder.ins().load(types::I64, flags(), self.state, context::STOP);
+        let address = self.builder.ins().load(types::I64, constant(), self.state, context::STOP);
         let stop = self.builder.ins().load(types::I64, flags(), address, 0);
         self.unlikely(stop, |this| this.fail(context::STOPPED, &[]));
     }
@@ -376,6 +374,58 @@ impl Body<'_, '_, '_> {
             let count = this.builder.ins().iadd_imm_s(count, 1);
             this.builder.ins().store(flags(), count, object, 0);
         });
+    }
+
+    /// Puts a small object into the list of those of its size.
+    fn free(&mut self, object: Operand) {
+        let object = self.operand(object);
+        let words = self.builder.ins().load(types::I64, flags(), object, -8);
+        let large = self.builder.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, words, SMALL as i64);
+        let (system, list, after) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(system);
+        self.builder.ins().brif(large, system, &[], list, &[]);
+        self.enter(system);
+        self.import("free", &[self.state, object]);
+        self.builder.ins().jump(after, &[]);
+        self.enter(list);
+        let bytes = self.builder.ins().ishl_imm_s(words, 3);
+        let first = self.builder.ins().iadd(self.state, bytes);
+        let next = self.builder.ins().load(types::I64, flags(), first, context::FREE);
+        self.builder.ins().store(flags(), next, object, 0);
+        self.builder.ins().store(flags(), object, first, context::FREE);
+        self.builder.ins().jump(after, &[]);
+        self.enter(after);
+    }
+
+    /// A new object: the first free one of its size, if the size is known to be small and there is one.
+    pub(super) fn alloc(&mut self, words: Operand) -> Value {
+        let small = match words {
+            Operand::Int(n) => i32::try_from(n).ok().filter(|n| *n > 0 && *n as usize <= SMALL),
+            Operand::Local(_) | Operand::Real(_) | Operand::Text(_) => None,
+        };
+        let words = self.operand(words);
+        let Some(size) = small else {
+            return self.import("alloc", &[self.state, words]).unwrap_or(words);
+        };
+        let place = context::FREE + 8 * size;
+        let (none, some, after) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(none);
+        self.builder.append_block_param(after, types::I64);
+        let first = self.builder.ins().load(types::I64, flags(), self.state, place);
+        self.builder.ins().brif(first, some, &[], none, &[]);
+        self.enter(none);
+        let made = self.import("alloc", &[self.state, words]).unwrap_or(words);
+        self.builder.ins().jump(after, &[made.into()]);
+        self.enter(some);
+        let next = self.builder.ins().load(types::I64, flags(), first, 0);
+        self.builder.ins().store(flags(), next, self.state, place);
+        let one = self.builder.ins().iconst(types::I64, 1);
+        self.builder.ins().store(flags(), one, first, 0);
+        self.builder.ins().jump(after, &[first.into()]);
+        self.enter(after);
+        self.builder.block_params(after).first().copied().unwrap_or(words)
     }
 
     fn release(&mut self, object: Operand, kind: Kind) {

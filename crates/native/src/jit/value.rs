@@ -54,11 +54,7 @@ pub(super) fn value(body: &mut Body<'_, '_, '_>, value: &Expr, word: Word) -> Va
         }
         Expr::Tag(object) => tag(body, *object),
         Expr::Unique(object, kind) => unique(body, *object, *kind),
-        Expr::Alloc(words) => {
-            let words = body.operand(*words);
-            let object = body.import("alloc", &[body.state, words]);
-            object.unwrap_or(words)
-        }
+        Expr::Alloc(words) => body.alloc(*words),
     }
 }
 

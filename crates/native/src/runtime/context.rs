@@ -6,6 +6,7 @@ use crate::loops::{Kind, Program};
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Instant;
 
 /// The state of a run. Compiled code knows the first fields by their places.
 #[repr(C)]
@@ -17,6 +18,7 @@ pub(crate) struct Context {
     /// At [`TEXTS`]: the address of the addresses of the program's texts.
     texts: *const u64,
     save: u64,
+    /// At [`FREE`].
     heap: Heap,
     kinds: Vec<Kind>,
     raised: Option<Raised>,
@@ -31,6 +33,8 @@ pub(crate) const STACK_LIMIT: i32 = 0;
 pub(crate) const STOP: i32 = 8;
 /// See [`Context`].
 pub(crate) const TEXTS: i32 = 16;
+/// Where the lists of free objects start, which are the heap's first field.
+pub(crate) const FREE: i32 = 32;
 
 /// A failure: its place and the numbers that belong to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,9 +102,10 @@ impl Context {
         let save = &raw mut self.save;
         let top = self.stack.top();
         let context: *mut c_void = std::ptr::from_mut(self).cast();
+        let begin = Instant::now();
         // SAFETY: the stack is ours and unused; `entry` is as the caller promises.
         let left = unsafe { stack::enter(entry, context, args.as_ptr(), results.as_mut_ptr(), top, save) };
-        self.stack.shrink();
+        self.stack.shrink(begin.elapsed());
         match (left, self.raised.take()) {
             (0, _) => Ok(()),
             (_, Some(raised)) => Err(raised),

@@ -1,19 +1,24 @@
 //! The memory of a run.
 //!
-//! Small objects are cut from chunks, and freed ones are kept in a list for each size. Large ones are the system's. A
+//! Small objects are cut from chunks, and freed ones are kept in a list for each size, which compiled code knows. Large ones
+//! are the system's; a few freed ones are kept for the next of the same size, for programs ask for the same sizes again. A
 //! word before each object says how many words it has. Everything is freed with the heap, whatever the program did.
 
 use crate::loops::Kind;
 use rustc_hash::FxHashMap;
 
 /// Objects of up to so many words are small.
-const SMALL: usize = 32;
+pub(crate) const SMALL: usize = 32;
 /// Words of a chunk.
 const CHUNK: usize = 1 << 16;
 /// A count that is never reached again: texts of the program are never freed.
 pub(crate) const FOREVER: u64 = 1 << 60;
 
+/// Words of large objects that are kept after they were freed.
+const SPARE: usize = 4 << 20;
+
 /// The memory of a run.
+#[repr(C)]
 pub(crate) struct Heap {
     /// For each size, the first free object; its first word is the address of the next.
     free: [u64; SMALL + 1],
@@ -21,6 +26,10 @@ pub(crate) struct Heap {
     next: usize,
     chunks: Vec<Vec<u64>>,
     large: FxHashMap<u64, Vec<u64>>,
+    /// Freed large objects by their sizes.
+    spare: FxHashMap<usize, Vec<Vec<u64>>>,
+    /// Their words.
+    spare_words: usize,
     /// Words in use by chunks and large objects.
     words: usize,
     /// Words at most.
@@ -39,6 +48,8 @@ impl Heap {
             next: CHUNK,
             chunks: Vec::new(),
             large: FxHashMap::default(),
+            spare: FxHashMap::default(),
+            spare_words: 0,
             words: 0,
             limit: usize::try_from(limit_bytes / 8).unwrap_or(usize::MAX),
             doomed: Vec::new(),
@@ -87,14 +98,28 @@ impl Heap {
 
     fn big(&mut self, words: usize) -> u64 {
         let room = words.saturating_add(1);
+        if self.words.saturating_add(self.spare_words).saturating_add(room) > self.limit {
+            self.spare.clear();
+            self.spare_words = 0;
+        }
         if self.words.saturating_add(room) > self.limit {
             return 0;
         }
-        let mut block: Vec<u64> = Vec::new();
-        if block.try_reserve_exact(room).is_err() {
-            return 0;
-        }
-        block.push(words as u64);
+        let spare = self.spare.get_mut(&words).and_then(Vec::pop);
+        let mut block = match spare {
+            Some(block) => {
+                self.spare_words -= room;
+                block
+            }
+            None => {
+                let mut block: Vec<u64> = Vec::new();
+                if block.try_reserve_exact(room).is_err() {
+                    return 0;
+                }
+                block.push(words as u64);
+                block
+            }
+        };
         let address = block.as_mut_ptr().wrapping_add(1) as u64;
         self.words += room;
         self.large.insert(address, block);
@@ -119,8 +144,14 @@ impl Heap {
         // SAFETY: each object has its size before it.
         let words = unsafe { *pointer(address).wrapping_sub(1) } as usize;
         if words > SMALL {
-            self.large.remove(&address);
+            let block = self.large.remove(&address);
             self.words -= words + 1;
+            if self.spare_words + words < SPARE
+                && let Some(block) = block
+            {
+                self.spare_words += words + 1;
+                self.spare.entry(words).or_default().push(block);
+            }
         } else if let Some(first) = self.free.get_mut(words) {
             // SAFETY: an object has at least one word.
             unsafe { *pointer(address) = *first };
