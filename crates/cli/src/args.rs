@@ -8,6 +8,7 @@ use std::time::Duration;
 use wengert_driver::Engine;
 use wengert_driver::emit::Stage;
 use wengert_driver::growth::{FAMILIES, Family};
+use wengert_driver::profile::Part;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -191,6 +192,81 @@ Example:
         /// With the gradient: what a cotangent of the value is for the arguments
         #[arg(long)]
         vjp: bool,
+    },
+
+    /// Measure a function and its derivatives
+    #[command(after_help = "\
+Prints medians: of the function, of its value and directional derivative, of its value and pullback. Tangent and
+cotangent are 1 everywhere. Compilation and reading the input are not in them.
+
+Examples:
+  wengert bench model.wg --entry loss --input '[[0.5, 0.1]]'
+  wengert bench model.wg --entry loss --input @arguments.json --engine interp --json")]
+    Bench {
+        /// The program
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+
+        /// The function
+        #[arg(long, short, value_name = "NAME")]
+        entry: String,
+
+        /// The arguments as a JSON array, or @FILE that holds it (@- is standard input)
+        #[arg(long, short, value_name = "JSON|@FILE", allow_hyphen_values = true)]
+        input: String,
+
+        /// Call each at least so often
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        runs: u64,
+
+        /// Call each for at least so many seconds
+        #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "0.3")]
+        seconds: Duration,
+
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+
+        /// The evaluator
+        #[arg(long, value_enum, env = "WENGERT_ENGINE", default_value_t = EngineArg::Native)]
+        engine: EngineArg,
+
+        #[command(flatten)]
+        limits: LimitArgs,
+    },
+
+    /// Show where a function or a derivative of it spends its time, by lines of the source
+    #[command(after_help = "\
+Examples:
+  wengert profile model.wg --entry loss --input '[[0.5, 0.1]]'
+  wengert profile model.wg --entry loss --input @arguments.json --of vjp")]
+    Profile {
+        /// The program
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+
+        /// The function
+        #[arg(long, short, value_name = "NAME")]
+        entry: String,
+
+        /// The arguments as a JSON array, or @FILE that holds it (@- is standard input)
+        #[arg(long, short, value_name = "JSON|@FILE", allow_hyphen_values = true)]
+        input: String,
+
+        /// What to run: the function, its directional derivative, its pullback
+        #[arg(long, value_enum, value_name = "WHAT", default_value_t = PartArg::Primal)]
+        of: PartArg,
+
+        /// Run for about so many seconds
+        #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "1")]
+        seconds: Duration,
+
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+
+        #[command(flatten)]
+        limits: LimitArgs,
     },
 
     /// Reduce an expression step by step in one of the calculi
@@ -421,6 +497,27 @@ impl From<EmitArg> for Stage {
             EmitArg::Loops => Stage::Loops,
             EmitArg::C => Stage::C,
             EmitArg::Clif => Stage::Clif,
+        }
+    }
+}
+
+/// What can be profiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PartArg {
+    /// The function itself
+    Primal,
+    /// Its value and directional derivative
+    Jvp,
+    /// Its value and pullback
+    Vjp,
+}
+
+impl From<PartArg> for Part {
+    fn from(part: PartArg) -> Part {
+        match part {
+            PartArg::Primal => Part::Primal,
+            PartArg::Jvp => Part::Jvp,
+            PartArg::Vjp => Part::Vjp,
         }
     }
 }

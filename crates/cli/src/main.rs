@@ -14,9 +14,11 @@ mod repl;
 use args::{Cli, Command};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
+use commands::measure::Measured;
 use std::io;
 use std::process::ExitCode;
 use wengert_driver::Build;
+use wengert_driver::prepared::Runs;
 
 /// Recursion over the user's text grows its stack where needed; this is for what little is left.
 const STACK_BYTES: usize = 64 << 20;
@@ -53,6 +55,14 @@ fn run(cli: Cli) -> std::io::Result<u8> {
         }
         Command::Build { file, entry, output, jvp, vjp } => {
             commands::build::build(&file, &Build { entry, jvp, vjp }, &output, style)
+        }
+        Command::Bench { file, entry, input, runs, seconds, json, engine, limits } => {
+            let what = Measured { file: &file, entry: &entry, input: &input, limits: &limits, json };
+            commands::measure::bench(&what, Runs { count: runs.max(1), time: seconds }, engine, style)
+        }
+        Command::Profile { file, entry, input, of, seconds, json, limits } => {
+            let what = Measured { file: &file, entry: &entry, input: &input, limits: &limits, json };
+            commands::measure::profile(&what, of.into(), seconds, style)
         }
         Command::Trace { expression, calculus, file, show, svg } => {
             let expression = commands::calculus::Expression { text: &expression, file: file.as_deref() };

@@ -230,3 +230,61 @@ fn eval_sees_names_exactly_as_the_file_does() {
     assert_eq!(folder.run(&["eval", "(x, first.x, z)", "-f", "named.wg"]).value(), "(3, 1, 20)");
     folder.run(&["eval", "y", "-f", "named.wg"]).fails(1, &["error[E02"]);
 }
+
+const COMPILED: &str = "\
+def square (x : Real) = x * x
+
+def slow (xs : []Real) =
+  let few = sum (map square xs)
+  let many = sum (map (\\x -> iterate 200 (\\y -> sin (y + x)) x) xs)
+  in few + many
+
+def names = [\"a\", \"b\"]
+";
+
+#[test]
+fn every_stage_is_printed() {
+    let folder = Folder::with(&[("p.wg", COMPILED)]);
+    let emitted = |stage: &str| {
+        folder.run(&["eval", "grad square", "--file", "p.wg", "--emit", stage]).value().to_string()
+    };
+    assert!(emitted("core").contains("square"), "{}", emitted("core"));
+    assert!(emitted("ir").contains("x * x"), "{}", emitted("ir"));
+    // The derivative of a square, as a person would write it.
+    assert!(emitted("derivative").contains("= x + x\n"), "{}", emitted("derivative"));
+    assert!(emitted("loops").contains("add(r"), "{}", emitted("loops"));
+    assert!(emitted("clif").contains("fadd"), "{}", emitted("clif"));
+    folder.run(&["run", "p.wg", "--entry", "square", "--emit", "assembly"]).fails(2, &["possible values"]);
+    folder.run(&["run", "p.wg", "--entry", "cube", "--emit", "ir"]).fails(1, &["E0820"]);
+}
+
+#[test]
+fn bench_measures_a_function_and_its_derivatives() {
+    let folder = Folder::with(&[("p.wg", COMPILED)]);
+    for engine in ["native", "interp"] {
+        let bench = ["bench", "p.wg", "--entry", "slow", "--input", "[[1.0, 2.0]]", "--seconds", "0.01"];
+        let ran = folder.run(&[&bench[..], &["--json", "--engine", engine]].concat());
+        let value: serde_json::Value = serde_json::from_str(ran.value()).expect("JSON");
+        assert_eq!(value["engine"], engine);
+        for time in ["primal_ns", "jvp_ns", "vjp_ns"] {
+            assert!(value[time].as_u64().is_some_and(|time| time > 0), "{value}");
+        }
+        assert!(value["runs"].as_u64().is_some_and(|runs| runs >= 10), "{value}");
+        assert!(folder.run(&[&bench[..], &["--engine", engine]].concat()).value().contains("× primal"));
+    }
+    let text = ["bench", "p.wg", "--entry", "names", "--input", "[]", "--seconds", "0.01", "--json"];
+    assert!(folder.run(&text).value().contains("\"vjp_ns\": null"));
+    folder.run(&["bench", "p.wg", "--entry", "slow", "--input", "[1]"]).fails(1, &["E0813"]);
+}
+
+#[test]
+fn profile_names_the_line_that_takes_the_time() {
+    let folder = Folder::with(&[("p.wg", COMPILED)]);
+    for part in ["primal", "vjp"] {
+        let input = "[[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]]";
+        let call = ["profile", "p.wg", "--entry", "slow", "--input", input, "--of", part, "--seconds", "0.2"];
+        let text = folder.run(&call).value().to_string();
+        let first = text.lines().next().unwrap_or_default();
+        assert!(first.contains("p.wg:5") && first.contains("iterate 200"), "{text}");
+    }
+}

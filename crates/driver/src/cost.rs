@@ -30,25 +30,65 @@ pub struct Cost {
 
 /// Counts the operations of a call and of its derivatives.
 pub(crate) fn count(call: &Call, entry: &str, evaluator: &mut Evaluator) -> Result<Cost, Diagnostic> {
-    let arguments = &call.arguments;
-    let point_type = match arguments.types.as_slice() {
-        [single] => single.clone(),
-        several => Type::Tuple(several.to_vec()),
-    };
-    let result = &arguments.result;
-    require(call, entry, &point_type, result)?;
-    let point = match arguments.values.as_slice() {
-        [single] => single.clone(),
-        several => Value::Tuple(Rc::new(several.iter().cloned().collect())),
-    };
-    let defs = [primal(call, &point_type), jvp(&point_type, result), vjp(&point_type, result)];
-    let defs = defs.into_iter().map(|def| (def.name, Arc::new(def))).collect();
+    let calls = Calls::of(call);
+    calls.require_derivatives(call, entry)?;
+    let [primal, jvp, vjp] = calls.defs();
+    let names = [primal.name, jvp.name, vjp.name];
+    let defs = [primal, jvp, vjp].into_iter().map(|def| (def.name, def)).collect();
     evaluator.add(&Program { types: DataTypes::default(), defs });
-    let mut run = |name: &str, arg: Value| evaluator.call(Name::new(name), &[], vec![arg]);
-    let (value, primal) = run(PRIMAL, point.clone())?;
-    let (_, jvp) = run(JVP, pair(point.clone(), ones(&point)))?;
-    let (_, vjp) = run(VJP, pair(point, ones(&value)))?;
+    let mut run = |name: Name, arg: Value| evaluator.call(name, &[], vec![arg]);
+    let (value, primal) = run(names[0], calls.point.clone())?;
+    let (_, jvp) = run(names[1], calls.along_ones())?;
+    let (_, vjp) = run(names[2], calls.with_ones_of(&value))?;
     Ok(Cost { primal, jvp, vjp })
+}
+
+/// A call and its derivatives as definitions of one argument.
+pub(crate) struct Calls {
+    primal: Def,
+    /// The type of its arguments, taken as one.
+    pub(crate) point_type: Type,
+    /// The type of its result.
+    pub(crate) result: Type,
+    /// The arguments, taken as one.
+    pub(crate) point: Value,
+}
+
+impl Calls {
+    pub(crate) fn of(call: &Call) -> Calls {
+        let arguments = &call.arguments;
+        let point_type = match arguments.types.as_slice() {
+            [single] => single.clone(),
+            several => Type::Tuple(several.to_vec()),
+        };
+        let point = match arguments.values.as_slice() {
+            [single] => single.clone(),
+            several => Value::Tuple(Rc::new(several.iter().cloned().collect())),
+        };
+        Calls { primal: primal(call, &point_type), point_type, result: arguments.result.clone(), point }
+    }
+
+    /// An error unless the operators are defined at these types.
+    pub(crate) fn require_derivatives(&self, call: &Call, entry: &str) -> Result<(), Diagnostic> {
+        require(call, entry, &self.point_type, &self.result)
+    }
+
+    /// The function, which takes the point; its `jvp`, which takes the point and a tangent; its `vjp`, which takes the point and a
+    /// cotangent.
+    pub(crate) fn defs(&self) -> [Arc<Def>; 3] {
+        let (point, result) = (&self.point_type, &self.result);
+        [self.primal.clone(), jvp(point, result), vjp(point, result)].map(Arc::new)
+    }
+
+    /// The argument of `jvp`: all ones as the tangent.
+    pub(crate) fn along_ones(&self) -> Value {
+        pair(self.point.clone(), ones(&self.point))
+    }
+
+    /// The argument of `vjp`: all ones as the cotangent of this result.
+    pub(crate) fn with_ones_of(&self, value: &Value) -> Value {
+        pair(self.point.clone(), ones(value))
+    }
 }
 
 const PRIMAL: &str = "<cost>.primal";

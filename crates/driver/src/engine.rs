@@ -55,6 +55,15 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// What it is called on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Interp => "interp",
+            Engine::Native => "native",
+            Engine::C => "c",
+        }
+    }
+
     /// An error if the engine lacks something on this machine.
     pub fn require(self) -> Result<(), Diagnostic> {
         match self {

@@ -16,6 +16,7 @@
 //! From a text to a value: [`modules`] loads and checks, `session` links and calls, [`engine`] runs, [`json`] reads
 //! arguments and writes results.
 
+pub mod bench;
 mod build;
 pub mod calculus;
 mod compiler;
@@ -32,6 +33,7 @@ pub mod library;
 pub mod modules;
 mod native;
 pub mod prepared;
+pub mod profile;
 pub mod render;
 pub mod repl;
 pub mod scope;

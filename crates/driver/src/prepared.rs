@@ -80,7 +80,7 @@ impl Session {
         settled.map(|settled| self.ready(program, def, settled, options)).transpose()
     }
 
-    fn ready(
+    pub(crate) fn ready(
         &mut self,
         program: Program,
         def: Arc<Def>,
@@ -149,11 +149,21 @@ impl Prepared {
         if types.len() != self.params.len() || !type_args.iter().zip(&self.type_args).all(same) {
             return Ok(None);
         }
+        Ok(Some(self.hold(values)))
+    }
+
+    /// Arguments of the types that it was made ready for.
+    pub(crate) fn hold(&mut self, values: Vec<Value>) -> Vec<Held> {
         let Some(machine) = &self.machine else {
-            return Ok(Some(values.into_iter().map(|value| Held(Form::Value(value))).collect()));
+            return values.into_iter().map(|value| Held(Form::Value(value))).collect();
         };
         let flat = machine.flatten(&values, &self.program, &mut self.interp);
-        Ok(Some(flat.into_iter().map(|flat| Held(Form::Flat(flat))).collect()))
+        flat.into_iter().map(|flat| Held(Form::Flat(flat))).collect()
+    }
+
+    /// The most bytes that its memory had, if that is known.
+    pub(crate) fn peak_bytes(&mut self) -> Option<u64> {
+        self.machine.as_mut().and_then(Machine::peak_bytes)
     }
 
     /// Its result.
@@ -230,10 +240,10 @@ impl Clock<'_> {
 }
 
 /// The types of a definition at its arguments.
-struct Settled {
-    type_args: Vec<TypeArg>,
-    params: Vec<Type>,
-    result: Type,
+pub(crate) struct Settled {
+    pub(crate) type_args: Vec<TypeArg>,
+    pub(crate) params: Vec<Type>,
+    pub(crate) result: Type,
 }
 
 /// What a definition's type parameters stand for if its arguments have these types.

@@ -10,8 +10,8 @@
 //! What lies between can be printed ([`ir`], [`loops`], [`clif`]), and is verified in builds with debug assertions.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use wengert_base::{Diagnostic, SourceId};
+use std::sync::atomic::{AtomicI64, AtomicU64};
+use wengert_base::{Diagnostic, SourceId, Span};
 use wengert_c::{Input, Math, Source};
 use wengert_ir::Program;
 use wengert_ir::eval::{Failure, Value};
@@ -172,7 +172,21 @@ impl CSource {
     }
 }
 
+/// The same, of a program that keeps storing at `mark` which of the spans it is at, counted from 1.
+pub fn marked(unit: Unit, limits: Limits, mark: &'static AtomicI64) -> Result<(Native, Vec<Span>), Error> {
+    let Unit { program, entry } = unit;
+    let (compiled, spans) =
+        Compiled::marked(program, wengert_native::Math::Fast, limits.memory, limits.stop, Some(mark))
+            .map_err(|error| Error::Internal(Broken(error)))?;
+    Ok((Native { compiled, entry }, spans))
+}
+
 impl Native {
+    /// The most bytes that its memory had, if that is known.
+    pub fn peak_bytes(&mut self) -> Option<u64> {
+        self.compiled.peak_bytes()
+    }
+
     /// How to call it.
     pub fn entry(&self) -> &Entry {
         &self.entry

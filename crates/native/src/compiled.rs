@@ -11,11 +11,11 @@ use crate::faults::fault;
 use crate::jit::Code;
 use crate::library::{Library, Made};
 use crate::loops::{Failure, Program as Loops};
-use crate::lower::lower;
+use crate::lower::{lower, lower_marked};
 use crate::runtime::context::{Context, MEMORY, Raised, STOPPED};
 use crate::values::{Memory, Misfit, Mover, signature};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicI64, AtomicU64};
 use wengert_base::Span;
 use wengert_fault::Fault;
 use wengert_ir::Program;
@@ -46,6 +46,10 @@ pub(crate) trait Machine {
     fn memory(&mut self) -> &mut dyn Memory;
     /// Words of objects in use.
     fn words_in_use(&mut self) -> usize;
+    /// The most words that the memory had, if that is known.
+    fn peak_words(&mut self) -> Option<usize> {
+        None
+    }
     /// Calls an entry, which takes and gives as many words as there are.
     fn run(&mut self, func: FuncId, args: &[u64], results: &mut [u64]) -> Result<(), Raised>;
 }
@@ -62,6 +66,9 @@ impl Machine for Jit {
     }
     fn words_in_use(&mut self) -> usize {
         self.context.heap().words_in_use()
+    }
+    fn peak_words(&mut self) -> Option<usize> {
+        Some(self.context.heap().peak_words())
     }
     fn run(&mut self, func: FuncId, args: &[u64], results: &mut [u64]) -> Result<(), Raised> {
         let Some(entry) = self.code.entry(func) else { return Err(nowhere()) };
@@ -89,7 +96,19 @@ impl Compiled {
         limit: u64,
         stopped: Arc<AtomicU64>,
     ) -> Result<Compiled, String> {
-        let mut loops = lower(&program);
+        Compiled::marked(program, math, limit, stopped, None).map(|(compiled, _)| compiled)
+    }
+
+    /// The same; if an address is given, the program keeps storing there which of the spans it is at, counted from 1.
+    pub fn marked(
+        program: Program,
+        math: Math,
+        limit: u64,
+        stopped: Arc<AtomicU64>,
+        mark: Option<&'static AtomicI64>,
+    ) -> Result<(Compiled, Vec<Span>), String> {
+        let address = mark.map(|mark| (mark.as_ptr() as usize).cast_signed() as i64);
+        let (mut loops, spans) = lower_marked(&program, address);
         if math == Math::Fast {
             blocks::split(&mut loops);
         }
@@ -98,7 +117,7 @@ impl Compiled {
         let context = Context::new(&loops, code.kinds.clone(), limit, stopped)
             .ok_or("there is no address space for a stack")?;
         let machine = Box::new(Jit { context, code });
-        Ok(Compiled { program, loops, machine, limit })
+        Ok((Compiled { program, loops, machine, limit }, spans))
     }
 
     /// Opens a library that another compiler has made of a program.
@@ -110,6 +129,11 @@ impl Compiled {
     /// Words of objects that are in use.
     pub fn words_in_use(&mut self) -> usize {
         self.machine.words_in_use()
+    }
+
+    /// The most bytes that the memory had, if that is known.
+    pub fn peak_bytes(&mut self) -> Option<u64> {
+        self.machine.peak_words().map(|words| 8 * words as u64)
     }
 
     /// The program that was compiled.

@@ -40,10 +40,23 @@ use wengert_ir::{Atom, Elem, Func, Op, Program, Ty, Var};
 
 /// The loop program of an IR program, which is verified and has no derivative left to make.
 pub fn lower(program: &Program) -> out::Program {
+    lower_marked(program, None).0
+}
+
+/// The same; if an address is given, the program stores there which place of the source it is at, as the number of a span
+/// among those that are returned. So a profiler sees from outside where the time goes.
+pub fn lower_marked(program: &Program, mark: Option<i64>) -> (out::Program, Vec<Span>) {
     let modes = borrow::modes(program);
     let recursive = borrow::recursive(program);
-    let mut shared =
-        Shared { texts: Vec::new(), text_numbers: FxHashMap::default(), sites: Vec::new(), modes };
+    let mut shared = Shared {
+        texts: Vec::new(),
+        text_numbers: FxHashMap::default(),
+        sites: Vec::new(),
+        modes,
+        mark,
+        spans: Vec::new(),
+        span_numbers: FxHashMap::default(),
+    };
     let mut funcs = Table::default();
     for (id, func) in program.funcs.iter() {
         funcs.push(Lower::new(&mut shared, id, func).function(recursive.contains(&id)));
@@ -52,7 +65,8 @@ pub fn lower(program: &Program) -> out::Program {
         let kinds = |ctor: &wengert_ir::ty::Ctor| ctor.fields.iter().map(|ty| kind(*ty)).collect();
         data.ctors.iter().map(kinds).collect()
     });
-    out::Program { funcs, texts: shared.texts, sites: shared.sites, data: data.collect() }
+    let made = out::Program { funcs, texts: shared.texts, sites: shared.sites, data: data.collect() };
+    (made, shared.spans)
 }
 
 /// What functions have in common.
@@ -62,6 +76,10 @@ struct Shared {
     sites: Vec<Site>,
     /// For each function, how each parameter is passed.
     modes: Table<FuncId, Vec<Passing>>,
+    /// Where the number of the span goes that the program is at.
+    mark: Option<i64>,
+    spans: Vec<Span>,
+    span_numbers: FxHashMap<Span, i64>,
 }
 
 /// Where the value of a variable is.
@@ -259,6 +277,18 @@ impl<'a> Lower<'a> {
         let before = std::mem::take(&mut self.code);
         make(self);
         std::mem::replace(&mut self.code, before)
+    }
+
+    /// Stores where the program is, if somebody wants to know.
+    fn mark(&mut self, span: Span) {
+        let Some(address) = self.shared.mark.filter(|_| !span.is_nowhere()) else { return };
+        let spans = &mut self.shared.spans;
+        let number = *self.shared.span_numbers.entry(span).or_insert_with(|| {
+            spans.push(span);
+            spans.len() as i64
+        });
+        let (base, value) = (Operand::Int(address), Operand::Int(number));
+        self.emit(Stmt::Store { base, index: Operand::Int(0), offset: 0, value });
     }
 
     /// Fails, if the condition holds.

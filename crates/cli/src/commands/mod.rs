@@ -5,4 +5,5 @@ pub(crate) mod calculus;
 pub(crate) mod check;
 pub(crate) mod fmt;
 pub(crate) mod help;
+pub(crate) mod measure;
 pub(crate) mod run;

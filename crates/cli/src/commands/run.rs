@@ -115,7 +115,7 @@ fn fail(session: &Session, diagnostics: &[Diagnostic], options: &Options, style:
 }
 
 /// `JSON`, `@FILE` or `@-`.
-fn read_input(text: &str) -> io::Result<Input> {
+pub(crate) fn read_input(text: &str) -> io::Result<Input> {
     match text.strip_prefix('@') {
         None => Ok(Input::Text(text.to_string())),
         Some("-") => {

@@ -3,8 +3,9 @@
 use super::{Form, Target, unit};
 use crate::native;
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::time::{Duration, Instant};
-use wengert_base::{Diagnostic, Name, SourceId};
+use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_core::{Program, Type, TypeArg};
 use wengert_engine::Native;
 use wengert_interp::{Interp, Value};
@@ -29,6 +30,25 @@ impl Machine {
         let limits = native::limits(memory, &Arc::default());
         let native = target.make(unit, limits)?;
         Ok(Machine { native })
+    }
+
+    /// The same by the code generator of this program; it keeps storing at `mark` which of the spans it is at, counted from 1.
+    pub(crate) fn marked(
+        program: &Program,
+        entry: (Name, &[TypeArg]),
+        library: &[SourceId],
+        memory: u64,
+        mark: &'static AtomicI64,
+    ) -> Result<(Machine, Vec<Span>), Diagnostic> {
+        let unit = unit(program, entry, library, 1)?;
+        let limits = native::limits(memory, &Arc::default());
+        let (native, spans) = wengert_engine::marked(unit, limits, mark).map_err(diagnostic)?;
+        Ok((Machine { native }, spans))
+    }
+
+    /// The most bytes that its memory had, if that is known.
+    pub(crate) fn peak_bytes(&mut self) -> Option<u64> {
+        self.native.peak_bytes()
     }
 
     /// Arguments as values of the IR, several for each.

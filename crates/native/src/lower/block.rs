@@ -23,6 +23,7 @@ impl<'a> Lower<'a> {
             self.release_all(unused);
             for (place, stmt) in block.stmts.iter().enumerate() {
                 self.span = stmt.span;
+                self.mark(stmt.span);
                 let mut dying: Vars = mine.extract_if(.., |var| last.get(var) == Some(&place)).collect();
                 self.statement(stmt, &mut dying);
                 self.release_all(dying);

@@ -32,6 +32,8 @@ pub(crate) struct Heap {
     spare_words: usize,
     /// Words in use by chunks and large objects.
     words: usize,
+    /// The most that it was.
+    peak: usize,
     /// Words at most.
     limit: usize,
     /// What is still to be released, while something is freed.
@@ -51,6 +53,7 @@ impl Heap {
             spare: FxHashMap::default(),
             spare_words: 0,
             words: 0,
+            peak: 0,
             limit: usize::try_from(limit_bytes / 8).unwrap_or(usize::MAX),
             doomed: Vec::new(),
             data,
@@ -84,6 +87,7 @@ impl Heap {
                 return 0;
             }
             self.words += CHUNK;
+            self.peak = self.peak.max(self.words);
             self.chunks.push(vec![0; CHUNK]);
             self.next = 0;
         }
@@ -122,8 +126,14 @@ impl Heap {
         };
         let address = block.as_mut_ptr().wrapping_add(1) as u64;
         self.words += room;
+        self.peak = self.peak.max(self.words);
         self.large.insert(address, block);
         address
+    }
+
+    /// The most words that chunks and large objects had.
+    pub(crate) fn peak_words(&self) -> usize {
+        self.peak
     }
 
     /// Words of objects that are in use; counted, not kept.
