@@ -1,6 +1,6 @@
 //! Machine code that is made once and called often.
 
-use super::{Form, Target, unit};
+use super::{Form, Target, diagnostic, unit};
 use crate::native;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
