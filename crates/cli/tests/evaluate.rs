@@ -84,7 +84,6 @@ fn eval_says_what_is_wrong() {
     folder.run(&["eval", "head Nil"]).fails(1, &["error[E02"]);
     folder.run(&["eval", "1", "--file", "none.wg"]).fails(1, &["E0801", "`none.wg` does not exist"]);
     assert_eq!(folder.run(&["eval", "--engine", "native", "1"]).value(), "1");
-    folder.run(&["eval", "--engine", "c", "1"]).fails(2, &["E0822"]);
     folder.run(&["eval"]).fails(2, &["Usage"]);
     folder.run(&["eval", "--engine", "quantum", "1"]).fails(2, &["possible values"]);
 }
