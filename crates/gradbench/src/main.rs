@@ -31,9 +31,9 @@ struct Cli {
     #[command(subcommand)]
     command: Option<Measure>,
 
-    /// The evaluator
-    #[arg(long, value_enum, default_value_t = EngineArg::Native)]
-    engine: EngineArg,
+    /// The evaluator [default: `c` where there is a C compiler, else `native`]
+    #[arg(long, value_enum)]
+    engine: Option<EngineArg>,
 
     /// The folder of the programs, one for each module
     #[arg(long, value_name = "DIR", default_value = "bench/gradbench")]
@@ -129,7 +129,8 @@ fn measure(command: Measure) -> io::Result<bool> {
 
 /// Answers messages until there are none.
 fn serve(cli: Cli) -> io::Result<()> {
-    let engine = cli.engine.engine();
+    let best = if Engine::C.require().is_ok() { Engine::C } else { Engine::Native };
+    let engine = cli.engine.map_or(best, EngineArg::engine);
     let memory = cli.max_memory.or_else(memory_of_the_machine).unwrap_or(MEMORY);
     let options = Options { engine, max_memory: Some(memory), ..Options::default() };
     let mut suite = Suite::new(cli.programs, options);
