@@ -42,6 +42,8 @@ mod unshade;
 mod value;
 
 #[cfg(test)]
+mod by_hand;
+#[cfg(test)]
 mod examples;
 #[cfg(test)]
 mod generate;
