@@ -19,6 +19,7 @@
 
 mod branch;
 mod repeat;
+mod tape;
 
 use crate::arrays::Scope;
 use crate::linear::{Arg, Lin, LinBlock, LinCall, Mentions, Ref};
@@ -47,6 +48,8 @@ pub(crate) struct Linearized {
     pub(crate) residual: Vec<Var>,
     /// The data type that holds the residual, if the function is recursive.
     pub(crate) tape: Option<DataId>,
+    /// The variable of the branch whose constructors those of the tape are, if the whole function is a branch.
+    pub(crate) branch: Option<Var>,
 }
 
 /// What a call of a primal part gives.
@@ -65,27 +68,40 @@ impl Ad {
         let mut walk = Linearize {
             code: &mut code,
             scope: Scope { active: &prepared.active, same: FxHashMap::default(), places: true },
+            branches: FxHashMap::default(),
         };
-        let block = walk.block(&func.body);
+        let mut block = walk.block(&func.body);
+        let branches = std::mem::take(&mut walk.branches);
         let mut mentions = Mentions { vars: &code.b.func().vars, found: IndexSet::new() };
         mentions.block(&block);
         let residual: Vec<Var> = mentions.found.into_iter().collect();
         let mut results = func.body.results.clone();
+        let mut branch = None;
         match tape {
             Some((_, data)) => {
-                let fields = residual.iter().map(|var| code.b.func().ty(*var)).collect();
-                let name = code.ad.program.data.at(data).name;
-                code.ad.program.data.at_mut(data).ctors = vec![Ctor { name, fields }];
-                let fields: Vec<Atom> = residual.iter().copied().map(Atom::Var).collect();
-                results.push(code.b.called("tape").make(data, 0, fields));
+                branch = tape::whole(&block, &residual, &branches, func);
+                if let Some(var) = branch {
+                    results.push(Atom::Var(var));
+                } else {
+                    let fields = residual.iter().map(|var| code.b.func().ty(*var)).collect();
+                    let name = code.ad.program.data.at(data).name;
+                    code.ad.program.data.at_mut(data).ctors = vec![Ctor { name, fields }];
+                    let fields: Vec<Atom> = residual.iter().copied().map(Atom::Var).collect();
+                    results.push(code.b.called("tape").make(data, 0, fields));
+                }
             }
             None => {
                 let params = &func.body.params;
                 results.extend(residual.iter().filter(|var| !params.contains(var)).copied().map(Atom::Var));
             }
         }
-        let vars = Rc::new(code.b.func().vars.clone());
-        let made = code.finish(results);
+        let Code { ad, b } = code;
+        let mut made = b.finish(results);
+        if let (Some((_, data)), Some(var)) = (tape, branch) {
+            ad.tape_of_branch(&mut made, &mut block, (data, var), &residual);
+        }
+        let vars = Rc::new(made.vars.clone());
+        let made = crate::tidy::tidy(made, &ad.program);
         let primal = match tape {
             Some((id, _)) => {
                 *self.program.funcs.at_mut(id) = made;
@@ -101,6 +117,7 @@ impl Ad {
             results: prepared.results.clone(),
             residual,
             tape: tape.map(|(_, data)| data),
+            branch,
         });
         self.linears.insert(key.clone(), Rc::clone(&linearized));
         linearized
@@ -155,7 +172,10 @@ impl Linearized {
     pub(crate) fn open(&self, code: &mut Code<'_>) -> (FxHashMap<Var, Atom>, Option<Atom>) {
         if let Some(tape) = self.tape {
             let tape = code.b.param("tape".into(), Ty::Scalar(Elem::Data(tape)));
-            return (FxHashMap::default(), Some(tape));
+            return match self.branch {
+                Some(branch) => (FxHashMap::from_iter([(branch, tape)]), None),
+                None => (FxHashMap::default(), Some(tape)),
+            };
         }
         let mut env = FxHashMap::default();
         for var in &self.residual {
@@ -242,6 +262,8 @@ impl Linearized {
 struct Linearize<'a, 'c> {
     code: &'a mut Code<'c>,
     scope: Scope<'a>,
+    /// The variables that hold what the blocks of a branch keep, with their types.
+    branches: FxHashMap<Var, DataId>,
 }
 
 impl Linearize<'_, '_> {

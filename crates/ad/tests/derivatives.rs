@@ -199,54 +199,52 @@ entry main = main
     check(
         text,
         &expect![[r#"
-        residual S {
-          S(norm_tape, List)
-        }
-
-        tangent List' of List {
-          Zero()
-          Nil'()
-          Cons'(Real, List')
-        }
-
-        residual norm_tape {
-          norm_tape(Case)
-        }
-
-        residual Case {
-          Nil()
-          Cons(Real, norm_tape)
-        }
-
-        func main(xs: List) -> List {
-          s, tape = primal_norm(xs)
-          d = back_norm(tape, 1.0)
-          d2 = surface_of_List(xs, d)
-          return d2
-        }
-
-        func primal_norm(xs: List) -> (Real, norm_tape) {
-          s, branch3 = match xs {
-            Nil() {
-              branch = Case::Nil()
-              yield 0.0, branch
+            residual S {
+              S(norm_tape, List)
             }
-            Cons(x, rest) {
-              square = x * x
-              others, tape = primal_norm(rest)
-              total = square + others
-              branch2 = Case::Cons(x, tape)
-              yield total, branch2
-            }
-          }
-          tape2 = norm_tape(branch3)
-          return s, tape2
-        }
 
-        func back_norm(tape: norm_tape, s_bar: Real) -> List' {
-          xs_bar2 = match tape {
-            norm_tape(branch) {
-              xs_bar = match branch {
+            tangent List' of List {
+              Zero()
+              Nil'()
+              Cons'(Real, List')
+            }
+
+            residual norm_tape {
+              Nil()
+              Cons(Real, norm_tape)
+            }
+
+            residual Case {
+              Nil()
+              Cons(Real, norm_tape)
+            }
+
+            func main(xs: List) -> List {
+              s, tape = primal_norm(xs)
+              d = back_norm(tape, 1.0)
+              d2 = surface_of_List(xs, d)
+              return d2
+            }
+
+            func primal_norm(xs: List) -> (Real, norm_tape) {
+              s, tape4 = match xs {
+                Nil() {
+                  tape = norm_tape::Nil()
+                  yield 0.0, tape
+                }
+                Cons(x, rest) {
+                  square = x * x
+                  others, tape2 = primal_norm(rest)
+                  total = square + others
+                  tape3 = norm_tape::Cons(x, tape2)
+                  yield total, tape3
+                }
+              }
+              return s, tape4
+            }
+
+            func back_norm(tape: norm_tape, s_bar: Real) -> List' {
+              xs_bar = match tape {
                 Nil() {
                   d = Zero()
                   yield d
@@ -260,45 +258,42 @@ entry main = main
                   yield d2
                 }
               }
-              yield xs_bar
+              return xs_bar
             }
-          }
-          return xs_bar2
-        }
 
-        func surface_of_List(x: List, t: List') -> List {
-          d5 = match x {
-            Nil() {
-              d = List::Nil()
-              yield d
+            func surface_of_List(x: List, t: List') -> List {
+              d5 = match x {
+                Nil() {
+                  d = List::Nil()
+                  yield d
+                }
+                Cons(x2, x3) {
+                  t2, d2 = fields_Cons'(t)
+                  d3 = surface_of_List(x3, d2)
+                  d4 = List::Cons(t2, d3)
+                  yield d4
+                }
+              }
+              return d5
             }
-            Cons(x2, x3) {
-              t2, d2 = fields_Cons'(t)
-              d3 = surface_of_List(x3, d2)
-              d4 = List::Cons(t2, d3)
-              yield d4
-            }
-          }
-          return d5
-        }
 
-        func fields_Cons'(tangent: List') -> (Real, List') {
-          t4, d3 = match tangent {
-            Zero() {
-              d = Zero()
-              yield 0.0, d
+            func fields_Cons'(tangent: List') -> (Real, List') {
+              t4, d3 = match tangent {
+                Zero() {
+                  d = Zero()
+                  yield 0.0, d
+                }
+                Nil'() {
+                  t: Real, d2: List' = fail("a tangent belongs to another constructor")
+                  yield t, d2
+                }
+                Cons'(t2, t3) {
+                  yield t2, t3
+                }
+              }
+              return t4, d3
             }
-            Nil'() {
-              t: Real, d2: List' = fail("a tangent belongs to another constructor")
-              yield t, d2
-            }
-            Cons'(t2, t3) {
-              yield t2, t3
-            }
-          }
-          return t4, d3
-        }
-    "#]],
+        "#]],
     );
 }
 

@@ -151,6 +151,7 @@ impl Linearize<'_, '_> {
     ) -> Lin {
         let outs = self.outs(&stmt.outs);
         let branch = self.code.b.fresh("branch".into(), Ty::Scalar(Elem::Data(data)));
+        self.branches.insert(branch, data);
         let (mut arms, mut blocks) = (Vec::new(), Vec::new());
         for (ctor, Made { mut block, linear, kept }) in made.into_iter().enumerate() {
             let own = self.code.b.fresh("branch".into(), Ty::Scalar(Elem::Data(data)));
