@@ -42,9 +42,9 @@ impl Side {
     }
 }
 
-/// Runs an eval with a tool, both given as lines of shell, and appends what was measured to a file. The number of evaluations
-/// that failed or were not valid.
-pub(crate) fn connect(name: &str, eval: &str, tool: &str, log: &Path) -> io::Result<usize> {
+/// Runs an eval with a tool, both given as lines of shell, and appends what was measured to a file, under the tool's name, with
+/// a label before the sizes. The number of evaluations that failed or were not valid.
+pub(crate) fn connect((name, label): (&str, &str), eval: &str, tool: &str, log: &Path) -> io::Result<usize> {
     let mut log = OpenOptions::new().create(true).append(true).open(log)?;
     let (mut eval, mut tool) = (Side::start(eval)?, Side::start(tool)?);
     let mut bad = 0;
@@ -65,7 +65,7 @@ pub(crate) fn connect(name: &str, eval: &str, tool: &str, log: &Path) -> io::Res
         match text(&message, "kind") {
             "evaluate" => {
                 note(&mut log, last.take(), "")?;
-                let measured = measured(name, &message, &response);
+                let measured = measured((name, label), &message, &response);
                 bad += usize::from(measured.get("error").is_some());
                 last = Some(measured);
             }
@@ -100,13 +100,13 @@ fn text<'v>(value: &'v Value, field: &str) -> &'v str {
 }
 
 /// What a response says of the time of an evaluation.
-fn measured(tool: &str, message: &Value, response: &str) -> Value {
+fn measured((tool, label): (&str, &str), message: &Value, response: &str) -> Value {
     let response: Value = serde_json::from_str(response).unwrap_or_default();
     let mut line = json!({
         "tool": tool,
         "eval": text(message, "module"),
         "function": text(message, "function"),
-        "size": text(message, "description"),
+        "size": format!("{label}{}", text(message, "description")),
     });
     let Some(fields) = line.as_object_mut() else { return line };
     if response.get("success") != Some(&Value::Bool(true)) {

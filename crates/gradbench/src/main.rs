@@ -58,6 +58,9 @@ enum Measure {
         /// The tool, a line of shell
         #[arg(long)]
         tool: String,
+        /// What stands before the sizes in the results, where evals of one name differ
+        #[arg(long, default_value = "")]
+        label: String,
         /// Where lines are added
         #[arg(long, value_name = "FILE")]
         log: PathBuf,
@@ -122,7 +125,9 @@ fn failure(error: &io::Error) -> ExitCode {
 /// Whether all went well.
 fn measure(command: Measure) -> io::Result<bool> {
     match command {
-        Measure::Connect { name, eval, tool, log } => Ok(connect::connect(&name, &eval, &tool, &log)? == 0),
+        Measure::Connect { name, eval, tool, label, log } => {
+            Ok(connect::connect((&name, &label), &eval, &tool, &log)? == 0)
+        }
         Measure::Report { results, folder } => report::report(&results, &folder).map(|()| true),
     }
 }

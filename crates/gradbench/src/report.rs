@@ -63,7 +63,7 @@ fn summary(results: &Results) -> String {
         let Some(measured) = results.evals.get(eval) else { continue };
         let common = measured.sizes.iter().rev().find_map(|size| {
             let measured_by_us = ours.iter().any(|tool| measured.times(tool, size).derivative.is_some());
-            let best = measured.best_other(&results.tools, size)?;
+            let best = measured.best_other(eval, &results.tools, size)?;
             measured_by_us.then_some((size, best))
         });
         let Some((size, (best, tool))) = common else { continue };

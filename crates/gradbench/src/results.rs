@@ -19,6 +19,9 @@ pub(crate) const EVALS: [(&str, &str, &str); 12] = [
     ("saddle", "", ""),
 ];
 
+/// Derivatives that a tool does not compute but knows: a formula, whatever the number of steps.
+const FORMULAS: [(&str, &str); 1] = [("ode", "manual")];
+
 /// Times of a tool at a size, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Times {
@@ -52,9 +55,9 @@ impl Measured {
         self.times.keys().any(|(known, _)| known == tool)
     }
 
-    /// The best derivative of the tools that are not ours, with the tool.
-    pub(crate) fn best_other(&self, tools: &[String], size: &str) -> Option<(u64, String)> {
-        let others = tools.iter().filter(|tool| !is_ours(tool));
+    /// The best derivative of the tools that are not ours and compute it, with the tool.
+    pub(crate) fn best_other(&self, eval: &str, tools: &[String], size: &str) -> Option<(u64, String)> {
+        let others = tools.iter().filter(|tool| !is_ours(tool) && !FORMULAS.contains(&(eval, tool.as_str())));
         others.filter_map(|tool| Some((self.times(tool, size).derivative?, tool.clone()))).min()
     }
 }
@@ -84,7 +87,7 @@ impl Results {
             let (Some(median), Some(Value::Bool(true))) = (median, line.get("valid")) else { continue };
             results.add(field("tool"), field("eval"), field("function"), field("size"), median);
         }
-        results.tools.sort_by_key(|tool| !is_ours(tool));
+        results.tools.sort_by_key(|tool| (!is_ours(tool), !tool.ends_with("-c")));
         results
     }
 
