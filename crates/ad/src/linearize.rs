@@ -76,21 +76,11 @@ impl Ad {
         mentions.block(&block);
         let residual: Vec<Var> = mentions.found.into_iter().collect();
         let mut results = func.body.results.clone();
-        let mut branch = None;
-        match tape {
-            Some((_, data)) => {
-                branch = tape::whole(&block, &residual, &branches, func);
-                if let Some(var) = branch {
-                    results.push(Atom::Var(var));
-                } else {
-                    let fields = residual.iter().map(|var| code.b.func().ty(*var)).collect();
-                    let name = code.ad.program.data.at(data).name;
-                    code.ad.program.data.at_mut(data).ctors = vec![Ctor { name, fields }];
-                    let fields: Vec<Atom> = residual.iter().copied().map(Atom::Var).collect();
-                    results.push(code.b.called("tape").make(data, 0, fields));
-                }
-            }
-            None => {
+        let branch = tape.and_then(|_| tape::whole(&block, &residual, &branches, func));
+        match (tape, branch) {
+            (Some(_), Some(branch)) => results.push(Atom::Var(branch)),
+            (Some((_, data)), None) => results.push(code.tape(data, &residual)),
+            (None, _) => {
                 let params = &func.body.params;
                 results.extend(residual.iter().filter(|var| !params.contains(var)).copied().map(Atom::Var));
             }
@@ -379,6 +369,15 @@ impl Linearize<'_, '_> {
 }
 
 impl Code<'_> {
+    /// A tape with one constructor, which holds these variables.
+    fn tape(&mut self, data: DataId, residual: &[Var]) -> Atom {
+        let fields = residual.iter().map(|var| self.b.func().ty(*var)).collect();
+        let name = self.ad.program.data.at(data).name;
+        self.ad.program.data.at_mut(data).ctors = vec![Ctor { name, fields }];
+        let fields: Vec<Atom> = residual.iter().copied().map(Atom::Var).collect();
+        self.b.called("tape").make(data, 0, fields)
+    }
+
     /// The content of a box.
     pub(crate) fn open_box(&mut self, on: Atom, name: Name, ty: Ty) -> Atom {
         self.b.open();
