@@ -1,126 +1,154 @@
-//! What nobody needs is not computed: statements whose results are unused and that cannot fail, results of branches, outputs and
-//! carried values of loops, and functions that nobody calls.
+//! What nobody needs is not computed: statements whose results are unused and that cannot fail, results of branches, outputs,
+//! carried values and inputs of loops, parameters and results of functions, fields of data, and functions that nobody calls.
+//! What is needed is found by [`crate::live`] for the whole program at once.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is kept whole")]
 
-use crate::facts::{is_safe, is_total, total};
+use crate::facts::{Counts, counts, is_droppable, total};
 use crate::inline::callees;
+use crate::live::{Needed, needed};
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{ArrayOp, Custom, Loop, Mode, Op, Rule, While};
+use wengert_ir::op::{Custom, Loop, Mode, Op, Rule, While};
 use wengert_ir::program::FuncId;
-use wengert_ir::ty::Table;
-use wengert_ir::{Atom, Block, Program, Stmt, Var};
+use wengert_ir::ty::{Elem, Table, Ty};
+use wengert_ir::{Block, DataId, Func, Program, Stmt, Var};
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
     drop_functions(program);
     let total = total(program);
-    for (_, func) in program.funcs.iter_mut() {
-        let mut lengths = FxHashSet::default();
-        func.body.for_each_stmt(&mut |stmt| {
-            if let Op::Array(ArrayOp::Length(_), _) = stmt.op {
-                lengths.extend(&stmt.outs);
-            }
-        });
-        let mut live = Live { total: &total, lengths, vars: FxHashSet::default() };
-        live.block(&mut func.body);
+    let counts = counts(program);
+    let needed = needed(program, &total, &counts);
+    let params = program
+        .funcs
+        .iter()
+        .map(|(id, func)| (id, func.body.params.iter().map(|param| needed.param(id, *param)).collect()));
+    let params: FxHashMap<FuncId, Vec<bool>> = params.collect();
+    for (id, func) in program.funcs.iter_mut() {
+        let mut body = std::mem::take(&mut func.body);
+        let results: Vec<bool> = (0..body.results.len()).map(|place| needed.result(id, place)).collect();
+        keep_at(&mut body.results, &results);
+        keep_at(&mut func.results, &results);
+        body.params.retain(|param| needed.param(id, *param));
+        Sweep { id, total: &total, counts: &counts, needed: &needed, params: &params, func }.block(&mut body);
+        func.body = body;
+    }
+    for (id, data) in program.data.iter_mut() {
+        for (ctor, declared) in data.ctors.iter_mut().enumerate() {
+            let keep = kept_fields(&needed, id, ctor, declared.fields.len());
+            keep_at(&mut declared.fields, &keep);
+        }
     }
 }
 
-struct Live<'t> {
-    total: &'t FxHashSet<FuncId>,
-    /// Sizes of arrays.
-    lengths: FxHashSet<Var>,
-    vars: FxHashSet<Var>,
+fn kept_fields(needed: &Needed, data: DataId, ctor: usize, count: usize) -> Vec<bool> {
+    let ctor = u32::try_from(ctor).unwrap_or(u32::MAX);
+    (0..count).map(|place| needed.field((data, ctor, place))).collect()
 }
 
-impl Live<'_> {
-    fn see(&mut self, atom: &Atom) {
-        self.vars.extend(atom.var());
+/// Leaves out what is not needed in a function.
+struct Sweep<'a> {
+    id: FuncId,
+    total: &'a FxHashSet<FuncId>,
+    counts: &'a Counts,
+    needed: &'a Needed,
+    /// Of each function, which parameters are needed.
+    params: &'a FxHashMap<FuncId, Vec<bool>>,
+    func: &'a Func,
+}
+
+impl Sweep<'_> {
+    fn is_needed(&self, var: &Var) -> bool {
+        self.needed.var(self.id, *var)
     }
 
-    /// A block whose results are all needed.
-    fn block(&mut self, block: &mut Block) {
+    fn block(&self, block: &mut Block) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            block.results.iter().for_each(|atom| self.see(atom));
-            let mut kept = Vec::with_capacity(block.stmts.len());
-            for mut stmt in std::mem::take(&mut block.stmts).into_iter().rev() {
-                if !self.is_needed(&stmt) {
-                    continue;
-                }
-                self.narrow(&mut stmt);
+            block.stmts.retain_mut(|stmt| {
                 for inner in stmt.op.blocks_mut() {
                     self.block(inner);
                 }
-                if let Op::Loop(parts) = &mut stmt.op {
-                    self.narrow_inputs(parts);
+                let inside = stmt.op.blocks().into_iter().any(|inner| !inner.stmts.is_empty());
+                let done = inside
+                    || stmt.outs.iter().any(|out| self.is_needed(out))
+                    || !is_droppable(&stmt.op, self.total, self.counts.get(&self.id));
+                if done {
+                    self.narrow(stmt);
                 }
-                stmt.op.for_each_atom(&mut |atom| {
-                    self.vars.extend(atom.var());
-                });
-                kept.push(stmt);
-            }
-            kept.reverse();
-            block.stmts = kept;
+                done
+            });
         });
     }
 
-    fn is_needed(&self, stmt: &Stmt) -> bool {
-        stmt.outs.iter().any(|out| self.vars.contains(out))
-            || !(is_removable(stmt, self.total) || self.is_as_long_as_another(&stmt.op))
-    }
-
-    /// Whether an operation makes an array as long as one that is there: then it does not fail.
-    fn is_as_long_as_another(&self, op: &Op) -> bool {
-        match op {
-            Op::Array(ArrayOp::Replicate | ArrayOp::Iota, args) => {
-                args.first().and_then(Atom::var).is_some_and(|count| self.lengths.contains(&count))
-            }
-            _ => false,
-        }
-    }
-
-    /// Leaves out arrays that a loop does not look at, after its body was gone through.
-    fn narrow_inputs(&self, parts: &mut Loop) {
-        if parts.mode == Mode::Reduce {
-            return;
-        }
-        let carried = 1 + parts.init.len() + parts.accs.len();
-        let rows = parts.body.params.iter().skip(carried);
-        let mut used: Vec<bool> = rows.map(|row| self.vars.contains(row)).collect();
-        keep_at(&mut parts.inputs, &used);
-        used.splice(0..0, std::iter::repeat_n(true, carried));
-        keep_at(&mut parts.body.params, &used);
-    }
-
-    /// Leaves out results that nobody needs.
+    /// Leaves out results and operands that nobody needs.
     fn narrow(&self, stmt: &mut Stmt) {
-        let live: Vec<bool> = stmt.outs.iter().map(|out| self.vars.contains(out)).collect();
-        if live.iter().all(|live| *live) {
-            return;
-        }
+        let needed: Vec<bool> = stmt.outs.iter().map(|out| self.is_needed(out)).collect();
         let keep = match &mut stmt.op {
-            Op::If { then, otherwise, .. } => {
+            Op::If { cond: _, then, otherwise } => {
                 for block in [then, otherwise] {
-                    keep_at(&mut block.results, &live);
+                    keep_at(&mut block.results, &needed);
                 }
-                live
+                needed
             }
-            Op::Match { arms, .. } => {
-                arms.iter_mut().for_each(|arm| keep_at(&mut arm.results, &live));
-                live
+            Op::Match { on, arms } => {
+                if let Some(Ty::Scalar(Elem::Data(data))) = on.var().map(|on| self.func.ty(on)) {
+                    for (ctor, arm) in arms.iter_mut().enumerate() {
+                        let fields = kept_fields(self.needed, data, ctor, arm.params.len());
+                        keep_at(&mut arm.params, &fields);
+                    }
+                }
+                arms.iter_mut().for_each(|arm| keep_at(&mut arm.results, &needed));
+                needed
             }
-            Op::Loop(parts) => narrow_loop(parts, live, self.total),
-            Op::While(parts) => narrow_while(parts, live, self.total),
+            Op::Loop(parts) => self.repeat(parts, needed),
+            Op::While(parts) => self.while_loop(parts, needed),
+            Op::Call { func, args, checkpoint: _ } => {
+                keep_at(args, self.params.get(func).map_or(&[], Vec::as_slice));
+                (0..stmt.outs.len()).map(|place| self.needed.result(*func, place)).collect()
+            }
+            Op::Make { data, ctor, fields } => {
+                let keep = kept_fields(self.needed, *data, *ctor as usize, fields.len());
+                keep_at(fields, &keep);
+                return;
+            }
             _ => return,
         };
         keep_at(&mut stmt.outs, &keep);
     }
-}
 
-/// Whether a statement can be left out if its results are.
-fn is_removable(stmt: &Stmt, total: &FxHashSet<FuncId>) -> bool {
-    is_safe(&stmt.op, total) && stmt.op.blocks().into_iter().all(|inner| is_total(inner, total))
+    fn repeat(&self, parts: &mut Loop, mut keep: Vec<bool>) -> Vec<bool> {
+        if parts.mode == Mode::Reduce {
+            return vec![true; keep.len()];
+        }
+        let inits = parts.init.len();
+        let carried = inits + parts.accs.len();
+        for (param, keep) in parts.body.params.iter().skip(1).zip(keep.iter_mut().take(carried)) {
+            *keep = *keep || self.is_needed(param);
+        }
+        let rows: Vec<bool> =
+            parts.body.params.iter().skip(1 + carried).map(|row| self.is_needed(row)).collect();
+        keep_at(&mut parts.inputs, &rows);
+        keep_at(&mut parts.init, keep.get(..inits).unwrap_or_default());
+        keep_at(&mut parts.accs, keep.get(inits..carried).unwrap_or_default());
+        keep_at(&mut parts.body.results, &keep);
+        let params: Vec<bool> =
+            [true].into_iter().chain(keep.iter().copied().take(carried)).chain(rows).collect();
+        keep_at(&mut parts.body.params, &params);
+        keep
+    }
+
+    fn while_loop(&self, parts: &mut While, mut keep: Vec<bool>) -> Vec<bool> {
+        let params = parts.cond.params.iter().zip(&parts.body.params);
+        for ((tested, param), keep) in params.zip(keep.iter_mut()) {
+            *keep = *keep || self.is_needed(tested) || self.is_needed(param);
+        }
+        let kept = keep.get(..parts.init.len()).unwrap_or_default().to_vec();
+        keep_at(&mut parts.init, &kept);
+        keep_at(&mut parts.cond.params, &kept);
+        keep_at(&mut parts.body.params, &kept);
+        keep_at(&mut parts.body.results, &keep);
+        keep
+    }
 }
 
 fn keep_at<T>(items: &mut Vec<T>, keep: &[bool]) {
@@ -128,69 +156,6 @@ fn keep_at<T>(items: &mut Vec<T>, keep: &[bool]) {
         let mut places = keep.iter();
         items.retain(|_| places.next().copied().unwrap_or(true));
     }
-}
-
-/// The variables that a block needs for some of its results.
-fn needs(block: &Block, wanted: &[bool], total: &FxHashSet<FuncId>) -> FxHashSet<Var> {
-    let mut vars: FxHashSet<Var> = FxHashSet::default();
-    vars.extend(
-        block.results.iter().zip(wanted).filter(|(_, wanted)| **wanted).filter_map(|(atom, _)| atom.var()),
-    );
-    for stmt in block.stmts.iter().rev() {
-        if stmt.outs.iter().any(|out| vars.contains(out)) || !is_removable(stmt, total) {
-            vars.extend(stmt.op.operand_vars());
-            vars.extend(stmt.op.blocks().into_iter().flat_map(Block::free_vars));
-        }
-    }
-    vars
-}
-
-/// Carried values are kept if they are needed outside, or for what is kept.
-fn narrow_loop(parts: &mut Loop, mut live: Vec<bool>, total: &FxHashSet<FuncId>) -> Vec<bool> {
-    let carried = parts.init.len() + parts.accs.len();
-    loop {
-        let needed = needs(&parts.body, &live, total);
-        let before = live.clone();
-        for (param, live) in parts.body.params.iter().skip(1).zip(live.iter_mut().take(carried)) {
-            *live = *live || needed.contains(param);
-        }
-        if live == before {
-            break;
-        }
-    }
-    let inits = parts.init.len();
-    keep_at(&mut parts.init, live.get(..inits).unwrap_or_default());
-    keep_at(&mut parts.accs, live.get(inits..carried).unwrap_or_default());
-    keep_at(&mut parts.body.results, &live);
-    let mut params = vec![true];
-    params.extend(live.iter().take(carried));
-    params.resize(parts.body.params.len(), true);
-    keep_at(&mut parts.body.params, &params);
-    live
-}
-
-fn narrow_while(parts: &mut While, mut live: Vec<bool>, total: &FxHashSet<FuncId>) -> Vec<bool> {
-    let carried = parts.init.len();
-    let tested = needs(&parts.cond, &[true], total);
-    for (param, live) in parts.cond.params.iter().zip(live.iter_mut()) {
-        *live = *live || tested.contains(param);
-    }
-    loop {
-        let needed = needs(&parts.body, &live, total);
-        let before = live.clone();
-        for (param, live) in parts.body.params.iter().zip(live.iter_mut().take(carried)) {
-            *live = *live || needed.contains(param);
-        }
-        if live == before {
-            break;
-        }
-    }
-    let kept = live.get(..carried).unwrap_or_default().to_vec();
-    keep_at(&mut parts.init, &kept);
-    keep_at(&mut parts.cond.params, &kept);
-    keep_at(&mut parts.body.params, &kept);
-    keep_at(&mut parts.body.results, &live);
-    live
 }
 
 /// Drops functions that no entry leads to.

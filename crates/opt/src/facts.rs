@@ -81,6 +81,35 @@ pub(crate) fn is_safe(op: &Op, total: &FxHashSet<FuncId>) -> bool {
     }
 }
 
+/// Lengths of arrays, of each function: what is so many rows long can be made.
+pub(crate) type Counts = FxHashMap<FuncId, FxHashSet<Var>>;
+
+/// The lengths that a program asks for.
+pub(crate) fn counts(program: &Program) -> Counts {
+    let of = |func: &Func| {
+        let mut found = FxHashSet::default();
+        func.body.for_each_stmt(&mut |stmt| {
+            if let Op::Array(ArrayOp::Length(_), _) = stmt.op {
+                found.extend(&stmt.outs);
+            }
+        });
+        found
+    };
+    program.funcs.iter().map(|(id, func)| (id, of(func))).collect()
+}
+
+/// Whether an operation can be left out: as [`is_safe`], and arrays as long as others.
+pub(crate) fn is_droppable(op: &Op, total: &FxHashSet<FuncId>, counts: Option<&FxHashSet<Var>>) -> bool {
+    let as_long_as_another = match op {
+        Op::Array(ArrayOp::Replicate | ArrayOp::Iota, args) => {
+            let count = args.first().and_then(Atom::var);
+            count.is_some_and(|count| counts.is_some_and(|counts| counts.contains(&count)))
+        }
+        _ => false,
+    };
+    as_long_as_another || is_safe(op, total)
+}
+
 fn is_safe_array_op(op: ArrayOp, args: &[Atom]) -> bool {
     match op {
         ArrayOp::Empty(..)

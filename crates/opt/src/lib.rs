@@ -16,6 +16,7 @@ mod facts;
 mod fuse;
 mod hoist;
 mod inline;
+mod live;
 mod merge;
 mod rows;
 mod simplify;
@@ -66,7 +67,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "merge", what: "independent loops over the same indices become one", run: merge::run },
     Pass {
         name: "dce",
-        what: "what nobody needs is not computed; loops carry and give only what is used",
+        what: "what nobody needs is not computed; loops, calls and data carry and give only what is used",
         run: dce::run,
     },
 ];
