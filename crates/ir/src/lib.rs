@@ -30,7 +30,7 @@ mod words;
 pub use build::{Builder, Copier};
 pub use op::{Atom, Block, Op, Stmt, Var};
 pub use parse::{ParseError, parse};
-pub use print::print;
+pub use print::{print, print_used};
 pub use program::{Func, FuncId, Program};
 pub use ty::{DataId, Elem, Ty};
 pub use typing::types_of;

@@ -37,8 +37,43 @@ use wengert_prim::RealOp;
 
 /// The whole program.
 pub fn print(program: &Program) -> String {
+    print_with(program, &|_| true)
+}
+
+/// The program for a reader: data types of which there are no values are left out.
+pub fn print_used(program: &Program) -> String {
+    let used = used_data(program);
+    print_with(program, &|id| used.contains(&id))
+}
+
+/// The data types of variables, and those in their fields.
+fn used_data(program: &Program) -> FxHashSet<DataId> {
+    let mut todo: Vec<Elem> = Vec::new();
+    for (_, func) in program.funcs.iter() {
+        let mut bound: Vec<Var> = func.body.params.clone();
+        func.body.for_each_stmt(&mut |stmt| {
+            bound.extend(&stmt.outs);
+            bound.extend(stmt.op.blocks().into_iter().flat_map(|block| &block.params));
+        });
+        todo.extend(bound.into_iter().map(|var| func.ty(var).elem()));
+        todo.extend(func.results.iter().map(|ty| ty.elem()));
+    }
+    let mut used = FxHashSet::default();
+    while let Some(elem) = todo.pop() {
+        if let Elem::Data(id) = elem
+            && used.insert(id)
+            && let Some(data) = program.data.get(id)
+        {
+            todo.extend(data.ctors.iter().flat_map(|ctor| &ctor.fields).map(|ty| ty.elem()));
+        }
+    }
+    used
+}
+
+fn print_with(program: &Program, is_shown: &dyn Fn(DataId) -> bool) -> String {
     let names = Names::new(program);
-    let mut parts: Vec<String> = program.data.iter().map(|(id, data)| names.data_text(id, data)).collect();
+    let data = program.data.iter().filter(|(id, _)| is_shown(*id));
+    let mut parts: Vec<String> = data.map(|(id, data)| names.data_text(id, data)).collect();
     parts.extend(program.linears.ids().map(|id| names.linear_text(program, id)));
     for (id, func) in program.funcs.iter() {
         parts.push(FuncPrinter::new(&names, func).func(id));
