@@ -28,7 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("opt", &["base", "prim", "ir"]),
     ("vmath", &["prim"]),
     ("native", &["base", "prim", "fault", "ir", "vmath"]),
-    ("c", &["base", "prim", "ir", "native"]),
+    ("c", &["base", "prim", "ir", "native", "vmath"]),
     ("engine", &["base", "mono", "ir", "lower", "ad", "opt", "native", "c"]),
     (
         "driver",

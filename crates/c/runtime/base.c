@@ -19,6 +19,7 @@
 typedef int64_t word;
 typedef word *ref;
 
+#define WG_USUALLY(condition) __builtin_expect(!!(condition), 1)
 #define WG_RARELY(condition) __builtin_expect(!!(condition), 0)
 /* Before a loop whose iterations do not need each other. */
 #ifdef __clang__
@@ -112,7 +113,7 @@ static inline WG_UNUSED int wg_is_object(ref o) { return ((uintptr_t)o & 1) == 0
 static inline WG_UNUSED word wg_tag(ref o) { return wg_is_object(o) ? o[1] : (word)((uintptr_t)o >> 1); }
 static inline WG_UNUSED word wg_unique(ref o) { return *o == 1; }
 static inline WG_UNUSED word wg_unique_data(ref o) { return wg_is_object(o) && *o == 1; }
-static inline WG_UNUSED word wg_bits(double x) {
+static inline WG_UNUSED word wg_word_of(double x) {
     word bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
@@ -124,6 +125,10 @@ static inline WG_UNUSED double wg_of_bits(word bits) {
 }
 /* Whether an index is not one of so many places. */
 static inline WG_UNUSED word wg_outside(word index, word size) { return (uint64_t)index >= (uint64_t)size; }
+/* Whether all indices from one to another are. */
+static inline WG_UNUSED word wg_inside(word first, word last, word size) {
+    return !wg_outside(first, size) & !wg_outside(last, size);
+}
 static inline WG_UNUSED void wg_copy(const void *from, void *to, word count) { memcpy(to, from, (size_t)count * 8); }
 static inline WG_UNUSED void wg_zero(void *to, word count) { memset(to, 0, (size_t)count * 8); }
 

@@ -1,9 +1,10 @@
 /* ---- Operations on reals ---------------------------------------------------------------------------------------- */
 
-/* Zero tangents and cotangents contribute zero, whatever they are multiplied with. */
+/* Zero tangents and cotangents contribute zero, whatever they are multiplied with. Two choices and a product become vector
+ * code, where one choice by two conditions does not. */
 static inline WG_UNUSED double wg_mul_zero(double t, double c) {
-    double product = t * c;
-    return (t == 0.0) | (c == 0.0) ? 0.0 : product;
+    double tangent = c == 0.0 ? 0.0 : t, factor = t == 0.0 ? 0.0 : c;
+    return tangent * factor;
 }
 static inline WG_UNUSED double wg_div_zero(double t, double d) {
     double quotient = t / d;

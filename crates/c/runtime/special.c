@@ -1,14 +1,8 @@
-/* ---- Functions of reals, by the C library -----------------------------------------------------------------------
+/* ---- More functions of reals -------------------------------------------------------------------------------------
  *
  * digamma: for x > 0 the recurrence digamma(x) = digamma(x + 1) - 1/x up to where the asymptotic series is exact to
  * rounding; near the positive root the same formulas for the difference to the root; for x < 0 reflection. polygamma n is
  * (-1)^(n+1) n! zeta(n + 1, x) with the Hurwitz zeta function by Euler-Maclaurin summation. */
-
-static inline WG_UNUSED double wg_sigmoid(double x) {
-    double e = wg_exp(-fabs(x));
-    return (x >= 0.0 ? 1.0 : e) / (1.0 + e);
-}
-static inline WG_UNUSED double wg_softplus(double x) { return (x > 0.0 ? x : 0.0) + wg_log1p(wg_exp(-fabs(x))); }
 
 static WG_UNUSED double wg_power(double x, word n) {
     uint64_t size = n < 0 ? -(uint64_t)n : (uint64_t)n;

@@ -5,12 +5,15 @@
 
 mod control;
 mod expr;
+mod guards;
+mod rare;
 mod real;
 
 use crate::pointers::Pointers;
 use crate::scopes::{Block, Info, Scopes, count};
 use crate::text::{Expr, Level, comment};
 use crate::unit::Unit;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 use wengert_base::Span;
 use wengert_ir::program::FuncId;
@@ -33,6 +36,14 @@ pub(crate) struct Body<'u, 'p> {
     pending: Vec<Pending>,
     /// Which variables are declared, by number.
     declared: Vec<bool>,
+    /// Checks that are made elsewhere.
+    skipped: FxHashSet<*const Stmt>,
+    /// Where it is noted that an argument is not for the main path of a function, if only that is to be called.
+    rare: Option<String>,
+    /// Sums that the loop around may make in any order.
+    sums: Vec<Local>,
+    /// What the variables are that are assigned once.
+    values: FxHashMap<Local, &'p Value>,
     out: String,
     depth: usize,
     /// Blocks so far.
@@ -51,6 +62,8 @@ struct Pending {
     changing: Vec<Local>,
     /// How deep the block is in which it waits.
     depth: usize,
+    /// The factors, if it is a product.
+    product: Option<(Expr, Expr)>,
 }
 
 impl<'u, 'p> Body<'u, 'p> {
@@ -72,6 +85,10 @@ impl<'u, 'p> Body<'u, 'p> {
             scopes,
             pending: Vec::new(),
             declared: vec![false; func.locals.len()],
+            skipped: FxHashSet::default(),
+            rare: None,
+            sums: Vec::new(),
+            values: rare::values(func),
             out: String::new(),
             depth: 1,
             blocks: 0,
@@ -274,6 +291,12 @@ impl<'u, 'p> Body<'u, 'p> {
                 self.flush_reads();
                 self.put(&format!("{} = {};", target.text, value.text));
             }
+            Stmt::If { cond, .. } if self.skipped.contains(&std::ptr::from_ref(stmt)) => {
+                self.declare(place, None);
+                // Its condition is not needed; its two blocks have their numbers.
+                self.integer(*cond);
+                self.blocks += 2;
+            }
             Stmt::If { cond, then, otherwise } => {
                 self.declare(place, None);
                 self.branch(*cond, then, otherwise);
@@ -395,7 +418,14 @@ impl<'u, 'p> Body<'u, 'p> {
                     let part = Expr::primary(format!("{given}.x{number}"));
                     if self.is_inline(*out) {
                         let (changing, depth) = (Vec::new(), self.depth);
-                        self.pending.push(Pending { local: *out, expr: part, reads: false, changing, depth });
+                        self.pending.push(Pending {
+                            local: *out,
+                            expr: part,
+                            reads: false,
+                            changing,
+                            depth,
+                            product: None,
+                        });
                     } else if self.info(*out).reads > 0 {
                         self.assign(*out, &part, place);
                     }

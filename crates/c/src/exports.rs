@@ -78,7 +78,7 @@ pub struct Exported {
 /// The library of these functions, with this name.
 pub fn export(name: &str, exports: &[Export<'_>], math: Math, line: &Line<'_>) -> Option<Exported> {
     let (first, others) = exports.split_first()?;
-    let mut unit = Unit::new(first.program, line);
+    let mut unit = Unit::new(first.program, math, line);
     let (mut code, mut interface) = (String::new(), String::new());
     one(&mut unit, name, first, &mut code, &mut interface);
     for export in others {
@@ -217,7 +217,7 @@ fn function(unit: &mut Unit<'_>, name: &str, export: &Export<'_>, inner: &str, t
             words.push(format!("(word)wg_{param}"));
         };
         match (form, passing) {
-            (Form::Real, _) => words.push(format!("wg_bits({param})")),
+            (Form::Real, _) => words.push(format!("wg_word_of({param})")),
             (Form::Int | Form::Bool, _) => words.push(param.clone()),
             (Form::Text, passing) => {
                 object(format!("wg_text_in(run, {param})"));

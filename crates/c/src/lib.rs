@@ -23,6 +23,7 @@ use std::fmt::Write;
 use wengert_ir::program::FuncId;
 use wengert_native::library::host_functions;
 use wengert_native::loops::{Kind, Local, Program, Word};
+use wengert_vmath::Function;
 
 pub use exports::{Export, Exported, Form, Message, export};
 pub use names::c_names;
@@ -38,12 +39,22 @@ const ORDER: &str = include_str!("../runtime/order.c");
 const MATMUL: &str = include_str!("../runtime/matmul.c");
 const LIBRARY: &str = include_str!("../runtime/library.c");
 
+/// Vector math brings its own.
+const FUSED: &str = "\
+/* a * b + c, rounded once if the machine can. */
+#if defined __FMA__ || defined __aarch64__
+static inline WG_UNUSED double wg_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+#else
+static inline WG_UNUSED double wg_fma(double a, double b, double c) { return a * b + c; }
+#endif
+";
+
 /// Where functions of reals come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Math {
     /// From the program that opens the library: to the last bit as everywhere in Wengert.
     Host,
-    /// From the C library.
+    /// From the text itself: vector math, which is within one unit in the last place of the exact value.
     Library,
 }
 
@@ -68,7 +79,7 @@ pub struct Source {
 
 /// The C file of a program that this process opens.
 pub fn source(input: &Input<'_>, math: Math, line: &Line<'_>) -> Source {
-    let mut unit = Unit::new(input.program, line);
+    let mut unit = Unit::new(input.program, math, line);
     let mut code = String::new();
     program(&mut unit, &mut code);
     let names: Vec<String> = (0..input.entries.len()).map(|number| format!("wg_entry_{number}")).collect();
@@ -118,7 +129,7 @@ fn entry(unit: &Unit<'_>, name: &str, func: FuncId, code: &mut String) {
     }));
     let call = format!("{}({})", unit.function(func), args.join(", "));
     let stored = |value: String, result: &Local| match made.locals.get(*result) {
-        Some(Word::Real) => format!("wg_bits({value})"),
+        Some(Word::Real) => format!("wg_word_of({value})"),
         Some(Word::Int) | None => value,
         Some(Word::Ref | Word::Address) => format!("(word){value}"),
     };
@@ -153,12 +164,17 @@ fn assemble(unit: &mut Unit<'_>, math: Math, code: &str, interface: &str) -> Str
     text.push('\n');
     text.push_str(REAL);
     text.push('\n');
-    text.push_str(&functions(math));
+    if parts.functions || math == Math::Host {
+        text.push_str(&functions(math));
+    }
     for (part, wanted) in [(TEXT, parts.text || parts.order), (ORDER, parts.order), (MATMUL, parts.matmul)] {
         if wanted {
             text.push_str(part);
             text.push('\n');
         }
+    }
+    if math == Math::Library && !parts.functions {
+        text.push_str(FUSED);
     }
     text.push_str(&unit.powers());
     text.push_str("\n/* ---- The program ");
@@ -191,12 +207,17 @@ fn functions(math: Math) -> String {
             }
         }
         Math::Library => {
-            let own = ["digamma", "polygamma", "power", "sigmoid", "softplus"];
-            for function in host_functions().iter().filter(|function| !own.contains(&function.name)) {
+            text.push_str(&wengert_vmath::c_source());
+            let own = ["digamma", "polygamma", "power"];
+            let vector: Vec<&str> = Function::ALL.iter().map(|function| function.name()).collect();
+            for function in host_functions() {
                 let name = function.name;
-                let library = if name == "gamma" { "tgamma" } else { name };
-                let _ = writeln!(text, "#define wg_{name} {library}");
+                if !own.contains(&name) && !vector.contains(&name) {
+                    let library = if name == "gamma" { "tgamma" } else { name };
+                    let _ = writeln!(text, "#define wg_{name} {library}");
+                }
             }
+            text.push('\n');
             text.push_str(SPECIAL);
         }
     }

@@ -1,5 +1,6 @@
 //! What the functions of a program have in common: names, texts, kinds of references, places of failures.
 
+use crate::Math;
 use crate::body::plain_name;
 use crate::names::Names;
 use crate::text::quoted;
@@ -16,6 +17,8 @@ pub type Line<'l> = dyn Fn(Span) -> Option<(usize, String)> + 'l;
 /// A program that is being printed; several in one text share functions and tables.
 pub(crate) struct Unit<'p> {
     pub(crate) program: &'p Program,
+    /// Whether numbers need not be to the last bit what the interpreter gives.
+    pub(crate) fast: bool,
     pub(crate) line: &'p Line<'p>,
     names: Names,
     funcs: Vec<String>,
@@ -34,15 +37,17 @@ pub(crate) struct Unit<'p> {
 /// What of the runtime is needed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Parts {
+    pub(crate) functions: bool,
     pub(crate) text: bool,
     pub(crate) order: bool,
     pub(crate) matmul: bool,
 }
 
 impl<'p> Unit<'p> {
-    pub(crate) fn new(program: &'p Program, line: &'p Line<'p>) -> Unit<'p> {
+    pub(crate) fn new(program: &'p Program, math: Math, line: &'p Line<'p>) -> Unit<'p> {
         let mut unit = Unit {
             program,
+            fast: math == Math::Library,
             line,
             names: Names::default(),
             funcs: Vec::new(),
@@ -207,6 +212,11 @@ impl<'p> Unit<'p> {
         self.sites_before + site as usize
     }
 
+    /// Functions of reals are needed.
+    pub(crate) fn needs_functions(&mut self) {
+        self.parts.functions = true;
+    }
+
     /// Whether the failure is the user's `fail`.
     pub(crate) fn is_users(&self, site: u32) -> bool {
         self.program.sites.get(site as usize).is_some_and(|site| site.failure == Failure::User)
@@ -269,7 +279,8 @@ impl<'p> Unit<'p> {
                 self.parts.order = true;
             }
             R::MatMul => self.parts.matmul = true,
-            R::Power | R::Polygamma | R::IntPower | R::CopyWords | R::ZeroWords | R::Map | R::Scratch => {}
+            R::Power | R::Polygamma => self.parts.functions = true,
+            R::IntPower | R::CopyWords | R::ZeroWords | R::Map | R::Scratch => {}
         }
         match call {
             R::Power => "wg_power",

@@ -29,6 +29,8 @@ const FLAGS: &[&str] = &[
     "-O3",
     "-march=native",
     "-fwrapv",
+    "-ffp-contract=off",
+    "-fopenmp-simd",
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fno-optimize-sibling-calls",
@@ -89,18 +91,18 @@ impl Compiler {
     }
 
     /// The library of a C text; from the cache, if it is there.
-    pub(crate) fn library(&self, text: &str, strict: bool) -> Result<Library, Diagnostic> {
-        let name = format!("{:032x}", self.key(text, strict));
+    pub(crate) fn library(&self, text: &str) -> Result<Library, Diagnostic> {
+        let name = format!("{:032x}", self.key(text));
         let Some(folder) = cache_folder() else {
             let folder = temporary_folder().map_err(|error| errors::compiler_failed(&error.to_string()))?;
             let path = folder.join("program.so");
             let library = Library { path: path.clone(), temporary: Some(folder.clone()) };
-            self.compile(text, strict, &folder.join("program.c"), &path)?;
+            self.compile(text, &folder.join("program.c"), &path)?;
             return Ok(library);
         };
         let (path, source) = (folder.join(format!("{name}.so")), folder.join(format!("{name}.c")));
         if !is_whole(&path, &source, text) {
-            self.add(text, strict, &path, &source)?;
+            self.add(text, &path, &source)?;
             evict(&folder, &name);
         } else if let Ok(file) = File::options().append(true).open(&path) {
             // It was used now.
@@ -111,15 +113,15 @@ impl Compiler {
 
     /// Compiles a file to a given place, for good.
     pub(crate) fn build(&self, source: &Path, library: &Path) -> Result<(), Diagnostic> {
-        self.run(source, library, false)
+        self.run(source, library)
     }
 
-    fn key(&self, text: &str, strict: bool) -> u128 {
+    fn key(&self, text: &str) -> u128 {
         let version = fs::metadata(&self.program).ok();
         let version = version.map(|data| (data.len(), data.modified().ok()));
         let half = |seed: u64| {
             let mut hasher = DefaultHasher::new();
-            let options = (FLAGS, LIBRARIES, strict, env!("CARGO_PKG_VERSION"), machine());
+            let options = (FLAGS, LIBRARIES, env!("CARGO_PKG_VERSION"), machine());
             (seed, text, &self.program, &self.arguments, version, options).hash(&mut hasher);
             u128::from(hasher.finish())
         };
@@ -127,12 +129,12 @@ impl Compiler {
     }
 
     /// Makes a library in the cache.
-    fn add(&self, text: &str, strict: bool, path: &Path, source: &Path) -> Result<(), Diagnostic> {
+    fn add(&self, text: &str, path: &Path, source: &Path) -> Result<(), Diagnostic> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let own = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let new = |ending: &str| path.with_extension(format!("{own}.tmp.{ending}"));
         let (new_source, new_library) = (new("c"), new("so"));
-        let done = self.compile(text, strict, &new_source, &new_library).and_then(|()| {
+        let done = self.compile(text, &new_source, &new_library).and_then(|()| {
             let finish = || -> io::Result<()> {
                 let mut bytes = fs::read(&new_library)?;
                 let (length, sum) = (bytes.len() as u64, checksum(&bytes));
@@ -151,17 +153,15 @@ impl Compiler {
         done
     }
 
-    fn compile(&self, text: &str, strict: bool, source: &Path, library: &Path) -> Result<(), Diagnostic> {
+    fn compile(&self, text: &str, source: &Path, library: &Path) -> Result<(), Diagnostic> {
         fs::write(source, text).map_err(|error| errors::compiler_failed(&error.to_string()))?;
-        self.run(source, library, strict)
+        self.run(source, library)
     }
 
-    fn run(&self, source: &Path, library: &Path, strict: bool) -> Result<(), Diagnostic> {
-        let contract = if strict { "-ffp-contract=off" } else { "-ffp-contract=fast" };
+    fn run(&self, source: &Path, library: &Path) -> Result<(), Diagnostic> {
         let output = Command::new(&self.program)
             .args(&self.arguments)
             .args(FLAGS)
-            .arg(contract)
             .arg("-o")
             .arg(library)
             .arg(source)

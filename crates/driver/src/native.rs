@@ -50,7 +50,7 @@ impl Target {
         };
         let compiler = Compiler::find()?;
         let source = wengert_engine::c(unit, strict, &|_| None);
-        let library = compiler.library(source.text(), strict)?;
+        let library = compiler.library(source.text())?;
         source.open(&library.path().to_string_lossy(), limits).map_err(diagnostic)
     }
 }

@@ -4,8 +4,9 @@
 //! they need not; an innermost loop that may be long is cut into pieces with a look before each, so that nothing stands in
 //! the way of vectors.
 
-use super::Body;
+use super::{Body, guards};
 use crate::text::{Expr, Level};
+use rustc_hash::FxHashSet;
 use wengert_native::loops::{Local, Operand, Stmt, Value};
 
 /// Loops of a known length up to this one never look.
@@ -20,6 +21,18 @@ struct Shape {
     bounded: bool,
     /// Something is written.
     stores: bool,
+}
+
+/// A loop that is to be printed.
+struct Run<'s> {
+    index: Local,
+    end: String,
+    backward: bool,
+    independent: bool,
+    /// Whether it looks from time to time whether to stop.
+    looks: bool,
+    shape: Shape,
+    body: &'s [Stmt],
 }
 
 impl Body<'_, '_> {
@@ -88,22 +101,75 @@ impl Body<'_, '_> {
         name
     }
 
+    /// A loop; twice, if it may run without checks.
     pub(super) fn for_loop(&mut self, stmt: &Stmt) {
         let Stmt::For { index, len, backward, independent, body } = stmt else { return };
-        let (index, backward) = (*index, *backward);
         self.flush(|pending| pending.reads || !pending.changing.is_empty());
-        let shape = shape(body, index);
         let end = self.length(*len);
         self.flush(|pending| pending.reads);
         let short = matches!(len, Operand::Int(n) if *n <= SHORT);
-        let looks = !*independent && !(shape.straight && (shape.bounded || short));
+        let shape = shape(body, *index);
+        let (index, backward, independent) = (*index, *backward, *independent);
+        let looks = !independent && !(shape.straight && (shape.bounded || short));
+        let run = Run { index, end, backward, independent, looks, shape, body };
+        if !shape.straight {
+            return self.once(&run);
+        }
+        let guards = guards::guards(self, body, index, &run.end);
+        if guards.conditions.is_empty() {
+            return self.vector(&run);
+        }
+        self.put(&format!("if (WG_USUALLY({})) {{", guards.conditions.join(" && ")));
+        self.depth += 1;
+        let before = (self.blocks, self.declared.clone(), self.line);
+        self.skipped = guards.checks;
+        self.vector(&run);
+        self.skipped = FxHashSet::default();
+        self.depth -= 1;
+        (self.blocks, self.declared, self.line) = before;
+        self.put("} else {");
+        self.depth += 1;
+        self.once(&run);
+        self.depth -= 1;
+        self.put("}");
+    }
+
+    /// An innermost loop that may become vector code.
+    fn vector(&mut self, run: &Run<'_>) {
+        let fast = self.unit.fast && !run.backward;
+        if fast && run.independent && self.can_run_again(run.body) {
+            let note = self.unit.temporary();
+            self.put(&format!("int {note} = 0;"));
+            let before = (self.blocks, self.declared.clone(), self.line);
+            self.rare = Some(note.clone());
+            self.once(run);
+            self.rare = None;
+            (self.blocks, self.declared, self.line) = before;
+            self.put(&format!("if (WG_RARELY({note})) {{"));
+            self.depth += 1;
+            self.once(run);
+            self.depth -= 1;
+            self.put("}");
+            return;
+        }
+        if fast && !run.independent {
+            self.sums = self.sums(run.body, run.index);
+        }
+        self.once(run);
+        self.sums.clear();
+    }
+
+    /// A loop as it is.
+    fn once(&mut self, run: &Run<'_>) {
+        let Run { index, end, backward, independent, looks, shape, body } = run;
+        let (index, backward) = (*index, *backward);
         let block = self.blocks + 1;
         let info = self.info(index);
         let own = info.sets == 1 && info.declared == Some((block, 0));
         let counter = if own { self.name(index).to_string() } else { self.unit.temporary() };
-        let pieces = looks && shape.straight;
-        if *independent && shape.straight && shape.stores && !backward {
-            self.put("WG_INDEPENDENT");
+        let pieces = *looks && shape.straight;
+        if !pieces {
+            self.hint(*independent && shape.straight && shape.stores && !backward);
         }
         let head = match (backward, pieces) {
             (false, false) => format!("for (word {counter} = 0; {counter} < {end}; {counter}++) {{"),
@@ -123,9 +189,10 @@ impl Body<'_, '_> {
                 (first, format!("for (; {counter} < {pause}; {counter}++) {{"))
             };
             self.put(&first);
+            self.hint(false);
             self.put(&second);
             self.depth += 1;
-        } else if looks {
+        } else if *looks {
             self.put("wg_check_stop(r);");
         }
         if !own {
@@ -145,6 +212,18 @@ impl Body<'_, '_> {
             self.depth -= 1;
         }
         self.put("}");
+    }
+
+    /// What the compiler may know of the loop that follows.
+    fn hint(&mut self, independent: bool) {
+        if independent {
+            self.put("WG_INDEPENDENT");
+        }
+        if !self.sums.is_empty() {
+            let sums: Vec<&str> = self.sums.iter().map(|sum| self.name(*sum)).collect();
+            let line = format!("#pragma omp simd reduction(+ : {})", sums.join(", "));
+            self.put(&line);
+        }
     }
 
     pub(super) fn while_loop(&mut self, head: &[Stmt], cond: Operand, body: &[Stmt]) {
@@ -178,6 +257,10 @@ fn shape(body: &[Stmt], index: Local) -> Shape {
     for stmt in body {
         if let Stmt::Set(_, Value::Load { index, .. }) | Stmt::Store { index, .. } = stmt {
             shape.bounded |= is_index(index);
+        }
+        // Whoever counts places of an array does not count for long.
+        if let Stmt::Set(_, Value::OutOfRange(place, _)) = stmt {
+            shape.bounded |= is_index(place);
         }
     }
     look(body, &mut shape);

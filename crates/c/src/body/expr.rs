@@ -1,10 +1,11 @@
 //! Expressions.
 
-use super::{Body, Pending, real};
+use super::{Body, Pending, rare, real};
 use crate::scopes::for_each_operand;
 use crate::text::{Expr, Level, int, real as constant};
 use wengert_ir::op::Compare;
 use wengert_native::loops::{Int, Kind, Local, Operand, Round, Value, Word};
+use wengert_prim::RealOp;
 
 impl Body<'_, '_> {
     /// A variable, or the value that waits under its name.
@@ -46,7 +47,7 @@ impl Body<'_, '_> {
         let expr = self.operand(operand);
         match word {
             Word::Int => expr,
-            Word::Real => Expr::call("wg_bits", &[expr]),
+            Word::Real => Expr::call("wg_word_of", &[expr]),
             Word::Ref | Word::Address => Expr::unary("(word)", &expr),
         }
     }
@@ -124,6 +125,9 @@ impl Body<'_, '_> {
             (index, 0) => self.integer(index),
             (index, offset) => {
                 let index = self.integer(index);
+                if index.text == "0" {
+                    return int(i64::from(offset));
+                }
                 let (sign, size) = if offset < 0 { ("-", -offset) } else { ("+", offset) };
                 Expr::binary(Level::Sum, sign, &index, &int(i64::from(size)))
             }
@@ -145,7 +149,49 @@ impl Body<'_, '_> {
                 None => {}
             }
         });
-        Pending { local, expr: self.expr(local, value), reads, changing, depth: self.depth }
+        let mut product = None;
+        let expr = match value {
+            Value::Real(RealOp::Mul, args) if self.unit.fast => {
+                let factors: Vec<Expr> = args.iter().map(|arg| self.number(*arg)).collect();
+                if let [a, b] = factors.as_slice() {
+                    product = Some((a.clone(), b.clone()));
+                }
+                real::apply(self.unit, RealOp::Mul, &factors)
+            }
+            Value::Real(op @ (RealOp::Add | RealOp::Sub), args) if self.unit.fast => {
+                self.fused(*op, args).unwrap_or_else(|| self.expr(local, value))
+            }
+            value => self.expr(local, value),
+        };
+        Pending { local, expr, reads, changing, depth: self.depth, product }
+    }
+
+    /// A sum of a product and something, which is rounded once.
+    fn fused(&mut self, op: RealOp, args: &[Operand]) -> Option<Expr> {
+        let [left, right] = *args else { return None };
+        let product = |this: &Self, operand: Operand| {
+            let Operand::Local(local) = operand else { return None };
+            this.pending.iter().find(|pending| pending.local == local)?.product.clone()
+        };
+        let (of_left, of_right) = (product(self, left), product(self, right));
+        let minus = |x: &Expr| Expr::unary("-", x);
+        if [left, right].iter().any(|operand| self.is_summed(*operand)) {
+            return None;
+        }
+        let (a, b, rest) = match (of_left, of_right) {
+            (_, Some((a, b))) => {
+                self.number(right);
+                let a = if op == RealOp::Sub { minus(&a) } else { a };
+                (a, b, self.number(left))
+            }
+            (Some((a, b)), None) => {
+                self.number(left);
+                let rest = self.number(right);
+                (a, b, if op == RealOp::Sub { minus(&rest) } else { rest })
+            }
+            (None, None) => return None,
+        };
+        Some(Expr::call("wg_fma", &[a, b, rest]))
     }
 
     fn expr(&mut self, local: Local, value: &Value) -> Expr {
@@ -153,7 +199,10 @@ impl Body<'_, '_> {
             Value::Copy(x) => self.copied(local, *x),
             Value::Real(op, args) => {
                 let args: Vec<Expr> = args.iter().map(|arg| self.number(*arg)).collect();
-                real::apply(self.unit, *op, &args)
+                match args.as_slice() {
+                    [arg] if self.rare.is_some() && rare::has_rare_arguments(*op) => self.main_path(*op, arg),
+                    args => real::apply(self.unit, *op, args),
+                }
             }
             Value::Int(op, a, b) => self.arithmetic(*op, *a, *b),
             Value::CompareReal(compare, a, b) => {
@@ -193,7 +242,7 @@ impl Body<'_, '_> {
             }
             Value::Bits(x) => {
                 let x = self.number(*x);
-                Expr::call("wg_bits", &[x])
+                Expr::call("wg_word_of", &[x])
             }
             Value::Load { base, index, offset } => self.load(local, *base, *index, *offset),
             Value::Address { base, index, offset } => {
@@ -248,6 +297,9 @@ impl Body<'_, '_> {
         // Small constants are 32-bit integers in C.
         let a = if both { Expr::unary("(word)", &a) } else { a };
         match op {
+            Int::Mul if a.text == "0" || b.text == "0" => int(0),
+            Int::Add if a.text == "0" => b,
+            Int::Add | Int::Sub if b.text == "0" => a,
             Int::Add => Expr::binary(Level::Sum, "+", &a, &b),
             Int::Sub if zero => Expr::unary("-", &b),
             Int::Sub => Expr::binary(Level::Sum, "-", &a, &b),

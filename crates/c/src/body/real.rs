@@ -8,6 +8,7 @@
 use crate::text::{Expr, Level, real};
 use crate::unit::Unit;
 use wengert_prim::RealOp;
+use wengert_prim::real_op::ELEMENTARY_COST;
 
 /// Powers up to here are products, as in `wengert_prim`.
 const MULTIPLIED_OUT: u64 = 32;
@@ -24,7 +25,12 @@ pub(super) fn apply(unit: &mut Unit<'_>, op: RealOp, args: &[Expr]) -> Expr {
         (RealOp::Sqrt, [x]) => Expr::call("sqrt", std::slice::from_ref(x)),
         (RealOp::PowInt(n), [x]) => power(unit, n, x),
         (RealOp::Polygamma(n), [x]) => Expr::call("wg_polygamma", &[Expr::primary(n.to_string()), x.clone()]),
-        (op, args) => Expr::call(function(op), args),
+        (op, args) => {
+            if op.cost() == ELEMENTARY_COST {
+                unit.needs_functions();
+            }
+            Expr::call(function(op), args)
+        }
     }
 }
 
@@ -35,7 +41,10 @@ fn power(unit: &mut Unit<'_>, n: i64, x: &Expr) -> Expr {
         1 => x.clone(),
         2 if is_name => Expr::binary(Level::Product, "*", x, x),
         n if n.unsigned_abs() <= MULTIPLIED_OUT => Expr::call(&unit.power(n), std::slice::from_ref(x)),
-        n => Expr::call("wg_power", &[x.clone(), crate::text::int(n)]),
+        n => {
+            unit.needs_functions();
+            Expr::call("wg_power", &[x.clone(), crate::text::int(n)])
+        }
     }
 }
 

@@ -1,0 +1,217 @@
+//! Checks that can be made before a loop instead of in it.
+//!
+//! In an innermost loop a check `if (…) fail` stands in the way of vectors. Where its condition does not depend on the
+//! iteration, or asks whether an index that moves with the loop is in range, it can be said before the loop that it
+//! never fails. Then the loop runs without it; else the loop runs as it is, and fails where it would have failed.
+
+use super::Body;
+use crate::text::{Expr, Level, int};
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::op::Compare;
+use wengert_native::loops::{Int, Local, Operand, Stmt, Value};
+
+/// Longer conditions are no gain.
+const MOST: usize = 8;
+
+/// The checks of a loop that need not be in it.
+pub(super) struct Guards {
+    /// What is to hold for them never to fail.
+    pub(super) conditions: Vec<String>,
+    /// The statements, by address.
+    pub(super) checks: FxHashSet<*const Stmt>,
+}
+
+/// A number that moves with the loop: `step·index + start`.
+struct Moving {
+    step: i64,
+    start: Expr,
+}
+
+/// The body of a loop and what is known of it.
+struct Loop<'b, 'u, 'p> {
+    body: &'b Body<'u, 'p>,
+    index: Local,
+    /// What each variable is that is assigned once, in the body of the loop.
+    values: FxHashMap<Local, &'b Value>,
+    /// Variables that are assigned in it at all.
+    assigned: FxHashSet<Local>,
+}
+
+/// The checks of an innermost loop over `0..end` that can be made before it.
+pub(super) fn guards(body: &Body<'_, '_>, stmts: &[Stmt], index: Local, end: &str) -> Guards {
+    let mut around =
+        Loop { body, index, values: FxHashMap::default(), assigned: FxHashSet::from_iter([index]) };
+    assigned(stmts, &mut around.assigned);
+    let mut guards = Guards { conditions: Vec::new(), checks: FxHashSet::default() };
+    for stmt in stmts {
+        match stmt {
+            Stmt::Set(local, value) if body.assigned_once(*local) => {
+                around.values.insert(*local, value);
+            }
+            Stmt::If { cond: Operand::Local(cond), then, otherwise } if otherwise.is_empty() => {
+                if !matches!(then.last(), Some(Stmt::Fail(..))) || guards.conditions.len() >= MOST {
+                    continue;
+                }
+                let Some(condition) = around.never(*cond, end) else { continue };
+                if !guards.conditions.contains(&condition) {
+                    guards.conditions.push(condition);
+                }
+                guards.checks.insert(std::ptr::from_ref(stmt));
+            }
+            Stmt::Set(..)
+            | Stmt::If { .. }
+            | Stmt::Store { .. }
+            | Stmt::Switch { .. }
+            | Stmt::For { .. }
+            | Stmt::While { .. }
+            | Stmt::Call { .. }
+            | Stmt::Runtime { .. }
+            | Stmt::Retain(..)
+            | Stmt::Release(..)
+            | Stmt::Free(..)
+            | Stmt::Fail(..) => {}
+        }
+    }
+    guards
+}
+
+/// The variables that statements assign.
+fn assigned(stmts: &[Stmt], into: &mut FxHashSet<Local>) {
+    for stmt in stmts {
+        if let Stmt::Set(local, _) = stmt {
+            into.insert(*local);
+        } else if let Stmt::If { cond: _, then, otherwise } = stmt {
+            stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+                assigned(then, into);
+                assigned(otherwise, into);
+            });
+        }
+    }
+}
+
+impl Loop<'_, '_, '_> {
+    /// What is to hold for a condition never to be true in the loop.
+    fn never(&self, cond: Local, end: &str) -> Option<String> {
+        if let Some(Value::OutOfRange(place, size)) = self.values.get(&cond) {
+            let (place, size) = (self.moving(*place, 0)?, self.fixed(*size, 0)?);
+            let start = place.start;
+            if place.step == 0 {
+                return Some(format!("!wg_outside({}, {})", start.text, size.text));
+            }
+            let last = Expr::binary(Level::Sum, "-", &Expr::primary(end), &int(1));
+            let sign = if place.step > 0 { "+" } else { "-" };
+            let last = if start.text == "0" && place.step > 0 {
+                last
+            } else {
+                Expr::binary(Level::Sum, sign, &start, &last)
+            };
+            return Some(format!("wg_inside({}, {}, {})", start.text, last.text, size.text));
+        }
+        let cond = self.fixed(Operand::Local(cond), 0)?;
+        Some(format!("!{}", cond.at(Level::Unary)))
+    }
+
+    /// A number that is the same in each iteration, of variables from outside of the loop.
+    fn fixed(&self, operand: Operand, depth: usize) -> Option<Expr> {
+        let local = match operand {
+            Operand::Int(n) => return Some(int(n)),
+            Operand::Local(local) => local,
+            Operand::Real(_) | Operand::Text(_) => return None,
+        };
+        if !self.assigned.contains(&local) {
+            let known = self.body.word(local) == wengert_native::loops::Word::Int;
+            return known.then(|| Expr::primary(self.body.name(local)));
+        }
+        if depth > MOST {
+            return None;
+        }
+        let both = |a: &Operand, b: &Operand| Some((self.fixed(*a, depth + 1)?, self.fixed(*b, depth + 1)?));
+        match self.values.get(&local)? {
+            Value::Copy(x) => self.fixed(*x, depth + 1),
+            Value::CompareInt(compare, a, b) => {
+                let (a, b) = both(a, b)?;
+                let sign = match compare {
+                    Compare::Eq => "==",
+                    Compare::Ne => "!=",
+                    Compare::Lt => "<",
+                    Compare::Le => "<=",
+                    Compare::Gt => ">",
+                    Compare::Ge => ">=",
+                };
+                Some(Expr::binary(Level::Relation, sign, &a, &b))
+            }
+            Value::Int(op, a, b) => {
+                let (a, b) = both(a, b)?;
+                match op {
+                    Int::Add => Some(Expr::binary(Level::Sum, "+", &a, &b)),
+                    Int::Sub => Some(Expr::binary(Level::Sum, "-", &a, &b)),
+                    Int::Mul => Some(Expr::binary(Level::Product, "*", &Expr::unary("(word)", &a), &b)),
+                    Int::And => Some(Expr::binary(Level::And, "&", &a, &b)),
+                    Int::Or => Some(Expr::binary(Level::Or, "|", &a, &b)),
+                    Int::Min => Some(Expr::call("wg_min_int", &[a, b])),
+                    Int::Max => Some(Expr::call("wg_max_int", &[a, b])),
+                    Int::Div | Int::Rem | Int::Xor | Int::ShiftLeft | Int::ShiftRight => None,
+                }
+            }
+            Value::OutOfRange(place, size) => {
+                let (place, size) = both(place, size)?;
+                Some(Expr::call("wg_outside", &[place, size]))
+            }
+            Value::Real(..)
+            | Value::CompareReal(..)
+            | Value::Select(..)
+            | Value::IntToReal(_)
+            | Value::RealToInt(_)
+            | Value::Round(..)
+            | Value::Bits(_)
+            | Value::Load { .. }
+            | Value::Address { .. }
+            | Value::Tag(_)
+            | Value::Unique(..)
+            | Value::Alloc(_) => None,
+        }
+    }
+
+    /// A number that moves with the loop, by one each time or not at all.
+    fn moving(&self, operand: Operand, depth: usize) -> Option<Moving> {
+        if operand == Operand::Local(self.index) {
+            return Some(Moving { step: 1, start: int(0) });
+        }
+        if let Some(start) = self.fixed(operand, depth) {
+            return Some(Moving { step: 0, start });
+        }
+        let Operand::Local(local) = operand else { return None };
+        if depth > MOST {
+            return None;
+        }
+        match self.values.get(&local)? {
+            Value::Copy(x) => self.moving(*x, depth + 1),
+            Value::Int(op @ (Int::Add | Int::Sub), a, b) => {
+                let (a, b) = (self.moving(*a, depth + 1)?, self.moving(*b, depth + 1)?);
+                let (sign, step) =
+                    if *op == Int::Add { ("+", a.step + b.step) } else { ("-", a.step - b.step) };
+                let start = match (a.start.text.as_str(), sign, b.start.text.as_str()) {
+                    ("0", "+", _) => b.start,
+                    (_, _, "0") => a.start,
+                    (_, sign, _) => Expr::binary(Level::Sum, sign, &a.start, &b.start),
+                };
+                (step.abs() <= 1).then_some(Moving { step, start })
+            }
+            Value::Int(..)
+            | Value::Real(..)
+            | Value::CompareReal(..)
+            | Value::CompareInt(..)
+            | Value::OutOfRange(..)
+            | Value::Select(..)
+            | Value::IntToReal(_)
+            | Value::RealToInt(_)
+            | Value::Round(..)
+            | Value::Bits(_)
+            | Value::Load { .. }
+            | Value::Address { .. }
+            | Value::Tag(_)
+            | Value::Unique(..)
+            | Value::Alloc(_) => None,
+        }
+    }
+}
