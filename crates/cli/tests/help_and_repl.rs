@@ -82,5 +82,6 @@ fn the_interactive_mode_reads_a_pipe() {
     let ran = folder.run_with(&["repl", "a.wg"], b"nope\nsquare_of 2");
     assert_eq!((ran.status, ran.stdout.as_str()), (1, "loaded a.wg (1 definition)\n4 : Int\n"));
     assert!(ran.stderr.contains("E02"), "{}", ran.stderr);
-    folder.run(&["repl", "--engine", "native"]).fails(2, &["E0822"]);
+    let ran = folder.run_with(&["repl", "--engine", "native"], b"def f x = x * x\ngrad f 3.0");
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("f : Num a => a -> a\n6.0 : Real\n", ""));
 }
