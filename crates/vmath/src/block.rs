@@ -7,7 +7,7 @@
 use crate::function::{Function, Rare};
 use crate::huge;
 use crate::machine::{Machine, Plain};
-use crate::{exp, inverse, log, power, trig};
+use crate::{error, exp, inverse, log, power, trig};
 
 /// So many numbers at a time.
 const CHUNK: usize = 64;
@@ -100,6 +100,8 @@ pub fn unary<const FUSED: bool>(function: Function, data: &mut [f64]) {
         Function::Atanh => each!(data, x, log::atanh(m, x)),
         Function::Sigmoid => each!(data, x, exp::sigmoid(m, x)),
         Function::Softplus => each!(data, x, exp::softplus(m, x)),
+        Function::Erf => each!(data, x, error::erf(m, x)),
+        Function::Erfc => each!(data, x, error::erfc(m, x)),
         Function::Sqrt => each!(data, x, m.sqrt(x)),
         Function::Sin => each_but_rare!(data, Rare::Sin, x, trig::sin(m, x)),
         Function::Cos => each_but_rare!(data, Rare::Cos, x, trig::cos(m, x)),

@@ -57,7 +57,7 @@ pub(crate) fn power_of_two<M: Machine>(m: M, n: M::Bits) -> M::Real {
 
 /// `x·2ⁿ`, rounded once, for `|n| ≤ 2000`.
 #[inline(always)]
-fn scale<M: Machine>(m: M, x: M::Real, n: M::Real) -> M::Real {
+pub(crate) fn scale<M: Machine>(m: M, x: M::Real, n: M::Real) -> M::Real {
     let half = m.fma(n, m.real(0.5), m.real(SHIFT));
     let rest = (n - (half - m.real(SHIFT))) + m.real(SHIFT);
     x * power_of_two(m, m.bits(half)) * power_of_two(m, m.bits(rest))

@@ -1,7 +1,7 @@
 //! The functions there are.
 
 use crate::machine::Machine;
-use crate::{exp, inverse, log, power, trig};
+use crate::{error, exp, inverse, log, power, trig};
 use wengert_prim::RealOp;
 
 macro_rules! functions {
@@ -65,6 +65,8 @@ functions! {
     Atanh atanh 1 "The inverse hyperbolic tangent.";
     Sigmoid sigmoid 1 "The logistic function 1 / (1 + exp (-x)).";
     Softplus softplus 1 "log (1 + exp x).";
+    Erf erf 1 "The error function.";
+    Erfc erfc 1 "One less the error function.";
     Pow pow 2 "The power of a real with a real exponent.";
     Atan2 atan2 2 "The angle of the point whose second coordinate is given first.";
     Hypot hypot 2 "The distance from the origin.";
@@ -106,6 +108,8 @@ impl Function {
             Function::Atanh => log::atanh(m, x),
             Function::Sigmoid => exp::sigmoid(m, x),
             Function::Softplus => exp::softplus(m, x),
+            Function::Erf => error::erf(m, x),
+            Function::Erfc => error::erfc(m, x),
             Function::Pow => power::pow(m, x, y),
             Function::Atan2 => inverse::atan2(m, x, y),
             Function::Hypot => power::hypot(m, x, y),
@@ -155,6 +159,8 @@ const OPERATIONS: &[(RealOp, Function)] = &[
     (RealOp::Atanh, Function::Atanh),
     (RealOp::Sigmoid, Function::Sigmoid),
     (RealOp::Softplus, Function::Softplus),
+    (RealOp::Erf, Function::Erf),
+    (RealOp::Erfc, Function::Erfc),
     (RealOp::Pow, Function::Pow),
     (RealOp::Atan2, Function::Atan2),
     (RealOp::Hypot, Function::Hypot),

@@ -11,6 +11,7 @@
 
 mod block;
 mod coefficients;
+mod error;
 mod exp;
 mod function;
 mod huge;

@@ -67,7 +67,7 @@ macro_rules! scalars {
             Exp "real_exp" Expm1 "real_expm1" Log "real_log" Log2 "real_log2" Log10 "real_log10" Log1p "real_log1p"
             Cbrt "real_cbrt" Sin "real_sin" Cos "real_cos" Tan "real_tan" Asin "real_asin" Acos "real_acos"
             Atan "real_atan" Sinh "real_sinh" Cosh "real_cosh" Tanh "real_tanh" Asinh "real_asinh"
-            Acosh "real_acosh" Atanh "real_atanh" Sigmoid "real_sigmoid" Softplus "real_softplus";
+            Acosh "real_acosh" Atanh "real_atanh" Sigmoid "real_sigmoid" Softplus "real_softplus" Erf "real_erf" Erfc "real_erfc";
             Pow "real_pow" Atan2 "real_atan2" Hypot "real_hypot"
         );
     };
@@ -189,4 +189,60 @@ pub(crate) unsafe extern "C" fn scratch(_: *mut c_void, words: i64) -> u64 {
         }
         scratch.as_mut_ptr() as u64
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers small and large, and what is no number.
+    fn numbers(count: usize) -> Vec<f64> {
+        let ordinary = |k: usize| (k as f64 * 0.377).sin() * 10f64.powi((k % 9) as i32 - 3);
+        let special = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, -3e-310, 1e10, 710.0];
+        (0..count).map(|k| if k % 7 == 3 { special[k / 7 % special.len()] } else { ordinary(k) }).collect()
+    }
+
+    fn same(a: f64, b: f64) -> bool {
+        a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
+    }
+
+    #[test]
+    fn all_kernels_give_the_bits_of_the_description() {
+        for kernels in available() {
+            let expected = if kernels.name == "plain" && !cfg!(target_arch = "aarch64") {
+                scalar::<false>
+            } else {
+                scalar::<true>
+            };
+            for count in [0, 1, 7, 63, 64, 65, 200] {
+                let (x, y) = (numbers(count), numbers(count + 5).split_off(5));
+                for function in Function::ALL {
+                    let mut found = x.clone();
+                    if function.arity() == 1 {
+                        (kernels.unary)(*function, &mut found);
+                    } else {
+                        (kernels.binary)(*function, &mut found, &y);
+                    }
+                    for ((x, y), found) in x.iter().zip(&y).zip(&found) {
+                        let expected = expected(*function, *x, *y);
+                        assert!(same(*found, expected), "{} {function:?} {x:e} {y:e}", kernels.name);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_function_that_is_called_has_a_scalar_form() {
+        use crate::runtime::math;
+        let known: Vec<&str> = scalars().iter().map(|(name, _)| *name).collect();
+        let called = math::UNARY
+            .iter()
+            .map(|(op, name, _)| (*op, *name))
+            .chain(math::BINARY.iter().map(|(op, name, _)| (*op, *name)));
+        for (op, name) in called {
+            let has_kernel = wengert_vmath::function_of(op).is_some();
+            assert_eq!(known.contains(&name), has_kernel, "{name}");
+        }
+    }
 }

@@ -86,6 +86,7 @@ fn ordinary(function: Function, random: &mut Random) -> f64 {
             let bound = if near_one { 1.0 } else { 20.0 };
             random.between(-bound, bound)
         }
+        Function::Erf | Function::Erfc => random.between(-6.0, if near_one { 2.0 } else { 27.5 }),
         Function::Acosh => 1.0 + random.magnitude(-52, 6),
         Function::Pow | Function::Atan2 | Function::Hypot => random.between(-4.0, 4.0),
     }

@@ -1,6 +1,8 @@
 //! What is exactly right.
 #![expect(clippy::wildcard_enum_match_arm, reason = "the other functions need nothing special")]
 
+mod special;
+
 use dashu_float::FBig;
 use dashu_float::round::mode::HalfEven;
 use wengert_vmath::Function;
@@ -47,6 +49,11 @@ pub(crate) fn exact(function: Function, x: f64, y: f64) -> Big {
         Function::Sigmoid => int(1) / (int(1) + (-a).exp()),
         Function::Softplus if x > 0.0 => &a + (-&a).exp().ln_1p(),
         Function::Softplus => a.exp().ln_1p(),
+        Function::Erf if x < 0.0 => -exact(function, -x, y),
+        Function::Erf if x < 3.0 => special::erf(&a, PRECISION),
+        Function::Erf => int(1) - (-(&a * &a)).exp() * special::erfcx(&a, PRECISION),
+        Function::Erfc if x < 0.5 => int(1) - exact(Function::Erf, x, y),
+        Function::Erfc => (-(&a * &a)).exp() * special::erfcx(&a, PRECISION),
         Function::Pow if x < 0.0 => {
             let odd = y % 2.0 != 0.0;
             let magnitude = (-a).powf(&b);
@@ -108,6 +115,7 @@ pub(crate) fn saturates(function: Function, x: f64, y: f64) -> bool {
         Function::Exp | Function::Expm1 | Function::Sinh | Function::Cosh => x.abs() > 800.0,
         Function::Sigmoid | Function::Softplus | Function::Tanh => x.abs() > 800.0,
         Function::Exp2 => x.abs() > 1100.0,
+        Function::Erf | Function::Erfc => x.abs() > 30.0,
         Function::Pow => (x.abs().ln() * y).abs() > 800.0,
         _ => false,
     }
