@@ -134,6 +134,9 @@ impl Sweep<'_> {
         let params: Vec<bool> =
             [true].into_iter().chain(keep.iter().copied().take(carried)).chain(rows).collect();
         keep_at(&mut parts.body.params, &params);
+        if parts.init.is_empty() {
+            parts.mode = Mode::Each;
+        }
         keep
     }
 

@@ -16,10 +16,12 @@ mod facts;
 mod fuse;
 mod hoist;
 mod inline;
+mod linear;
 mod live;
 mod merge;
 mod rows;
 mod simplify;
+mod sizes;
 mod walk;
 
 use wengert_ir::Program;
@@ -46,6 +48,11 @@ pub const PASSES: &[Pass] = &[
         name: "simplify",
         what: "known operands, copies, branches on constants, matches on known constructors",
         run: simplify::run,
+    },
+    Pass {
+        name: "sizes",
+        what: "sizes that are equal have one name; what is required of them and holds is not checked",
+        run: sizes::run,
     },
     Pass {
         name: "rows",

@@ -401,3 +401,85 @@ fn dce_goes_through_calls_data_and_loops_inside_of_loops() {
     "#]],
     );
 }
+
+#[test]
+fn sizes_drop_what_is_known_and_forget_what_a_block_told() {
+    let text = r"
+        func f(xs: []Real, ys: []Real, rows: [][]Real, n: Int, b: Bool) -> ([]Real, Int, Int) {
+            a = length(xs)
+            m = max(a, 0)
+            require a == m, count build
+            p = max(n, 0)
+            require n == p, count build
+            c = length(ys)
+            k = if b { require a == c, same_size map2 d = length(ys) yield d } else { yield 0 }
+            zs = each i < m, x in xs { require a == c, same_size map2 l = c - a one = [x] t = one[l] yield t }
+            e = length(zs)
+            require e == a, same_size map2
+            require c == a, same_size map2
+            w = for i < n, w = xs {
+                first = [1.0]
+                l = length(w)
+                o = l - 1
+                s = slice(w, 0, o)
+                v = concat(first, s)
+                q = length(v)
+                require a == q, same_size map2
+                yield v
+            }
+            g = length(w)
+            r = each i < a, row in rows { u = each j < a { yield 1.0 } yield u }
+            h = length(r, 1)
+            return w, k, h
+        }
+        entry f = f";
+    check(
+        "sizes",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, ys: []Real, rows: [][]Real, n: Int, b: Bool) -> ([]Real, Int, Int) {
+          a = length(xs)
+          m = a
+          p = max(n, 0)
+          require n == p, count build
+          c = length(ys)
+          k = if b {
+            require a == c, same_size map2
+            d = a
+            yield d
+          } else {
+            yield 0
+          }
+          zs = each i < a, x in xs {
+            require a == c, same_size map2
+            l = 0
+            one = [x]
+            t = one[l]
+            yield t
+          }
+          e = a
+          require c == a, same_size map2
+          w2 = for i2 < n, w = xs {
+            first = [1.0]
+            l2 = a
+            o = l2 - 1
+            s = slice(w, 0, o)
+            v = concat(first, s)
+            q = a
+            yield v
+          }
+          g = a
+          r = each i3 < a, row in rows {
+            u = each j < a {
+              yield 1.0
+            }
+            yield u
+          }
+          h = length(r, 1)
+          return w2, k, h
+        }
+
+        entry f = f
+    "#]],
+    );
+}

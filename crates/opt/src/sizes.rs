@@ -1,0 +1,466 @@
+//! Sizes: what is known of the lengths of arrays and of integers that are made of them by sums. A `require` that holds is
+//! dropped, a size that is another one is called so, `max(n, 0)` of a length `n` is `n`.
+//!
+//! ```text
+//! n = length(xs)  m = max(n, 0)  require n == m          n = length(xs)
+//! ys = each i < m { … }                                  ys = each i < n { … }
+//! ```
+//!
+//! Integers are linear forms in others. What a `require` says holds after it, in its block. Carried arrays are taken to keep
+//! their shape, which is then checked. As an array without rows has size 0 along every axis, sizes along further axes
+//! say something of its rows only.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "of what is not listed no size is known")]
+
+use crate::linear::Linear;
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::op::{ArrayOp, IntOp, Loop, Op};
+use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
+
+/// A carried array's shape is checked by going through the loop once more: so many statements, for each of the function.
+const PATIENCE: usize = 8;
+
+/// See the module.
+pub(crate) fn run(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        let mut body = std::mem::take(&mut func.body);
+        let budget = PATIENCE * body.size() + 1000;
+        let mut sizes = Sizes::new(func, budget);
+        sizes.block(&mut body, true);
+        func.body = body;
+    }
+}
+
+/// Sizes along the axes of an array, as far as they are known.
+type Shape = Vec<Option<Linear>>;
+
+struct Sizes<'f> {
+    func: &'f Func,
+    /// How many statements may still be gone through once more.
+    budget: usize,
+    /// Integers.
+    values: FxHashMap<Var, Linear>,
+    shapes: FxHashMap<Var, Shape>,
+    /// Integers that are not negative.
+    natural: FxHashSet<Var>,
+    /// Sizes along further axes, and the array: 0 if it has no rows.
+    further: FxHashMap<Var, Var>,
+    /// What is found to be equal to something bound before.
+    equal: FxHashMap<Var, Linear>,
+    learned: Vec<Var>,
+    /// Shapes that were found out by a use, and what they were before.
+    noted: Vec<(Var, Option<Shape>)>,
+    /// What can be mentioned here.
+    scope: FxHashSet<Var>,
+}
+
+impl<'f> Sizes<'f> {
+    fn new(func: &'f Func, budget: usize) -> Sizes<'f> {
+        Sizes {
+            func,
+            budget,
+            values: FxHashMap::default(),
+            shapes: FxHashMap::default(),
+            natural: FxHashSet::default(),
+            further: FxHashMap::default(),
+            equal: FxHashMap::default(),
+            learned: Vec::new(),
+            noted: Vec::new(),
+            scope: FxHashSet::default(),
+        }
+    }
+
+    /// A linear form with everything replaced that is known to be something else.
+    fn settle(&self, form: Linear) -> Linear {
+        let mut form = form;
+        // Each replacement leads to what was bound before.
+        loop {
+            let Some(var) = form.vars().find(|var| self.equal.contains_key(var)) else { return form };
+            if let Some(known) = self.equal.get(&var) {
+                form = form.replace(var, known);
+            }
+        }
+    }
+
+    fn value(&self, atom: &Atom) -> Option<Linear> {
+        match atom {
+            Atom::Int(n) => Some(Linear::constant(*n)),
+            Atom::Var(var) => {
+                Some(self.settle(self.values.get(var).cloned().unwrap_or_else(|| Linear::of(*var))))
+            }
+            _ => None,
+        }
+    }
+
+    fn shape(&self, atom: &Atom) -> Shape {
+        let rank = usize::from(self.func.type_of(atom).rank());
+        let known = atom.var().and_then(|var| self.shapes.get(&var)).cloned().unwrap_or_default();
+        let mut shape: Shape = known.into_iter().map(|size| size.map(|size| self.settle(size))).collect();
+        shape.resize(rank, None);
+        shape
+    }
+
+    fn is_natural(&self, form: &Linear) -> bool {
+        form.is_sum_of(&|var| self.natural.contains(&var))
+    }
+
+    /// A use tells the shape of an array, in this block.
+    fn note(&mut self, var: Var, shape: Shape) {
+        let before = self.shapes.insert(var, shape);
+        self.noted.push((var, before));
+    }
+
+    /// Two integers are equal from here on.
+    fn learn(&mut self, left: &Linear, right: &Linear) {
+        let difference = left.minus(right);
+        // Variables have larger numbers the later they were made, as a rule: the newer is called by the older.
+        if let Some((var, other)) = difference.solve()
+            && !self.equal.contains_key(&var)
+        {
+            self.equal.insert(var, other);
+            self.learned.push(var);
+        }
+    }
+
+    fn block(&mut self, block: &mut Block, rewrite: bool) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            self.scope.extend(&block.params);
+            let stmts = std::mem::take(&mut block.stmts);
+            for mut stmt in stmts {
+                let keep = self.stmt(&mut stmt, rewrite);
+                self.scope.extend(&stmt.outs);
+                if keep || !rewrite {
+                    block.stmts.push(stmt);
+                }
+            }
+        });
+    }
+
+    /// A block whose end is followed by `after`, before what it told is forgotten.
+    fn inside<R>(
+        &mut self,
+        block: &mut Block,
+        rewrite: bool,
+        after: impl FnOnce(&mut Sizes<'f>, &Block) -> R,
+    ) -> R {
+        let (mark, noted) = (self.learned.len(), self.noted.len());
+        self.block(block, rewrite);
+        let result = after(self, block);
+        for var in self.learned.drain(mark..) {
+            self.equal.remove(&var);
+        }
+        for (var, before) in self.noted.drain(noted..).rev() {
+            match before {
+                Some(shape) => self.shapes.insert(var, shape),
+                None => self.shapes.remove(&var),
+            };
+        }
+        for var in block.params.iter().chain(block.stmts.iter().flat_map(|stmt| &stmt.outs)) {
+            self.scope.remove(var);
+        }
+        result
+    }
+
+    /// Whether a statement is kept.
+    fn stmt(&mut self, stmt: &mut Stmt, rewrite: bool) -> bool {
+        for out in &stmt.outs {
+            // It may be there from going through a loop with more assumed.
+            self.values.remove(out);
+            self.shapes.remove(out);
+            self.natural.remove(out);
+        }
+        match &mut stmt.op {
+            Op::Require { what: _, left, right } => {
+                if let (Some(left), Some(right)) = (self.value(left), self.value(right)) {
+                    if left == right {
+                        return false;
+                    }
+                    self.learn(&left, &right);
+                }
+            }
+            Op::Loop(parts) => self.repeat(parts, &stmt.outs, rewrite),
+            Op::While(parts) => {
+                self.inside(&mut parts.cond, rewrite, |_, _| ());
+                self.inside(&mut parts.body, rewrite, |_, _| ());
+            }
+            Op::If { cond: _, then, otherwise } => {
+                let blocks = vec![then, otherwise];
+                self.branches(blocks, &stmt.outs, rewrite);
+            }
+            Op::Match { on: _, arms } => self.branches(arms.iter_mut().collect(), &stmt.outs, rewrite),
+            op => {
+                if let [out] = stmt.outs.as_slice() {
+                    self.flat(op, *out);
+                    if rewrite && self.func.ty(*out) == Ty::INT && !matches!(op, Op::Copy(_)) {
+                        self.rename(op, *out);
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// An integer that is another one, or a number.
+    fn rename(&self, op: &mut Op, out: Var) {
+        let Some(value) = self.value(&Atom::Var(out)) else { return };
+        match value.atom() {
+            Some(Atom::Var(var)) if var != out && self.scope.contains(&var) => *op = Op::Copy(Atom::Var(var)),
+            Some(Atom::Int(n)) => *op = Op::Copy(Atom::Int(n)),
+            _ => {}
+        }
+    }
+
+    fn branches(&mut self, blocks: Vec<&mut Block>, outs: &[Var], rewrite: bool) {
+        let mut found: Option<Vec<Shape>> = None;
+        for block in blocks {
+            let shapes =
+                self.inside(block, rewrite, |sizes, block| sizes.outside(&block.results, block, outs.len()));
+            found = Some(match found {
+                None => shapes,
+                Some(before) => before.into_iter().zip(shapes).map(|(a, b)| agreed(a, b)).collect(),
+            });
+        }
+        self.shapes.extend(outs.iter().copied().zip(found.unwrap_or_default()));
+    }
+
+    /// The shapes of results of a block, in what can be said outside of it.
+    fn outside(&self, results: &[Atom], block: &Block, count: usize) -> Vec<Shape> {
+        let inner: FxHashSet<Var> =
+            block.params.iter().chain(block.stmts.iter().flat_map(|stmt| &stmt.outs)).copied().collect();
+        let visible =
+            |form: &Linear| form.vars().all(|var| self.scope.contains(&var) && !inner.contains(&var));
+        let mut shapes: Vec<Shape> = results
+            .iter()
+            .map(|atom| self.shape(atom).into_iter().map(|size| size.filter(&visible)).collect())
+            .collect();
+        shapes.resize(count, Shape::new());
+        shapes
+    }
+
+    fn repeat(&mut self, parts: &mut Loop, outs: &[Var], rewrite: bool) {
+        if rewrite && let Some(atom) = self.value(&parts.len).and_then(|len| len.atom()) {
+            let fine = atom.var().is_none_or(|var| self.scope.contains(&var));
+            if fine {
+                parts.len = atom;
+            }
+        }
+        let len = self.value(&parts.len);
+        for input in &parts.inputs {
+            self.as_long(input, len.as_ref());
+        }
+        let carried = parts.init.len() + parts.accs.len();
+        self.natural.extend(parts.body.params.first());
+        for (param, input) in parts.body.params.iter().skip(1 + carried).zip(&parts.inputs) {
+            let shape = self.shape(input).into_iter().skip(1).collect();
+            self.shapes.insert(*param, shape);
+        }
+        let before: Vec<Shape> = parts.init.iter().chain(&parts.accs).map(|atom| self.shape(atom)).collect();
+        for (param, shape) in parts.body.params.iter().skip(1).zip(&before) {
+            self.shapes.insert(*param, shape.clone());
+        }
+        self.check_carried(parts, carried);
+        let rows = self.inside(&mut parts.body, rewrite, |sizes, body| {
+            sizes.outside(&body.results, body, body.results.len())
+        });
+        let mut shapes = self.carried(parts, carried);
+        shapes.extend(
+            rows.into_iter().skip(carried).map(|row| [len.clone()].into_iter().chain(row).collect::<Shape>()),
+        );
+        self.shapes.extend(outs.iter().copied().zip(shapes));
+    }
+
+    /// Of carried arrays, forgets shapes that they do not keep.
+    fn check_carried(&mut self, parts: &mut Loop, carried: usize) {
+        loop {
+            let assumed = self.carried(parts, carried);
+            if assumed.iter().flatten().all(Option::is_none) {
+                return;
+            }
+            let size = parts.body.size();
+            let found = if size <= self.budget {
+                self.budget -= size;
+                self.inside(&mut parts.body, false, |sizes, body| {
+                    sizes.outside(body.results.get(..carried).unwrap_or_default(), body, carried)
+                })
+            } else {
+                vec![Shape::new(); carried]
+            };
+            let kept: Vec<Shape> = assumed
+                .iter()
+                .zip(found)
+                .map(|(assumed, mut found)| {
+                    found.resize(assumed.len(), None);
+                    agreed(assumed.clone(), found)
+                })
+                .collect();
+            for (param, shape) in parts.body.params.iter().skip(1).zip(&kept) {
+                self.shapes.insert(*param, shape.clone());
+            }
+            if kept == assumed {
+                return;
+            }
+        }
+    }
+
+    fn carried(&self, parts: &Loop, count: usize) -> Vec<Shape> {
+        let params = parts.body.params.iter().skip(1).take(count);
+        params.map(|param| self.shapes.get(param).cloned().unwrap_or_default()).collect()
+    }
+
+    /// An array has so many rows.
+    fn as_long(&mut self, array: &Atom, len: Option<&Linear>) {
+        let (Some(var), Some(len)) = (array.var(), len) else { return };
+        let mut shape = self.shape(array);
+        match shape.first_mut() {
+            Some(Some(known)) => {
+                let known = known.clone();
+                self.learn(&known, len);
+            }
+            Some(unknown) => {
+                *unknown = Some(len.clone());
+                self.note(var, shape);
+            }
+            None => {}
+        }
+    }
+
+    /// What an operation without blocks tells of its result.
+    fn flat(&mut self, op: &Op, out: Var) {
+        match op {
+            Op::Copy(x) => {
+                self.values.extend(self.value(x).map(|value| (out, value)));
+                let shape = self.shape(x);
+                self.shapes.insert(out, shape);
+            }
+            Op::Int(op, args) => self.integer(*op, args, out),
+            Op::Select { cond: _, then, otherwise } => {
+                let shape = agreed(self.shape(then), self.shape(otherwise));
+                self.shapes.insert(out, shape);
+            }
+            Op::Array(ArrayOp::Length(axis), args) => {
+                if let [array] = args.as_slice() {
+                    self.length(array, usize::from(*axis), out);
+                }
+            }
+            Op::Array(ArrayOp::ArgMax | ArrayOp::ArgMin, _) => {
+                self.natural.insert(out);
+            }
+            Op::Array(op, args) => {
+                let shape = self.array(*op, args, self.func.ty(out));
+                self.shapes.insert(out, shape);
+            }
+            _ => {}
+        }
+    }
+
+    fn length(&mut self, array: &Atom, axis: usize, out: Var) {
+        self.natural.insert(out);
+        let mut shape = self.shape(array);
+        let known = shape.get(axis).cloned().flatten();
+        if let Some(known) = known.filter(|known| axis == 0 || self.is_also_zero(known, &shape, axis)) {
+            self.values.insert(out, known);
+            return;
+        }
+        if let Some(var) = array.var() {
+            if axis > 0 {
+                self.further.insert(out, var);
+            }
+            if let Some(size) = shape.get_mut(axis).filter(|size| size.is_none()) {
+                *size = Some(Linear::of(out));
+                self.note(var, shape);
+            }
+        }
+    }
+
+    /// Whether what is known of rows holds of an array without rows too: it is a constant size of constant sizes, or the
+    /// size of the rows of an array that has no rows then.
+    fn is_also_zero(&self, size: &Linear, shape: &Shape, axis: usize) -> bool {
+        let around = shape.get(..axis).unwrap_or_default();
+        let positive = |size: &Option<Linear>| {
+            size.as_ref().is_some_and(|size| matches!(size.atom(), Some(Atom::Int(n)) if n > 0))
+        };
+        if around.iter().all(positive) {
+            return true;
+        }
+        let [Some(rows)] = around else { return false };
+        let of = size.atom().and_then(|atom| atom.var()).and_then(|var| self.further.get(&var));
+        of.is_some_and(|array| self.shape(&Atom::Var(*array)).first() == Some(&Some(rows.clone())))
+    }
+
+    fn integer(&mut self, op: IntOp, args: &[Atom], out: Var) {
+        let values: Option<Vec<Linear>> = args.iter().map(|arg| self.value(arg)).collect();
+        let Some(values) = values else { return };
+        let value = match (op, values.as_slice()) {
+            (IntOp::Add, [x, y]) => Some(x.plus(y)),
+            (IntOp::Sub, [x, y]) => Some(x.minus(y)),
+            (IntOp::Neg, [x]) => Some(x.times(-1)),
+            (IntOp::Mul, [x, y]) => match (x.atom(), y.atom()) {
+                (Some(Atom::Int(n)), _) => Some(y.times(n)),
+                (_, Some(Atom::Int(n))) => Some(x.times(n)),
+                (_, _) => None,
+            },
+            (IntOp::Max, [x, y]) => match (x.atom(), y.atom()) {
+                (Some(Atom::Int(n)), _) if n <= 0 && self.is_natural(y) => Some(y.clone()),
+                (_, Some(Atom::Int(n))) if n <= 0 && self.is_natural(x) => Some(x.clone()),
+                (_, _) => None,
+            },
+            (IntOp::Div | IntOp::DivFloor | IntOp::Rem | IntOp::ModFloor, [x, y]) => {
+                if matches!(y.atom(), Some(Atom::Int(n)) if n > 0) && self.is_natural(x) {
+                    self.natural.insert(out);
+                }
+                None
+            }
+            (_, _) => None,
+        };
+        self.values.extend(value.filter(Linear::is_small).map(|value| (out, value)));
+    }
+
+    /// The shape of an array that an operation makes.
+    fn array(&self, op: ArrayOp, args: &[Atom], ty: Ty) -> Shape {
+        let shape = |place: usize| args.get(place).map(|arg| self.shape(arg)).unwrap_or_default();
+        let size = |place: usize| args.get(place).and_then(|arg| self.value(arg));
+        let mut found: Shape = match op {
+            ArrayOp::Literal => {
+                let count = i64::try_from(args.len()).ok().map(Linear::constant);
+                [count].into_iter().chain(shape(0)).collect()
+            }
+            // A row may have another size than that which it replaces, if there is no other.
+            ArrayOp::Set | ArrayOp::AddAt if args.len() < 2 + usize::from(ty.rank()) => {
+                shape(0).into_iter().take(1).collect()
+            }
+            ArrayOp::Zeros
+            | ArrayOp::Set
+            | ArrayOp::AddAt
+            | ArrayOp::Reverse
+            | ArrayOp::Sort
+            | ArrayOp::ArgSort
+            | ArrayOp::ScatterAdd => shape(0),
+            ArrayOp::Add => agreed(shape(0), shape(1)),
+            ArrayOp::Iota => vec![size(0)],
+            ArrayOp::Replicate => [size(0)].into_iter().chain(shape(1)).collect(),
+            ArrayOp::Index => shape(0).into_iter().skip(args.len().saturating_sub(1)).collect(),
+            ArrayOp::Slice => {
+                let count = size(2).zip(size(1)).map(|(to, from)| to.minus(&from));
+                [count].into_iter().chain(shape(0).into_iter().skip(1)).collect()
+            }
+            ArrayOp::Concat => {
+                let (a, b) = (shape(0), shape(1));
+                let count = a.first().cloned().flatten().zip(b.first().cloned().flatten());
+                let rows = agreed(a, b).into_iter().skip(1);
+                [count.map(|(a, b)| a.plus(&b))].into_iter().chain(rows).collect()
+            }
+            ArrayOp::Gather => shape(1).into_iter().take(1).chain(shape(0).into_iter().skip(1)).collect(),
+            ArrayOp::MatVec | ArrayOp::MatMul => shape(0).into_iter().take(1).collect(),
+            ArrayOp::Reshape => shape(1),
+            ArrayOp::Ravel if self.func.type_of(args.first().unwrap_or(&Atom::Unit)).rank() == 1 => shape(0),
+            _ => Shape::new(),
+        };
+        found.resize(usize::from(ty.rank()), None);
+        found.into_iter().map(|size| size.filter(Linear::is_small)).collect()
+    }
+}
+
+/// What two shapes agree in.
+fn agreed(a: Shape, b: Shape) -> Shape {
+    a.into_iter().zip(b).map(|(a, b)| a.filter(|a| b.as_ref() == Some(a))).collect()
+}
