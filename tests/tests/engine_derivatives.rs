@@ -5,7 +5,7 @@ use arbitrary::Unstructured;
 use std::path::Path;
 use wengert_base::{Diagnostic, SourceId};
 use wengert_driver::scope::Scope;
-use wengert_driver::{Options, Session, show};
+use wengert_driver::{Engine, Options, Session, show};
 use wengert_gen::{Config, gen_program, gen_value};
 use wengert_ir::eval::{Evaluator, Limits, Value};
 use wengert_mono::simple;
@@ -223,6 +223,26 @@ fn nested_derivatives_give_the_same_in_little_code() {
     });
     let failed: Vec<String> = failed.into_iter().flatten().collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn what_only_running_tells_is_left_to_the_interpreter() {
+    let programs = [
+        "taylor 8 (\\x -> exp (sin x)) 0.3",
+        "let rec nth n f = if n == 0 then f else nth (n - 1) (derivative f) in nth 9 (\\x -> x ^ 10) 0.5",
+        "jvp (\\g -> grad g 1.0 * g 2.0) (sin, cos)",
+        "grad (custom_jvp (\\x -> x * x) (\\(x, t) -> (x * x, t * t))) 2.0",
+        "derivative (custom_vjp (\\x -> x * x) (\\x -> (x * x, \\w -> 1.0))) 2.0",
+        "grad (custom_jvp (\\x -> x * x) (\\(x, t) -> (x * x, if t > 0 then t else 2.0 * t))) 2.0",
+    ];
+    for text in programs {
+        let [expected, found] = [Engine::Interp, Engine::Native].map(|engine| {
+            let options = Options { engine, ..Options::default() };
+            let evaluated = Session::new().eval(text, None, &options);
+            evaluated.map(|evaluated| show(&evaluated.value)).map_err(|errors| messages(&errors))
+        });
+        assert_eq!(expected, found, "{text}");
+    }
 }
 
 /// Bytes that look random, the same for each seed.

@@ -12,7 +12,7 @@
 
 use crate::arrays::Scope;
 use crate::linear::{Arg, Lin, LinCall, LinPullback, Ref};
-use crate::{Code, Key};
+use crate::{BEYOND, Code, Key};
 use wengert_base::Name;
 use wengert_ir::op::{Atom, Custom, Op, Rule, Stmt, Var};
 use wengert_ir::program::{FuncId, VarInfo};
@@ -89,6 +89,9 @@ impl Scope<'_> {
             let of = self.of(x);
             key.1.push(of.is_some());
             linear.push(of);
+        }
+        if !code.ad.is_linear(&key, stmt.outs.len(), captured.len() + point.len()) {
+            code.fail(&[], BEYOND);
         }
         called(code, key, &args, &linear, stmt, stmt.outs.len())
     }

@@ -11,7 +11,7 @@
 use crate::linear::{Arg, Branch, Choice, Lin, LinBlock, LinCall, LinLoop, LinPullback, Ref, Term};
 use crate::transpose::Variant;
 use crate::types::dotted;
-use crate::{Code, Key, deep};
+use crate::{BEYOND, Code, Key, deep};
 use rustc_hash::FxHashMap;
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Var};
@@ -167,6 +167,9 @@ impl Writer<'_, '_> {
             args.push(self.code.outward(&value, None, ty));
         }
         let key: Key = (pullback.apply, active.clone());
+        if !self.code.ad.is_linear(&key, 0, 1) {
+            self.code.fail(&[], BEYOND);
+        }
         let linearized = self.code.ad.linearize(&key);
         let (_, mut args) = linearized.call(self.code, &args);
         let mut weighted = Vec::new();

@@ -37,6 +37,7 @@ mod forward;
 mod jvp;
 mod levels;
 mod linear;
+mod linearity;
 mod linearize;
 mod requests;
 mod scalar;
@@ -55,8 +56,8 @@ use wengert_ir::ty::{DataId, Role};
 use wengert_ir::{Builder, Ty};
 
 /// The message of the failure that running ends with where a derivative would be needed that cannot be made beforehand: of a
-/// function that asks for its own derivative again and again, to an order that only running tells. Such a program is one
-/// for the interpreter.
+/// function that asks for its own derivative again and again, to an order that only running tells; or where only running tells
+/// whether a rule is linear. Such a program is one for the interpreter.
 pub const BEYOND: &str = "a derivative of an order that is not known before running";
 
 /// The program with every derivative that it asks for made.

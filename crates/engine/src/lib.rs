@@ -23,6 +23,7 @@ mod exports;
 
 pub use exports::{CFunction, Role, c_library, c_names};
 pub use wengert_c::{Exported, Line};
+pub use wengert_ad::BEYOND;
 pub use wengert_lower::{Entry, Layout};
 pub use wengert_native::{Given, Loaded};
 pub use wengert_opt::{Options as Passes, PASSES};
@@ -99,7 +100,7 @@ fn verify(program: &Program, stage: &str) -> Result<(), Error> {
 
 /// The IR, as text.
 pub fn ir(unit: &Unit) -> String {
-    wengert_ir::print_used(&unit.program)
+    wengert_ir::print(&unit.program)
 }
 
 /// What Cranelift is given, as text.
