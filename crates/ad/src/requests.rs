@@ -16,6 +16,7 @@ use crate::levels::LEVELS;
 use crate::linearize::Linearized;
 use crate::transpose::Variant;
 use crate::{Ad, BEYOND, Code, Key, deep, tidy};
+use rustc_hash::FxHashSet;
 use std::rc::Rc;
 use wengert_base::Name;
 use wengert_ir::op::{Atom, Block, Custom, Op, Rule, Stmt};
@@ -71,6 +72,12 @@ impl Ad {
         for id in self.program.entries.values().copied().collect::<Vec<_>>() {
             self.expand(id);
         }
+        // What is made calls functions too, copies of others among them, that ask for derivatives.
+        let mut tried = FxHashSet::default();
+        while let Some(id) = self.asking().filter(|id| tried.insert(*id)) {
+            self.progress.remove(&id);
+            self.expand(id);
+        }
         self.drop_requests();
         for id in self.program.funcs.ids() {
             let mut func = self.program.funcs.at(id).clone();
@@ -108,6 +115,23 @@ impl Ad {
             *self.program.funcs.at_mut(id) = made;
         }
         self.progress.insert(id, Progress::Done);
+    }
+
+    /// A function that can be reached and still asks for a derivative.
+    fn asking(&self) -> Option<FuncId> {
+        let mut todo: Vec<FuncId> = self.program.entries.values().copied().collect();
+        let mut seen: FxHashSet<FuncId> = todo.iter().copied().collect();
+        while let Some(id) = todo.pop() {
+            let mut asks = false;
+            self.program.funcs.at(id).body.for_each_stmt(&mut |stmt| {
+                asks |= is_request(&stmt.op);
+                todo.extend(callees(&stmt.op).into_iter().filter(|callee| seen.insert(*callee)));
+            });
+            if asks {
+                return Some(id);
+            }
+        }
+        None
     }
 
     /// Functions that nobody calls any more ask for nothing.
