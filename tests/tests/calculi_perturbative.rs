@@ -205,31 +205,31 @@ fn what_has_no_term_is_refused() {
     });
     expect_test::expect![[r#"
         1 + 2
-          E0981 an integer is outside of the perturbative calculus
+          E0926 an integer is outside of the perturbative calculus
         true
-          E0981 a truth value outside of `if` is outside of the perturbative calculus
+          E0926 a truth value outside of `if` is outside of the perturbative calculus
         show 3.0
-          E0981 `show` here is outside of the perturbative calculus
+          E0926 `show` here is outside of the perturbative calculus
         let rec f x = if x < 1.0 then x else f (x - 1.0) in grad f 3.5
-          E0981 recursion is outside of the perturbative calculus
+          E0926 recursion is outside of the perturbative calculus
         grad (\x -> real (floor x) * x) 2.5
-          E0981 `floor` here is outside of the perturbative calculus
+          E0926 `floor` here is outside of the perturbative calculus
         grad (\x -> x ^ truncate x) 2.5
-          E0981 `truncate` here is outside of the perturbative calculus
+          E0926 `truncate` here is outside of the perturbative calculus
         (\n -> [1.0, 2.0][n]) (truncate 1.5)
-          E0981 `truncate` here is outside of the perturbative calculus
+          E0926 `truncate` here is outside of the perturbative calculus
         jacrev (\xs -> [xs[0] * xs[1], xs[0]]) [2.0, 3.0]
-          E0981 a cotangent of arrays is outside of the perturbative calculus
+          E0926 a cotangent of arrays is outside of the perturbative calculus
         let g = \(xs : [2]Real) -> \(c : Real) -> xs in derivative (\x -> g [x, x]) 1.0 2.0
-          E0981 a derivative of arrays whose lengths are not known is outside of the perturbative calculus
+          E0926 a derivative of arrays whose lengths are not known is outside of the perturbative calculus
         if (1.0, 2.0) == (1.0, 2.0) then 1.0 else 2.0
-          E0981 `==` here is outside of the perturbative calculus
+          E0926 `==` here is outside of the perturbative calculus
         taylor 3 sin 1.0
-          E0981 `taylor` here is outside of the perturbative calculus
+          E0926 `taylor` here is outside of the perturbative calculus
         sort [2.0, 1.0]
-          E0981 `sort` here is outside of the perturbative calculus
+          E0926 `sort` here is outside of the perturbative calculus
         build 20000 (\i -> 1.0)
-          E0981 an array of more than 10000 elements is outside of the perturbative calculus
+          E0926 an array of more than 10000 elements is outside of the perturbative calculus
     "#]]
     .assert_eq(&said.concat());
 }

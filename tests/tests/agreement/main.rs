@@ -37,7 +37,7 @@ fn refusals(calculus: &str) -> &'static [&'static str] {
         "differential" => &["E0917"],
         "negation" => &["E0947", "E0948", "E0949"],
         "delta" => &["E0973", "E0974", "E0978", "E0979"],
-        _ => &["E0981"],
+        _ => &["E0926"],
     }
 }
 

@@ -1,4 +1,4 @@
-//! Diagnostics of what the calculi share: `E0981` to `E0999`. All wording of limits is
+//! Diagnostics of what the calculi share: `E0984`. All wording of limits is
 //! here.
 
 use super::trace::Stopped;
@@ -8,16 +8,7 @@ use wengert_base::{Diagnostic, Span};
 pub use wengert_mono::errors::unknown_definition;
 
 /// The kinds of diagnostics made here.
-pub const CODES: &[Code] = &[
-    Code { code: "E0981", title: "a construct is outside of the calculus" },
-    Code { code: "E0984", title: "a reduction was stopped at a limit" },
-];
-
-/// A construct that the calculus has no term for; `takers` can take it.
-pub fn outside(calculus: &str, construct: &str, takers: &[&str], span: Span) -> Diagnostic {
-    Diagnostic::error("E0981", span, format!("{construct} is outside of the {calculus} calculus"))
-        .help(self::takers(takers))
-}
+pub const CODES: &[Code] = &[Code { code: "E0984", title: "a reduction was stopped at a limit" }];
 
 /// What to do about a program that a calculus cannot take.
 pub fn takers(takers: &[&str]) -> String {

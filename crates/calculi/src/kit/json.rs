@@ -2,12 +2,19 @@
 //!
 //! `term` is the term after the step; `start` is the term before the first. Values are written as everywhere in the
 //! program: `"NaN"` and the infinities are strings, a constructor is `{"tag": …, "fields": […]}`; what is no value is its
-//! text.
+//! text. The last term of a reduction that was stopped is folded if it is long: nobody asked for it.
 
 use super::ground::Ground;
+use super::show::middle;
 use super::trace::{Stopped, Trace};
+use std::borrow::Cow;
 use std::fmt::Write;
 use wengert_base::real;
+
+/// The last term of a reduction that was stopped is written as it is up to so many bytes,
+const LONG: usize = 10_000;
+/// and else with so many characters.
+const SHOWN: usize = 1_000;
 
 /// A trace of `calculus`.
 pub fn trace(calculus: &str, trace: &Trace, keep: &dyn Fn(&str) -> bool) -> String {
@@ -28,7 +35,7 @@ pub fn trace(calculus: &str, trace: &Trace, keep: &dyn Fn(&str) -> bool) -> Stri
         out.push('}');
     }
     out.push_str("], \"end\": ");
-    string(&mut out, &trace.end);
+    string(&mut out, &last(trace));
     out.push_str(", \"result\": ");
     match &trace.result {
         Some(result) => value(&mut out, result),
@@ -59,6 +66,14 @@ pub fn trace(calculus: &str, trace: &Trace, keep: &dyn Fn(&str) -> bool) -> Stri
     }
     out.push('}');
     out
+}
+
+/// The last term; of a reduction that met a limit with a long one, its beginning and its end.
+fn last(trace: &Trace) -> Cow<'_, str> {
+    match trace.stopped {
+        Some(_) if trace.end.len() > LONG => Cow::Owned(middle(&trace.end, SHOWN)),
+        Some(_) | None => Cow::Borrowed(&trace.end),
+    }
 }
 
 fn numbers<'a>(out: &mut String, entries: impl Iterator<Item = (&'a &'static str, &'a u64)>) {

@@ -142,10 +142,60 @@ fn marked(step: &Step, options: &Options) -> Option<Range<usize>> {
     // Where only something new comes in, the character before it stands for the place.
     let end = before.len() - suffix;
     let start = if prefix < end { prefix } else { before.get(..end)?.char_indices().next_back()?.0 };
-    let part = start.max(redex.start)..end.min(redex.end);
+    let most = 4 * options.width;
+    let part = balanced(before, &redex, start.max(redex.start)..end.min(redex.end), most);
     let short =
         before.get(part.clone()).is_some_and(|text| text.chars().count() <= options.width / REDEX_SHARE);
     if short && !part.is_empty() { Some(part) } else { Some(redex) }
+}
+
+/// The part and a little more of what it is a part of, so that it cuts no word and no bracket off from its other half; the
+/// whole if that is more than so many bytes.
+fn balanced(text: &str, whole: &Range<usize>, part: Range<usize>, most: usize) -> Range<usize> {
+    const OPENING: &str = "([{⟨⟦";
+    const CLOSING: &str = ")]}⟩⟧";
+    let inside = text.get(whole.clone()).unwrap_or_default();
+    let in_word = |c: char| c.is_alphanumeric() || "_'.*".contains(c);
+    let (mut open, mut pairs, mut words) = (Vec::new(), Vec::new(), Vec::new());
+    let mut word: Option<usize> = None;
+    for (at, c) in inside.char_indices().map(|(at, c)| (whole.start + at, c)).chain([(whole.end, ' ')]) {
+        match (word, in_word(c)) {
+            (None, true) => word = Some(at),
+            (Some(start), false) => {
+                words.push((start, at));
+                word = None;
+            }
+            (None, false) | (Some(_), true) => {}
+        }
+        if OPENING.contains(c) {
+            open.push(at);
+        } else if CLOSING.contains(c)
+            && let Some(start) = open.pop()
+        {
+            pairs.push((start, at + c.len_utf8()));
+        }
+    }
+    let (mut start, mut end) = (part.start, part.end);
+    for (from, to) in words {
+        if from < start && start < to {
+            start = from;
+        }
+        if from < end && end < to {
+            end = to;
+        }
+    }
+    // Pairs are in the order of their ends: inner ones before outer ones.
+    loop {
+        let crossed = pairs.iter().find(|(from, to)| {
+            let (opens, closes) = ((start..end).contains(from), *to > start && *to <= end);
+            opens != closes && !(*from < start && *to > end)
+        });
+        match crossed {
+            _ if end.saturating_sub(start) > most => return whole.clone(),
+            Some((from, to)) => (start, end) = (start.min(*from), end.max(*to)),
+            None => return start..end,
+        }
+    }
 }
 
 /// What a step made: the part of the term after it that the term before it has not.
@@ -205,7 +255,8 @@ fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-fn middle(text: &str, width: usize) -> String {
+/// A text that is too long without its middle.
+pub(super) fn middle(text: &str, width: usize) -> String {
     let count = text.chars().count();
     if count <= width {
         return text.to_string();
@@ -360,6 +411,21 @@ mod tests {
     }
 
     #[test]
+    fn the_marked_part_of_a_long_redex_has_all_its_brackets() {
+        let part = |text: &str, from: &str, to: &str| {
+            let (start, end) = (text.find(from).unwrap_or(0), text.find(to).unwrap_or(0) + to.len());
+            text[balanced(text, &(0..text.len()), start..end, 100)].to_string()
+        };
+        assert_eq!(part("f ⟨x, (y + 1)⟩ z", "x", "y"), "x, (y + 1)");
+        assert_eq!(part("f ⟨x, (y + 1)⟩ z", "(y", "z"), "⟨x, (y + 1)⟩ z");
+        assert_eq!(part("f ⟨x, (y + 1)⟩ z", "y", "+"), "y +");
+        assert_eq!(part("let abc = 12.5 in x", "bc", "12"), "abc = 12.5");
+        assert_eq!(part("(a) + (b)", ") +", "+ ("), "(a) + (b)");
+        // A bracket without its half, as in a text, is no reason to look on.
+        assert_eq!(part("\"(\" + b", "+", "b"), "+ b");
+    }
+
+    #[test]
     fn long_terms_are_folded_around_the_redex() {
         let term = format!("{} (λx. x) 1 {}", "a ".repeat(100), "b ".repeat(100));
         let start = term.find('(').unwrap_or_default();
@@ -376,6 +442,18 @@ mod tests {
         // Ranges that do not fit the text are no reason to fail.
         assert_eq!(fold("é", Some(&(1..9)), &colored), "é");
         assert!(fold(&term, None, &colored).chars().count() <= 40);
+    }
+
+    #[test]
+    fn the_last_term_of_a_reduction_that_was_stopped_is_folded() {
+        let stopped = Trace { end: "x ".repeat(20_000), stopped: Some(Stopped::Size), ..example() };
+        let text = crate::kit::json::trace("pullback", &stopped, &|_| true);
+        assert!(
+            text.len() < 3_000 && text.contains(" … ") && text.contains("\"stopped\": \"size\""),
+            "{text}"
+        );
+        let whole = Trace { stopped: None, ..stopped };
+        assert!(crate::kit::json::trace("pullback", &whole, &|_| true).len() > 40_000);
     }
 
     #[test]

@@ -19,10 +19,11 @@ mod derive;
 mod known;
 mod read;
 
+use super::errors;
 use super::syntax::{
     Compare, Const, Half, Term, Var, app, constant, deep, lam, num, op, pair, proj, var, zero,
 };
-use crate::kit::errors;
+use crate::kit::errors as kit;
 use crate::kit::simple::{self, Program, TermKind, Ty};
 use known::{Condition, Known};
 use rustc_hash::FxHashMap;
@@ -54,7 +55,7 @@ struct Translation {
 }
 
 fn outside(construct: &str, span: Span) -> Diagnostic {
-    errors::outside("perturbative", construct, &["delta"], span)
+    errors::outside(span, construct)
 }
 
 impl Translation {
@@ -90,7 +91,7 @@ impl Translation {
         Ok(match &term.kind {
             TermKind::Var(x) => match self.values.get(&x.id) {
                 Some(known) => known.clone(),
-                None => return Err(errors::unknown_definition(span, x.name)),
+                None => return Err(kit::unknown_definition(span, x.name)),
             },
             TermKind::Real(r) => plain(num(*r)),
             TermKind::Int(n) => Known::Int(*n),

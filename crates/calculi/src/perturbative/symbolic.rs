@@ -7,12 +7,12 @@
 //! ```
 
 use super::canon;
+use super::errors;
 use super::from_core;
 use super::reduce::{Order, halves_of, is_zero, reduce};
 use super::subst::from_rule;
 use super::syntax;
 use super::syntax::{Const, Kind, Node, Shape, Term, Var, app, deep, lam, num, sum, zero};
-use crate::kit::errors;
 use crate::kit::simple::Program;
 use crate::kit::trace::{Counts, Limits, Stopped, Trace};
 use rustc_hash::FxHashMap;
@@ -68,9 +68,7 @@ impl Formulas<'_> {
 
 /// `grad f x` or `derivative f x` by symbolic differentiation.
 pub(super) fn trace(program: &Program, limits: &Limits) -> Result<Trace, Vec<Diagnostic>> {
-    let outside = |span: Span| {
-        vec![errors::outside("perturbative", "symbolic differentiation of this program", &[], span)]
-    };
+    let outside = |span: Span| vec![errors::outside(span, "symbolic differentiation of this program")];
     let formula = from_core::formula(program).map_err(|error| vec![error])?;
     let Some(formula) = formula else { return Err(outside(program.term.span)) };
     let quiet = Limits { recorded: 0, ..*limits };
