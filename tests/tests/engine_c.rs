@@ -60,6 +60,38 @@ fn examples_give_the_same_to_the_last_bit() {
     });
 }
 
+/// Whether two texts are the same but for the last digits of numbers.
+fn roughly_same(a: &str, b: &str) -> bool {
+    let is_end = |c: char| " ,()[]{}\n".contains(c);
+    let (a, b): (Vec<&str>, Vec<&str>) = (a.split(is_end).collect(), b.split(is_end).collect());
+    let close = |(a, b): (&&str, &&str)| match (a.parse::<f64>(), b.parse::<f64>()) {
+        (Ok(x), Ok(y)) => x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-6 * x.abs().max(1.0),
+        (_, _) => a == b,
+    };
+    a.len() == b.len() && a.iter().zip(&b).all(close)
+}
+
+#[test]
+fn examples_give_the_same_but_for_rounding() {
+    if !has_compiler() {
+        return;
+    }
+    let mut examples = project::files("examples", "wg");
+    // The library's own tests are a very long program.
+    let left_out = |path: &PathBuf| {
+        NOT_YET.iter().chain(&["checked_library"]).any(|name| path.to_string_lossy().contains(name))
+    };
+    examples.retain(|path| !left_out(path));
+    parallel::check_all("examples", &examples, |path| {
+        let name = project::relative(path);
+        let expected = unsigned(&shell(&format!("wengert run {name} --engine interp")).transcript());
+        let found =
+            unsigned(&shell(&format!("env -u WENGERT_STRICT wengert run {name} --engine c")).transcript());
+        let same = roughly_same(&expected, &found);
+        if same { Ok(()) } else { Err(format!("{name} gives\n{found}instead of\n{expected}")) }
+    });
+}
+
 #[test]
 fn programs_that_fail_fail_in_the_same_words_at_the_same_place() {
     if !has_compiler() {

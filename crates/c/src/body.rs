@@ -8,6 +8,7 @@ mod expr;
 mod guards;
 mod rare;
 mod real;
+mod sums;
 
 use crate::pointers::Pointers;
 use crate::scopes::{Block, Info, Scopes, count};
@@ -15,6 +16,7 @@ use crate::text::{Expr, Level, comment};
 use crate::unit::Unit;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
+use sums::Plan;
 use wengert_base::Span;
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::Id;
@@ -40,8 +42,8 @@ pub(crate) struct Body<'u, 'p> {
     skipped: FxHashSet<*const Stmt>,
     /// Where it is noted that an argument is not for the main path of a function, if only that is to be called.
     rare: Option<String>,
-    /// Sums that the loop around may make in any order.
-    sums: Vec<Local>,
+    /// How the loop around is run in any order.
+    plan: Plan,
     /// What the variables are that are assigned once.
     values: FxHashMap<Local, &'p Value>,
     out: String,
@@ -87,7 +89,7 @@ impl<'u, 'p> Body<'u, 'p> {
             declared: vec![false; func.locals.len()],
             skipped: FxHashSet::default(),
             rare: None,
-            sums: Vec::new(),
+            plan: Plan::default(),
             values: rare::values(func),
             out: String::new(),
             depth: 1,

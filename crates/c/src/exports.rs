@@ -157,9 +157,8 @@ fn head(name: &str, export: &Export<'_>) -> String {
         format!("{ty}{space}{star}{name}")
     };
     params.extend(export.params.iter().map(|(name, form)| declared(*form, name, "")));
-    params.extend(export.results.iter().map(|(name, form)| match form {
-        Form::Text => format!("char **{name}"),
-        form => declared(*form, name, "*"),
+    params.extend(export.results.iter().map(|(name, form)| {
+        if *form == Form::Text { format!("char **{name}") } else { declared(*form, name, "*") }
     }));
     let line = format!("int {}({})", export.name, params.join(", "));
     if line.len() <= WIDE {

@@ -176,6 +176,7 @@ fn assemble(unit: &mut Unit<'_>, math: Math, code: &str, interface: &str) -> Str
     if math == Math::Library && !parts.functions {
         text.push_str(FUSED);
     }
+    text.push_str(&unit.calls());
     text.push_str(&unit.powers());
     text.push_str("\n/* ---- The program ");
     text.push_str(&"-".repeat(97));

@@ -225,3 +225,117 @@ fn values_go_in_and_come_out() {
     let matrix = |x: f64| Value::array([2, 2], wengert_ir::eval::Items::Reals(vec![1.0, 2.0, x, 4.0]));
     gives(text, &[list.clone(), matrix(3.0)], &[list, matrix(999_999.0), real(3.0)]);
 }
+
+/// The entry's results by the interpreter of the IR, and by vectors.
+fn is_close(text: &str, args: &[Value]) {
+    let Some((mut library, entry)) =
+        with_options(text, Math::Library, &["-O3", "-fopenmp-simd", "-march=native"])
+    else {
+        return;
+    };
+    let Some((mut strict, _)) = with_options(text, Math::Host, &[]) else { return };
+    let (found, expected) = (library.call(entry, args), strict.call(entry, args));
+    let (found, expected) = (found.expect("it runs"), expected.expect("it runs"));
+    for (a, b) in found.iter().zip(&expected) {
+        let real = |value: &Value| if let Value::Real(x) = value { *x } else { f64::NAN };
+        let numbers = |value: &Value| -> Vec<f64> {
+            let Value::Array(array) = value else { return vec![real(value)] };
+            (0..array.rows()).filter_map(|row| array.row(row)).map(|row| real(&row)).collect()
+        };
+        let (a, b) = (numbers(a), numbers(b));
+        assert!(a.len() == b.len() && !a.is_empty());
+        assert!(a.iter().zip(&b).all(|(x, y)| (x - y).abs() <= 1e-11 * y.abs().max(1.0)), "{a:?}\n{b:?}");
+    }
+}
+
+#[test]
+fn sums_in_any_order_are_the_same_but_for_rounding() {
+    let xs = Value::reals((0..1000).map(|i| f64::from(i) * 0.37 - 100.0).collect::<Vec<_>>());
+    let scan = r"
+        func f(xs: []Real) -> (Real, Real, []Real) {
+            n = length(xs)
+            s, q, out = for i < n, s = 0.0, q = 1.0, x in xs {
+                t = s + x
+                y = x * x
+                u = q + y
+                yield t, u, t
+            }
+            return s, q, out
+        }
+        entry f = f";
+    is_close(scan, std::slice::from_ref(&xs));
+    let sum_of_sums = r"
+        func f(xs: []Real) -> (Real, Real) {
+            n = length(xs)
+            s, q = for i < n, s = 0.0, q = 1.0, x in xs { t = s + x u = q + t yield t, u }
+            return s, q
+        }
+        entry f = f";
+    is_close(sum_of_sums, std::slice::from_ref(&xs));
+    let sine = r"
+        func f(xs: []Real) -> (Real, []Real) {
+            n = length(xs)
+            s = for i < n, s = 2.0, x in xs { y = sin(x) e = y * x t = s + e yield t }
+            z = each i < n, x in xs { y = x * 1.0e200 c = cos(y) yield c }
+            return s, z
+        }
+        entry f = f";
+    is_close(sine, std::slice::from_ref(&xs));
+}
+
+#[test]
+fn cells_and_elements_are_added_to_in_any_order() {
+    let xs = Value::reals((0..100).map(|i| f64::from(i) * 0.37 - 10.0).collect::<Vec<_>>());
+    // Each element is also once the cell.
+    let pairs = r"
+        func f(xs: []Real) -> []Real {
+            n = length(xs)
+            zero = zeros(xs)
+            out = for i < n, out = zero {
+                x = xs[i]
+                more = for j < n, acc = out {
+                    y = xs[j]
+                    d = y - x
+                    e = d * d
+                    a = add_at(acc, j, e)
+                    m = -e
+                    h = m * 0.5
+                    b = add_at(a, i, h)
+                    yield b
+                }
+                yield more
+            }
+            return out
+        }
+        entry f = f";
+    is_close(pairs, std::slice::from_ref(&xs));
+    // What is added to is also read: the order counts.
+    let recurrence = r"
+        func f(xs: []Real) -> []Real {
+            n = length(xs)
+            m = n - 1
+            out = for i < m, acc = xs {
+                y = acc[i]
+                h = y * 0.5
+                j = i + 1
+                a = add_at(acc, j, h)
+                yield a
+            }
+            return out
+        }
+        entry f = f";
+    is_close(recurrence, std::slice::from_ref(&xs));
+    let cell = r"
+        func f(xs: []Real) -> []Real {
+            n = length(xs)
+            out = for i < n, acc = xs {
+                y = acc[3]
+                h = y * 0.001
+                a = add_at(acc, i, h)
+                yield a
+            }
+            return out
+        }
+        entry f = f";
+    is_close(cell, std::slice::from_ref(&xs));
+}

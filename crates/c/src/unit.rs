@@ -10,6 +10,7 @@ use wengert_base::Span;
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::Id;
 use wengert_native::loops::{Failure, Func, Kind, Program, Runtime, Word};
+use wengert_prim::RealOp;
 
 /// The source line that a span begins in, by number, and its text.
 pub type Line<'l> = dyn Fn(Span) -> Option<(usize, String)> + 'l;
@@ -30,6 +31,10 @@ pub(crate) struct Unit<'p> {
     kinds: Vec<(usize, Kind)>,
     tables: Vec<&'p Program>,
     powers: BTreeMap<i64, String>,
+    /// Whether what is printed is in an innermost loop, where functions are put into the code.
+    pub(crate) in_loop: bool,
+    /// Functions of vector math that are called, by name.
+    called: BTreeMap<&'static str, usize>,
     parts: Parts,
     temporaries: usize,
 }
@@ -57,6 +62,8 @@ impl<'p> Unit<'p> {
             kinds: vec![(0, Kind::Plain)],
             tables: Vec::new(),
             powers: BTreeMap::new(),
+            in_loop: false,
+            called: BTreeMap::new(),
             parts: Parts::default(),
             temporaries: 0,
         };
@@ -251,6 +258,26 @@ impl<'p> Unit<'p> {
         let name =
             if n < 0 { format!("wg_power_minus_{}", n.unsigned_abs()) } else { format!("wg_power_{n}") };
         self.powers.entry(n).or_insert(name).clone()
+    }
+
+    /// The name by which a function of vector math is called where it is not put into the code: that would be much code.
+    pub(crate) fn called(&mut self, op: RealOp) -> Option<String> {
+        let function = wengert_vmath::function_of(op).filter(|_| self.fast && !self.in_loop)?;
+        self.called.insert(function.name(), function.arity());
+        Some(format!("wg_call_{}", function.name()))
+    }
+
+    /// The functions of vector math that are called.
+    pub(crate) fn calls(&self) -> String {
+        let mut text = String::new();
+        for (name, arity) in &self.called {
+            let (params, args) = if *arity == 2 { ("double x, double y", "x, y") } else { ("double x", "x") };
+            let _ = writeln!(
+                text,
+                "static __attribute__((noinline)) double wg_call_{name}({params}) {{ return wg_{name}({args}); }}"
+            );
+        }
+        text
     }
 
     /// The functions that multiply out powers.

@@ -26,7 +26,6 @@ const MARK: &[u8; 8] = b"wengert1";
 /// Options of the compiler for every library.
 const FLAGS: &[&str] = &[
     "-std=gnu11",
-    "-O3",
     "-march=native",
     "-fwrapv",
     "-ffp-contract=off",
@@ -39,6 +38,9 @@ const FLAGS: &[&str] = &[
     "-shared",
     "-w",
 ];
+
+/// Texts up to so many bytes are worth all that the compiler can do; longer ones would take minutes.
+const LONG: usize = 400_000;
 
 /// What follows the file.
 const LIBRARIES: &[&str] = &["-lm"];
@@ -78,7 +80,7 @@ impl Compiler {
         if let Some(named) = std::env::var_os("CC").filter(|named| !named.is_empty()) {
             let named = named.to_string_lossy().into_owned();
             let mut words = named.split_whitespace();
-            let program = words.next().and_then(|name| in_path(name));
+            let program = words.next().and_then(in_path);
             let arguments = words.map(str::to_string).collect();
             return program
                 .map(|program| Compiler { program, arguments })
@@ -159,9 +161,11 @@ impl Compiler {
     }
 
     fn run(&self, source: &Path, library: &Path) -> Result<(), Diagnostic> {
+        let long = fs::metadata(source).is_ok_and(|data| data.len() > LONG as u64);
         let output = Command::new(&self.program)
             .args(&self.arguments)
             .args(FLAGS)
+            .arg(if long { "-O1" } else { "-O3" })
             .arg("-o")
             .arg(library)
             .arg(source)

@@ -24,6 +24,7 @@ struct Shape {
 }
 
 /// A loop that is to be printed.
+#[derive(Clone)]
 struct Run<'s> {
     index: Local,
     end: String,
@@ -136,27 +137,57 @@ impl Body<'_, '_> {
 
     /// An innermost loop that may become vector code.
     fn vector(&mut self, run: &Run<'_>) {
-        let fast = self.unit.fast && !run.backward;
-        if fast && run.independent && self.can_run_again(run.body) {
-            let note = self.unit.temporary();
-            self.put(&format!("int {note} = 0;"));
-            let before = (self.blocks, self.declared.clone(), self.line);
-            self.rare = Some(note.clone());
-            self.once(run);
-            self.rare = None;
-            (self.blocks, self.declared, self.line) = before;
-            self.put(&format!("if (WG_RARELY({note})) {{"));
-            self.depth += 1;
-            self.once(run);
-            self.depth -= 1;
-            self.put("}");
-            return;
+        if !self.unit.fast {
+            return self.once(run);
         }
-        if fast && !run.independent {
-            self.sums = self.sums(run.body, run.index);
+        if run.independent && !run.backward && self.can_run_again(run.body) {
+            return self.main_paths(run, &[]);
         }
+        if run.independent {
+            return self.once(run);
+        }
+        let Some(plan) = self.plan(run.body, run.index) else { return self.once(run) };
+        // It is run in any order: upwards.
+        let run = Run { backward: false, ..run.clone() };
+        for cell in &plan.cells {
+            let line = format!("double {} = 0.0;", cell.name);
+            self.put(&line);
+        }
+        let plain = plan.cells.is_empty() && plan.sums.is_empty();
+        let (sums, again) = (plan.sums.clone(), plan.again);
+        self.plan = plan;
+        if again && self.has_rare(run.body) {
+            self.main_paths(&run, &sums);
+        } else {
+            self.once(&Run { independent: plain, ..run });
+        }
+        for cell in std::mem::take(&mut self.plan).cells {
+            let element = self.element(cell.base, cell.index, 0, true).text;
+            self.put(&format!("{element} = {element} + {};", cell.name));
+        }
+    }
+
+    /// A loop that calls the main paths of functions; if that was wrong somewhere, it runs again with the whole functions.
+    fn main_paths(&mut self, run: &Run<'_>, sums: &[Local]) {
+        let note = self.unit.temporary();
+        self.put(&format!("int {note} = 0;"));
+        let mut saved = Vec::new();
+        for sum in sums {
+            let (name, before) = (self.name(*sum).to_string(), self.unit.temporary());
+            self.put(&format!("const double {before} = {name};"));
+            saved.push(format!("{name} = {before};"));
+        }
+        let before = (self.blocks, self.declared.clone(), self.line);
+        self.rare = Some(note.clone());
         self.once(run);
-        self.sums.clear();
+        self.rare = None;
+        (self.blocks, self.declared, self.line) = before;
+        self.put(&format!("if (WG_RARELY({note})) {{"));
+        self.depth += 1;
+        saved.iter().for_each(|line| self.put(line));
+        self.once(run);
+        self.depth -= 1;
+        self.put("}");
     }
 
     /// A loop as it is.
@@ -168,31 +199,30 @@ impl Body<'_, '_> {
         let own = info.sets == 1 && info.declared == Some((block, 0));
         let counter = if own { self.name(index).to_string() } else { self.unit.temporary() };
         let pieces = *looks && shape.straight;
-        if !pieces {
-            self.hint(*independent && shape.straight && shape.stores && !backward);
+        let (from, to) =
+            if pieces { (self.unit.temporary(), self.unit.temporary()) } else { ("0".into(), end.clone()) };
+        match (pieces, backward) {
+            (false, _) => {}
+            (true, false) => self.put(&format!("for (word {from} = 0; {from} < {end};) {{")),
+            (true, true) => self.put(&format!("for (word {to} = {end}; {to} > 0;) {{")),
         }
-        let head = match (backward, pieces) {
-            (false, false) => format!("for (word {counter} = 0; {counter} < {end}; {counter}++) {{"),
-            (true, false) => format!("for (word {counter} = {end} - 1; {counter} >= 0; {counter}--) {{"),
-            (false, true) => format!("for (word {counter} = 0; {counter} < {end};) {{"),
-            (true, true) => format!("for (word {counter} = {end}; {counter} > 0;) {{"),
-        };
-        self.put(&head);
-        let block = self.enter();
         if pieces {
-            let pause = self.unit.temporary();
-            let (first, second) = if backward {
-                let first = format!("const word {pause} = wg_pause_down(r, {counter});");
-                (first, format!("while ({counter}-- > {pause}) {{"))
-            } else {
-                let first = format!("const word {pause} = wg_pause(r, {counter}, {end});");
-                (first, format!("for (; {counter} < {pause}; {counter}++) {{"))
-            };
-            self.put(&first);
-            self.hint(false);
-            self.put(&second);
+            // A piece of it.
             self.depth += 1;
-        } else if *looks {
+            self.put(&if backward {
+                format!("const word {from} = wg_pause_down(r, {to});")
+            } else {
+                format!("const word {to} = wg_pause(r, {from}, {end});")
+            });
+        }
+        self.hint(*independent && shape.straight && shape.stores && !backward);
+        self.put(&if backward {
+            format!("for (word {counter} = {to} - 1; {counter} >= {from}; {counter}--) {{")
+        } else {
+            format!("for (word {counter} = {from}; {counter} < {to}; {counter}++) {{")
+        });
+        let block = self.enter();
+        if *looks && !pieces {
             self.put("wg_check_stop(r);");
         }
         if !own {
@@ -201,17 +231,17 @@ impl Body<'_, '_> {
             self.put(&line);
         }
         self.is_declared(index);
+        self.unit.in_loop = shape.straight;
         self.stmts(body, block, 0);
         self.leave();
-        if pieces {
-            self.put("}");
-            if backward {
-                // The last look below made it one too small.
-                self.put(&format!("{counter}++;"));
-            }
-            self.depth -= 1;
-        }
+        self.unit.in_loop = false;
         self.put("}");
+        if pieces {
+            let (next, reached) = if backward { (&to, &from) } else { (&from, &to) };
+            self.put(&format!("{next} = {reached};"));
+            self.depth -= 1;
+            self.put("}");
+        }
     }
 
     /// What the compiler may know of the loop that follows.
@@ -219,10 +249,14 @@ impl Body<'_, '_> {
         if independent {
             self.put("WG_INDEPENDENT");
         }
-        if !self.sums.is_empty() {
-            let sums: Vec<&str> = self.sums.iter().map(|sum| self.name(*sum)).collect();
-            let line = format!("#pragma omp simd reduction(+ : {})", sums.join(", "));
-            self.put(&line);
+        let mut sums: Vec<&str> = self.plan.sums.iter().map(|sum| self.name(*sum)).collect();
+        sums.extend(self.plan.cells.iter().map(|cell| cell.name.as_str()));
+        let mut clause = if sums.is_empty() { String::new() } else { format!("+ : {}", sums.join(", ")) };
+        if let Some(note) = self.rare.as_ref().filter(|_| !sums.is_empty()) {
+            clause = format!("{clause}) reduction(| : {note}");
+        }
+        if !clause.is_empty() {
+            self.put(&format!("#pragma omp simd reduction({clause})"));
         }
     }
 

@@ -113,6 +113,9 @@ impl Body<'_, '_> {
 
     /// The word at `base + 8·(index + offset)`.
     pub(super) fn element(&mut self, base: Operand, index: Operand, offset: i32, real: bool) -> Expr {
+        if let Some(cell) = self.cell(base, index, offset) {
+            return cell;
+        }
         let base = self.address(base, real);
         let place = self.place(index, offset);
         Expr::primary(format!("{}[{}]", base.at(Level::Primary), place.text))
@@ -150,18 +153,17 @@ impl Body<'_, '_> {
             }
         });
         let mut product = None;
-        let expr = match value {
-            Value::Real(RealOp::Mul, args) if self.unit.fast => {
-                let factors: Vec<Expr> = args.iter().map(|arg| self.number(*arg)).collect();
-                if let [a, b] = factors.as_slice() {
-                    product = Some((a.clone(), b.clone()));
-                }
-                real::apply(self.unit, RealOp::Mul, &factors)
+        let fast = self.unit.fast;
+        let expr = if let (true, Value::Real(RealOp::Mul, args)) = (fast, value) {
+            let factors: Vec<Expr> = args.iter().map(|arg| self.number(*arg)).collect();
+            if let [a, b] = factors.as_slice() {
+                product = Some((a.clone(), b.clone()));
             }
-            Value::Real(op @ (RealOp::Add | RealOp::Sub), args) if self.unit.fast => {
-                self.fused(*op, args).unwrap_or_else(|| self.expr(local, value))
-            }
-            value => self.expr(local, value),
+            real::apply(self.unit, RealOp::Mul, &factors)
+        } else if let (true, Value::Real(op @ (RealOp::Add | RealOp::Sub), args)) = (fast, value) {
+            self.fused(*op, args).unwrap_or_else(|| self.expr(local, value))
+        } else {
+            self.expr(local, value)
         };
         Pending { local, expr, reads, changing, depth: self.depth, product }
     }

@@ -1,9 +1,7 @@
-//! Loops with functions that have rare arguments, and loops that add.
+//! Loops with functions that have rare arguments.
 //!
 //! The sine of a huge number takes a path of its own, which no vector takes. A loop that writes to an array of its own calls
 //! the main path only and notes whether an argument was not for it; then it runs again, with the whole functions.
-//!
-//! Where numbers need not be to the last bit those of the interpreter, a sum may be made in any order, and so in vectors.
 
 use super::Body;
 use crate::text::{Expr, Level};
@@ -55,12 +53,6 @@ fn for_each_set<'s>(stmts: &'s [Stmt], see: &mut dyn FnMut(Local, &'s Value)) {
     });
 }
 
-/// Whether these statements leave an operand as it is.
-fn is_fixed(operand: Operand, stmts: &[Stmt]) -> bool {
-    let sets = |stmt: &Stmt| matches!(stmt, Stmt::Set(local, _) if Operand::Local(*local) == operand);
-    !stmts.iter().any(sets)
-}
-
 fn for_each_store(stmts: &[Stmt], see: &mut dyn FnMut(Operand)) {
     for stmt in stmts {
         if let Stmt::Store { base, .. } = stmt {
@@ -104,13 +96,24 @@ impl Body<'_, '_> {
         }
     }
 
+    /// Whether it calls a function with rare arguments.
+    pub(super) fn has_rare(&self, stmts: &[Stmt]) -> bool {
+        let mut rare = false;
+        for_each_set(stmts, &mut |_, value| {
+            rare |= matches!(value, Value::Real(op, _) if has_rare_arguments(*op));
+        });
+        rare
+    }
+
     /// Whether an innermost loop calls functions with rare arguments and could run twice: it reads nothing that it writes.
     pub(super) fn can_run_again(&self, stmts: &[Stmt]) -> bool {
         let (mut rare, mut loads) = (false, Vec::new());
-        for_each_set(stmts, &mut |_, value| match value {
-            Value::Real(op, _) => rare |= has_rare_arguments(*op),
-            Value::Load { base, .. } => loads.push(self.root(*base)),
-            _ => {}
+        for_each_set(stmts, &mut |_, value| {
+            if let Value::Real(op, _) = value {
+                rare |= has_rare_arguments(*op);
+            } else if let Value::Load { base, .. } = value {
+                loads.push(self.root(*base));
+            }
         });
         let mut own = rare && !loads.contains(&Root::Unknown);
         for_each_store(stmts, &mut |base| {
@@ -135,54 +138,5 @@ impl Body<'_, '_> {
         let note = self.rare.clone().unwrap_or_default();
         self.put(&format!("{note} |= wg_{}_rare({arg});", op.name()));
         Expr::primary(format!("wg_{}_main({arg})", op.name()))
-    }
-
-    /// Whether a variable is a sum that the loop around may make in any order.
-    pub(super) fn is_summed(&self, operand: Operand) -> bool {
-        matches!(operand, Operand::Local(local) if self.sums.contains(&local))
-    }
-
-    /// The variables that a loop only adds to, if that is all it does beside computing; `skipped` are checks that are not
-    /// made in it.
-    pub(super) fn sums(&self, stmts: &[Stmt], index: Local) -> Vec<Local> {
-        let mut sums = Vec::new();
-        let mut reads: FxHashMap<Local, usize> = FxHashMap::default();
-        let mut inside: FxHashMap<Local, &Value> = FxHashMap::default();
-        for stmt in stmts {
-            let Stmt::Set(local, value) = stmt else {
-                if self.skipped.contains(&std::ptr::from_ref(stmt)) {
-                    continue;
-                }
-                return Vec::new();
-            };
-            crate::scopes::for_each_operand(value, &mut |operand| {
-                if let Operand::Local(read) = operand {
-                    *reads.entry(*read).or_default() += 1;
-                }
-            });
-            if let Value::Load { index: place, .. } = value
-                && *place != Operand::Local(index)
-                && !is_fixed(*place, stmts)
-            {
-                return Vec::new();
-            }
-            if self.assigned_once(*local) {
-                inside.insert(*local, value);
-                continue;
-            }
-            let added = if let Value::Copy(Operand::Local(copied)) = value {
-                inside.get(copied)
-            } else {
-                Some(&value)
-            };
-            let adds = matches!(added, Some(Value::Real(RealOp::Add, args))
-                if args.iter().filter(|arg| **arg == Operand::Local(*local)).count() == 1);
-            if !adds || sums.contains(local) {
-                return Vec::new();
-            }
-            sums.push(*local);
-        }
-        sums.retain(|sum| self.word(*sum) == wengert_native::loops::Word::Real);
-        if sums.iter().all(|sum| reads.get(sum) == Some(&1)) { sums } else { Vec::new() }
     }
 }

@@ -28,6 +28,9 @@ pub(super) fn apply(unit: &mut Unit<'_>, op: RealOp, args: &[Expr]) -> Expr {
         (op, args) => {
             if op.cost() == ELEMENTARY_COST {
                 unit.needs_functions();
+                if let Some(called) = unit.called(op) {
+                    return Expr::call(&called, args);
+                }
             }
             Expr::call(function(op), args)
         }

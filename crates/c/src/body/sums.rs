@@ -1,0 +1,214 @@
+//! Loops that add, where numbers need not be to the last bit those of the interpreter.
+//!
+//! A sum may be made in any order, and so in vectors. Besides variables that are only added to, a loop may have *cells*: elements
+//! of arrays at a place that does not move, to which it adds. A cell is summed in a variable and added to its array after the
+//! loop. Where an array has a cell, the loop may only add to that array: then it does not matter that an element which moves
+//! comes to stand on the cell.
+//!
+//! Arrays that are written belong to nobody else, so that no other array of the loop is the same.
+
+use super::Body;
+use crate::scopes::for_each_operand;
+use crate::text::Expr;
+use rustc_hash::FxHashMap;
+use wengert_native::loops::{Local, Operand, Stmt, Value, Word};
+use wengert_prim::RealOp;
+
+/// How a loop can be run in any order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    /// Variables that are only added to.
+    pub(super) sums: Vec<Local>,
+    /// Elements that are only added to: array, place, and the variable instead.
+    pub(super) cells: Vec<Cell>,
+    /// Variables that hold what was in a cell.
+    old: Vec<Local>,
+    /// Whether nothing that is written is read: it could run again.
+    pub(super) again: bool,
+}
+
+/// An element that is only added to.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    pub(super) base: Operand,
+    pub(super) index: Operand,
+    pub(super) name: String,
+}
+
+/// The body of a loop.
+struct Around<'s> {
+    index: Local,
+    /// What is assigned once in it.
+    inside: FxHashMap<Local, &'s Value>,
+    reads: FxHashMap<Local, usize>,
+    /// What is assigned to variables from outside.
+    carried: Vec<(Local, &'s Value)>,
+    loads: Vec<(Local, Operand, Operand)>,
+    stores: Vec<(Operand, Operand, Operand)>,
+}
+
+impl Body<'_, '_> {
+    /// Whether a variable is a sum, to which products are not added with one rounding: that makes no vector code.
+    pub(super) fn is_summed(&self, operand: Operand) -> bool {
+        matches!(operand, Operand::Local(local) if self.plan.sums.contains(&local) || self.plan.old.contains(&local))
+    }
+
+    /// The variable that stands for an element.
+    pub(super) fn cell(&self, base: Operand, index: Operand, offset: i32) -> Option<Expr> {
+        let cell =
+            self.plan.cells.iter().find(|cell| cell.base == base && cell.index == index && offset == 0)?;
+        Some(Expr::primary(cell.name.clone()))
+    }
+
+    /// How an innermost loop can be run in any order, if it can.
+    pub(super) fn plan(&mut self, stmts: &[Stmt], index: Local) -> Option<Plan> {
+        let around = self.around(stmts, index)?;
+        let mut plan = Plan { again: true, ..Plan::default() };
+        for (local, value) in &around.carried {
+            let adds = around.is_sum(*local, value) && self.word(*local) == Word::Real;
+            if !adds || plan.sums.contains(local) {
+                return None;
+            }
+            plan.sums.push(*local);
+        }
+        for (base, place, value) in &around.stores {
+            let root = self.object(*base)?;
+            let old = around.old(*base, *place, *value);
+            let loads = around.loads.iter().filter(|(_, base, _)| self.object(*base) == Some(root)).count();
+            let updates = around.stores.iter().filter(|(base, _, _)| self.object(*base) == Some(root));
+            let updates: Vec<_> = updates.collect();
+            let all_update =
+                updates.iter().all(|(base, place, value)| around.old(*base, *place, *value).is_some());
+            let only_updates = all_update && loads == updates.len();
+            plan.again &= loads == 0;
+            if *place == Operand::Local(index) {
+                if loads > 0 && !only_updates || loads == 0 && updates.len() > 1 {
+                    return None;
+                }
+            } else {
+                let old = old.filter(|_| only_updates && around.is_fixed(*place))?;
+                plan.old.push(old);
+                if !plan.cells.iter().any(|cell| cell.base == *base && cell.index == *place) {
+                    plan.cells.push(Cell { base: *base, index: *place, name: self.unit.temporary() });
+                }
+            }
+        }
+        let strided = |(_, base, place): &(Local, Operand, Operand)| {
+            *place == Operand::Local(index) || around.is_fixed(*place) && around.is_fixed(*base)
+        };
+        (around.loads.iter().all(strided) && around.stores.iter().all(|(base, _, _)| around.is_fixed(*base)))
+            .then_some(plan)
+    }
+
+    fn around<'s>(&self, stmts: &'s [Stmt], index: Local) -> Option<Around<'s>> {
+        let mut around = Around {
+            index,
+            inside: FxHashMap::default(),
+            reads: FxHashMap::default(),
+            carried: Vec::new(),
+            loads: Vec::new(),
+            stores: Vec::new(),
+        };
+        for stmt in stmts {
+            let mut read = |operand: &Operand| {
+                if let Operand::Local(read) = operand {
+                    *around.reads.entry(*read).or_default() += 1;
+                }
+            };
+            match stmt {
+                Stmt::Set(local, value) => {
+                    for_each_operand(value, &mut read);
+                    if let Value::Load { base, index, offset } = value {
+                        (*offset == 0).then_some(())?;
+                        around.loads.push((*local, *base, *index));
+                    }
+                    if self.assigned_once(*local) {
+                        around.inside.insert(*local, value);
+                    } else {
+                        around.carried.push((*local, value));
+                    }
+                }
+                Stmt::Store { base, index, offset, value } => {
+                    [base, index, value].into_iter().for_each(read);
+                    (*offset == 0).then_some(())?;
+                    around.stores.push((*base, *index, *value));
+                }
+                check if self.skipped.contains(&std::ptr::from_ref(check)) => {}
+                Stmt::If { .. }
+                | Stmt::Switch { .. }
+                | Stmt::For { .. }
+                | Stmt::While { .. }
+                | Stmt::Call { .. }
+                | Stmt::Runtime { .. }
+                | Stmt::Retain(..)
+                | Stmt::Release(..)
+                | Stmt::Free(..)
+                | Stmt::Fail(..) => return None,
+            }
+        }
+        Some(around)
+    }
+
+    /// The variable that holds the object into which an address leads, or the parameter that is the address.
+    fn object(&self, operand: Operand) -> Option<Local> {
+        let Operand::Local(mut local) = operand else { return None };
+        loop {
+            match (self.word(local), self.values.get(&local)) {
+                (
+                    _,
+                    Some(
+                        Value::Address { base: Operand::Local(base), .. } | Value::Copy(Operand::Local(base)),
+                    ),
+                ) => {
+                    local = *base;
+                }
+                (Word::Ref, _) => return Some(local),
+                (Word::Address, _) if self.func.params.contains(&local) && self.assigned_once(local) => {
+                    return Some(local);
+                }
+                (_, _) => return None,
+            }
+        }
+    }
+}
+
+impl Around<'_> {
+    /// Whether a value is the variable and something more, and neither it nor a sum on the way is used for anything else.
+    fn is_sum<'v>(&'v self, local: Local, mut value: &'v Value) -> bool {
+        while let Value::Copy(Operand::Local(copied)) = value
+            && let Some(of) = self.inside.get(copied)
+        {
+            if self.reads.get(copied) != Some(&1) {
+                return false;
+            }
+            value = of;
+        }
+        let adds = matches!(value, Value::Real(RealOp::Add, args)
+            if args.iter().filter(|arg| **arg == Operand::Local(local)).count() == 1);
+        adds && self.reads.get(&local) == Some(&1)
+    }
+
+    /// The variable with what was there, if what is stored is that and something more, and it is used for nothing else.
+    fn old(&self, base: Operand, place: Operand, value: Operand) -> Option<Local> {
+        let Operand::Local(sum) = value else { return None };
+        let Value::Real(RealOp::Add, args) = self.inside.get(&sum)? else { return None };
+        if self.reads.get(&sum) != Some(&1) {
+            return None;
+        }
+        let is_old = |(local, from, index): &&(Local, Operand, Operand)| {
+            *from == base
+                && *index == place
+                && args.contains(&Operand::Local(*local))
+                && self.reads.get(local) == Some(&1)
+        };
+        self.loads.iter().find(is_old).map(|(local, _, _)| *local)
+    }
+
+    /// Whether the loop leaves an operand as it is.
+    fn is_fixed(&self, operand: Operand) -> bool {
+        let Operand::Local(local) = operand else { return true };
+        local != self.index
+            && !self.inside.contains_key(&local)
+            && !self.carried.iter().any(|(own, _)| *own == local)
+    }
+}
