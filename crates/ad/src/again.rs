@@ -12,6 +12,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Block, Convert, IntOp, Op, Stmt, Var};
+use wengert_ir::{Func, Ty};
 use wengert_prim::RealOp;
 
 /// The cost of computing a variable again, at most.
@@ -28,9 +29,29 @@ pub(crate) struct Again {
     pub(crate) used: Vec<Var>,
 }
 
+/// What to keep of a block of a branch: only integers and truth values are computed again, of integers and truth values, so
+/// that nothing else is needed from outside of it.
+pub(crate) fn plan_arm(func: &Func, block: &Block, mentioned: &[Var]) -> Again {
+    let whole = |stmt: &Stmt| {
+        let mut vars = stmt.op.operand_vars();
+        vars.extend(&stmt.outs);
+        vars.into_iter().all(|var| matches!(func.ty(var), Ty::INT | Ty::BOOL))
+    };
+    plan_where(block, mentioned, &FxHashSet::default(), &whole)
+}
+
 /// What to keep of a block so that `mentioned` can be had; `there` is had in any case, and what is bound outside of the
 /// block.
 pub(crate) fn plan(block: &Block, mentioned: &[Var], there: &FxHashSet<Var>) -> Again {
+    plan_where(block, mentioned, there, &|_| true)
+}
+
+fn plan_where(
+    block: &Block,
+    mentioned: &[Var],
+    there: &FxHashSet<Var>,
+    may: &dyn Fn(&Stmt) -> bool,
+) -> Again {
     let mut bound: FxHashSet<Var> = block.params.iter().copied().collect();
     bound.extend(block.stmts.iter().flat_map(|stmt| &stmt.outs));
     let wanted: FxHashSet<Var> = mentioned.iter().copied().collect();
@@ -39,7 +60,7 @@ pub(crate) fn plan(block: &Block, mentioned: &[Var], there: &FxHashSet<Var>) -> 
     costs.extend(kept.map(|param| (*param, 0)));
     let mut made: FxHashMap<Var, &Stmt> = FxHashMap::default();
     for stmt in &block.stmts {
-        let mut total = cost(&stmt.op);
+        let mut total = if may(stmt) { cost(&stmt.op) } else { None };
         stmt.op.for_each_atom(&mut |atom| {
             let part = match atom.var() {
                 Some(var) if bound.contains(&var) => costs.get(&var).copied(),

@@ -14,7 +14,7 @@ use crate::types::dotted;
 use crate::{BEYOND, Code, Key, deep};
 use rustc_hash::FxHashMap;
 use wengert_base::Name;
-use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Var};
+use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Stmt, Var};
 use wengert_ir::program::{FuncId, VarInfo};
 use wengert_ir::ty::{Elem, Table, Ty};
 use wengert_prim::RealOp;
@@ -266,6 +266,7 @@ impl Writer<'_, '_> {
                 let atom = self.primal(atom);
                 self.env.insert(*var, atom);
             }
+            self.compute_again(&arm.again);
             self.block(&arm.block);
             let results = self.results(&arm.block, &wanted, &values);
             blocks.push(self.code.b.close(results));
@@ -356,6 +357,18 @@ impl Writer<'_, '_> {
         results
     }
 
+    /// Statements of the primal part once more.
+    pub(crate) fn compute_again(&mut self, stmts: &[Stmt]) {
+        for stmt in stmts {
+            let mut op = stmt.op.clone();
+            op.for_each_atom_mut(&mut |atom| *atom = self.primal(atom));
+            let named: Vec<(Name, Ty)> =
+                stmt.outs.iter().map(|out| self.info(*out)).map(|v| (v.name, v.ty)).collect();
+            let found = self.code.b.named(&named, op);
+            self.env.extend(stmt.outs.iter().copied().zip(found));
+        }
+    }
+
     /// Parameters for the rows that are kept; boxes are opened.
     pub(crate) fn open_rows(&mut self, parts: &LinLoop) {
         let mut boxed = Vec::new();
@@ -374,14 +387,7 @@ impl Writer<'_, '_> {
             let opened = self.code.open_box(on, name, ty);
             self.env.insert(var, opened);
         }
-        for stmt in &parts.again {
-            let mut op = stmt.op.clone();
-            op.for_each_atom_mut(&mut |atom| *atom = self.primal(atom));
-            let named: Vec<(Name, Ty)> =
-                stmt.outs.iter().map(|out| self.info(*out)).map(|v| (v.name, v.ty)).collect();
-            let found = self.code.b.named(&named, op);
-            self.env.extend(stmt.outs.iter().copied().zip(found));
-        }
+        self.compute_again(&parts.again);
     }
 
     fn call(&mut self, call: &LinCall) {

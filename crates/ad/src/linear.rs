@@ -104,6 +104,8 @@ pub(crate) struct Arm {
     pub(crate) params: Vec<Var>,
     /// Variables of the primal block, and what they are outside of it.
     pub(crate) binds: Vec<(Var, Atom)>,
+    /// What is computed again.
+    pub(crate) again: Vec<Stmt>,
     pub(crate) block: LinBlock,
 }
 
@@ -276,7 +278,9 @@ impl Mentions<'_> {
                 for arm in arms {
                     arm.binds.iter().for_each(|(_, atom)| self.atom(atom));
                     let bound = arm.params.iter().chain(arm.binds.iter().map(|(var, _)| var));
-                    self.inside(&arm.block, bound.copied().collect());
+                    let mut bound: FxHashSet<Var> = bound.copied().collect();
+                    self.again(&arm.again, &mut bound);
+                    self.inside(&arm.block, bound);
                 }
             }
             Lin::Loop(parts) => {
@@ -293,12 +297,7 @@ impl Mentions<'_> {
                     self.atom(like);
                     bound.insert(*var);
                 }
-                bound.extend(parts.again.iter().flat_map(|stmt| &stmt.outs));
-                for var in parts.again.iter().flat_map(|stmt| stmt.op.operand_vars()) {
-                    if !bound.contains(&var) {
-                        self.found.insert(var);
-                    }
-                }
+                self.again(&parts.again, &mut bound);
                 parts.inputs.iter().for_each(|(_, of)| self.of(of));
                 for carried in &parts.carried {
                     self.arg(&carried.init);
@@ -328,6 +327,13 @@ impl Mentions<'_> {
                 points.iter().filter_map(|(_, of)| of.as_ref()).for_each(|of| self.of(of));
             }
         }
+    }
+
+    /// What statements that are computed again need.
+    fn again(&mut self, stmts: &[Stmt], bound: &mut FxHashSet<Var>) {
+        bound.extend(stmts.iter().flat_map(|stmt| &stmt.outs));
+        let operands = stmts.iter().flat_map(|stmt| stmt.op.operand_vars());
+        self.found.extend(operands.filter(|var| !bound.contains(var)));
     }
 
     /// What a nested block mentions and does not bind; and the arrays whose tangents it uses, for their shapes.

@@ -359,6 +359,7 @@ impl Linearize<'_, '_> {
         let arm = |of: Option<Ref>| crate::linear::Arm {
             params: Vec::new(),
             binds: Vec::new(),
+            again: Vec::new(),
             block: LinBlock { stmts: Vec::new(), results: vec![of] },
         };
         let arms = vec![arm(self.scope.of(then)), arm(self.scope.of(otherwise))];

@@ -15,6 +15,7 @@
 
 use super::Linearize;
 use crate::Code;
+use crate::again::Again;
 use crate::forward::choose;
 use crate::linear::{Arm, Branch, Choice, Lin, LinBlock};
 use wengert_base::Name;
@@ -26,6 +27,7 @@ struct Made {
     block: Block,
     linear: LinBlock,
     kept: Vec<Var>,
+    again: Vec<Stmt>,
 }
 
 impl Linearize<'_, '_> {
@@ -81,8 +83,9 @@ impl Linearize<'_, '_> {
         linear.stmts.splice(0..0, begin);
         let made = self.code.b.close(block.results.clone());
         let block = Block { params: block.params.clone(), ..made };
-        let kept = self.mentioned(&linear, &block);
-        Made { block, linear, kept }
+        let mentioned = self.mentioned(&linear, &block);
+        let Again { stmts: again, kept, .. } = crate::again::plan_arm(self.code.b.func(), &block, &mentioned);
+        Made { block, linear, kept, again }
     }
 
     /// Appends the branch to the primal part, so that it gives what the linear part needs.
@@ -101,8 +104,8 @@ impl Linearize<'_, '_> {
         if fields_only || made.iter().all(|made| made.kept.is_empty()) {
             let (arms, blocks) = made
                 .into_iter()
-                .map(|Made { block, linear, .. }| {
-                    (Arm { params: block.params.clone(), binds: Vec::new(), block: linear }, block)
+                .map(|Made { block, linear, again, .. }| {
+                    (Arm { params: block.params.clone(), binds: Vec::new(), again, block: linear }, block)
                 })
                 .unzip();
             self.code.b.push(Stmt { op: op(blocks), ..stmt.clone() });
@@ -120,8 +123,8 @@ impl Linearize<'_, '_> {
             let binds = self.share_places(&mut made);
             let (places, binds) = binds;
             let (mut arms, mut blocks) = (Vec::new(), Vec::new());
-            for (Made { block, linear, .. }, binds) in made.into_iter().zip(binds) {
-                arms.push(Arm { params: Vec::new(), binds, block: linear });
+            for (Made { block, linear, again, .. }, binds) in made.into_iter().zip(binds) {
+                arms.push(Arm { params: Vec::new(), binds, again, block: linear });
                 blocks.push(block);
             }
             let outs_there = stmt.outs.iter().copied().chain(places).collect();
@@ -153,13 +156,13 @@ impl Linearize<'_, '_> {
         let branch = self.code.b.fresh("branch".into(), Ty::Scalar(Elem::Data(data)));
         self.branches.insert(branch, data);
         let (mut arms, mut blocks) = (Vec::new(), Vec::new());
-        for (ctor, Made { mut block, linear, kept }) in made.into_iter().enumerate() {
+        for (ctor, Made { mut block, linear, kept, again }) in made.into_iter().enumerate() {
             let own = self.code.b.fresh("branch".into(), Ty::Scalar(Elem::Data(data)));
             let fields = kept.iter().copied().map(Atom::Var).collect();
             let op = Op::Make { data, ctor: ctor as u32, fields };
             block.stmts.push(Stmt { outs: vec![own], op, span: stmt.span });
             block.results.push(Atom::Var(own));
-            arms.push(Arm { params: kept, binds: Vec::new(), block: linear });
+            arms.push(Arm { params: kept, binds: Vec::new(), again, block: linear });
             blocks.push(block);
         }
         let outs_there = stmt.outs.iter().copied().chain([branch]).collect();

@@ -46,6 +46,7 @@ impl Ad {
             for arm in &mut parts.arms {
                 let mut mentions = Mentions { vars: &primal.vars, found: IndexSet::new() };
                 mentions.block(&arm.block);
+                mentions.found.extend(arm.again.iter().flat_map(|stmt| stmt.op.operand_vars()));
                 // An array may be needed for its shape.
                 let needed = |var: &Var| mentions.found.contains(var) || primal.ty(*var).rank() > 0;
                 let needed: Vec<Var> = rest.iter().copied().filter(needed).collect();

@@ -17,7 +17,7 @@ use crate::forward::choose;
 use crate::linear::{Branch, Carried, LinLoop, Ref, captured, loop_captured};
 use indexmap::IndexSet;
 use wengert_base::Name;
-use wengert_ir::op::{Atom, Loop, Mode, Op, Var};
+use wengert_ir::op::{Atom, Loop, Mode, Op, Stmt, Var};
 use wengert_ir::program::VarInfo;
 use wengert_ir::ty::{Elem, Ty};
 
@@ -79,6 +79,7 @@ impl Transposer<'_, '_> {
                 let atom = self.primal(atom);
                 self.env.insert(*var, atom);
             }
+            self.compute_again(&arm.again);
             for (of, weight) in arm.block.results.iter().zip(&weights) {
                 if let (Some(of), Some(weight)) = (of, weight) {
                     self.add(of, weight.clone(), false);
@@ -246,6 +247,18 @@ impl Transposer<'_, '_> {
         }
     }
 
+    /// Statements of the primal part once more.
+    pub(crate) fn compute_again(&mut self, stmts: &[Stmt]) {
+        for stmt in stmts {
+            let mut op = stmt.op.clone();
+            op.for_each_atom_mut(&mut |atom| *atom = self.primal(atom));
+            let named: Vec<(Name, Ty)> =
+                stmt.outs.iter().map(|out| self.info(*out)).map(|v| (v.name, v.ty)).collect();
+            let found = self.code.b.named(&named, op);
+            self.env.extend(stmt.outs.iter().copied().zip(found));
+        }
+    }
+
     /// Parameters for the rows that are kept; boxes are opened.
     fn open_kept(&mut self, parts: &LinLoop) {
         let mut boxed = Vec::new();
@@ -264,13 +277,6 @@ impl Transposer<'_, '_> {
             let opened = self.code.open_box(on, name, ty);
             self.env.insert(var, opened);
         }
-        for stmt in &parts.again {
-            let mut op = stmt.op.clone();
-            op.for_each_atom_mut(&mut |atom| *atom = self.primal(atom));
-            let named: Vec<(Name, Ty)> =
-                stmt.outs.iter().map(|out| self.info(*out)).map(|v| (v.name, v.ty)).collect();
-            let found = self.code.b.named(&named, op);
-            self.env.extend(stmt.outs.iter().copied().zip(found));
-        }
+        self.compute_again(&parts.again);
     }
 }
