@@ -145,11 +145,11 @@ fn fits() -> Vec<Fit> {
         },
         Fit {
             name: "ERFC",
-            doc: "`(1 + 2x) exp x² erfc x`, behind the lowest coefficient, with `t = (x - 5) / (x + 5)`, for `7/8 ≤ x ≤ 28`.",
+            doc: "`(1 + 2x) exp x² erfc x`, behind the lowest coefficient, with `t = (x - 4) / (x + 4)`, for `1/2 ≤ x ≤ 28`.",
             target: scaled_erfc,
-            from: (big(0.874) - int(5)) / big(5.874),
-            to: big(23.01) / big(33.01),
-            degree: 22,
+            from: (big(0.499) - int(4)) / big(4.499),
+            to: big(24.01) / big(32.01),
+            degree: 24,
             doubled: 1,
             at_once: true,
         },
@@ -168,7 +168,7 @@ fn fits() -> Vec<Fit> {
 
 /// See `ERFC`.
 fn scaled_erfc(t: &Big) -> (Big, Big) {
-    let x = int(5) * (int(1) + t) / (int(1) - t);
+    let x = int(4) * (int(1) + t) / (int(1) - t);
     let value = (int(1) + int(2) * &x) * special::erfcx(&x, PRECISION);
     let weight = int(1) / &value;
     (value, weight)

@@ -1,6 +1,6 @@
 //! The error function and its complement.
 //!
-//! Up to 7/8, `erf x = x + x·P(x²)`. Beyond, `erfc x = e^(-x²) · Q(t) / (1 + 2x)` with a polynomial in `t = (x - 5)/(x + 5)`, by
+//! Up to 7/8, `erf x = x + x·P(x²)`. From 1/2 on, `erfc x = e^(-x²) · Q(t) / (1 + 2x)` with a polynomial in `t = (x - 4)/(x + 4)`, by
 //! which all of the axis has its place in an interval; `x²`, the exponential and the quotient are sums of two doubles.
 //! Each of the two is computed from the other where that loses nothing.
 
@@ -10,6 +10,8 @@ use crate::machine::{Machine, Twofold, horner, polynomial, product, quotient, su
 
 /// Up to here the error function is a polynomial.
 const NEAR: f64 = 0.875;
+/// Up to here its complement is computed from it.
+const NEAREST: f64 = 0.5;
 /// From here on its complement is 0.
 const FAR: f64 = 28.0;
 
@@ -21,11 +23,11 @@ fn near<M: Machine>(m: M, x: M::Real) -> M::Real {
     x * (m.real(ERF_HEAD[0]) + rest)
 }
 
-/// `erfc x` for `7/8 ≤ x ≤ 28`.
+/// `erfc x` for `1/2 ≤ x ≤ 28`.
 #[inline(always)]
 fn far<M: Machine>(m: M, x: M::Real) -> M::Real {
-    let five = m.real(5.0);
-    let t = (x - five) / (x + five);
+    let four = m.real(4.0);
+    let t = (x - four) / (x + four);
     let rest = m.fma(t, horner(m, t, &ERFC), m.real(ERFC_HEAD[1]));
     let numerator = sum_ordered::<M>(m.real(ERFC_HEAD[0]), rest);
     let ratio = quotient(m, numerator, sum_ordered::<M>(x + x, m.real(1.0)));
@@ -58,7 +60,7 @@ pub(crate) fn erf<M: Machine>(m: M, x: M::Real) -> M::Real {
 #[inline(always)]
 pub(crate) fn erfc<M: Machine>(m: M, x: M::Real) -> M::Real {
     let size = magnitude(m, x);
-    let is_near = m.less(size, m.real(NEAR));
+    let is_near = m.less(size, m.real(NEAREST));
     let rest = sum::<M>(m.real(1.0), -x);
     let inside = rest.high + (rest.low - near(m, x));
     let tail = far(m, size);
