@@ -6,7 +6,7 @@
 //!
 //! - [`scopes`] finds where variables are declared, [`pointers`] what addresses point at, [`names`] what all is called;
 //! - [`mod@exports`] makes functions that C programs call, and their header;
-//! - [`body`] prints functions; [`unit`] keeps what they have in common.
+//! - [`body`] prints functions; [`mod@unit`] keeps what they have in common.
 
 mod body;
 mod exports;
