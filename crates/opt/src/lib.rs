@@ -22,6 +22,7 @@ mod merge;
 mod rows;
 mod simplify;
 mod sizes;
+mod unbox;
 mod walk;
 
 use wengert_ir::Program;
@@ -53,6 +54,11 @@ pub const PASSES: &[Pass] = &[
         name: "sizes",
         what: "sizes that are equal have one name; what is required of them and holds is not checked",
         run: sizes::run,
+    },
+    Pass {
+        name: "unbox",
+        what: "arrays of boxes around arrays of one shape become arrays with more axes",
+        run: unbox::run,
     },
     Pass {
         name: "rows",

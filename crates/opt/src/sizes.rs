@@ -15,27 +15,52 @@
 use crate::linear::Linear;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, IntOp, Loop, Op};
-use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
+use wengert_ir::ty::{Ctor, Data};
+use wengert_ir::{Atom, Block, DataId, Elem, Func, Program, Stmt, Ty, Var};
 
 /// A carried array's shape is checked by going through the loop once more: so many statements, for each of the function.
 const PATIENCE: usize = 8;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
+    let boxes = boxes(program);
     for (_, func) in program.funcs.iter_mut() {
-        let mut body = std::mem::take(&mut func.body);
-        let budget = PATIENCE * body.size() + 1000;
-        let mut sizes = Sizes::new(func, budget);
-        sizes.block(&mut body, true);
-        func.body = body;
+        walk(func, &boxes, true);
     }
 }
 
-/// Sizes along the axes of an array, as far as they are known.
-type Shape = Vec<Option<Linear>>;
+/// Goes through a function; what is known in the end of the shapes of its arrays.
+pub(crate) fn walk(func: &mut Func, boxes: &Boxes, rewrite: bool) -> FxHashMap<Var, Shape> {
+    let mut body = std::mem::take(&mut func.body);
+    let mut sizes = Sizes::new(func, boxes, PATIENCE * body.size() + 1000);
+    sizes.block(&mut body, rewrite);
+    let shapes = sizes.shapes;
+    func.body = body;
+    shapes
+}
+
+/// Data that is a box around an array, and the type of the array.
+pub(crate) type Boxes = FxHashMap<DataId, Ty>;
+
+/// The boxes of a program.
+pub(crate) fn boxes(program: &Program) -> Boxes {
+    let array = |data: &Data| match data.ctors.as_slice() {
+        [Ctor { fields, .. }] => match fields.as_slice() {
+            [ty @ Ty::Array(Elem::Real | Elem::Int | Elem::Bool, _)] => Some(*ty),
+            _ => None,
+        },
+        _ => None,
+    };
+    program.data.iter().filter_map(|(id, data)| Some((id, array(data)?))).collect()
+}
+
+/// Sizes along the axes of an array, as far as they are known. The axes of boxed arrays come after those of the array that
+/// has the boxes.
+pub(crate) type Shape = Vec<Option<Linear>>;
 
 struct Sizes<'f> {
     func: &'f Func,
+    boxes: &'f Boxes,
     /// How many statements may still be gone through once more.
     budget: usize,
     /// Integers.
@@ -55,9 +80,10 @@ struct Sizes<'f> {
 }
 
 impl<'f> Sizes<'f> {
-    fn new(func: &'f Func, budget: usize) -> Sizes<'f> {
+    fn new(func: &'f Func, boxes: &'f Boxes, budget: usize) -> Sizes<'f> {
         Sizes {
             func,
+            boxes,
             budget,
             values: FxHashMap::default(),
             shapes: FxHashMap::default(),
@@ -93,11 +119,20 @@ impl<'f> Sizes<'f> {
     }
 
     fn shape(&self, atom: &Atom) -> Shape {
-        let rank = usize::from(self.func.type_of(atom).rank());
+        let rank = self.axes(self.func.type_of(atom));
         let known = atom.var().and_then(|var| self.shapes.get(&var)).cloned().unwrap_or_default();
         let mut shape: Shape = known.into_iter().map(|size| size.map(|size| self.settle(size))).collect();
         shape.resize(rank, None);
         shape
+    }
+
+    /// How many axes there are, those of boxed arrays included.
+    fn axes(&self, ty: Ty) -> usize {
+        let boxed = match ty.elem() {
+            Elem::Data(data) => self.boxes.get(&data).map_or(0, |array| array.rank()),
+            _ => 0,
+        };
+        usize::from(ty.rank()) + usize::from(boxed)
     }
 
     fn is_natural(&self, form: &Linear) -> bool {
@@ -187,7 +222,15 @@ impl<'f> Sizes<'f> {
                 let blocks = vec![then, otherwise];
                 self.branches(blocks, &stmt.outs, rewrite);
             }
-            Op::Match { on: _, arms } => self.branches(arms.iter_mut().collect(), &stmt.outs, rewrite),
+            Op::Match { on, arms } => {
+                if let [Block { params, .. }] = arms.as_slice()
+                    && let [param] = params.as_slice()
+                {
+                    let shape = self.shape(on);
+                    self.shapes.insert(*param, shape);
+                }
+                self.branches(arms.iter_mut().collect(), &stmt.outs, rewrite);
+            }
             op => {
                 if let [out] = stmt.outs.as_slice() {
                     self.flat(op, *out);
@@ -332,6 +375,10 @@ impl<'f> Sizes<'f> {
                 let shape = self.shape(x);
                 self.shapes.insert(out, shape);
             }
+            Op::Make { data, ctor: _, fields } if self.boxes.contains_key(data) => {
+                let shape = fields.first().map(|array| self.shape(array)).unwrap_or_default();
+                self.shapes.insert(out, shape);
+            }
             Op::Int(op, args) => self.integer(*op, args, out),
             Op::Select { cond: _, then, otherwise } => {
                 let shape = agreed(self.shape(then), self.shape(otherwise));
@@ -420,6 +467,8 @@ impl<'f> Sizes<'f> {
         let shape = |place: usize| args.get(place).map(|arg| self.shape(arg)).unwrap_or_default();
         let size = |place: usize| args.get(place).and_then(|arg| self.value(arg));
         let mut found: Shape = match op {
+            // The boxes in an array may hold arrays of any size.
+            _ if op != ArrayOp::Index && self.axes(ty) > usize::from(ty.rank()) => Shape::new(),
             ArrayOp::Literal => {
                 let count = i64::try_from(args.len()).ok().map(Linear::constant);
                 [count].into_iter().chain(shape(0)).collect()
@@ -455,7 +504,7 @@ impl<'f> Sizes<'f> {
             ArrayOp::Ravel if self.func.type_of(args.first().unwrap_or(&Atom::Unit)).rank() == 1 => shape(0),
             _ => Shape::new(),
         };
-        found.resize(usize::from(ty.rank()), None);
+        found.resize(self.axes(ty), None);
         found.into_iter().map(|size| size.filter(Linear::is_small)).collect()
     }
 }

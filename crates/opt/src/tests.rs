@@ -483,3 +483,70 @@ fn sizes_drop_what_is_known_and_forget_what_a_block_told() {
     "#]],
     );
 }
+
+#[test]
+fn unbox_opens_boxes_of_one_size() {
+    let text = r"
+        residual Row { Row([]Real) }
+        func f(xs: []Real, n: Int, m: Int) -> (Real, []Real) {
+            k = length(xs)
+            w, rows, others = for i < n, w = xs {
+                v = each j < k, x in w { y = sin(x) yield y }
+                row = Row(v)
+                z = each j < i { yield 1.0 }
+                other = Row(z)
+                yield v, row, other
+            }
+            s = for backward i < n, s = 0.0, row in rows, other in others {
+                t = match row { Row(v) { y = v[m] yield y } }
+                u = match other { Row(v) { y = v[m] yield y } }
+                a = s + t
+                b = a + u
+                yield b
+            }
+            return s, w
+        }
+        entry f = f";
+    check(
+        "unbox",
+        text,
+        &expect![[r#"
+        residual Row {
+          Row([]Real)
+        }
+
+        func f(xs: []Real, n: Int, m: Int) -> (Real, []Real) {
+          k = length(xs)
+          w2, rows, others = for i < n, w = xs {
+            v = each j < k, x in w {
+              y = sin(x)
+              yield y
+            }
+            row = v
+            z = each j2 < i {
+              yield 1.0
+            }
+            other = Row(z)
+            yield v, row, other
+          }
+          s2 = for backward i2 < n, s = 0.0, row2 in rows, other2 in others {
+            v2 = row2
+            y2 = v2[m]
+            t = y2
+            u = match other2 {
+              Row(v3) {
+                y3 = v3[m]
+                yield y3
+              }
+            }
+            a = s + t
+            b = a + u
+            yield b
+          }
+          return s2, w2
+        }
+
+        entry f = f
+    "#]],
+    );
+}
