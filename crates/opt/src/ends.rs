@@ -25,8 +25,8 @@ struct Ends {
     names: Names,
     /// Arrays whose rows are known.
     known: FxHashMap<Var, Rows>,
-    /// Rows, and the arrays in which they stand.
-    rows: FxHashMap<Var, Atom>,
+    /// Rows, the arrays in which they stand, and after how many axes.
+    rows: FxHashMap<Var, (Atom, u8)>,
 }
 
 /// The rows of an array.
@@ -57,10 +57,16 @@ impl Forward for Ends {
                 if let (Some(rows), [out]) = (rows, stmt.outs.as_slice()) {
                     self.known.insert(*out, rows);
                 }
+                if let (ArrayOp::Index, [array, ..], [out]) = (*op, args.as_slice(), stmt.outs.as_slice())
+                    && func.ty(*out).rank() > 0
+                {
+                    let axes = func.type_of(array).rank().saturating_sub(func.ty(*out).rank());
+                    self.rows.insert(*out, (array.clone(), axes));
+                }
                 if let (ArrayOp::Length(axis), [xs]) = (op, args.as_mut_slice()) {
                     // Rows of rows of …
-                    while let Some(array) = xs.var().and_then(|row| self.rows.get(&row)).cloned() {
-                        (*axis, *xs) = (*axis + 1, array);
+                    while let Some((array, axes)) = xs.var().and_then(|row| self.rows.get(&row)).cloned() {
+                        (*axis, *xs) = (*axis + axes, array);
                     }
                 }
             }
@@ -70,7 +76,7 @@ impl Forward for Ends {
                 let carried = 1 + parts.init.len() + parts.accs.len();
                 for (param, input) in parts.body.params.iter().skip(carried).zip(&parts.inputs) {
                     if func.ty(*param).rank() > 0 {
-                        self.rows.insert(*param, input.clone());
+                        self.rows.insert(*param, (input.clone(), 1));
                     }
                 }
             }

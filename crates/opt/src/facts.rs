@@ -150,6 +150,8 @@ fn is_safe_array_op(op: ArrayOp, args: &[Atom]) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Lengths {
     known: FxHashMap<Var, Atom>,
+    /// What follows from how the array is made.
+    defined: FxHashMap<Var, Atom>,
     /// What was noted, in order.
     noted: Vec<Var>,
 }
@@ -170,6 +172,16 @@ impl Lengths {
     /// The number of rows of an array.
     pub(crate) fn of(&self, array: &Atom) -> Option<&Atom> {
         self.known.get(&array.var()?)
+    }
+
+    /// Whether an array has so many rows, as far as is known.
+    pub(crate) fn is(&self, array: Var, length: &Atom) -> bool {
+        self.known.get(&array) == Some(length) || self.defined.get(&array) == Some(length)
+    }
+
+    /// What follows from how arrays are made.
+    pub(crate) fn defined(defined: FxHashMap<Var, Atom>) -> Lengths {
+        Lengths { defined, ..Lengths::default() }
     }
 
     /// Notes a length.

@@ -9,6 +9,7 @@
 //! ```
 
 use crate::facts::Lengths;
+use crate::sizes::{Shape, boxes, walk};
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::program::VarInfo;
@@ -17,9 +18,14 @@ use wengert_prim::RealOp;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
+    let boxes = boxes(program);
     for (_, func) in program.funcs.iter_mut() {
+        let first = |shape: &Shape| shape.first()?.as_ref()?.atom();
+        let known = walk(func, &boxes, false);
+        let known = known.iter().filter_map(|(array, shape)| Some((*array, first(shape)?))).collect();
+        let mut lengths = Lengths::defined(known);
         let mut body = std::mem::take(&mut func.body);
-        block(func, &mut body, &mut Lengths::default());
+        block(func, &mut body, &mut lengths);
         func.body = body;
     }
 }
@@ -134,7 +140,7 @@ impl Reads<'_> {
     }
 
     fn is_as_long(&self, array: Var) -> bool {
-        !self.inside.contains(&array) && self.lengths.of(&Atom::Var(array)) == Some(&self.len)
+        !self.inside.contains(&array) && self.lengths.is(array, &self.len)
     }
 
     fn row(&mut self, func: &mut Func, array: Var, like: Option<Var>) -> Option<Var> {
