@@ -16,7 +16,7 @@ use wengert_prim::RealOp;
 
 const LIMITS: Limits = Limits { steps: 20_000, size: 200_000, recorded: 0 };
 
-fn cases() -> u32 {
+pub(super) fn cases() -> u32 {
     std::env::var("WENGERT_PROPERTY_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1500)
 }
 
@@ -622,6 +622,15 @@ fn value_1_is_reached_by_closed_functions() {
     // Corollary 4.8 (2) assumes the form (λv.P)*·(ω P'); λx.λf. f x does not reach it.
     let end = print(&reduce("{ω : Ω((R ⇒ R) ⇒ R)} ⊢ ((Ω λx. λf. f x) · ω) 3").1);
     assert!(end.starts_with("((Ω λx. λf."), "{end}");
+}
+
+/// The premise of 19b, where the function is a sum of one that is constant and one that is not.
+#[test]
+fn a_constant_summand_of_a_function_does_not_hide_the_other() {
+    for sum in ["(λy. sin(y)) + (λy. 7)", "(λy. 7) + (λy. sin(y))"] {
+        let end = print(&reduce(&format!("{{ω : Ω R}} ⊢ ((Ω λ⟨f, x⟩. f x) · ω) ⟨{sum}, 3⟩")).1);
+        assert!(end.contains("v1 3 + (J sin · v2) 3"), "{end}");
+    }
 }
 
 #[test]
