@@ -22,8 +22,8 @@ use wengert_native::library::Made;
 mod exports;
 
 pub use exports::{CFunction, Role, c_library, c_names};
-pub use wengert_c::{Exported, Line};
 pub use wengert_ad::BEYOND;
+pub use wengert_c::{Exported, Line};
 pub use wengert_lower::{Entry, Layout};
 pub use wengert_native::{Given, Loaded};
 pub use wengert_opt::{Options as Passes, PASSES};
