@@ -100,7 +100,7 @@ fn verify(program: &Program, stage: &str) -> Result<(), Error> {
 
 /// The IR, as text.
 pub fn ir(unit: &Unit) -> String {
-    wengert_ir::print(&unit.program)
+    wengert_ir::print_used(&unit.program)
 }
 
 /// What Cranelift is given, as text.
