@@ -6,7 +6,14 @@ use serde_json::{Value, json};
 use wengert_tests::command::{gradbench, wengert};
 use wengert_tests::project;
 
-const ENGINES: [&str; 2] = ["interp", "native"];
+/// All engines that this machine has.
+fn engines() -> Vec<&'static str> {
+    let mut engines = vec!["interp", "native"];
+    if wengert(&["eval", "1", "--engine", "c"]).status == 0 {
+        engines.push("c");
+    }
+    engines
+}
 
 /// The responses to messages.
 fn responses(engine: &str, messages: &[String]) -> Vec<Value> {
@@ -117,7 +124,7 @@ fn assert_near(found: &[f64], expected: &[f64], what: &str) {
 
 /// The gradient of a module's scalar function, or of the last number of its result.
 fn gradient_is_right(module: &str, primal: &str, gradient: &str, input: &Value, fields: &[&str]) {
-    for engine in ENGINES {
+    for engine in engines() {
         let paths: Vec<String> = fields.iter().flat_map(|field| leaves(&input[*field], field)).collect();
         let rows = differences(engine, module, primal, input, &paths);
         let expected: Vec<f64> = rows.iter().map(|row| row[row.len() - 1]).collect();
@@ -146,7 +153,7 @@ fn the_programs_check_and_are_formatted() {
 
 #[test]
 fn hello() {
-    for engine in ENGINES {
+    for engine in engines() {
         let found = outputs(engine, "hello", &[("square", json!(3.0)), ("double", json!(3))]);
         assert_eq!(found, [json!(9.0), json!(6.0)], "{engine}");
     }
@@ -170,7 +177,7 @@ fn ode() {
 #[test]
 fn det() {
     gradient_is_right("det", "primal", "gradient", &json!({"A": Draw(4).row(16), "ell": 4}), &["A"]);
-    for engine in ENGINES {
+    for engine in engines() {
         let singular = json!({"A": [1, 2, 3, 4, 5, 6, 7, 8, 9], "ell": 3});
         let found = outputs(engine, "det", &[("primal", singular.clone()), ("gradient", singular)]);
         assert_eq!(found, [json!(0.0), json!([-3.0, 6.0, -3.0, 6.0, -12.0, 6.0, -3.0, 6.0, -3.0])]);
@@ -195,7 +202,7 @@ fn gmm() {
     let precision = 0.2f64.exp();
     let likelihood = 0.2 - 0.5 * (2.0 * std::f64::consts::PI).ln() - 0.5 * (0.5 * precision).powi(2);
     let prior = -0.5 * precision.powi(2) - 2f64.ln();
-    for engine in ENGINES {
+    for engine in engines() {
         let found = outputs(engine, "gmm", &[("objective", input.clone())]);
         assert_near(&numbers(&found[0]), &[likelihood + prior], engine);
     }
@@ -215,7 +222,7 @@ fn lstm() {
 #[test]
 fn kmeans() {
     let input = json!({"points": [[0, 0], [1, 0], [0, 2], [9, 9], [8, 10]], "centroids": [[1, 1], [10, 8]]});
-    for engine in ENGINES {
+    for engine in engines() {
         let found = outputs(engine, "kmeans", &[("cost", input.clone()), ("dir", input.clone())]);
         assert_near(&numbers(&found[0]), &[2.0 + 1.0 + 2.0 + 2.0 + 8.0], engine);
         let expected = [1.0 - 1.0 / 3.0, 1.0 - 2.0 / 3.0, 10.0 - 8.5, 8.0 - 9.5];
@@ -239,7 +246,7 @@ fn ba() {
         let skipped = if turned { 0 } else { 3 };
         let paths: Vec<String> =
             ["cam", "x", "w"].iter().flat_map(|field| leaves(&input[*field], field)).collect();
-        for engine in ENGINES {
+        for engine in engines() {
             let rows = differences(engine, "ba", "objective", &input, &paths[skipped..]);
             let output = &outputs(engine, "ba", &[("jacobian", input.clone())])[0];
             let values = numbers(&output["vals"]);
@@ -253,7 +260,7 @@ fn ba() {
     let input = json!({
         "n": 2, "m": 3, "p": 11, "cam": draw.row(11), "x": draw.row(3), "w": 0.4, "feat": draw.row(2),
     });
-    for engine in ENGINES {
+    for engine in engines() {
         let found = &outputs(engine, "ba", &[("jacobian", input.clone())])[0];
         let columns: Vec<usize> = (0..11).chain(22..25).chain([31]).collect();
         let columns: Vec<usize> = columns.iter().chain(&columns).chain([&41]).copied().collect();
@@ -291,7 +298,7 @@ fn ht() {
         let input = hand(&mut draw, in_triangles);
         let paths = leaves(&input["theta"], "theta");
         let of_us = |column: usize| (0..3).map(|point| format!("us {point} {column}")).collect::<Vec<_>>();
-        for engine in ENGINES {
+        for engine in engines() {
             let mut columns = differences(engine, "ht", "objective", &input, &paths);
             if in_triangles {
                 // One column for all: what each error owes to its own.
@@ -311,7 +318,7 @@ fn ht() {
 
 #[test]
 fn particle_and_saddle() {
-    for engine in ENGINES {
+    for engine in engines() {
         for modes in ["rr", "rf", "fr", "ff"] {
             let found = outputs(engine, "particle", &[(modes, json!({"w": 0.0}))]);
             assert_near(&numbers(&found[0]), &[0.207_191_874_648_611_6], &format!("{engine} {modes}"));
@@ -349,7 +356,7 @@ fn bad_messages_are_answered() {
         evaluate("\"det\"", "\"primal\"", "{\"A\": [1, 2, 3], \"ell\": 2}"),
         evaluate("\"kmeans\"", "\"cost\"", "{\"points\": [[1, 2]], \"centroids\": [[1]]}"),
     ];
-    for engine in ENGINES {
+    for engine in engines() {
         let mut messages = Vec::new();
         for message in &bad {
             messages.push(message.clone());
@@ -395,7 +402,7 @@ fn a_function_is_compiled_once_and_run_as_often_as_asked() {
         evaluate(json!([1, 1, 1]), 0, 0.0),
         evaluate(json!([1]), 2, 0.02),
     ];
-    for engine in ENGINES {
+    for engine in engines() {
         let found = responses(engine, &messages);
         let named = |response: &Value, name: &str| -> Vec<u64> {
             let timings = response["timings"].as_array().expect("there are timings").iter();
