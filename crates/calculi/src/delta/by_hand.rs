@@ -172,29 +172,31 @@ fn an_exact_zero_wins_over_an_infinite_derivative() {
     }
 }
 
+/// A term for each equation of Figure 9.
+const FIGURE_9: &[&str] = &[
+    "λx. x",
+    "λ(f, x). f x",
+    "λx. let y = x in y",
+    "λx. (x, 2.0)",
+    "λx. fst (x, 1)",
+    "λx. snd (x, 1)",
+    "λx. x × x",
+    "λx. sin x",
+    "λx. case x of inl y → y, inr z → 3.0",
+    "λx. real 2",
+    "λ(v, i). index (v, i) + 1.0",
+    "λn. build (n, λi. real i)",
+    "letrec f = λx. f x in f 1.0",
+    "\"a\" ++ \"b\"",
+    "2 +ℤ 3",
+    "1.0 <ℝ 2.0",
+];
+
 /// Figure 9, equation by equation, and the wrappers of Figures 11 and 15.
 #[test]
 fn figure_9_prints_as_in_the_paper() {
     let mut shown = String::new();
-    let terms = [
-        "λx. x",
-        "λ(f, x). f x",
-        "λx. let y = x in y",
-        "λx. (x, 2.0)",
-        "λx. fst (x, 1)",
-        "λx. snd (x, 1)",
-        "λx. x × x",
-        "λx. sin x",
-        "λx. case x of inl y → y, inr z → 3.0",
-        "λx. real 2",
-        "λ(v, i). index (v, i) + 1.0",
-        "λn. build (n, λi. real i)",
-        "letrec f = λx. f x in f 1.0",
-        "\"a\" ++ \"b\"",
-        "2 +ℤ 3",
-        "1.0 <ℝ 2.0",
-    ];
-    for text in terms {
+    for text in FIGURE_9 {
         let (e, _) = checked(text);
         shown += &format!("{}\n    {}\n", print::term(&e), print::term(&monadic::translate(&e).unwrap()));
     }
@@ -422,90 +424,91 @@ fn sequences_without_shaded_constructs_keep_their_order() {
     }
 }
 
-/// What has no type, and the kind of mistake.
+/// Terms without a type, and the kind of mistake.
+const UNTYPED: &[(&str, &str)] = &[
+    // Typing-App, -Lam, -Let.
+    ("(λ(x : ℝ). x) 1", "E0967"),
+    ("1.0 2.0", "E0967"),
+    ("(λ(x, y). x) 1.0", "E0967"),
+    ("let (x, y) = 1.0 in x", "E0967"),
+    ("λx. x x", "E0968"),
+    ("λ(x : X). x", "E0966"),
+    ("λ(f : ℝ → μX. X + Y). f", "E0966"),
+    ("((λx. x) : ℝ → Y)", "E0966"),
+    ("(λ(x : (μX. X + ℝ) × X). x)", "E0966"),
+    // -Fst, -Snd, -Pair
+    ("fst 1.0", "E0967"),
+    ("snd 1.0", "E0967"),
+    ("(fst (1, 2.0)) + 1.0", "E0967"),
+    ("(snd (1.0, 2)) + 1.0", "E0967"),
+    ("λx. (fst x) + fst (fst x)", "E0968"),
+    // -Inl, -Inr, -Case
+    ("case 1.0 of inl x → x, inr y → y", "E0967"),
+    ("case (inl 1.0 : ℝ + ℤ) of inl x → x, inr y → y", "E0967"),
+    ("case (inl 1 : ℤ + ℝ) of inl x → sin x, inr y → y", "E0967"),
+    ("(inl 1 : ℝ + ℤ)", "E0967"),
+    ("(inr 1 : ℤ + ℝ)", "E0967"),
+    ("if 1.0 then 2.0 else 3.0", "E0967"),
+    // -OpPlusR, -OpTimesR and the other operators
+    ("1.0 + 2", "E0967"),
+    ("1 × 2.0", "E0967"),
+    ("sin 1", "E0967"),
+    ("\"a\" + \"b\"", "E0969"),
+    ("negate \"a\"", "E0969"),
+    ("(λx. x) ≤ (λx. x)", "E0969"),
+    ("(1.0 < 2.0) + 1.0", "E0967"),
+    ("1 ++ 2", "E0967"),
+    ("\"a\" <_S 1", "E0967"),
+    ("real 1.0", "E0967"),
+    ("floor 1", "E0967"),
+    // Section 10: recursion, arrays.
+    ("letrec f = λ(x : ℝ). x in f 1", "E0967"),
+    ("letrec f = λ(x : ℝ). f in f", "E0968"),
+    ("letrec f : ℝ → X = λx. x in f", "E0966"),
+    ("letrec f : ℝ → ℝ = λx. 1 in f", "E0967"),
+    ("roll_{ℝ} 1.0", "E0962"),
+    ("roll_{μX. 1 + X} 1.0", "E0967"),
+    ("roll_{μX. 1 + Y} inl ()", "E0966"),
+    ("unroll 1.0", "E0967"),
+    ("build (1.0, λi. i)", "E0967"),
+    ("index (1.0, 1)", "E0967"),
+    ("index (build (1, λi. i), 0) + 1.0", "E0967"),
+    ("index (build (1, λi. i), 1.0)", "E0967"),
+    ("fail 1", "E0967"),
+    ("length 1", "E0967"),
+    // The polytypic functions.
+    ("primal", "E0970"),
+    ("zip_{ℝ × X}", "E0966"),
+    ("(λ(f : ℝ → ℝ). f) ⊕ (λ(f : ℝ → ℝ). f)", "E0970"),
+    ("zero_{ℝ → ℝ}", "E0970"),
+    ("onehot_{ℝ × ℤ} 1", "E0970"),
+    ("1 ⊗ 2.0", "E0967"),
+    ("(1.0 ⊙ 2.0) ++ \"a\"", "E0967"),
+    ("((1.0, 2.0) ⊙ (1.0, 2.0)) ⊕ (1.0, 2.0)", "E0967"),
+    ("((1.0, 2.0) ⊕ (1.0, 2.0)) + 1.0", "E0967"),
+    // The shaded constructs of Figures 7 to 11.
+    ("Scale (Var 1) 1.0", "E0967"),
+    ("Var 1.0", "E0967"),
+    ("(deltaLet Zero) +ℤ 1", "E0967"),
+    ("(pure 1.0) + 1.0", "E0967"),
+    ("do { x ← 1.0; pure x }", "E0967"),
+    ("do { x ← pure 1.0; x }", "E0967"),
+    ("runDelta 1 (pure 1.0)", "E0967"),
+    ("eval₂ 1.0 Zero emptyMap ⊕ 1.0", "E0967"),
+    ("(lookupOrZero 1 emptyMap) +ℤ 1", "E0967"),
+    ("sequence (build (1, λi. i))", "E0967"),
+];
+
 #[test]
 fn terms_without_a_type_are_refused() {
-    let cases = [
-        // Typing-App, -Lam, -Let.
-        ("(λ(x : ℝ). x) 1", "E0967"),
-        ("1.0 2.0", "E0967"),
-        ("(λ(x, y). x) 1.0", "E0967"),
-        ("let (x, y) = 1.0 in x", "E0967"),
-        ("λx. x x", "E0968"),
-        ("λ(x : X). x", "E0966"),
-        ("λ(f : ℝ → μX. X + Y). f", "E0966"),
-        ("((λx. x) : ℝ → Y)", "E0966"),
-        ("(λ(x : (μX. X + ℝ) × X). x)", "E0966"),
-        // -Fst, -Snd, -Pair
-        ("fst 1.0", "E0967"),
-        ("snd 1.0", "E0967"),
-        ("(fst (1, 2.0)) + 1.0", "E0967"),
-        ("(snd (1.0, 2)) + 1.0", "E0967"),
-        ("λx. (fst x) + fst (fst x)", "E0968"),
-        // -Inl, -Inr, -Case
-        ("case 1.0 of inl x → x, inr y → y", "E0967"),
-        ("case (inl 1.0 : ℝ + ℤ) of inl x → x, inr y → y", "E0967"),
-        ("case (inl 1 : ℤ + ℝ) of inl x → sin x, inr y → y", "E0967"),
-        ("(inl 1 : ℝ + ℤ)", "E0967"),
-        ("(inr 1 : ℤ + ℝ)", "E0967"),
-        ("if 1.0 then 2.0 else 3.0", "E0967"),
-        // -OpPlusR, -OpTimesR and the other operators
-        ("1.0 + 2", "E0967"),
-        ("1 × 2.0", "E0967"),
-        ("sin 1", "E0967"),
-        ("\"a\" + \"b\"", "E0969"),
-        ("negate \"a\"", "E0969"),
-        ("(λx. x) ≤ (λx. x)", "E0969"),
-        ("(1.0 < 2.0) + 1.0", "E0967"),
-        ("1 ++ 2", "E0967"),
-        ("\"a\" <_S 1", "E0967"),
-        ("real 1.0", "E0967"),
-        ("floor 1", "E0967"),
-        // Section 10: recursion, arrays.
-        ("letrec f = λ(x : ℝ). x in f 1", "E0967"),
-        ("letrec f = λ(x : ℝ). f in f", "E0968"),
-        ("letrec f : ℝ → X = λx. x in f", "E0966"),
-        ("letrec f : ℝ → ℝ = λx. 1 in f", "E0967"),
-        ("roll_{ℝ} 1.0", "E0962"),
-        ("roll_{μX. 1 + X} 1.0", "E0967"),
-        ("roll_{μX. 1 + Y} inl ()", "E0966"),
-        ("unroll 1.0", "E0967"),
-        ("build (1.0, λi. i)", "E0967"),
-        ("index (1.0, 1)", "E0967"),
-        ("index (build (1, λi. i), 0) + 1.0", "E0967"),
-        ("index (build (1, λi. i), 1.0)", "E0967"),
-        ("fail 1", "E0967"),
-        ("length 1", "E0967"),
-        // The polytypic functions.
-        ("primal", "E0970"),
-        ("zip_{ℝ × X}", "E0966"),
-        ("(λ(f : ℝ → ℝ). f) ⊕ (λ(f : ℝ → ℝ). f)", "E0970"),
-        ("zero_{ℝ → ℝ}", "E0970"),
-        ("onehot_{ℝ × ℤ} 1", "E0970"),
-        ("1 ⊗ 2.0", "E0967"),
-        ("(1.0 ⊙ 2.0) ++ \"a\"", "E0967"),
-        ("((1.0, 2.0) ⊙ (1.0, 2.0)) ⊕ (1.0, 2.0)", "E0967"),
-        ("((1.0, 2.0) ⊕ (1.0, 2.0)) + 1.0", "E0967"),
-        // The shaded constructs of Figures 7 to 11.
-        ("Scale (Var 1) 1.0", "E0967"),
-        ("Var 1.0", "E0967"),
-        ("(deltaLet Zero) +ℤ 1", "E0967"),
-        ("(pure 1.0) + 1.0", "E0967"),
-        ("do { x ← 1.0; pure x }", "E0967"),
-        ("do { x ← pure 1.0; x }", "E0967"),
-        ("runDelta 1 (pure 1.0)", "E0967"),
-        ("eval₂ 1.0 Zero emptyMap ⊕ 1.0", "E0967"),
-        ("(lookupOrZero 1 emptyMap) +ℤ 1", "E0967"),
-        ("sequence (build (1, λi. i))", "E0967"),
-    ];
-    let wrong: Vec<String> = cases
+    let wrong: Vec<String> = UNTYPED
         .iter()
         .map(|(text, expected)| {
             let parsed = parse::parse(SourceId(0), text);
             let found = parsed.and_then(|e| types::check(&e).map(|(_, ty)| print::ty(&ty)));
             (text, expected, found.map_or_else(|error| error.code.to_string(), |ty| format!("type {ty}")))
         })
-        .filter(|(_, expected, found)| *expected != found)
+        .filter(|(_, expected, found)| **expected != found)
         .map(|(text, expected, found)| format!("{text}: {found} instead of {expected}"))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -134,11 +134,8 @@ impl Reducer<'_> {
             Kind::App(f, x) if !inside(x) => Jacobian::Along("19a", Term::app(along(f), x.clone())),
             Kind::App(f, _) if !inside(f) => self.unknown(f, elementary),
             Kind::App(f, x) => {
-                let function = of_value(f);
-                match self.application(along(f), along(x), &function, &of_value(x))? {
-                    Jacobian::None => self.unknown(&function, elementary),
-                    found => found,
-                }
+                let (first, second) = (along(f), along(x));
+                self.application(first, second, &of_value(f), &of_value(x), elementary)?
             }
             Kind::Zero | Kind::Real(_) | Kind::DualConst(_) | Kind::Let(..) | Kind::Diff(..) => {
                 Jacobian::None
@@ -153,7 +150,14 @@ impl Reducer<'_> {
     }
 
     /// Reductions 19b and 19c, with v and V of the function and of the argument.
-    fn application(&mut self, along_f: Term, along_x: Term, f: &Term, x: &Term) -> Result<Jacobian> {
+    fn application(
+        &mut self,
+        along_f: Term,
+        along_x: Term,
+        f: &Term,
+        x: &Term,
+        call: &Term,
+    ) -> Result<Jacobian> {
         let first = Term::app(along_f, x.clone());
         Ok(match self.of_function(f, x)? {
             Premise::Form(v, s) => {
@@ -161,7 +165,7 @@ impl Reducer<'_> {
                 Jacobian::Along("19b", Term::sum(first, second))
             }
             Premise::Zero => Jacobian::Along("19c", first),
-            Premise::Stuck => Jacobian::None,
+            Premise::Stuck => self.unknown(f, call),
         })
     }
 

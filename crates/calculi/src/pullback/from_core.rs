@@ -57,6 +57,7 @@ pub(crate) fn translate(program: &Program, functionals: Functionals) -> Result<T
         known: FxHashMap::default(),
         forward: false,
         inside: 0,
+        calls: 0,
     };
     let (lets, (term, shape)) = translation.block(|here| {
         let piece = here.piece(&program.term)?;
@@ -116,7 +117,12 @@ struct Translation {
     forward: bool,
     /// In how many functions that are differentiated.
     inside: u32,
+    /// How many calls have been written out.
+    calls: u32,
 }
+
+/// Calls that are written out at most, where functions of functions are applied before the reduction.
+const MAX_CALLS: u32 = 10_000;
 
 /// A term in its `let`s.
 fn around(lets: Vec<(Var, Term)>, term: Term) -> Term {
@@ -317,6 +323,10 @@ impl Translation {
     fn call(&mut self, func: Piece, arg: Piece, span: Span) -> Result<Piece> {
         match func {
             Piece::Function(closure) => {
+                self.calls += 1;
+                if self.functionals == Functionals::Applied && self.calls > MAX_CALLS {
+                    return outside(span, "program that is this large when it is written out");
+                }
                 let arg = self.settled(closure.var, arg, &closure.body)?;
                 let before = std::mem::replace(&mut self.env, closure.env.with(closure.var, arg));
                 let result = self.piece(&closure.body);
