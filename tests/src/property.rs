@@ -160,7 +160,7 @@ impl Loaded {
         self.eval_by(Engine::Interp, text)
     }
 
-    /// The same by an engine.
+    /// The same by an engine, to the last bit.
     pub fn eval_by(&mut self, engine: Engine, text: &str) -> Result<Option<String>, String> {
         let options = Options { engine, strict: true, ..limits() };
         match self.session.eval_in(&self.scope, "property.wg", text, &options) {

@@ -14,12 +14,14 @@ use wengert_tests::{parallel, project};
 
 /// The sign of a derivative that is 0 says how it was computed, and nothing else.
 fn unsigned(text: &str) -> String {
-    text.replace("(-0.0)", "0.0")
-        .replace("-0.0 ", "0.0 ")
-        .replace("-0.0,", "0.0,")
-        .replace("-0.0)", "0.0)")
-        .replace("-0.0]", "0.0]")
-        .replace("-0.0}", "0.0}")
+    let mut parts = text.split("-0.0");
+    let mut plain = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let goes_on = part.starts_with(|c: char| c.is_ascii_digit() || c == 'e');
+        plain.push_str(if goes_on { "-0.0" } else { "0.0" });
+        plain.push_str(part);
+    }
+    plain.replace("(0.0)", "0.0")
 }
 
 #[test]
@@ -73,7 +75,7 @@ const QUESTIONS: &[(&str, bool)] = &[
     ("snd (jvp entry (x, x))", true),
     ("let (y, back) = vjp entry x in back y", true),
     ("let (y, forward) = linearize entry x in forward x", true),
-    ("grad (\\x -> norm_squared (entry x)) x", true),
+    ("grad (\\x -> norm_squared (entry x)) x", false),
 ];
 
 fn agree(case: &Case) -> Result<Verdict, String> {
