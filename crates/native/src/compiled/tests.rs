@@ -2,6 +2,7 @@
 
 use super::Compiled;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use wengert_fault::Fault;
 use wengert_ir::eval::Value;
 
@@ -147,6 +148,42 @@ fn endless_recursion_fails_and_the_program_can_be_called_again() {
     let stopped = compiled.call(entry, &[Value::Int(1)]).expect_err("the stack is full");
     assert!(matches!(stopped.fault, Fault::Memory { .. }));
     assert!(matches!(compiled.call(entry, &[Value::Int(0)]).as_deref(), Ok([Value::Int(1)])));
+}
+
+#[test]
+fn what_was_carried_into_an_iteration_can_be_collected_and_is_freed() {
+    let text = r"
+        func f(n: Int, start: []Real) -> ([]Real, [][]Real) {
+            last, all = for i < n, s = start {
+                t = each j < 2, x in s { y = x * 2.0 yield y }
+                yield t, s
+            }
+            return last, all
+        }
+        entry f = f";
+    let rows = Value::array([3, 2], wengert_ir::eval::Items::Reals(vec![1.0, 2.0, 2.0, 4.0, 4.0, 8.0]));
+    gives(text, &[Value::Int(3), Value::reals([1.0, 2.0])], &[Value::reals([8.0, 16.0]), rows]);
+}
+
+#[test]
+fn endless_loops_are_stopped_from_outside() {
+    let programs = [
+        "func f() -> Int { r = f() return r } entry f = f",
+        "func f() -> Int { r = while x = 0 { yes = x == x yield yes } do x2 { y = x2 + 1 yield y } return r } entry f = f",
+    ];
+    for text in programs {
+        let program = wengert_ir::parse::parse(text).expect("the text is a program");
+        let stopped = Arc::new(AtomicU64::new(0));
+        let mut compiled = Compiled::new(program, 1 << 30, stopped.clone()).expect("it compiles");
+        let entry = *compiled.program().entries.values().next().expect("it has an entry");
+        let watch = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            stopped.store(1, Ordering::Relaxed);
+        });
+        let failure = compiled.call(entry, &[]).expect_err("it is stopped");
+        assert!(matches!(failure.fault, Fault::Interrupted), "{failure:?}");
+        watch.join().expect("nothing goes wrong in it");
+    }
 }
 
 #[test]

@@ -187,7 +187,8 @@ impl Body<'_, '_, '_> {
     /// Fails if the program is to stop.
     fn check_stop(&mut self) {
         let address = self.builder.ins().load(types::I64, constant(), self.state, context::STOP);
-        let stop = self.builder.ins().load(types::I64, flags(), address, 0);
+        // Somebody else writes it: an atomic load is done each time.
+        let stop = self.builder.ins().atomic_load(types::I64, flags(), address);
         self.unlikely(stop, |this| this.fail(context::STOPPED, &[]));
     }
 

@@ -149,6 +149,8 @@ impl<'a> Lower<'a> {
             };
             values.push((*local, value));
         }
+        // What dies with the iteration may be what was carried into it, which is known by the variables that are set now.
+        self.release_all(std::mem::take(dying));
         for (local, value) in values {
             if value != Operand::Local(local) {
                 self.emit(Stmt::Set(local, Value::Copy(value)));
