@@ -1,10 +1,13 @@
 //! Wengert as a tool of the GradBench suite: programs from a folder, messages on standard input, responses on standard output.
 //!
+//! [`kernels`] measures the programs of `bench/kernels` beside C++.
+//!
 //! [`protocol`] reads messages and writes responses, [`suite`] keeps the compiled programs. To measure,
 //! [`connect`] is the intermediary between an eval and any tool, and [`report`] makes the tables and [`plot`] the pictures of
 //! the [`results`].
 
 mod connect;
+mod kernels;
 mod plot;
 mod protocol;
 mod report;
@@ -64,6 +67,20 @@ enum Measure {
         /// Where lines are added
         #[arg(long, value_name = "FILE")]
         log: PathBuf,
+    },
+    /// Measure the kernels beside C++ and write the page with the table and the picture
+    Kernels {
+        /// Which kernels; all of them, with the page, if none is named
+        names: Vec<String>,
+        /// Where the programs, `hand.cpp` and README.md are
+        #[arg(long, value_name = "DIR", default_value = "bench/kernels")]
+        folder: PathBuf,
+        /// How often each is measured, the tools taking turns
+        #[arg(long, value_name = "N", default_value = "3")]
+        rounds: usize,
+        /// How long each function is repeated in each round
+        #[arg(long, value_name = "SECONDS", default_value = "0.3")]
+        seconds: f64,
     },
     /// Put tables into README.md and pictures into the folder `plots`
     Report {
@@ -127,6 +144,10 @@ fn measure(command: Measure) -> io::Result<bool> {
     match command {
         Measure::Connect { name, eval, tool, label, log } => {
             Ok(connect::connect((&name, &label), &eval, &tool, &log)? == 0)
+        }
+        Measure::Kernels { names, folder, rounds, seconds } => {
+            let memory = memory_of_the_machine().unwrap_or(MEMORY);
+            kernels::measure(&kernels::Plan { folder, names, rounds, seconds, memory })
         }
         Measure::Report { results, folder } => report::report(&results, &folder).map(|()| true),
     }

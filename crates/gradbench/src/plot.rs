@@ -13,19 +13,26 @@ const LEGEND: f64 = 120.0;
 /// Room below a panel for the names of the sizes.
 const BELOW: f64 = 92.0;
 /// Ours are the first two.
-const COLORS: [&str; 10] = [
+pub(crate) const COLORS: [&str; 10] = [
     "#c0392b", "#e67e22", "#2c6fbb", "#2e8b57", "#8e44ad", "#7f8c8d", "#16a2a2", "#b8860b", "#34495e",
     "#d35d9e",
 ];
 
-/// A panel: what it shows of a tool at a size, and where it stands.
-struct Panel<'a> {
-    title: &'a str,
-    left: f64,
-    sizes: &'a [String],
-    lines: Vec<(&'a str, &'a str, Vec<Option<f64>>)>,
+/// A panel: what it shows of a tool at a size.
+pub(crate) struct Panel<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) sizes: &'a [String],
+    /// A tool, its color, and its values.
+    pub(crate) lines: Vec<(&'a str, &'a str, Vec<Option<f64>>)>,
     /// The text at a power of ten.
-    tick: fn(i32) -> String,
+    pub(crate) tick: fn(i32) -> String,
+    /// Whether a line goes from each value to the next.
+    pub(crate) joined: bool,
+}
+
+/// A power of ten as a ratio.
+pub(crate) fn times(power: i32) -> String {
+    format!("{}×", 10f64.powi(power))
 }
 
 /// The picture, as SVG.
@@ -46,31 +53,36 @@ pub(crate) fn picture(eval: &str, measured: &Measured, tools: &[String]) -> Stri
     };
     let derivatives = Panel {
         title: "derivative",
-        left: LEFT,
         sizes: &measured.sizes,
         lines: lines(&|tool, size| measured.times(tool, size).derivative.map(|time| time as f64)),
         tick: |power| {
             time(10u64.saturating_pow(power.max(0).unsigned_abs())).replace(".00", "").replace(".0", "")
         },
+        joined: true,
     };
     let ratios = Panel {
         title: "derivative / primal",
-        left: 2.0 * LEFT + PANEL,
         sizes: &measured.sizes,
         lines: lines(&|tool, size| measured.times(tool, size).ratio()),
-        tick: |power| format!("{}×", 10f64.powi(power)),
+        tick: times,
+        joined: true,
     };
     let has_ratios = ratios.lines.iter().any(|(_, _, values)| values.iter().any(Option::is_some));
-    let width = if has_ratios { 2.0 * (LEFT + PANEL) + LEGEND } else { LEFT + PANEL + LEGEND };
+    let panels = if has_ratios { vec![derivatives, ratios] } else { vec![derivatives] };
+    draw(eval, &panels, &shown)
+}
+
+/// Panels beside each other, and what the colors mean.
+pub(crate) fn draw(title: &str, panels: &[Panel<'_>], shown: &[(&str, &str)]) -> String {
+    let width = panels.len() as f64 * (LEFT + PANEL) + LEGEND;
     let height = TOP + HEIGHT + BELOW;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-         height=\"{height}\" font-family=\"sans-serif\" font-size=\"11\">\n<title>{eval}</title>\n\
+         height=\"{height}\" font-family=\"sans-serif\" font-size=\"11\">\n<title>{title}</title>\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n"
     );
-    derivatives.draw(&mut svg);
-    if has_ratios {
-        ratios.draw(&mut svg);
+    for (place, panel) in panels.iter().enumerate() {
+        panel.draw(&mut svg, LEFT + place as f64 * (LEFT + PANEL));
     }
     for (place, (tool, color)) in shown.iter().enumerate() {
         let (x, y) = (width - LEGEND + 14.0, TOP + 8.0 + 18.0 * place as f64);
@@ -92,7 +104,7 @@ fn thickness(tool: &str) -> f64 {
 }
 
 impl Panel<'_> {
-    fn draw(&self, svg: &mut String) {
+    fn draw(&self, svg: &mut String, left: f64) {
         let values = || self.lines.iter().flat_map(|(_, _, values)| values.iter().flatten().copied());
         let least = values().fold(f64::INFINITY, f64::min).max(1e-3).log10().floor() as i32;
         let most = values().fold(0.0, f64::max).max(1e-3).log10().ceil() as i32;
@@ -101,12 +113,12 @@ impl Panel<'_> {
             let part = (value.max(1e-3).log10() - f64::from(least)) / f64::from(most - least);
             TOP + HEIGHT * (1.0 - part)
         };
-        let x_of = |place: usize| self.left + PANEL * (place as f64 + 0.5) / self.sizes.len().max(1) as f64;
-        let right = self.left + PANEL;
+        let x_of = |place: usize| left + PANEL * (place as f64 + 0.5) / self.sizes.len().max(1) as f64;
+        let right = left + PANEL;
         let _ = writeln!(
             svg,
             "<text x=\"{}\" y=\"{}\" font-size=\"13\" font-weight=\"bold\">{}</text>",
-            self.left,
+            left,
             TOP - 14.0,
             self.title
         );
@@ -116,8 +128,8 @@ impl Panel<'_> {
                 svg,
                 "<path d=\"M{:.1} {y:.1}H{right:.1}\" stroke=\"#ddd\"/>\
                  <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"#555\">{}</text>",
-                self.left,
-                self.left - 6.0,
+                left,
+                left - 6.0,
                 y + 4.0,
                 (self.tick)(power)
             );
@@ -152,7 +164,7 @@ impl Panel<'_> {
                 continue;
             };
             let (x, y) = point(place, *value);
-            let _ = write!(path, "{}{x:.1} {y:.1}", if drawing { "L" } else { "M" });
+            let _ = write!(path, "{}{x:.1} {y:.1}", if drawing && self.joined { "L" } else { "M" });
             let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.2\" fill=\"{color}\"/>");
             drawing = true;
         }

@@ -62,7 +62,7 @@ fn evaluate(message: &Fields<'_>, id: &str, suite: &mut Suite, out: &mut dyn Wri
         .and_then(|(argument, runs)| suite.evaluate(&module, &function, &argument, runs));
     match outcome {
         Err(error) => refuse(out, id, &error),
-        Ok(Outcome { output, preparation, evaluations }) => {
+        Ok(Outcome { output, preparation, evaluations, .. }) => {
             write!(out, "{{\"id\":{id},\"success\":true,\"output\":{output},\"timings\":[")?;
             for (name, time) in preparation {
                 write!(out, "{},", timing(name, time))?;

@@ -25,13 +25,17 @@ pub(crate) fn report(results: &[std::path::PathBuf], folder: &Path) -> io::Resul
             std::fs::write(plots.join(format!("{eval}.svg")), plot::picture(eval, measured, &results.tools))?;
         }
     }
-    let page = folder.join("README.md");
-    let old = std::fs::read_to_string(&page)?;
+    put(&folder.join("README.md"), &tables(&results))
+}
+
+/// Replaces what stands between the marks of a page.
+pub(crate) fn put(page: &Path, text: &str) -> io::Result<()> {
+    let old = std::fs::read_to_string(page)?;
     let (Some(begin), Some(end)) = (old.find(BEGIN), old.find(END)) else {
         return Err(io::Error::other(format!("{} lacks the marks `{BEGIN}` and `{END}`", page.display())));
     };
     let (before, after) = (old.get(..begin).unwrap_or_default(), old.get(end..).unwrap_or_default());
-    std::fs::write(page, format!("{before}{BEGIN}\n\n{}{after}", tables(&results)))
+    std::fs::write(page, format!("{before}{BEGIN}\n\n{text}{after}"))
 }
 
 /// The summary, then a table for each eval.
@@ -113,7 +117,8 @@ pub(crate) fn time(nanoseconds: u64) -> String {
     format!("{} {name}", three_digits(nanoseconds as f64 / unit))
 }
 
-fn factor(factor: f64) -> String {
+/// A ratio, to three digits.
+pub(crate) fn factor(factor: f64) -> String {
     format!("{}×", three_digits(factor))
 }
 

@@ -37,6 +37,8 @@ struct Function {
     prepare: Option<Prepared>,
     call: Prepared,
     present: Option<Prepared>,
+    /// What it took to compile the function itself.
+    compilation: Duration,
 }
 
 /// What an evaluation gave.
@@ -45,6 +47,8 @@ pub(crate) struct Outcome {
     pub(crate) output: String,
     /// The time of what came before the evaluations.
     pub(crate) preparation: Vec<(&'static str, Duration)>,
+    /// The time that compiling the function itself took, if it was compiled now.
+    pub(crate) compilation: Option<Duration>,
     /// The time of each.
     pub(crate) evaluations: Vec<Duration>,
 }
@@ -123,6 +127,7 @@ impl Module {
         let source = sources.add("input", argument);
         let document = Document::parse(source, argument).map_err(|error| rendered(&sources, &[error]))?;
         let mut preparation = Vec::new();
+        let mut compilation = None;
         let begin = Instant::now();
         let known = match self.functions.get_mut(name) {
             Some(function) => function.read(&document).map_err(|error| rendered(&sources, &[error]))?,
@@ -133,6 +138,7 @@ impl Module {
             None => {
                 let function = self.compile(session, options, name, &document, &sources)?;
                 preparation.push(("compile", begin.elapsed()));
+                compilation = Some(function.compilation);
                 let function = self.functions.entry(name.to_string()).insert_entry(function).into_mut();
                 let held = function.read(&document).map_err(|error| rendered(&sources, &[error]))?;
                 held.ok_or("the input does not have the types that it had when it was compiled for")?
@@ -157,7 +163,7 @@ impl Module {
             }
             None => function.call.value(&result),
         };
-        Ok(Outcome { output: encode::to_string(&value), preparation, evaluations })
+        Ok(Outcome { output: encode::to_string(&value), preparation, compilation, evaluations })
     }
 
     /// A function, for arguments like those in the document.
@@ -184,19 +190,22 @@ impl Module {
                 Err(errors) => Err(rendered(session.sources(), &errors)),
             }
         };
+        let mut begin = Instant::now();
         let (prepare, call) = if self.names.contains("prepare") {
             let prepare = first(session, "prepare")?;
+            begin = Instant::now();
             let call = following(session, name, &prepare)?;
             (Some(prepare), call)
         } else {
             (None, first(session, name)?)
         };
+        let compilation = begin.elapsed();
         let presenting = format!("present_{name}");
         let present = match self.names.contains(&presenting) {
             true => Some(following(session, &presenting, &call)?),
             false => None,
         };
-        Ok(Function { prepare, call, present })
+        Ok(Function { prepare, call, present, compilation })
     }
 }
 
