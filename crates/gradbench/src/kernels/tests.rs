@@ -34,10 +34,18 @@ fn measured() -> Measured {
 #[test]
 fn the_page_has_every_ratio_and_says_where_we_lose() {
     let text = page::text(&measured());
-    let (tables, circumstances) =
-        text.split_once("Measured on ").expect("the page says when it was measured");
-    assert!(circumstances.contains("By hand: g++ 1 -O3."), "{circumstances}");
-    expect_test::expect![[""]].assert_eq(tables);
+    for part in [
+        "| chain | exp, log, tanh, sin of each element, added up | 500 ns | 1.50 µs | 0.50× | 0.75× | 3.00× | 2.00× | 70.0 ms |",
+        "| chain | exp, log, tanh, sin of each element, added up | 1.00 µs | 8.00 µs | 1.00× | 4.00× | 8.00× | 2.00× | 2.50 ms |",
+        "| logsumexp | of rows of 1000 | 1.00 ns | 2.00 ns | – | – | 2.00× | – | 3.00 ms |",
+        "\nNever more than 1.2 times C++.\n",
+        "\nMore than 1.2 times C++ in 1 of 34, worst first: chain gradient 4.00×.\n",
+        "checked in 20.0 ms, machine code of the function that needs all of it in 30.0 ms, of its gradient in 40.0 ms.",
+        "**logsumexp is wrong.** primal: C++ gives [1.0], wengert gives [2.0]",
+        "By hand: g++ 1 -O3.",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
 }
 
 #[test]
