@@ -144,6 +144,11 @@ impl Ad {
                 dots.insert(*param, code.b.param(name, ty));
             }
         }
+        if code.ad.is_full() {
+            let types = code.ad.jvp_results(key);
+            let none = code.fail(&types, BEYOND);
+            return code.finish(none);
+        }
         let scope = Scope { active: &prepared.active, same: FxHashMap::default(), places: false };
         let mut jvp = Jvp { code: &mut code, scope, dots };
         jvp.block(&func.body);

@@ -121,6 +121,8 @@ struct Ad {
     progress: FxHashMap<FuncId, requests::Progress>,
     /// Copies of functions that ask for their own derivatives, by the number of times that they may.
     levels: FxHashMap<(FuncId, usize), FuncId>,
+    /// Statements in all functions that were made.
+    written: usize,
 }
 
 impl Ad {
@@ -158,6 +160,7 @@ impl Ad {
             wrapped: FxHashMap::default(),
             progress: FxHashMap::default(),
             levels: FxHashMap::default(),
+            written: 0,
         }
     }
 }
@@ -184,7 +187,9 @@ impl<'a> Code<'a> {
 
     /// The function.
     fn finish(self, results: Vec<Atom>) -> Func {
-        tidy::tidy(self.b.finish(results), &self.ad.program)
+        let func = tidy::tidy(self.b.finish(results), &self.ad.program);
+        self.ad.written += func.body.size();
+        func
     }
 }
 

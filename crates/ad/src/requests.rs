@@ -32,8 +32,10 @@ pub(crate) enum Progress {
     Done,
 }
 
-/// No more derivatives are made when there are so many functions.
+/// No more derivatives are made when there are so many functions, or statements in those that were made.
 const MOST: usize = 20_000;
+/// See [`MOST`].
+const MOST_STATEMENTS: usize = 80_000;
 
 /// What a first-class linear map is made of.
 pub(crate) struct Wrapped {
@@ -115,6 +117,11 @@ impl Ad {
             *self.program.funcs.at_mut(id) = made;
         }
         self.progress.insert(id, Progress::Done);
+    }
+
+    /// Whether so much was made that no more is.
+    pub(crate) fn is_full(&self) -> bool {
+        self.program.funcs.len() > MOST || self.written > MOST_STATEMENTS
     }
 
     /// A function that can be reached and still asks for a derivative.
@@ -246,7 +253,7 @@ fn request(code: &mut Code<'_>, op: &Op) -> Vec<Atom> {
         }
         _ => return Vec::new(),
     };
-    if code.ad.program.funcs.len() > MOST {
+    if code.ad.is_full() {
         let types = wengert_ir::types_of(&code.ad.program, &code.b.func().vars, op).unwrap_or_default();
         return code.fail(&types, BEYOND);
     }
