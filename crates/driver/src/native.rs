@@ -278,7 +278,8 @@ impl Form<'_> {
             .iter()
             .filter_map(|flat| if let Flat::Array(array) = flat { Some(array) } else { None })
             .collect();
-        if let ([array], Layout::Real) = (arrays.as_slice(), of)
+        // A record of one field is that field.
+        if let ([array], Layout::Real, Type::Real) = (arrays.as_slice(), of, elem)
             && let Items::Reals(items) = array.items()
             && !items.is_empty()
         {
