@@ -166,6 +166,19 @@ fn what_was_carried_into_an_iteration_can_be_collected_and_is_freed() {
 }
 
 #[test]
+fn sizes_whose_product_no_integer_holds_are_too_much_memory() {
+    let text = r"
+        func f(n: Int, m: Int) -> [][]Real {
+            xs = each i < n { row = each j < m { yield 1.0 } yield row }
+            return xs
+        }
+        entry f = f";
+    let wrapping = [Value::Int(1 << 43), Value::Int(1 << 21)];
+    assert!(matches!(fault(text, &wrapping), Fault::Memory { .. }));
+    assert!(matches!(fault(text, &[Value::Int(1 << 40), Value::Int(1 << 40)]), Fault::Memory { .. }));
+}
+
+#[test]
 fn endless_loops_are_stopped_from_outside() {
     let programs = [
         "func f() -> Int { r = f() return r } entry f = f",

@@ -8,6 +8,7 @@ use crate::loops::{Failure, Int, Kind, Runtime};
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Compare};
 use wengert_ir::{Atom, Block, Elem, Op, Ty, Var};
+use wengert_prim::RealOp;
 
 /// Beyond this no machine has memory, whatever the limit.
 const ABSURD: i64 = 1 << 43;
@@ -76,7 +77,7 @@ impl Lower<'_> {
 
     /// A new object of these sizes, its elements unset.
     pub(super) fn alloc_array(&mut self, dims: &[Operand]) -> Operand {
-        let size = self.product(Some(dims));
+        let size = self.size(dims);
         let header = i64::try_from(dims.len()).unwrap_or(0) + 1;
         let words = self.int(Int::Add, size, Operand::Int(header));
         let object = self.set(Word::Ref, Value::Alloc(words));
@@ -84,6 +85,25 @@ impl Lower<'_> {
             self.store(object, offset, *dim);
         }
         object
+    }
+
+    /// The number of elements of an array that is to be made: one that no memory has, if the product is none that an integer holds.
+    fn size(&mut self, dims: &[Operand]) -> Operand {
+        const MOST: i64 = 1 << 48;
+        let size = self.product(Some(dims));
+        // One size is in range, whoever gave it; so is a small multiple.
+        let known = |dim: &Operand| if let Operand::Int(n) = dim { Some(*n as f64) } else { None };
+        let multiple: f64 = dims.iter().filter_map(known).product();
+        if dims.iter().filter(|dim| known(dim).is_none()).count() < 2 && multiple < 65_536.0 {
+            return size;
+        }
+        let reals: Vec<Operand> =
+            dims.iter().map(|dim| self.set(Word::Real, Value::IntToReal(*dim))).collect();
+        let times = |this: &mut Self, a, b| this.set(Word::Real, Value::Real(RealOp::Mul, vec![a, b]));
+        let product = reals.into_iter().fold(Operand::Real(1.0), |a, b| times(self, a, b));
+        let most = Operand::Real(MOST as f64);
+        let over = self.set(Word::Int, Value::CompareReal(Compare::Gt, product, most));
+        self.set(Word::Int, Value::Select(over, Operand::Int(MOST), size))
     }
 
     /// The product of sizes.
