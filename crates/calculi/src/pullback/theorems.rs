@@ -596,6 +596,20 @@ fn slip_lin_of_figure_2_does_not_survive_reduction() {
 }
 
 #[test]
+fn a_dual_map_is_linear_in_its_body_or_in_its_form_not_in_both() {
+    let v = Var::named("v", Type::real());
+    let (there, absent) = (|| Term::var(v.clone()), || Term::real(2.0));
+    let dual = |body: Term, form: Term| {
+        let term = Term::dual_map(Pat::var(Var::named("y", Type::real())), body, form);
+        (linear(&Pat::var(v.clone()), &term), literal_lin(&v, &term))
+    };
+    assert_eq!(dual(there(), absent()), (true, true));
+    assert_eq!(dual(absent(), there()), (true, true));
+    assert_eq!(dual(there(), there()), (false, false));
+    assert_eq!(dual(absent(), absent()), (false, false));
+}
+
+#[test]
 fn slip_example_3_2_needs_a_form_on_the_result() {
     let sum = |omega: &str| format!("{{ω : {omega}}} ⊢ ((Ω λl. l (λx y. x + y) 0) · ω) [7, -1]");
     let check = |text: &str| super::read(SourceId(0), text, Language::Pullback);
