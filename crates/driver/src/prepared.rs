@@ -6,13 +6,11 @@
 //! nothing else.
 
 use crate::engine::{Options, limits};
-use crate::errors;
 use crate::json::arguments::{Arguments, arguments};
 use crate::json::guess::{Numbers, default_arg};
 use crate::json::parse::Document;
 use crate::native::{Machine, Target};
-use crate::session::{Session, link};
-use crate::similar::nearest;
+use crate::session::Session;
 use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -60,7 +58,7 @@ impl Session {
         document: &Document,
         options: &Options,
     ) -> Result<Prepared, Vec<Diagnostic>> {
-        let (program, def) = self.definition(file, entry)?;
+        let (program, def, _) = self.definition(file, entry)?;
         let Arguments { type_args, types, result, .. } =
             arguments(document, entry, &def.scheme, &program.types, Numbers::Int)
                 .map_err(|error| vec![error])?;
@@ -75,7 +73,7 @@ impl Session {
         types: &[Type],
         options: &Options,
     ) -> Result<Option<Prepared>, Vec<Diagnostic>> {
-        let (program, def) = self.definition(file, entry)?;
+        let (program, def, _) = self.definition(file, entry)?;
         let settled = settle(&def.scheme, types);
         settled.map(|settled| self.ready(program, def, settled, options)).transpose()
     }
@@ -103,26 +101,6 @@ impl Session {
             ),
         };
         Ok(Prepared { program, def, type_args, params, result, interp, machine })
-    }
-
-    /// A file's definition with the program that it is part of.
-    fn definition(&mut self, file: &Path, entry: &str) -> Result<(Program, Arc<Def>), Vec<Diagnostic>> {
-        let report = self.check_file(file).accept()?;
-        let program = link(&report.modules);
-        let module = report.modules.last();
-        let info = module.and_then(|module| module.interface.values.get(&Name::new(entry)));
-        match info.and_then(|info| program.defs.get(&info.qualified)).cloned() {
-            Some(def) => Ok((program, def)),
-            None => {
-                let names: Vec<&str> = module
-                    .into_iter()
-                    .flat_map(|module| module.interface.values.keys().map(|name| name.as_str()))
-                    .collect();
-                let similar = nearest(entry, names.iter().copied());
-                let place = format!("`{}`", file.display());
-                Err(vec![errors::unknown_definition(entry, &place, similar, &names)])
-            }
-        }
     }
 }
 

@@ -295,20 +295,7 @@ impl Session {
         input: Option<&Input>,
         numbers: Numbers,
     ) -> Result<Call, Vec<Diagnostic>> {
-        let report = self.check_file(file).accept()?;
-        let program = link(&report.modules);
-        let module = report.modules.last();
-        let info = module.and_then(|module| module.interface.values.get(&Name::new(entry)));
-        let def = info.and_then(|info| program.defs.get(&info.qualified)).cloned();
-        let Some(def) = def else {
-            let names: Vec<&str> = module
-                .into_iter()
-                .flat_map(|module| module.interface.values.keys().map(|name| name.as_str()))
-                .collect();
-            let similar = nearest(entry, names.iter().copied());
-            let place = format!("`{}`", file.display());
-            return Err(vec![errors::unknown_definition(entry, &place, similar, &names)]);
-        };
+        let (program, def, warnings) = self.definition(file, entry)?;
         let arguments = match input {
             None => {
                 let type_args: Vec<TypeArg> = def.scheme.params.iter().map(default_arg).collect();
@@ -321,7 +308,29 @@ impl Session {
                     .map_err(|error| vec![error])?
             }
         };
-        Ok(Call { program, def, arguments, warnings: report.diagnostics })
+        Ok(Call { program, def, arguments, warnings })
+    }
+
+    /// A file's definition, with the program that it is part of and the warnings about it.
+    pub(crate) fn definition(
+        &mut self,
+        file: &Path,
+        entry: &str,
+    ) -> Result<(Program, Arc<Def>, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let report = self.check_file(file).accept()?;
+        let program = link(&report.modules);
+        let module = report.modules.last();
+        let info = module.and_then(|module| module.interface.values.get(&Name::new(entry)));
+        if let Some(def) = info.and_then(|info| program.defs.get(&info.qualified)).cloned() {
+            return Ok((program, def, report.diagnostics));
+        }
+        let names: Vec<&str> = module
+            .into_iter()
+            .flat_map(|module| module.interface.values.keys().map(|name| name.as_str()))
+            .collect();
+        let similar = nearest(entry, names.iter().copied());
+        let place = format!("`{}`", file.display());
+        Err(vec![errors::unknown_definition(entry, &place, similar, &names)])
     }
 
     fn document(&mut self, input: &Input) -> Result<Document, Diagnostic> {

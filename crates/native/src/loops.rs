@@ -420,3 +420,32 @@ impl Func {
         self.locals.push(word)
     }
 }
+
+impl Runtime {
+    /// What it is called: where the loops are printed, and as a symbol.
+    pub fn name(self) -> &'static str {
+        match self {
+            Runtime::Power => "power",
+            Runtime::Polygamma => "polygamma",
+            Runtime::IntPower => "int_power",
+            Runtime::TextAppend => "text_append",
+            Runtime::TextLength => "text_length",
+            Runtime::TextCompare => "text_compare",
+            Runtime::ShowReal => "show_real",
+            Runtime::ShowInt => "show_int",
+            Runtime::ShowText => "show_text",
+            Runtime::TextJoin => "text_join",
+            Runtime::SortReal => "sort_real",
+            Runtime::SortInt => "sort_int",
+            Runtime::SortText => "sort_text",
+            Runtime::ArgSortReal => "argsort_real",
+            Runtime::ArgSortInt => "argsort_int",
+            Runtime::ArgSortText => "argsort_text",
+            Runtime::MatMul => "matmul",
+            Runtime::CopyWords => "copy_words",
+            Runtime::ZeroWords => "zero_words",
+            Runtime::Map => "map",
+            Runtime::Scratch => "scratch",
+        }
+    }
+}

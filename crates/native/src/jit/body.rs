@@ -345,7 +345,7 @@ impl Body<'_, '_, '_> {
         for arg in args {
             values.push(self.operand(*arg));
         }
-        if let (Some(value), Some(out)) = (self.import(symbol(call), &values), out) {
+        if let (Some(value), Some(out)) = (self.import(call.name(), &values), out) {
             self.assign(out, value);
         }
     }
@@ -466,32 +466,5 @@ impl Body<'_, '_, '_> {
         let index = self.operand(index);
         let bytes = self.builder.ins().ishl_imm_s(index, 3);
         (self.builder.ins().iadd(base, bytes), offset * 8)
-    }
-}
-
-/// The runtime's function for a call.
-fn symbol(call: Runtime) -> &'static str {
-    match call {
-        Runtime::Power => "power",
-        Runtime::Polygamma => "polygamma",
-        Runtime::IntPower => "int_power",
-        Runtime::TextAppend => "text_append",
-        Runtime::TextLength => "text_length",
-        Runtime::TextCompare => "text_compare",
-        Runtime::ShowReal => "show_real",
-        Runtime::ShowInt => "show_int",
-        Runtime::ShowText => "show_text",
-        Runtime::TextJoin => "text_join",
-        Runtime::SortReal => "sort_real",
-        Runtime::SortInt => "sort_int",
-        Runtime::SortText => "sort_text",
-        Runtime::ArgSortReal => "argsort_real",
-        Runtime::ArgSortInt => "argsort_int",
-        Runtime::ArgSortText => "argsort_text",
-        Runtime::MatMul => "matmul",
-        Runtime::CopyWords => "copy_words",
-        Runtime::ZeroWords => "zero_words",
-        Runtime::Map => "map",
-        Runtime::Scratch => "scratch",
     }
 }

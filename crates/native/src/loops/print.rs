@@ -10,7 +10,7 @@
 //! }
 //! ```
 
-use super::{Failure, Func, Int, Kind, Local, Operand, Passing, Program, Round, Runtime, Stmt, Value, Word};
+use super::{Failure, Func, Int, Kind, Local, Operand, Passing, Program, Round, Stmt, Value, Word};
 use std::fmt::Write;
 use wengert_ir::op::Compare;
 use wengert_ir::program::FuncId;
@@ -199,7 +199,7 @@ impl Printer<'_> {
                 self.assign(line, outs, &call);
             }
             Stmt::Runtime { call, args, out } => {
-                let call = format!("{}({})", runtime(*call), line.operands(args));
+                let call = format!("{}({})", call.name(), line.operands(args));
                 self.assign(line, out.as_slice(), &call);
             }
             Stmt::Retain(a, kind) => self.line(&format!("retain({}){}", line.operand(a), what(*kind))),
@@ -293,31 +293,5 @@ fn failure_name(failure: Failure) -> &'static str {
         Failure::Memory => "memory",
         Failure::Interrupted => "interrupted",
         Failure::Internal => "internal",
-    }
-}
-
-fn runtime(call: Runtime) -> &'static str {
-    match call {
-        Runtime::Power => "power",
-        Runtime::Polygamma => "polygamma",
-        Runtime::IntPower => "int_power",
-        Runtime::TextAppend => "text_append",
-        Runtime::TextLength => "text_length",
-        Runtime::TextCompare => "text_compare",
-        Runtime::ShowReal => "show_real",
-        Runtime::ShowInt => "show_int",
-        Runtime::ShowText => "show_text",
-        Runtime::TextJoin => "text_join",
-        Runtime::SortReal => "sort_real",
-        Runtime::SortInt => "sort_int",
-        Runtime::SortText => "sort_text",
-        Runtime::ArgSortReal => "argsort_real",
-        Runtime::ArgSortInt => "argsort_int",
-        Runtime::ArgSortText => "argsort_text",
-        Runtime::MatMul => "matmul",
-        Runtime::CopyWords => "copy_words",
-        Runtime::ZeroWords => "zero_words",
-        Runtime::Map => "map",
-        Runtime::Scratch => "scratch",
     }
 }

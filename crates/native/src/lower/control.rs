@@ -45,12 +45,17 @@ impl<'a> Lower<'a> {
     /// Binds variables to results that are theirs.
     pub(super) fn bind_results(&mut self, outs: &[Var], results: &[Local]) {
         for (out, result) in outs.iter().zip(results) {
-            match self.stable_place(*out) {
-                Some(place) => {
-                    self.places.insert(*out, Place::Array(place));
-                }
-                None => self.bind_owned(*out, *result),
+            self.bind_version(*out, *out, *result);
+        }
+    }
+
+    /// Binds a variable to the place of a version of a stable array, or to what an owned word or object holds if it is none.
+    pub(super) fn bind_version(&mut self, var: Var, version: Var, local: Local) {
+        match self.stable_place(version) {
+            Some(place) => {
+                self.places.insert(var, Place::Array(place));
             }
+            None => self.bind_owned(var, local),
         }
     }
 

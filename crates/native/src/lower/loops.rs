@@ -122,12 +122,7 @@ impl<'a> Lower<'a> {
     /// What was carried, after the loop.
     fn bind_after(&mut self, outs: &[Var], params: &[Var], locals: &[Local]) {
         for ((out, param), local) in outs.iter().zip(params).zip(locals) {
-            match self.stable_place(*param) {
-                Some(place) => {
-                    self.places.insert(*out, Place::Array(place));
-                }
-                None => self.bind_owned(*out, *local),
-            }
+            self.bind_version(*out, *param, *local);
         }
     }
 
@@ -293,12 +288,7 @@ impl<'a> Lower<'a> {
         let head = self.apart(|this| {
             // The condition only looks at what is carried.
             for ((param, carried), local) in cond_params.iter().zip(params).zip(&locals) {
-                match this.stable_place(*carried) {
-                    Some(place) => {
-                        this.places.insert(*param, Place::Array(place));
-                    }
-                    None => this.bind_owned(*param, *local),
-                }
+                this.bind_version(*param, *carried, *local);
             }
             this.block(&parts.cond, Vars::new(), &mut |this, given, _| {
                 let value = given.first().map_or(Operand::Int(0), |atom| this.word(atom));
