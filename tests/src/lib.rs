@@ -11,4 +11,5 @@ pub mod fuzz;
 pub mod goldens;
 pub mod parallel;
 pub mod project;
+pub mod promise;
 pub mod property;
