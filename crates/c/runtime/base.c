@@ -44,7 +44,7 @@ typedef struct wg_large {
 
 /* The state of a run. One thread at a time uses it. */
 typedef struct wg_run {
-    char *stack_limit;         /* below this address recursion fails */
+    char *stack_limit;         /* below this address recursion asks how much deeper it may go */
     const volatile word *stop; /* not 0 when the program is to stop */
     ref free[WG_SMALL + 1];    /* for each size, the first free object; its count is the address of the next */
     ref next, end;             /* the rest of the newest chunk */
@@ -55,6 +55,7 @@ typedef struct wg_run {
     void *saved;               /* where `wg_enter` came from */
     char *stack;
     size_t stack_size;
+    char *stack_deep, *stack_end; /* where recursion is called deep, and where it fails */
     word site, numbers[WG_NUMBERS]; /* the failure */
     ref message;                    /* the user's text, if it is `fail` */
     word never;
@@ -92,8 +93,15 @@ static inline WG_UNUSED void wg_check_stop(wg_run *r) {
     if (WG_RARELY(*r->stop)) WG_FAIL(WG_STOPPED, 0);
 }
 
+/* Recursion has come to the limit: it is deep, and goes on, or fails at the end of the stack. */
+static __attribute__((cold, noinline, unused)) void wg_deepen(wg_run *r, char *frame) {
+    if (frame < r->stack_end) WG_FAIL(WG_MEMORY, 0);
+    r->stack_limit = r->stack_end;
+}
+
 static inline __attribute__((always_inline, unused)) void wg_check_stack(wg_run *r) {
-    if (WG_RARELY((char *)__builtin_frame_address(0) < r->stack_limit)) WG_FAIL(WG_MEMORY, 0);
+    char *frame = __builtin_frame_address(0);
+    if (WG_RARELY(frame < r->stack_limit)) wg_deepen(r, frame);
     wg_check_stop(r);
 }
 

@@ -69,12 +69,20 @@ static void wg_leave(void **saved) {
 }
 #endif
 
+/* So much of the stack keeps its memory from one run to the next. */
+static const size_t wg_keep = (size_t)8 << 20;
+
+/* Gives memory back that deep recursion has used. */
+static __attribute__((cold, noinline)) void wg_shrink(wg_run *r) {
+    r->stack_limit = r->stack_deep;
+    if (r->stack_size > wg_keep) madvise(r->stack, r->stack_size - wg_keep, MADV_DONTNEED);
+}
+
 /* Runs an entry; 1 if it failed. */
 static int wg_run_entry(wg_run *r, wg_entry entry, const word *arguments, word *results) {
     char *top = (char *)((uintptr_t)(r->stack + r->stack_size) & ~(uintptr_t)63);
     int failed = wg_enter(r, arguments, results, entry, top, &r->saved);
-    size_t keep = (size_t)8 << 20;
-    if (r->stack_size > keep) madvise(r->stack, r->stack_size - keep, MADV_DONTNEED);
+    if (WG_RARELY(r->stack_limit != r->stack_deep)) wg_shrink(r);
     return failed;
 }
 
@@ -89,7 +97,10 @@ static wg_run *wg_open(uint64_t bytes, const volatile word *stop) {
         if (stack != MAP_FAILED) {
             size_t most = r->stack_size - reserve;
             r->stack = stack;
-            r->stack_limit = r->stack + r->stack_size - (bytes < most ? bytes : most);
+            r->stack_end = r->stack + r->stack_size - (bytes < most ? bytes : most);
+            r->stack_deep = r->stack + r->stack_size - (wg_keep < most ? wg_keep : most);
+            if (r->stack_deep < r->stack_end) r->stack_deep = r->stack_end;
+            r->stack_limit = r->stack_deep;
             r->stop = stop ? stop : &r->never;
             r->limit = (word)(bytes / 8);
             return r;

@@ -25,7 +25,7 @@ pub use exports::{CFunction, Role, c_library, c_names};
 pub use wengert_ad::BEYOND;
 pub use wengert_c::{Exported, Line};
 pub use wengert_lower::{Entry, Layout};
-pub use wengert_native::{Given, Loaded};
+pub use wengert_native::Loaded;
 pub use wengert_opt::{Options as Passes, PASSES};
 
 /// A program in the IR, and how to call it.
@@ -204,18 +204,18 @@ impl Native {
     }
 
     /// Calls the entry with loaded arguments; the results stay in the program's memory.
-    pub fn call_loaded(&mut self, args: &Loaded) -> Result<Given, Failure> {
-        self.compiled.call_loaded(self.entry.func, args)
+    pub fn call_loaded(&mut self, args: &mut Loaded) -> Result<(), Failure> {
+        self.compiled.call_loaded(args)
     }
 
-    /// Takes results out of the program's memory.
-    pub fn read(&mut self, given: Given) -> Vec<Value> {
-        self.compiled.read(given)
+    /// Takes the results of the last call out of the program's memory.
+    pub fn read(&mut self, args: &mut Loaded) -> Vec<Value> {
+        self.compiled.read(args)
     }
 
-    /// Frees results that nobody wants to read.
-    pub fn forget(&mut self, given: Given) {
-        self.compiled.forget(given);
+    /// Frees the results of the last call, which nobody wants to read.
+    pub fn forget(&mut self, args: &mut Loaded) {
+        self.compiled.forget(args);
     }
 
     /// Frees arguments.

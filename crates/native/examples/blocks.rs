@@ -72,10 +72,10 @@ fn compiled(text: &str, math: Math, xs: &[f64]) -> f64 {
     let mut compiled = Compiled::with_math(program, math, 1 << 33, Arc::default()).expect("it compiles");
     let entry = *compiled.program().entries.values().next().expect("it has an entry");
     let arg = Value::array(vec![xs.len()], Items::Reals(xs.to_vec()));
-    let loaded = compiled.load(entry, &[arg]).expect("there is memory");
+    let mut loaded = compiled.load(entry, &[arg]).expect("there is memory");
     let time = best(|| {
-        let given = compiled.call_loaded(entry, &loaded).expect("it runs");
-        compiled.forget(given);
+        compiled.call_loaded(&mut loaded).expect("it runs");
+        compiled.forget(&mut loaded);
     });
     compiled.unload(loaded);
     time

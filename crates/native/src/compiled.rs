@@ -4,7 +4,7 @@
 
 mod loaded;
 
-pub use loaded::{Given, Loaded};
+pub use loaded::Loaded;
 
 use crate::blocks;
 use crate::faults::fault;
@@ -50,8 +50,10 @@ pub(crate) trait Machine {
     fn peak_words(&mut self) -> Option<usize> {
         None
     }
-    /// Calls an entry, which takes and gives as many words as there are.
-    fn run(&mut self, func: FuncId, args: &[u64], results: &mut [u64]) -> Result<(), Raised>;
+    /// The number of an entry.
+    fn entry(&self, func: FuncId) -> Option<usize>;
+    /// Calls an entry by its number; it takes and gives as many words as there are.
+    fn run(&mut self, entry: usize, args: &[u64], results: &mut [u64]) -> Result<(), Raised>;
 }
 
 /// Code in this process.
@@ -70,8 +72,11 @@ impl Machine for Jit {
     fn peak_words(&mut self) -> Option<usize> {
         Some(self.context.heap().peak_words())
     }
-    fn run(&mut self, func: FuncId, args: &[u64], results: &mut [u64]) -> Result<(), Raised> {
-        let Some(entry) = self.code.entry(func) else { return Err(nowhere()) };
+    fn entry(&self, func: FuncId) -> Option<usize> {
+        self.code.entries.iter().position(|(known, _)| *known == func)
+    }
+    fn run(&mut self, entry: usize, args: &[u64], results: &mut [u64]) -> Result<(), Raised> {
+        let Some((_, entry)) = self.code.entries.get(entry).copied() else { return Err(nowhere()) };
         // SAFETY: the entry was compiled for this program, and takes and gives as many words as there are.
         unsafe { self.context.run(entry, args, results) }
     }
@@ -165,7 +170,8 @@ impl Compiled {
     fn run(&mut self, func: FuncId, args: &[u64]) -> Result<Vec<u64>, Raised> {
         let made = self.loops.funcs.get(func).filter(|made| made.params.len() == args.len());
         let mut results = vec![0; made.ok_or_else(nowhere)?.results.len()];
-        self.machine.run(func, args, &mut results)?;
+        let entry = self.machine.entry(func).ok_or_else(nowhere)?;
+        self.machine.run(entry, args, &mut results)?;
         Ok(results)
     }
 

@@ -28,7 +28,8 @@ use wengert_ir::ty::{Id, Table};
 /// Machine code in memory, freed with it.
 pub(crate) struct Code {
     module: Option<JITModule>,
-    entries: FxHashMap<FuncId, stack::Entry>,
+    /// What can be called from outside.
+    pub(crate) entries: Vec<(FuncId, stack::Entry)>,
     /// The kinds that the code gives to the runtime by number.
     pub(crate) kinds: Vec<Kind>,
 }
@@ -66,11 +67,6 @@ impl Code {
             text.push_str(&format!("; {}\n{}\n", func.name, made.display()));
         }
         Ok(text)
-    }
-
-    /// The entry of a function.
-    pub(crate) fn entry(&self, func: FuncId) -> Option<stack::Entry> {
-        self.entries.get(&func).copied()
     }
 }
 
@@ -248,6 +244,7 @@ fn symbols() -> Vec<(&'static str, *const u8)> {
         ("free", context::free as *const u8),
         ("dismantle", context::dismantle as *const u8),
         ("fail", context::fail as *const u8),
+        ("deepen", context::deepen as *const u8),
         ("fail_with", context::fail_with as *const u8),
         ("copy_words", context::copy_words as *const u8),
         ("zero_words", context::zero_words as *const u8),
@@ -285,6 +282,7 @@ fn signatures() -> Vec<(&'static str, Vec<Type>, Option<Type>)> {
         ("free", vec![I64, I64], None),
         ("dismantle", vec![I64, I64, I64], None),
         ("fail", vec![I64, I64, I64, I64], None),
+        ("deepen", vec![I64, I64], None),
         ("fail_with", vec![I64, I64, I64], None),
         ("copy_words", vec![I64, I64, I64, I64], None),
         ("zero_words", vec![I64, I64, I64], None),

@@ -12,5 +12,5 @@ pub mod lower;
 mod runtime;
 mod values;
 
-pub use compiled::{Compiled, Given, Loaded, Math, clif};
+pub use compiled::{Compiled, Loaded, Math, clif};
 pub use runtime::blocks::{Level, levels as vector_levels};

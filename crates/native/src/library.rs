@@ -165,8 +165,13 @@ impl Machine for Library {
         // SAFETY: the run is open.
         usize::try_from(unsafe { (self.interface.words_in_use)(self.run) }).unwrap_or(0)
     }
-    fn run(&mut self, func: FuncId, args: &[u64], results: &mut [u64]) -> Result<(), Raised> {
-        let entry = self.entries.iter().position(|entry| *entry == func).ok_or_else(nowhere)?;
+    fn entry(&self, func: FuncId) -> Option<usize> {
+        self.entries.iter().position(|entry| *entry == func)
+    }
+    fn run(&mut self, entry: usize, args: &[u64], results: &mut [u64]) -> Result<(), Raised> {
+        if entry >= self.entries.len() {
+            return Err(nowhere());
+        }
         let entry = i64::try_from(entry).unwrap_or(i64::MAX);
         // SAFETY: the entry is one of the library's, and takes and gives as many words as there are.
         let failed = unsafe { (self.interface.call)(self.run, entry, args.as_ptr(), results.as_mut_ptr()) };

@@ -69,14 +69,14 @@ impl Machine {
         args: &[Flat],
         is_over: &mut dyn FnMut(Duration) -> bool,
     ) -> Result<Vec<Flat>, Diagnostic> {
-        let loaded = self.native.load(args).map_err(|failure| failure.diagnostic())?;
+        let mut loaded = self.native.load(args).map_err(|failure| failure.diagnostic())?;
         let result = loop {
             let begin = Instant::now();
-            let given = self.native.call_loaded(&loaded);
+            let given = self.native.call_loaded(&mut loaded);
             let time = begin.elapsed();
             match given {
-                Ok(given) if is_over(time) => break Ok(self.native.read(given)),
-                Ok(given) => self.native.forget(given),
+                Ok(()) if is_over(time) => break Ok(self.native.read(&mut loaded)),
+                Ok(()) => self.native.forget(&mut loaded),
                 Err(failure) => break Err(failure.diagnostic()),
             }
         };

@@ -1,4 +1,5 @@
-//! Calling a program again and again: its arguments stay in its memory, and so do its results until they are read.
+//! Calling a program again and again: its arguments stay in its memory, and so do its results until they are read. What a
+//! call needs is found and made once, so that a call is little more than that of a function.
 
 use super::Compiled;
 use crate::loops::{Kind, Passing};
@@ -8,21 +9,18 @@ use wengert_fault::Fault;
 use wengert_ir::eval::{Failure as Stopped, Value};
 use wengert_ir::program::FuncId;
 
-/// Arguments in the memory of a program.
+/// Arguments in the memory of a program, and the results of the last call.
 #[derive(Debug)]
 pub struct Loaded {
+    func: FuncId,
+    /// Where the machine has it.
+    entry: usize,
     words: Vec<u64>,
+    results: Vec<u64>,
     /// References that calls borrow.
     borrowed: Vec<(u64, Kind)>,
     /// References that each call takes over, so that it is given one of its own.
     taken: Vec<(u64, Kind)>,
-}
-
-/// Results in the memory of a program.
-#[derive(Debug)]
-pub struct Given {
-    func: FuncId,
-    words: Vec<u64>,
 }
 
 impl Compiled {
@@ -30,7 +28,15 @@ impl Compiled {
     pub fn load(&mut self, func: FuncId, args: &[Value]) -> Result<Loaded, Stopped> {
         let (params, _) = signature(&self.program, func);
         let passing = self.loops.funcs.get(func).map(|func| func.passing.clone()).unwrap_or_default();
-        let mut loaded = Loaded { words: Vec::new(), borrowed: Vec::new(), taken: Vec::new() };
+        let results = self.loops.funcs.get(func).map_or(0, |func| func.results.len());
+        let mut loaded = Loaded {
+            func,
+            entry: self.machine.entry(func).unwrap_or(usize::MAX),
+            words: Vec::new(),
+            results: vec![0; results],
+            borrowed: Vec::new(),
+            taken: Vec::new(),
+        };
         let mut mover = Mover { heap: self.machine.memory(), data: &self.program.data };
         let mut misfit = None;
         for ((arg, ty), passing) in args.iter().zip(params).zip(passing) {
@@ -55,27 +61,32 @@ impl Compiled {
         }))
     }
 
-    /// Calls the entry that the arguments were loaded for.
-    pub fn call_loaded(&mut self, func: FuncId, args: &Loaded) -> Result<Given, Stopped> {
+    /// Calls the entry that the arguments were loaded for. Its results are to be read or forgotten before the next call.
+    pub fn call_loaded(&mut self, args: &mut Loaded) -> Result<(), Stopped> {
         for (reference, _) in &args.taken {
             retain(*reference);
         }
-        let words = self.run(func, &args.words).map_err(|raised| self.failure(&raised))?;
-        Ok(Given { func, words })
+        let Loaded { entry, words, results, .. } = args;
+        self.machine.run(*entry, words, results).map_err(|raised| self.failure(&raised))
     }
 
-    /// The results, which leave the memory.
-    pub fn read(&mut self, given: Given) -> Vec<Value> {
-        let (_, results) = signature(&self.program, given.func);
+    /// The results of the last call, which leave the memory.
+    pub fn read(&mut self, args: &mut Loaded) -> Vec<Value> {
+        let (_, results) = signature(&self.program, args.func);
         let mut mover = Mover { heap: self.machine.memory(), data: &self.program.data };
-        given.words.into_iter().zip(results).map(|(bits, ty)| mover.result(bits, ty)).collect()
+        args.results.iter().zip(results).map(|(bits, ty)| mover.result(*bits, ty)).collect()
     }
 
-    /// Frees results that nobody wants to read.
-    pub fn forget(&mut self, given: Given) {
-        let (_, results) = signature(&self.program, given.func);
+    /// Frees the results of the last call, which nobody wants to read.
+    pub fn forget(&mut self, args: &mut Loaded) {
+        let Some(func) = self.program.funcs.get(args.func) else { return };
         let mut mover = Mover { heap: self.machine.memory(), data: &self.program.data };
-        given.words.into_iter().zip(results).for_each(|(bits, ty)| mover.release(bits, kind(ty)));
+        for (bits, ty) in args.results.iter().zip(&func.results) {
+            let kind = kind(*ty);
+            if kind != Kind::Plain {
+                mover.release(*bits, kind);
+            }
+        }
     }
 
     /// Frees arguments.

@@ -245,3 +245,37 @@ fn arrays_are_handed_through_calls_of_itself() {
     );
     gives(text, &[tree], &[Value::reals([1.0, 2.0, 0.0])]);
 }
+
+#[test]
+fn loaded_arguments_are_called_with_again_and_again() {
+    let text = r"
+        func down(n: Int, xs: []Real) -> Real {
+            t = n == 0
+            r = if t { x = xs[0] yield x } else { m = n - 1 y = down(m, xs) z = y + 1.0 yield z }
+            return r
+        }
+        func f(n: Int, xs: []Real) -> ([]Real, Real) {
+            y = down(n, xs)
+            ys = set(xs, 0, y)
+            return ys, y
+        }
+        entry f = f";
+    let mut compiled = compiled(text);
+    let entry = *compiled.program().entries.values().next().expect("it has an entry");
+    let before = compiled.words_in_use();
+    // The first goes deeper than what the stack keeps, the others do not.
+    for depth in [1_000_000, 3, 0] {
+        let args = [Value::Int(depth), Value::reals([2.5, 1.0])];
+        let mut loaded = compiled.load(entry, &args).expect("there is memory");
+        for _ in 0..3 {
+            compiled.call_loaded(&mut loaded).expect("it runs");
+            compiled.forget(&mut loaded);
+        }
+        compiled.call_loaded(&mut loaded).expect("it runs");
+        let y = depth as f64 + 2.5;
+        let expected = [Value::reals([y, 1.0]), real(y)];
+        assert_eq!(format!("{:?}", compiled.read(&mut loaded)), format!("{expected:?}"));
+        compiled.unload(loaded);
+        assert_eq!(compiled.words_in_use(), before);
+    }
+}

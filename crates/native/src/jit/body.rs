@@ -175,12 +175,14 @@ impl Body<'_, '_, '_> {
         self.enter(rest);
     }
 
-    /// Fails if little of the stack is left.
+    /// Fails if little of the stack is left, and says so when recursion becomes deep.
     fn check_stack(&mut self) {
         let pointer = self.builder.ins().get_stack_pointer(types::I64);
-        let limit = self.builder.ins().load(types::I64, constant(), self.state, context::STACK_LIMIT);
+        let limit = self.builder.ins().load(types::I64, flags(), self.state, context::STACK_LIMIT);
         let over = self.builder.ins().icmp(IntCC::UnsignedLessThan, pointer, limit);
-        self.unlikely(over, |this| this.fail(context::MEMORY, &[]));
+        self.unlikely(over, |this| {
+            this.import("deepen", &[this.state, pointer]);
+        });
         self.check_stop();
     }
 

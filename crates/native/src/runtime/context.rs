@@ -6,12 +6,11 @@ use crate::loops::{Kind, Program};
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::Instant;
 
 /// The state of a run. Compiled code knows the first fields by their places.
 #[repr(C)]
 pub(crate) struct Context {
-    /// At [`STACK_LIMIT`]: below this address recursion fails.
+    /// At [`STACK_LIMIT`]: below this address recursion asks how much deeper it may go.
     stack_limit: u64,
     /// At [`STOP`]: the address of a word that is not 0 when the program is to stop.
     stop: *const AtomicU64,
@@ -23,6 +22,8 @@ pub(crate) struct Context {
     kinds: Vec<Kind>,
     raised: Option<Raised>,
     stack: Stack,
+    /// Where recursion is called deep, and where it fails.
+    stack_bounds: (u64, u64),
     /// What `texts` points into, and `stop` at.
     _owned: (Vec<u64>, Arc<AtomicU64>),
 }
@@ -71,8 +72,10 @@ impl Context {
         if texts.contains(&0) {
             return None;
         }
+        let end = stack.limit(limit);
+        let deep = stack.limit(super::stack::KEEP as u64).max(end);
         Some(Box::new(Context {
-            stack_limit: stack.limit(limit),
+            stack_limit: deep,
             stop: Arc::as_ptr(&stopped),
             texts: texts.as_ptr(),
             save: 0,
@@ -80,6 +83,7 @@ impl Context {
             kinds,
             raised: None,
             stack,
+            stack_bounds: (deep, end),
             _owned: (texts, stopped),
         }))
     }
@@ -102,15 +106,17 @@ impl Context {
         let save = &raw mut self.save;
         let top = self.stack.top();
         let context: *mut c_void = std::ptr::from_mut(self).cast();
-        let begin = Instant::now();
         // SAFETY: the stack is ours and unused; `entry` is as the caller promises.
         let left = unsafe { stack::enter(entry, context, args.as_ptr(), results.as_mut_ptr(), top, save) };
-        self.stack.shrink(begin.elapsed());
-        match (left, self.raised.take()) {
-            (0, _) => Ok(()),
-            (_, Some(raised)) => Err(raised),
-            (_, None) => Err(Raised { site: u32::MAX, numbers: Vec::new(), text: None }),
+        if self.stack_limit != self.stack_bounds.0 {
+            self.stack_limit = self.stack_bounds.0;
+            self.stack.shrink();
         }
+        if left == 0 {
+            return Ok(());
+        }
+        let nowhere = || Raised { site: u32::MAX, numbers: Vec::new(), text: None };
+        Err(self.raised.take().unwrap_or_else(nowhere))
     }
 }
 
@@ -139,6 +145,18 @@ pub(crate) unsafe extern "C" fn alloc(context: *mut c_void, words: i64) -> u64 {
 pub(crate) const MEMORY: u32 = u32::MAX - 1;
 /// The site of the failure that the program was stopped.
 pub(crate) const STOPPED: u32 = u32::MAX - 2;
+
+/// Recursion has come to the limit, with its stack pointer here: it is deep, and goes on, or fails at the end of the stack.
+pub(crate) unsafe extern "C" fn deepen(context: *mut c_void, pointer: u64) {
+    // SAFETY: called by compiled code with its context.
+    let state = unsafe { state(context) };
+    let (_, end) = state.stack_bounds;
+    if pointer < end {
+        // SAFETY: as above.
+        unsafe { raise(context, Raised { site: MEMORY, numbers: Vec::new(), text: None }) };
+    }
+    state.stack_limit = end;
+}
 
 /// Frees an object.
 pub(crate) unsafe extern "C" fn free(context: *mut c_void, address: u64) {

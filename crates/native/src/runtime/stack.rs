@@ -4,13 +4,15 @@
 //! function must keep, goes onto the stack and calls; the call returns normally, or `leave` goes back from anywhere inside.
 
 use std::ffi::c_void;
-use std::time::Duration;
 
 /// How much address space is asked for at first; less if there is none.
 const LARGEST: usize = 64 << 30;
 const SMALLEST: usize = 1 << 20;
 /// Functions of the runtime, called at the end of the stack, need this much.
 const RESERVE: usize = 256 << 10;
+
+/// So much keeps its memory from one run to the next.
+pub(crate) const KEEP: usize = 8 << 20;
 
 /// A stack.
 pub(crate) struct Stack {
@@ -53,12 +55,9 @@ impl Stack {
         self.top() - bytes.min(most)
     }
 
-    /// Gives memory back that deep recursion has used in a run that took so long. A short run cannot have used much, and asking
-    /// the system takes longer than such a run.
-    pub(crate) fn shrink(&self, run: Duration) {
-        const KEEP: usize = 8 << 20;
-        const SHORT: Duration = Duration::from_micros(100);
-        if self.size > KEEP && run > SHORT {
+    /// Gives memory back that deep recursion has used.
+    pub(crate) fn shrink(&self) {
+        if self.size > KEEP {
             // SAFETY: the mapping is ours and nothing on the stack is in use between calls.
             unsafe { libc::madvise(self.base, self.size - KEEP, libc::MADV_DONTNEED) };
         }
