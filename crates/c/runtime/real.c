@@ -1,12 +1,23 @@
 /* ---- Operations on reals ---------------------------------------------------------------------------------------- */
 
-/* Zero tangents and cotangents contribute zero, whatever they are multiplied with. Two choices and a product become vector
- * code, where one choice by two conditions does not. */
+/* Zero tangents and cotangents contribute zero, whatever they are multiplied with. It makes a difference only where a product
+ * or a quotient is not a number. */
 static inline WG_UNUSED double wg_mul_zero(double t, double c) {
+    double product = t * c;
+    if (WG_RARELY(product != product)) return t == 0.0 || c == 0.0 ? 0.0 : product;
+    return product;
+}
+static inline WG_UNUSED double wg_div_zero(double t, double d) {
+    double quotient = t / d;
+    if (WG_RARELY(quotient != quotient)) return t == 0.0 ? 0.0 : quotient;
+    return quotient;
+}
+/* The same for loops: choices become vector code, but no choice by two conditions. */
+static inline WG_UNUSED double wg_each_mul_zero(double t, double c) {
     double tangent = c == 0.0 ? 0.0 : t, factor = t == 0.0 ? 0.0 : c;
     return tangent * factor;
 }
-static inline WG_UNUSED double wg_div_zero(double t, double d) {
+static inline WG_UNUSED double wg_each_div_zero(double t, double d) {
     double quotient = t / d;
     return t == 0.0 ? 0.0 : quotient;
 }

@@ -284,6 +284,30 @@ fn sums_in_any_order_are_the_same_but_for_rounding() {
 }
 
 #[test]
+fn few_numbers_are_added_one_by_one() {
+    let text = r"
+        func f(xs: []Real) -> (Real, Real) {
+            n = length(xs)
+            s = for i < n, s = 0.0, x in xs { y = x * x t = s + y yield t }
+            ys = [2.0, 3.0, 4.0]
+            q = for i < 3, q = 0.0, y in ys { t = q + y yield t }
+            return s, q
+        }
+        entry f = f";
+    let program = wengert_ir::parse::parse(text).expect("the text is a program");
+    let loops = wengert_native::lower::lower(&program);
+    let entries: Vec<FuncId> = program.entries.values().copied().collect();
+    let kinds = entries.iter().flat_map(|entry| kinds(&program, *entry)).collect();
+    let made = source(&Input { program: &loops, entries, kinds }, Math::Library, &|_| None);
+    // The longer loop is there twice, once in vectors; the one of three is there once and never in vectors.
+    assert_eq!(made.text.matches("#pragma omp simd reduction").count(), 1, "{}", made.text);
+    assert_eq!(made.text.matches("if (xs_size < 16) {").count(), 1, "{}", made.text);
+    for count in [0, 1, 15, 16, 17, 40] {
+        is_close(text, &[Value::reals((0..count).map(f64::from).collect::<Vec<_>>())]);
+    }
+}
+
+#[test]
 fn cells_and_elements_are_added_to_in_any_order() {
     let xs = Value::reals((0..100).map(|i| f64::from(i) * 0.37 - 10.0).collect::<Vec<_>>());
     // Each element is also once the cell.

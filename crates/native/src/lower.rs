@@ -130,6 +130,8 @@ struct Lower<'a> {
     stable: FxHashMap<Var, Var>,
     /// Loops around, from the outermost: the index, and the size that it stays below.
     loops: Vec<(Operand, Operand)>,
+    /// Variables that are sizes of arrays: they are not negative.
+    sizes: FxHashSet<Local>,
     /// Variables that were made there.
     in_place: FxHashSet<Var>,
     /// The source of the statement.
@@ -166,6 +168,7 @@ impl<'a> Lower<'a> {
             in_place: FxHashSet::default(),
             stable: FxHashMap::default(),
             loops: Vec::new(),
+            sizes: FxHashSet::default(),
             span: func.span,
             tail_calls: borrow::tail_calls(id, &func.body),
             again: None,
@@ -213,6 +216,7 @@ impl<'a> Lower<'a> {
                 let dims: Vec<Local> = (0..rank).map(|_| self.made.fresh(Word::Int)).collect();
                 self.made.params.push(first);
                 self.made.params.extend(&dims);
+                self.sizes.extend(&dims);
                 let dims = dims.into_iter().map(Operand::Local).collect();
                 Place::Array(ArrayPlace { object: None, first: Operand::Local(first), dims, elem })
             }
@@ -240,7 +244,10 @@ impl<'a> Lower<'a> {
         let dims = (0..rank)
             .map(|axis| {
                 let offset = i32::from(axis) + 1;
-                self.set(Word::Int, Value::Load { base, index: Operand::Int(0), offset })
+                let size = self.made.fresh(Word::Int);
+                self.emit(Stmt::Set(size, Value::Load { base, index: Operand::Int(0), offset }));
+                self.sizes.insert(size);
+                Operand::Local(size)
             })
             .collect();
         let offset = i32::from(rank) + 1;

@@ -22,6 +22,7 @@ mod merge;
 mod rows;
 mod simplify;
 mod sizes;
+mod strong;
 mod unbox;
 mod walk;
 
@@ -37,6 +38,9 @@ pub struct Pass {
     /// The pass.
     pub run: fn(&mut Program),
 }
+
+/// So many passes at the end of the list are done once, after all rounds.
+const LAST: usize = 1;
 
 /// All passes, in the order in which a round does them.
 pub const PASSES: &[Pass] = &[
@@ -83,6 +87,7 @@ pub const PASSES: &[Pass] = &[
         what: "what nobody needs is not computed; loops, calls and data carry and give only what is used",
         run: dce::run,
     },
+    Pass { name: "strong", what: "what is multiplied with a strong zero is not computed", run: strong::run },
 ];
 
 /// What to do.
@@ -97,17 +102,24 @@ const ROUNDS: usize = 4;
 
 /// Optimizes a program.
 pub fn optimize(program: &mut Program, options: &Options) {
-    for _ in 0..ROUNDS {
-        let before = size(program);
-        for pass in PASSES {
+    let (rounds, last) = PASSES.split_at_checked(PASSES.len() - LAST).unwrap_or((PASSES, &[]));
+    let mut before = size(program);
+    let mut run = |passes: &[Pass]| {
+        for pass in passes {
             if !options.without.iter().any(|name| name == pass.name) {
                 (pass.run)(program);
             }
         }
-        if size(program) == before {
+        size(program)
+    };
+    for _ in 0..ROUNDS {
+        let after = run(rounds);
+        if after == before {
             break;
         }
+        before = after;
     }
+    run(last);
 }
 
 fn size(program: &Program) -> usize {

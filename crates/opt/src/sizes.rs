@@ -25,8 +25,24 @@ const PATIENCE: usize = 8;
 pub(crate) fn run(program: &mut Program) {
     let boxes = boxes(program);
     for (_, func) in program.funcs.iter_mut() {
+        ask_first(func);
         walk(func, &boxes, true);
     }
+}
+
+/// The sizes of parameters that a function asks for somewhere outside of loops, it asks for first: so they have their names
+/// before something is made that has these sizes.
+fn ask_first(func: &mut Func) {
+    let params: FxHashSet<Var> = func.body.params.iter().copied().collect();
+    let of_param = |stmt: &Stmt| match &stmt.op {
+        Op::Array(ArrayOp::Length(_), args) => {
+            matches!(args.as_slice(), [Atom::Var(of)] if params.contains(of))
+        }
+        _ => false,
+    };
+    let stmts = std::mem::take(&mut func.body.stmts);
+    let (asked, rest): (Vec<Stmt>, Vec<Stmt>) = stmts.into_iter().partition(of_param);
+    func.body.stmts = asked.into_iter().chain(rest).collect();
 }
 
 /// Goes through a function; what is known in the end of the shapes of its arrays.
@@ -77,6 +93,8 @@ struct Sizes<'f> {
     noted: Vec<(Var, Option<Shape>)>,
     /// What can be mentioned here.
     scope: FxHashSet<Var>,
+    /// Rows that loops go through, and fields of data: what is there only because somebody keeps it.
+    kept: FxHashSet<Var>,
 }
 
 impl<'f> Sizes<'f> {
@@ -93,6 +111,7 @@ impl<'f> Sizes<'f> {
             learned: Vec::new(),
             noted: Vec::new(),
             scope: FxHashSet::default(),
+            kept: FxHashSet::default(),
         }
     }
 
@@ -229,7 +248,16 @@ impl<'f> Sizes<'f> {
                     let shape = self.shape(on);
                     self.shapes.insert(*param, shape);
                 }
+                self.kept.extend(arms.iter().flat_map(|arm| &arm.params));
                 self.branches(arms.iter_mut().collect(), &stmt.outs, rewrite);
+            }
+            Op::Array(ArrayOp::Zeros, args) if rewrite && stmt.outs.len() == 1 => {
+                if let [Atom::Var(like)] = args.as_slice()
+                    && let Some(other) = self.same_size(*like)
+                {
+                    *args = vec![Atom::Var(other)];
+                }
+                stmt.outs.iter().for_each(|out| self.flat(&stmt.op, *out));
             }
             op => {
                 if let [out] = stmt.outs.as_slice() {
@@ -241,6 +269,21 @@ impl<'f> Sizes<'f> {
             }
         }
         true
+    }
+
+    /// For an array that is kept, one of the same size that need not be kept for that.
+    fn same_size(&self, kept: Var) -> Option<Var> {
+        let shape = self.shape(&Atom::Var(kept));
+        // What is said of rows need not be so if there are none.
+        if !self.kept.contains(&kept) || !matches!(shape.as_slice(), [Some(_)]) {
+            return None;
+        }
+        let fits = |var: &&Var| {
+            self.func.ty(**var) == self.func.ty(kept)
+                && !self.kept.contains(*var)
+                && self.shape(&Atom::Var(**var)) == shape
+        };
+        self.scope.iter().filter(fits).min().copied()
     }
 
     /// An integer that is another one, or a number.
@@ -296,6 +339,7 @@ impl<'f> Sizes<'f> {
         for (param, input) in parts.body.params.iter().skip(1 + carried).zip(&parts.inputs) {
             let shape = self.shape(input).into_iter().skip(1).collect();
             self.shapes.insert(*param, shape);
+            self.kept.insert(*param);
         }
         let before: Vec<Shape> = parts.init.iter().chain(&parts.accs).map(|atom| self.shape(atom)).collect();
         for (param, shape) in parts.body.params.iter().skip(1).zip(&before) {

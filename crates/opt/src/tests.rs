@@ -437,50 +437,50 @@ fn sizes_drop_what_is_known_and_forget_what_a_block_told() {
         "sizes",
         text,
         &expect![[r#"
-        func f(xs: []Real, ys: []Real, rows: [][]Real, n: Int, b: Bool) -> ([]Real, Int, Int) {
-          a = length(xs)
-          m = a
-          p = max(n, 0)
-          require n == p, count build
-          c = length(ys)
-          k = if b {
-            require a == c, same_size map2
-            d = a
-            yield d
-          } else {
-            yield 0
-          }
-          zs = each i < a, x in xs {
-            require a == c, same_size map2
-            l = 0
-            one = [x]
-            t = one[l]
-            yield t
-          }
-          e = a
-          require c == a, same_size map2
-          w2 = for i2 < n, w = xs {
-            first = [1.0]
-            l2 = a
-            o = l2 - 1
-            s = slice(w, 0, o)
-            v = concat(first, s)
-            q = a
-            yield v
-          }
-          g = a
-          r = each i3 < a, row in rows {
-            u = each j < a {
-              yield 1.0
+            func f(xs: []Real, ys: []Real, rows: [][]Real, n: Int, b: Bool) -> ([]Real, Int, Int) {
+              a = length(xs)
+              c = length(ys)
+              m = a
+              p = max(n, 0)
+              require n == p, count build
+              k = if b {
+                require a == c, same_size map2
+                d = a
+                yield d
+              } else {
+                yield 0
+              }
+              zs = each i < a, x in xs {
+                require a == c, same_size map2
+                l = 0
+                one = [x]
+                t = one[l]
+                yield t
+              }
+              e = a
+              require c == a, same_size map2
+              w2 = for i2 < n, w = xs {
+                first = [1.0]
+                l2 = a
+                o = l2 - 1
+                s = slice(w, 0, o)
+                v = concat(first, s)
+                q = a
+                yield v
+              }
+              g = a
+              r = each i3 < a, row in rows {
+                u = each j < a {
+                  yield 1.0
+                }
+                yield u
+              }
+              h = length(r, 1)
+              return w2, k, h
             }
-            yield u
-          }
-          h = length(r, 1)
-          return w2, k, h
-        }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
 }
 
@@ -549,4 +549,148 @@ fn unbox_opens_boxes_of_one_size() {
         entry f = f
     "#]],
     );
+}
+
+#[test]
+fn strong_looks_at_the_other_factor_before_a_loop() {
+    let text = r"
+        func f(xs: []Real, w: Real, y: Real, n: Int) -> (Real, Real, []Real, Real) {
+            a = for i < n, a = 0.0, x in xs { b = a + x yield b }
+            c = mul_zero(a, w)
+            d = for i < n, d = 0.0, x in xs { e = x * y g = d + e yield g }
+            z = mul_zero(w, d)
+            h = for i < n, h = 0.0, x in xs { k = h - x yield k }
+            m = mul_zero(h, w)
+            t = m + h
+            o = for i < n, o = 0.0, x in xs { p = o - x yield p }
+            us = xs with [0] = y
+            q = mul_zero(o, w)
+            r = for i < n, r = 0.0 { v = us[i] u = r + v yield u }
+            s = mul_zero(r, w)
+            e2 = c + z
+            g2 = q + s
+            return e2, t, us, g2
+        }
+        entry f = f";
+    // `h` is used twice, what `o` is made of is changed before its product, and `r` may fail.
+    check(
+        "strong",
+        text,
+        &expect![[r#"
+            func f(xs: []Real, w: Real, y: Real, n: Int) -> (Real, Real, []Real, Real) {
+              skip = w == 0.0
+              c = if skip {
+                yield 0.0
+              } else {
+                a2 = for i < n, a = 0.0, x in xs {
+                  b = a + x
+                  yield b
+                }
+                c2 = mul_zero(a2, w)
+                yield c2
+              }
+              skip2 = w == 0.0
+              z = if skip2 {
+                yield 0.0
+              } else {
+                d2 = for i2 < n, d = 0.0, x2 in xs {
+                  e = x2 * y
+                  g = d + e
+                  yield g
+                }
+                z2 = mul_zero(w, d2)
+                yield z2
+              }
+              h2 = for i3 < n, h = 0.0, x3 in xs {
+                k = h - x3
+                yield k
+              }
+              m = mul_zero(h2, w)
+              t = m + h2
+              o2 = for i4 < n, o = 0.0, x4 in xs {
+                p = o - x4
+                yield p
+              }
+              us = xs with [0] = y
+              q = mul_zero(o2, w)
+              r2 = for i5 < n, r = 0.0 {
+                v = us[i5]
+                u = r + v
+                yield u
+              }
+              s = mul_zero(r2, w)
+              e2 = c + z
+              g2 = q + s
+              return e2, t, us, g2
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn sizes_of_parameters_come_first_and_zeros_need_not_what_is_kept() {
+    let text = r"
+        func f(xs: []Real, rows: [][]Real, s: Int) -> []Real {
+            y = zeros(xs)
+            n = length(xs)
+            z, kept = for i < s, z = y {
+                m = length(z)
+                require m == n, same_size map2
+                u = each j < n, a in xs, b in z { c = a * b yield c }
+                yield u, z
+            }
+            w = for i < s, w = z, row in kept {
+                o = zeros(row)
+                v = each j < n, a in w, b in o { c = a + b yield c }
+                yield v
+            }
+            return w
+        }
+        entry f = f";
+    check(
+        "sizes",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, rows: [][]Real, s: Int) -> []Real {
+          n = length(xs)
+          y = zeros(xs)
+          z2, kept = for i < s, z = y {
+            m = n
+            u = each j < n, a in xs, b in z {
+              c = a * b
+              yield c
+            }
+            yield u, z
+          }
+          w2 = for i2 < s, w = z2, row in kept {
+            o = zeros(xs)
+            v = each j2 < n, a2 in w, b2 in o {
+              c2 = a2 + b2
+              yield c2
+            }
+            yield v
+          }
+          return w2
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn inline_copies_larger_functions_to_calls_with_numbers() {
+    let body: String = (0..60).map(|i| format!("x{} = x{i} * y ", i + 1)).collect();
+    let text = format!(
+        "func g(x0: Real, y: Real) -> Real {{ {body} return x60 }}
+         func f(x: Real) -> (Real, Real, Real) {{ a = g(x, 1.0) b = g(1.0, x) c = g(x, a) return a, b, c }}
+         entry f = f"
+    );
+    let mut program = wengert_ir::parse(&text).expect("the text is a program");
+    crate::inline::run(&mut program);
+    let text = wengert_ir::print(&program);
+    // Two calls were with a number; the third stays a call.
+    assert_eq!((text.matches("g(x, a)").count(), text.matches("= g(").count()), (1, 1), "{text}");
 }

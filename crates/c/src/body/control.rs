@@ -4,13 +4,17 @@
 //! they need not; an innermost loop that may be long is cut into pieces with a look before each, so that nothing stands in
 //! the way of vectors.
 
+use super::sums::Plan;
 use super::{Body, guards};
 use crate::text::{Expr, Level};
 use rustc_hash::FxHashSet;
 use wengert_native::loops::{Local, Operand, Stmt, Value};
+use wengert_prim::real_op::ELEMENTARY_COST;
 
 /// Loops of a known length up to this one never look.
 const SHORT: i64 = 1 << 20;
+/// Sums of fewer numbers are made one by one: what comes before and after vectors costs more than they give.
+const FEW: i64 = 16;
 
 /// What is in the body of a loop.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +45,21 @@ impl Body<'_, '_> {
         let cond = self.integer(cond);
         self.flush(|pending| pending.reads || !pending.changing.is_empty());
         let rare = matches!(then.last(), Some(Stmt::Fail(..)));
-        let cond = if rare { format!("WG_RARELY({})", cond.text) } else { cond.text };
+        let otherwise_only = then.is_empty() && !otherwise.is_empty();
+        let cond = match (rare, otherwise_only) {
+            (true, _) => format!("WG_RARELY({})", cond.text),
+            (false, true) => format!("!{}", cond.at(Level::Unary)),
+            (false, false) => cond.text,
+        };
         self.put(&format!("if ({cond}) {{"));
+        if otherwise_only {
+            self.blocks += 1;
+            let block = self.enter();
+            self.stmts(otherwise, block, 0);
+            self.leave();
+            self.put("}");
+            return;
+        }
         let block = self.enter();
         self.stmts(then, block, 0);
         self.leave();
@@ -147,7 +164,29 @@ impl Body<'_, '_> {
             return self.once(run);
         }
         let Some(plan) = self.plan(run.body, run.index) else { return self.once(run) };
-        // It is run in any order: upwards.
+        let plain = plan.cells.is_empty() && plan.sums.is_empty();
+        if plain || has_functions(run.body) {
+            return self.in_any_order(run, plan);
+        }
+        if let Ok(count) = run.end.parse::<i64>() {
+            return if count < FEW { self.once(run) } else { self.in_any_order(run, plan) };
+        }
+        self.put(&format!("if ({} < {FEW}) {{", run.end));
+        self.depth += 1;
+        let before = (self.blocks, self.declared.clone(), self.line);
+        self.once(run);
+        (self.blocks, self.declared, self.line) = before;
+        self.depth -= 1;
+        self.put("} else {");
+        self.depth += 1;
+        self.in_any_order(run, plan);
+        self.depth -= 1;
+        self.put("}");
+    }
+
+    /// An innermost loop whose iterations may come in any order.
+    fn in_any_order(&mut self, run: &Run<'_>, plan: Plan) {
+        // Upwards.
         let run = Run { backward: false, ..run.clone() };
         for cell in &plan.cells {
             let line = format!("double {} = 0.0;", cell.name);
@@ -282,6 +321,27 @@ impl Body<'_, '_> {
         self.leave();
         self.put("}");
     }
+}
+
+/// Whether the body of an innermost loop calls functions of reals: that is what takes long in it.
+fn has_functions(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Set(_, Value::Real(op, _)) => op.cost() == ELEMENTARY_COST,
+        Stmt::If { cond: _, then, otherwise } => stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            has_functions(then) || has_functions(otherwise)
+        }),
+        Stmt::Set(..)
+        | Stmt::Store { .. }
+        | Stmt::Switch { .. }
+        | Stmt::For { .. }
+        | Stmt::While { .. }
+        | Stmt::Call { .. }
+        | Stmt::Runtime { .. }
+        | Stmt::Retain(..)
+        | Stmt::Release(..)
+        | Stmt::Free(..)
+        | Stmt::Fail(..) => false,
+    })
 }
 
 /// What is in the body of a loop with this index.

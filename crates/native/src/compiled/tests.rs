@@ -279,3 +279,33 @@ fn loaded_arguments_are_called_with_again_and_again() {
         assert_eq!(compiled.words_in_use(), before);
     }
 }
+
+#[test]
+fn rows_that_are_joined_are_made_in_their_place() {
+    let text = r"
+        func shifts(xs: []Real, k: Int) -> [][]Real {
+            n = length(xs)
+            m = n - 1
+            out = each i < k {
+                first = [1.0]
+                rest = slice(xs, 0, m)
+                row = concat(first, rest)
+                yield row
+            }
+            return out
+        }
+        entry shifts = shifts";
+    let loops = crate::loops::print(&crate::lower::lower(&wengert_ir::parse(text).expect("a program")));
+    // One copy of each part, none of the row.
+    assert_eq!(loops.matches("copy_words").count(), 2, "{loops}");
+    let xs = Value::reals([2.0, 3.0, 4.0]);
+    let given = call(text, &[xs, Value::Int(2)]);
+    assert_eq!(
+        given.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["[[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]"]
+    );
+    let none = Value::reals([]);
+    let given = call(text, &[none.clone(), Value::Int(0)]);
+    assert_eq!(given.iter().map(ToString::to_string).collect::<Vec<_>>(), ["[]"]);
+    assert_eq!(fault(text, &[none, Value::Int(1)]).message(), "`slice xs 0 -1`: the array has 0 elements");
+}

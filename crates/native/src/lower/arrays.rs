@@ -485,6 +485,7 @@ pub(super) fn makes_in_place(block: &Block, var: Var) -> bool {
                 | ArrayOp::Zeros
                 | ArrayOp::Iota
                 | ArrayOp::Replicate
+                | ArrayOp::Concat
                 | ArrayOp::Reverse
                 | ArrayOp::Sort
                 | ArrayOp::ArgSort

@@ -102,22 +102,28 @@ impl Lower<'_> {
         let first = self.load(a.first, Operand::Int(0), a.elem);
         self.emit(Stmt::Set(best, Value::Copy(first)));
         self.emit(Stmt::Set(place, Value::Copy(Operand::Int(0))));
-        let compare = if largest { Compare::Gt } else { Compare::Lt };
+        // Almost always the next one is not better: a branch is cheaper than a choice for which the next one waits.
+        let not_better = if largest { Compare::Ge } else { Compare::Le };
         self.for_each(size, false, |this, i| {
             let x = this.load(a.first, i, a.elem);
             let best_now = Operand::Local(best);
-            let better = if a.elem == Elem::Real {
-                let better = this.set(Word::Int, Value::CompareReal(compare, x, best_now));
-                // A NaN beats every number, and nothing beats it.
-                let nan = this.set(Word::Int, Value::CompareReal(Compare::Ne, x, x));
-                let number = this.set(Word::Int, Value::CompareReal(Compare::Eq, best_now, best_now));
-                let first_nan = this.set(Word::Int, Value::Int(Int::And, nan, number));
-                this.set(Word::Int, Value::Int(Int::Or, better, first_nan))
-            } else {
-                this.set(Word::Int, Value::CompareInt(compare, x, best_now))
+            let take = |this: &mut Self| {
+                this.emit(Stmt::Set(best, Value::Copy(x)));
+                this.emit(Stmt::Set(place, Value::Copy(i)));
             };
-            this.emit(Stmt::Set(best, Value::Select(better, x, best_now)));
-            this.emit(Stmt::Set(place, Value::Select(better, i, Operand::Local(place))));
+            let (worse, otherwise) = if a.elem == Elem::Real {
+                let worse = this.set(Word::Int, Value::CompareReal(not_better, best_now, x));
+                // A NaN beats every number, and nothing beats it.
+                let otherwise = this.apart(|this| {
+                    let number = this.set(Word::Int, Value::CompareReal(Compare::Eq, best_now, best_now));
+                    let then = this.apart(take);
+                    this.emit(Stmt::If { cond: number, then, otherwise: Vec::new() });
+                });
+                (worse, otherwise)
+            } else {
+                (this.set(Word::Int, Value::CompareInt(not_better, best_now, x)), this.apart(take))
+            };
+            this.emit(Stmt::If { cond: worse, then: Vec::new(), otherwise });
         });
         self.bind_word(out, Operand::Local(if place_only { place } else { best }));
     }

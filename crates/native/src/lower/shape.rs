@@ -110,15 +110,33 @@ impl Lower<'_> {
                 Some(std::iter::once(n).chain(dims).collect())
             }
             ArrayOp::MatVec => Some(vec![*self.dims_of(first, inside)?.first()?]),
+            ArrayOp::Slice => {
+                let (from, to) = (self.int_of(args.get(1)?, inside)?, self.int_of(args.get(2)?, inside)?);
+                let dims = self.dims_of(first, inside)?;
+                let rows = self.int(Int::Sub, to, from);
+                let rows = self.not_negative(rows);
+                Some(self.with_rows(rows, dims.get(1..)?))
+            }
+            ArrayOp::Concat if self.ty(first).rank() == 1 => {
+                let (a, b) = (self.dims_of(first, inside)?, self.dims_of(args.get(1)?, inside)?);
+                Some(vec![self.int(Int::Add, *a.first()?, *b.first()?)])
+            }
             _ => None,
         }
     }
 
     /// The value of an integer that is a size, never negative.
     fn size_of(&mut self, atom: &Atom, inside: &[Inside<'_>]) -> Option<Operand> {
-        match self.int_of(atom, inside)? {
-            Operand::Int(n) => Some(Operand::Int(n.max(0))),
-            other => Some(self.set(Word::Int, Value::Int(Int::Max, other, Operand::Int(0)))),
+        let n = self.int_of(atom, inside)?;
+        Some(self.not_negative(n))
+    }
+
+    /// A number, or 0 if it is less.
+    fn not_negative(&mut self, n: Operand) -> Operand {
+        match n {
+            Operand::Int(n) => Operand::Int(n.max(0)),
+            Operand::Local(local) if self.sizes.contains(&local) => n,
+            other => self.set(Word::Int, Value::Int(Int::Max, other, Operand::Int(0))),
         }
     }
 
