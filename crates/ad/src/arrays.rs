@@ -48,6 +48,7 @@ pub(crate) fn is_linear(op: ArrayOp, operand: usize, count: usize) -> bool {
         | ArrayOp::Dot
         | ArrayOp::MatVec
         | ArrayOp::MatMul
+        | ArrayOp::AddProduct(_)
         | ArrayOp::Maximum
         | ArrayOp::Minimum
         | ArrayOp::Sort => true,
@@ -205,6 +206,9 @@ impl Scope<'_> {
     }
 
     fn array(&mut self, code: &mut Code<'_>, stmt: &Stmt, out: Var, op: ArrayOp, args: &[Atom]) -> Vec<Lin> {
+        if let Some(lins) = self.product(code, stmt, out, op, args) {
+            return lins;
+        }
         match (op, args) {
             (ArrayOp::Maximum | ArrayOp::Minimum, [xs]) => {
                 code.b.push(stmt.clone());

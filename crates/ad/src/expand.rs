@@ -1,5 +1,5 @@
-//! Products of arrays written out: before a function is differentiated, `product`, `dot`, `matvec` and `matmul` become
-//! loops wherever their operands vary.
+//! Products of the elements of arrays written out: before a function is differentiated, `product` and `dot` become loops wherever
+//! their operands vary. Products of matrices stay: [`crate::products`].
 //!
 //! ```text
 //! d = dot xs ys        d = loop over (x, y) in (xs, ys), total = 0.0: total + x * y
@@ -11,10 +11,9 @@
 use crate::{Ad, Code, Key, activity, deep};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
-use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Atom, Block, Compare, Loop, Mode, Op, Requirement, Stmt, Var};
 use wengert_ir::program::Func;
-use wengert_ir::ty::{Elem, Ty};
+use wengert_ir::ty::Ty;
 use wengert_prim::RealOp;
 
 /// A function, ready to be differentiated.
@@ -53,8 +52,7 @@ impl Ad {
 }
 
 fn is_product(stmt: &Stmt, active: &FxHashSet<Var>) -> bool {
-    let product =
-        matches!(stmt.op, Op::Array(ArrayOp::Product | ArrayOp::Dot | ArrayOp::MatVec | ArrayOp::MatMul, _));
+    let product = matches!(stmt.op, Op::Array(ArrayOp::Product | ArrayOp::Dot, _));
     product && stmt.outs.iter().any(|out| active.contains(out))
 }
 
@@ -87,20 +85,6 @@ fn product(code: &mut Code<'_>, op: ArrayOp, args: &[Atom]) -> Atom {
             let [m, n] = [xs, ys].map(|array| code.length(array));
             require(code, Requirement::SameSize("dot".into()), m, n);
             dot(code, xs, ys)
-        }
-        (ArrayOp::MatVec, [rows, vector]) => each_row(code, rows, 1, |code, row| {
-            let [m, n] = [&row, vector].map(|array| code.length(array));
-            require(code, Requirement::ProductSize("matvec".into()), m, n);
-            dot(code, &row, vector)
-        }),
-        (_, [left, right]) => {
-            let height = code.length(right);
-            let columns = code.b.called("columns").array(ArrayOp::Transpose, [right.clone()]);
-            each_row(code, left, 2, |code, row| {
-                let m = code.length(&row);
-                require(code, Requirement::ProductSize("matmul".into()), m, height);
-                each_row(code, &columns, 1, |code, column| dot(code, &row, &column))
-            })
         }
         (_, _) => Atom::Unit,
     }
@@ -156,19 +140,4 @@ fn fold(
         body,
     };
     code.b.named(&[("total".into(), Ty::REAL)], Op::Loop(Box::new(parts))).remove(0)
-}
-
-/// The array of what `make` gives for each row of a matrix of reals.
-fn each_row(
-    code: &mut Code<'_>,
-    matrix: &Atom,
-    rank: u8,
-    make: impl FnOnce(&mut Code<'_>, Atom) -> Atom,
-) -> Atom {
-    let len = code.length(matrix);
-    let row = code.open_rows(&[("row", Ty::Array(Elem::Real, 1))]).remove(0);
-    let result = make(code, row);
-    let body = code.b.close(vec![result]);
-    let out: (Name, Ty) = ("products".into(), Ty::Array(Elem::Real, rank));
-    code.each(len, vec![matrix.clone()], Vec::new(), body, &[out]).remove(0)
 }

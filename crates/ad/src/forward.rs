@@ -36,7 +36,7 @@ impl Writer<'_, '_> {
     }
 
     /// Name and type of the tangent of a variable.
-    fn dotted(&mut self, var: Var) -> (Name, Ty) {
+    pub(crate) fn dotted(&mut self, var: Var) -> (Name, Ty) {
         let VarInfo { name, ty } = self.info(var);
         (dotted(name), self.code.ad.tangent(ty).unwrap_or(ty))
     }
@@ -80,7 +80,7 @@ impl Writer<'_, '_> {
     }
 
     /// An operand of an operation on tangents.
-    fn arg(&mut self, arg: &Arg) -> Atom {
+    pub(crate) fn arg(&mut self, arg: &Arg) -> Atom {
         match arg {
             Arg::Fixed(atom) => self.primal(atom),
             Arg::Linear(of) => self.get_or_zero(of),
@@ -134,6 +134,7 @@ impl Writer<'_, '_> {
             Lin::Branch(branch) => self.branch(branch),
             Lin::Loop(parts) => self.repeat(parts),
             Lin::Call(call) => self.call(call),
+            Lin::Product(product) => self.product(product),
             Lin::Sum { out, parts } => {
                 let mut sum: Option<Atom> = None;
                 for of in parts {

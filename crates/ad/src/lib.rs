@@ -39,6 +39,7 @@ mod levels;
 mod linear;
 mod linearity;
 mod linearize;
+mod products;
 mod requests;
 mod scalar;
 mod specialize;

@@ -17,7 +17,7 @@
 use crate::Key;
 use indexmap::IndexSet;
 use rustc_hash::FxHashSet;
-use wengert_ir::op::{ArrayOp, Atom, Stmt, Var};
+use wengert_ir::op::{ArrayOp, Atom, Lie, Stmt, Var};
 use wengert_ir::program::{FuncId, VarInfo};
 use wengert_ir::ty::{DataId, Elem, Table, Ty};
 
@@ -75,6 +75,8 @@ pub(crate) enum Lin {
     Loop(Box<LinLoop>),
     /// A call.
     Call(Box<LinCall>),
+    /// Products of matrices and vectors, added to something.
+    Product(Box<LinProduct>),
     /// A sum; zero if there are no parts.
     Sum { out: Var, parts: Vec<Ref> },
     /// The transpose of a function that a rule gives.
@@ -158,6 +160,25 @@ pub(crate) struct LinCall {
     pub(crate) args: Vec<Arg>,
     /// For each result the variable, if it varies.
     pub(crate) outs: Vec<Option<Var>>,
+}
+
+/// `out = sum + Σ` products, at indices of the sum; without one, zeros.
+#[derive(Debug)]
+pub(crate) struct LinProduct {
+    pub(crate) out: Var,
+    pub(crate) lie: Lie,
+    pub(crate) sum: Option<Arg>,
+    pub(crate) indices: Vec<Atom>,
+    /// Factors, one of each two a tangent.
+    pub(crate) pairs: Vec<(Arg, Arg)>,
+}
+
+impl LinProduct {
+    /// The tangents among the operands.
+    pub(crate) fn linear(&self) -> impl Iterator<Item = &Ref> {
+        let factors = self.pairs.iter().flat_map(|(x, y)| [x, y]);
+        self.sum.iter().chain(factors).filter_map(Arg::linear)
+    }
 }
 
 #[derive(Debug)]
@@ -314,6 +335,14 @@ impl Mentions<'_> {
                     arg.linear().into_iter().for_each(|of| self.shaped(of));
                 }
             }
+            Lin::Product(product) => {
+                product.indices.iter().for_each(|index| self.atom(index));
+                product.sum.iter().for_each(|sum| self.arg(sum));
+                for (x, y) in &product.pairs {
+                    self.arg(x);
+                    self.arg(y);
+                }
+            }
             Lin::Sum { parts, .. } => parts.iter().for_each(|of| self.of(of)),
             Lin::Pullback(pullback) => {
                 let LinPullback { back, points, values, .. } = &**pullback;
@@ -386,6 +415,7 @@ pub(crate) fn uses(lin: &Lin, visit: &mut dyn FnMut(&Ref)) {
             loop_captured(parts).into_iter().for_each(|var| visit(&Ref::Var(var)));
         }
         Lin::Call(call) => call.args.iter().filter_map(Arg::linear).for_each(visit),
+        Lin::Product(product) => product.linear().for_each(visit),
         Lin::Sum { parts, .. } => parts.iter().for_each(visit),
         Lin::Pullback(pullback) => pullback.points.iter().filter_map(|(_, of)| of.as_ref()).for_each(visit),
     }
@@ -407,6 +437,7 @@ pub(crate) fn defines(lin: &Lin, visit: &mut dyn FnMut(Var)) {
         Lin::Form { out, .. } | Lin::Array { out, .. } | Lin::Make { out, .. } | Lin::Sum { out, .. } => {
             visit(*out)
         }
+        Lin::Product(product) => visit(product.out),
         Lin::Fields { outs, .. } => outs.iter().copied().for_each(visit),
         Lin::Branch(branch) => branch.outs.iter().flatten().copied().for_each(visit),
         Lin::Loop(parts) => {

@@ -93,6 +93,10 @@ impl Check<'_> {
                 args,
             ) => vec![args.first().is_some_and(|xs| self.is_zero(xs))],
             Op::Array(ArrayOp::Dot | ArrayOp::MatVec | ArrayOp::MatMul, args) => vec![any(args)],
+            Op::Array(ArrayOp::AddProduct(_), args) => match self.func.product(args) {
+                Some((sum, _, factors)) => vec![self.is_zero(sum) && factors.chunks(2).all(any)],
+                None => Vec::new(),
+            },
             Op::Array(ArrayOp::Literal | ArrayOp::Add | ArrayOp::Concat, args) => vec![all(args)],
             Op::Loop(parts) => self.zeros_of_loop(parts),
             _ => Vec::new(),
@@ -208,6 +212,15 @@ impl Check<'_> {
             Op::Make { fields, .. } => self.vanish(fields),
             Op::Array(ArrayOp::Dot | ArrayOp::MatVec | ArrayOp::MatMul, args) => {
                 args.iter().filter(|arg| self.is_active(arg)).count() == 1
+            }
+            Op::Array(ArrayOp::AddProduct(_), args) => {
+                let Some((sum, _, factors)) = self.func.product(args) else { return false };
+                let (sum, pairs) = (sum.clone(), factors.chunks(2));
+                let one = |this: &Self, pair: &[Atom]| {
+                    let active = pair.iter().filter(|factor| this.is_active(factor)).count();
+                    active == 1 || active == 0 && pair.iter().any(|factor| this.is_zero(factor))
+                };
+                pairs.into_iter().all(|pair| one(self, pair)) && self.vanish([&sum])
             }
             Op::Array(ArrayOp::Product | ArrayOp::Maximum | ArrayOp::Minimum | ArrayOp::Sort, _) => false,
             Op::Array(ArrayOp::Length(_) | ArrayOp::Zeros, _) => true,

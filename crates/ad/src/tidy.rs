@@ -223,6 +223,7 @@ impl Dead<'_> {
                 ArrayOp::Empty(..)
                 | ArrayOp::Length(_)
                 | ArrayOp::Zeros
+                | ArrayOp::AddProduct(_)
                 | ArrayOp::Reverse
                 | ArrayOp::Transpose
                 | ArrayOp::Sum

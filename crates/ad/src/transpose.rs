@@ -197,6 +197,7 @@ impl Transposer<'_, '_> {
             Lin::Branch(branch) => self.branch(branch),
             Lin::Loop(parts) => self.repeat(parts),
             Lin::Call(call) => self.call(call),
+            Lin::Product(product) => self.product(product),
             Lin::Sum { out, parts } => {
                 let Some(bar) = self.take(*out) else { return };
                 parts.iter().for_each(|of| self.add(of, bar.clone(), false));

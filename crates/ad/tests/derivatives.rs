@@ -412,11 +412,11 @@ entry main = main
         text,
         &expect![[r#"
             residual F {
-              F([][]Real, [][]Real, []Real, [][]Real, []Real)
+              F([][]Real, []Real, [][]Real, [][]Real, []Real)
             }
 
             func main(m: [][]Real, k: [][]Real, v: []Real, w: [][]Real, u: []Real) -> ([][]Real, []Real) {
-              p, q, columns = primal_f(m, k, v)
+              p, q = primal_f(m, k, v)
               n = length(p)
               n2 = length(w)
               require n == n2, shape vjp
@@ -426,73 +426,23 @@ entry main = main
               n5 = length(q)
               n6 = length(u)
               require n5 == n6, shape vjp
-              ts, ts2 = back_f(m, columns, v, w, u)
+              ts, ts2 = back_f(k, v, m, w, u)
               return ts, ts2
             }
 
-            func primal_f(m: [][]Real, k: [][]Real, v: []Real) -> ([][]Real, []Real, [][]Real) {
-              n = length(k)
-              columns = transpose(k)
-              n2 = length(m)
-              products2 = each i < n2, row in m {
-                n3 = length(row)
-                require n3 == n, product_size matmul
-                n4 = length(columns)
-                products = each i2 < n4, row2 in columns {
-                  n5 = length(row)
-                  total3 = for i3 < n5, total = 0.0, x in row, y in row2 {
-                    t = x * y
-                    total2 = total + t
-                    yield total2
-                  }
-                  yield total3
-                }
-                yield products
-              }
-              n6 = length(m)
-              products3 = each i4 < n6, row3 in m {
-                n7 = length(row3)
-                n8 = length(v)
-                require n7 == n8, product_size matvec
-                n9 = length(row3)
-                total6 = for i5 < n9, total4 = 0.0, x2 in row3, y2 in v {
-                  t2 = x2 * y2
-                  total5 = total4 + t2
-                  yield total5
-                }
-                yield total6
-              }
-              return products2, products3, columns
+            func primal_f(m: [][]Real, k: [][]Real, v: []Real) -> ([][]Real, []Real) {
+              p = matmul(m, k)
+              q = matvec(m, v)
+              return p, q
             }
 
-            func back_f(m: [][]Real, columns: [][]Real, v: []Real, p_bar: [][]Real, q_bar: []Real) -> ([][]Real, []Real) {
+            func back_f(k: [][]Real, v: []Real, m: [][]Real, p_bar: [][]Real, q_bar: []Real) -> ([][]Real, []Real) {
               zeros = zeros(v)
-              n = length(m)
-              v_bar5, m_bar = each backward i < n, v_bar += zeros, row in m, products_bar in q_bar {
-                n2 = length(v)
-                v_bar4, row_bar = each backward i2 < n2, v_bar2 += v_bar, y in v, x in row {
-                  x_bar = mul_zero(products_bar, y)
-                  t = mul_zero(products_bar, x)
-                  v_bar3 = v_bar2 with [i2] += t
-                  yield v_bar3, x_bar
-                }
-                yield v_bar4, row_bar
-              }
-              n3 = length(m)
-              m_bar8 = each backward i3 < n3, m_bar2 += m_bar, row2 in m, products_bar2 in p_bar {
-                n4 = length(columns)
-                m_bar7 = each backward i4 < n4, m_bar3 += m_bar2, row3 in columns, products_bar3 in products_bar2 {
-                  n5 = length(row3)
-                  m_bar6 = each backward i5 < n5, m_bar4 += m_bar3, y2 in row3 {
-                    t2 = mul_zero(products_bar3, y2)
-                    m_bar5 = m_bar4 with [i3, i5] += t2
-                    yield m_bar5
-                  }
-                  yield m_bar6
-                }
-                yield m_bar7
-              }
-              return m_bar8, v_bar5
+              v_bar = add_product_tn_backward(zeros, m, q_bar)
+              zeros2 = zeros(m)
+              m_bar = add_product_backward(zeros2, q_bar, v)
+              m_bar2 = add_product_nt_backward(m_bar, p_bar, k)
+              return m_bar2, v_bar
             }
         "#]],
     );

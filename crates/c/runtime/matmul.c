@@ -1,56 +1,258 @@
-/* ---- The product of matrices ------------------------------------------------------------------------------------
+/* ---- Products of matrices and vectors ---------------------------------------------------------------------------
  *
- * `out` (n by width) is `a` (n by m) times `b` (m by width). Each element is summed from left to right. Tiles of 4 rows and
- * 16 columns are kept in registers, and the columns of `b` that a tile needs are copied side by side, some rows at a time. */
+ * They are added to what is there: `out` (n by width) += `x` (n by m) times `y` (m by width). Element by element the terms
+ * come one after the other, from the first to the last or backwards. Tiles of 4 rows and 16 columns are kept in registers, and
+ * the columns of `y` that a tile needs are copied side by side, some rows at a time.
+ *
+ * Where zeros are strong, a zero times anything is zero. That makes a difference only where a factor is infinite or no number,
+ * and then the plain sum is not finite: such a tile is done again, carefully. */
 
 enum { WG_ROWS = 4, WG_COLUMNS = 16, WG_DEPTH = 192 };
+enum { WG_FIRST = 1, WG_SECOND = 2, WG_BACKWARD = 4, WG_STRONG = 8 };
 typedef double wg_vector __attribute__((vector_size(64), aligned(8), may_alias));
 
+/* A factor: element (i, j) is at i * down + j * right. */
+typedef struct { const double *items; word down, right; } wg_factor;
+
+static inline double wg_at(wg_factor x, word i, word j) { return x.items[i * x.down + j * x.right]; }
+static inline wg_factor wg_factor_of(const double *items, word rows, word columns, int transposed) {
+    wg_factor plain = {items, columns, 1}, other = {items, 1, rows};
+    return transposed ? other : plain;
+}
+
+/* What a tile has is finite: no term of it was infinite or no number. */
+static inline int wg_finite(const double *sums, word count) {
+    double total = 0.0;
+    for (word i = 0; i < count; i++) total += sums[i] - sums[i];
+    return total == 0.0;
+}
+
+/* The terms of 4 rows at `a`, each `step` after the one before, with the rows of the panel. */
 static inline __attribute__((always_inline)) void wg_tile(
-    const double *restrict a, word stride, const double *restrict panel, word depth, double *restrict out, word width,
-    const int rows) {
+    const double *restrict a, word down, word step, const double *restrict panel, word depth, double *restrict tile) {
     wg_vector sums[WG_ROWS][2];
-    for (int i = 0; i < rows; i++) {
-        memcpy(&sums[i][0], out + i * width, 64);
-        memcpy(&sums[i][1], out + i * width + 8, 64);
-    }
+    memcpy(sums, tile, sizeof sums);
     for (word k = 0; k < depth; k++) {
         wg_vector left = *(const wg_vector *)(panel + k * WG_COLUMNS);
         wg_vector right = *(const wg_vector *)(panel + k * WG_COLUMNS + 8);
-        for (int i = 0; i < rows; i++) {
-            double x = a[i * stride + k];
+        for (int i = 0; i < WG_ROWS; i++) {
+            double x = a[i * down + k * step];
             sums[i][0] += x * left;
             sums[i][1] += x * right;
         }
     }
-    for (int i = 0; i < rows; i++) {
-        memcpy(out + i * width, &sums[i][0], 64);
-        memcpy(out + i * width + 8, &sums[i][1], 64);
+    memcpy(tile, sums, sizeof sums);
+}
+
+static __attribute__((noinline, cold)) void wg_careful_tile(
+    const double *a, word down, word step, const double *panel, word depth, double *tile, word rows) {
+    for (word i = 0; i < rows; i++) {
+        for (word k = 0; k < depth; k++) {
+            for (word j = 0; j < WG_COLUMNS; j++) {
+                tile[i * WG_COLUMNS + j] += wg_mul_zero(a[i * down + k * step], panel[k * WG_COLUMNS + j]);
+            }
+        }
     }
+}
+
+/* The same for what may stand out over the edge of `out`. */
+static inline __attribute__((always_inline)) void wg_edge_tile(
+    const double *a, word down, word step, const double *panel, word depth, double *out, word width, word rows,
+    word columns, int strong) {
+    double tile[WG_ROWS * WG_COLUMNS] __attribute__((aligned(64)));
+    int inside = rows == WG_ROWS && columns == WG_COLUMNS;
+    if (inside) {
+        for (int i = 0; i < WG_ROWS; i++) memcpy(tile + i * WG_COLUMNS, out + i * width, WG_COLUMNS * 8);
+    } else {
+        memset(tile, 0, sizeof tile);
+        for (word i = 0; i < rows; i++) memcpy(tile + i * WG_COLUMNS, out + i * width, (size_t)columns * 8);
+    }
+    if (rows == WG_ROWS) {
+        wg_tile(a, down, step, panel, depth, tile);
+    } else {
+        for (word k = 0; k < depth; k++) {
+            for (word i = 0; i < rows; i++) {
+                double x = a[i * down + k * step];
+                for (int j = 0; j < WG_COLUMNS; j++) tile[i * WG_COLUMNS + j] += x * panel[k * WG_COLUMNS + j];
+            }
+        }
+    }
+    if (strong && !wg_finite(tile, WG_ROWS * WG_COLUMNS)) {
+        for (word i = 0; i < rows; i++) memcpy(tile + i * WG_COLUMNS, out + i * width, (size_t)columns * 8);
+        wg_careful_tile(a, down, step, panel, depth, tile, rows);
+    }
+    for (word i = 0; i < rows; i++) memcpy(out + i * width, tile + i * WG_COLUMNS, (size_t)columns * 8);
+}
+
+static void wg_add_tiles(double *restrict out, word n, word m, word width, wg_factor x, wg_factor y, word how) {
+    double panel[WG_DEPTH * WG_COLUMNS] __attribute__((aligned(64)));
+    int strong = (how & WG_STRONG) != 0;
+    word last = how & WG_BACKWARD ? m - 1 : 0, step = how & WG_BACKWARD ? -1 : 1;
+    for (word column = 0; column < width; column += WG_COLUMNS) {
+        word columns = width - column < WG_COLUMNS ? width - column : WG_COLUMNS;
+        if (columns < WG_COLUMNS) memset(panel, 0, sizeof panel);
+        for (word start = 0; start < m; start += WG_DEPTH) {
+            word depth = m - start < WG_DEPTH ? m - start : WG_DEPTH;
+            word first = last + step * start;
+            for (word k = 0; k < depth; k++) {
+                const double *from = y.items + (first + step * k) * y.down + column * y.right;
+                if (y.right == 1) {
+                    memcpy(panel + k * WG_COLUMNS, from, (size_t)columns * 8);
+                } else {
+                    for (word j = 0; j < columns; j++) panel[k * WG_COLUMNS + j] = from[j * y.right];
+                }
+            }
+            for (word i = 0; i < n; i += WG_ROWS) {
+                word rows = n - i < WG_ROWS ? n - i : WG_ROWS;
+                const double *a = x.items + i * x.down + first * x.right;
+                double *to = out + i * width + column;
+                if (x.right == 1 && step == 1) {
+                    wg_edge_tile(a, x.down, 1, panel, depth, to, width, rows, columns, strong);
+                } else {
+                    wg_edge_tile(a, x.down, step * x.right, panel, depth, to, width, rows, columns, strong);
+                }
+            }
+        }
+    }
+}
+
+/* Adds `m` rows, each times a number, to one. */
+static inline __attribute__((always_inline)) void wg_add_scaled(
+    double *restrict out, word width, const double *scale, word scale_step, const double *rows, word down, word m,
+    word how) {
+    for (word l = 0; l < m; l++) {
+        word k = how & WG_BACKWARD ? m - 1 - l : l;
+        double x = scale[k * scale_step];
+        const double *restrict row = rows + k * down;
+        if ((how & WG_STRONG) && x == 0.0) continue;
+        /* A number that is finite and not zero times zero is zero. */
+        if (!(how & WG_STRONG) || x - x == 0.0) {
+            for (word j = 0; j < width; j++) out[j] += x * row[j];
+        } else {
+            for (word j = 0; j < width; j++) out[j] += wg_mul_zero(x, row[j]);
+        }
+    }
+}
+
+/* Adds the product of a row with one more to a number. */
+static inline __attribute__((always_inline)) void wg_add_dot(
+    double *out, const double *restrict row, const double *other, word other_step, word m, word how) {
+    double sum = *out;
+    if (how & WG_BACKWARD) {
+        for (word k = m; k-- > 0;) sum += row[k] * other[k * other_step];
+    } else {
+        for (word k = 0; k < m; k++) sum += row[k] * other[k * other_step];
+    }
+    if ((how & WG_STRONG) && !wg_finite(&sum, 1)) {
+        sum = *out;
+        for (word l = 0; l < m; l++) {
+            word k = how & WG_BACKWARD ? m - 1 - l : l;
+            sum += wg_mul_zero(row[k], other[k * other_step]);
+        }
+    }
+    *out = sum;
+}
+
+/* The same in any order, if both lie so. */
+static inline __attribute__((always_inline)) void wg_add_dot_fast(
+    double *out, const double *restrict row, const double *other, word other_step, word m, word how) {
+#ifdef WG_EXACT
+    wg_add_dot(out, row, other, other_step, m, how);
+#else
+    if (other_step != 1) {
+        wg_add_dot(out, row, other, other_step, m, how);
+        return;
+    }
+    double sum = *out;
+#pragma omp simd reduction(+ : sum)
+    for (word k = 0; k < m; k++) sum += row[k] * other[k];
+    if ((how & WG_STRONG) && !wg_finite(&sum, 1)) {
+        wg_add_dot(out, row, other, other_step, m, how);
+    } else {
+        *out = sum;
+    }
+#endif
+}
+
+/* A matrix that lies transposed, or backwards, as it should: tiles go through it again and again. */
+static const double *wg_straight(wg_factor x, word n, word m, double *to) {
+    enum { BLOCK = 32 };
+    for (word j = 0; j < m; j += BLOCK) {
+        word end = m - j < BLOCK ? m : j + BLOCK;
+        for (word i = 0; i < n; i++) {
+            for (word k = j; k < end; k++) to[i * m + k] = wg_at(x, i, k);
+        }
+    }
+    return to;
+}
+
+static WG_UNUSED void wg_add_one_product(
+    double *out, word n, word m, word width, word how, const double *xs, const double *ys) {
+    if (n <= 0 || m <= 0 || width <= 0) return;
+    /* A factor that is part of what is added to is copied first. */
+    void *kept[3] = {NULL, NULL, NULL};
+    if (xs < out + n * width && out < xs + n * m && (kept[0] = malloc((size_t)(n * m) * 8))) {
+        xs = memcpy(kept[0], xs, (size_t)(n * m) * 8);
+    }
+    if (ys < out + n * width && out < ys + m * width && (kept[1] = malloc((size_t)(m * width) * 8))) {
+        ys = memcpy(kept[1], ys, (size_t)(m * width) * 8);
+    }
+    wg_factor x = wg_factor_of(xs, n, m, (how & WG_FIRST) != 0);
+    wg_factor y = wg_factor_of(ys, m, width, (how & WG_SECOND) != 0);
+    if (width == 1) {
+        if (x.right == 1) {
+            for (word i = 0; i < n; i++) wg_add_dot_fast(out + i, xs + i * x.down, ys, 1, m, how);
+        } else {
+            wg_add_scaled(out, n, ys, 1, xs, x.right, m, how);
+        }
+    } else if (n < WG_ROWS || m < WG_ROWS || width < WG_ROWS) {
+        for (word i = 0; i < n; i++) {
+            if (y.right == 1) {
+                wg_add_scaled(out + i * width, width, xs + i * x.down, x.right, ys, y.down, m, how);
+            } else {
+                for (word j = 0; j < width; j++) {
+                    wg_add_dot_fast(out + i * width + j, ys + j * y.right, xs + i * x.down, x.right, m, how);
+                }
+            }
+        }
+    } else {
+        if (x.right != 1 && width > WG_COLUMNS && (kept[2] = malloc((size_t)(n * m) * 8))) {
+            x = wg_factor_of(wg_straight(x, n, m, kept[2]), n, m, 0);
+        }
+        wg_add_tiles(out, n, m, width, x, y, how);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (kept[i]) free(kept[i]);
+    }
+}
+
+static WG_UNUSED void wg_add_product(
+    double *out, word n, word m, word width, word how, const double *x, const double *y, const double *x2,
+    const double *y2) {
+#ifdef WG_EXACT
+    if (x2) {
+        /* The two products of each term are added up first. */
+        wg_factor a = wg_factor_of(x, n, m, (how & WG_FIRST) != 0), c = wg_factor_of(x2, n, m, (how & WG_FIRST) != 0);
+        wg_factor b = wg_factor_of(y, m, width, (how & WG_SECOND) != 0);
+        wg_factor d = wg_factor_of(y2, m, width, (how & WG_SECOND) != 0);
+        for (word i = 0; i < n; i++) {
+            for (word l = 0; l < m; l++) {
+                word k = how & WG_BACKWARD ? m - 1 - l : l;
+                for (word j = 0; j < width; j++) {
+                    double first = wg_mul_zero(wg_at(a, i, k), wg_at(b, k, j));
+                    out[i * width + j] += first + wg_mul_zero(wg_at(c, i, k), wg_at(d, k, j));
+                }
+            }
+        }
+        return;
+    }
+#endif
+    wg_add_one_product(out, n, m, width, how, x, y);
+    if (x2) wg_add_one_product(out, n, m, width, how, x2, y2);
 }
 
 static WG_UNUSED void wg_matmul(
     const double *restrict a, const double *restrict b, double *restrict out, word n, word m, word width) {
-    double panel[WG_DEPTH * WG_COLUMNS] __attribute__((aligned(64)));
     memset(out, 0, (size_t)(n * width) * 8);
-    word tiled = n < WG_ROWS ? 0 : width - width % WG_COLUMNS;
-    for (word column = 0; column < tiled; column += WG_COLUMNS) {
-        for (word start = 0; start < m; start += WG_DEPTH) {
-            word depth = m - start < WG_DEPTH ? m - start : WG_DEPTH;
-            for (word k = 0; k < depth; k++) {
-                memcpy(panel + k * WG_COLUMNS, b + (start + k) * width + column, WG_COLUMNS * 8);
-            }
-            word i = 0;
-            for (; i + WG_ROWS <= n; i += WG_ROWS) {
-                wg_tile(a + i * m + start, m, panel, depth, out + i * width + column, width, WG_ROWS);
-            }
-            for (; i < n; i++) wg_tile(a + i * m + start, m, panel, depth, out + i * width + column, width, 1);
-        }
-    }
-    for (word i = 0; tiled < width && i < n; i++) {
-        for (word k = 0; k < m; k++) {
-            double x = a[i * m + k];
-            for (word j = tiled; j < width; j++) out[i * width + j] += x * b[k * width + j];
-        }
-    }
+    wg_add_one_product(out, n, m, width, 0, a, b);
 }

@@ -156,6 +156,9 @@ fn entry(unit: &Unit<'_>, name: &str, func: FuncId, code: &mut String) {
 fn assemble(unit: &mut Unit<'_>, math: Math, code: &str, interface: &str) -> String {
     let parts = unit.parts();
     let mut text = String::from("/* Made by Wengert. */\n#define _GNU_SOURCE\n");
+    if math == Math::Host {
+        text.push_str("#define WG_EXACT\n");
+    }
     text.push_str(BASE);
     text.push('\n');
     text.push_str(STACK);

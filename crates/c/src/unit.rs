@@ -305,7 +305,7 @@ impl<'p> Unit<'p> {
             R::SortReal | R::SortInt | R::SortText | R::ArgSortReal | R::ArgSortInt | R::ArgSortText => {
                 self.parts.order = true;
             }
-            R::MatMul => self.parts.matmul = true,
+            R::MatMul | R::AddProduct => self.parts.matmul = true,
             R::Power | R::Polygamma => self.parts.functions = true,
             R::IntPower | R::CopyWords | R::ZeroWords | R::Map | R::Scratch => {}
         }
@@ -327,6 +327,7 @@ impl<'p> Unit<'p> {
             R::ArgSortInt => "wg_argsort_int",
             R::ArgSortText => "wg_argsort_text",
             R::MatMul => "wg_matmul",
+            R::AddProduct => "wg_add_product",
             R::CopyWords => "wg_copy",
             R::ZeroWords => "wg_zero",
             // These are made for the code generator without vectors only.
@@ -342,7 +343,7 @@ impl<'p> Unit<'p> {
             R::TextAppend | R::ShowReal | R::ShowInt | R::ShowText | R::TextJoin => true,
             R::SortReal | R::SortInt | R::SortText | R::ArgSortReal | R::ArgSortInt | R::ArgSortText => true,
             R::Power | R::Polygamma | R::IntPower | R::TextLength | R::TextCompare => false,
-            R::MatMul | R::CopyWords | R::ZeroWords | R::Map | R::Scratch => false,
+            R::MatMul | R::AddProduct | R::CopyWords | R::ZeroWords | R::Map | R::Scratch => false,
         }
     }
 }

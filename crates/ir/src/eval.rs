@@ -18,6 +18,7 @@ mod array;
 mod code;
 mod limits;
 mod machine;
+mod product;
 mod reduce;
 mod require;
 mod scalar;

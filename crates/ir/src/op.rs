@@ -358,6 +358,17 @@ pub enum Requirement {
     Reals(Name),
 }
 
+/// How the factors of [`ArrayOp::AddProduct`] lie, and how it is summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Lie {
+    /// The first of two factors lies transposed.
+    pub first: bool,
+    /// The second does.
+    pub second: bool,
+    /// Terms are added from the last to the first.
+    pub backward: bool,
+}
+
 /// Array operations that take no function. Shapes that do not fit fail as the primitives of these names do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ArrayOp {
@@ -417,6 +428,10 @@ pub enum ArrayOp {
     MatVec,
     /// Two matrices.
     MatMul,
+    /// Array of reals, indices or none, and factors, two by two (two matrices, a matrix and a vector, or a column and a row):
+    /// the array with the products of each two added in its place. Term by term: of each pair a product as
+    /// [`RealOp::MulZero`], the sum of these to the sum so far. Factors that do not fit there, and a place that is not there, add nothing: this never fails.
+    AddProduct(Lie),
     /// Elements in ascending order, NaN last, stable.
     Sort,
     /// The places of the elements in ascending order.

@@ -1,6 +1,6 @@
 //! Functions and programs.
 
-use crate::op::{Block, Var};
+use crate::op::{Atom, Block, Var};
 use crate::ty::{Data, DataId, Id, Table, Ty, ids};
 use indexmap::IndexMap;
 use wengert_base::{Name, Span};
@@ -65,6 +65,14 @@ impl Func {
     /// A new variable.
     pub fn fresh(&mut self, name: Name, ty: Ty) -> Var {
         self.vars.push(VarInfo { name, ty })
+    }
+
+    /// The operands of [`crate::op::ArrayOp::AddProduct`]: the array, the indices, the factors.
+    pub fn product<'t>(&self, args: &'t [Atom]) -> Option<(&'t Atom, &'t [Atom], &'t [Atom])> {
+        let (array, rest) = args.split_first()?;
+        let indices = rest.iter().take_while(|atom| self.type_of(atom) == Ty::INT).count();
+        let (indices, factors) = rest.split_at(indices);
+        Some((array, indices, factors))
     }
 
     /// The type of a variable.

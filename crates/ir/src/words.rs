@@ -2,7 +2,7 @@
 //!
 //! Arithmetic is written alike on reals and integers (`x + y`, `min(x, y)`): the operands tell which is meant.
 
-use crate::op::{ArrayOp, Compare, Convert, IntOp, TextOp};
+use crate::op::{ArrayOp, Compare, Convert, IntOp, Lie, TextOp};
 use wengert_prim::RealOp;
 
 /// Words that are no names unless in back-quotes.
@@ -187,11 +187,23 @@ const ARRAY: &[(&str, ArrayOp)] = &[
     ("dot", ArrayOp::Dot),
     ("matvec", ArrayOp::MatVec),
     ("matmul", ArrayOp::MatMul),
+    ("add_product", lying(false, false, false)),
+    ("add_product_tn", lying(true, false, false)),
+    ("add_product_nt", lying(false, true, false)),
+    ("add_product_tt", lying(true, true, false)),
+    ("add_product_backward", lying(false, false, true)),
+    ("add_product_tn_backward", lying(true, false, true)),
+    ("add_product_nt_backward", lying(false, true, true)),
+    ("add_product_tt_backward", lying(true, true, true)),
     ("sort", ArrayOp::Sort),
     ("argsort", ArrayOp::ArgSort),
     ("ravel", ArrayOp::Ravel),
     ("reshape", ArrayOp::Reshape),
 ];
+
+const fn lying(first: bool, second: bool, backward: bool) -> ArrayOp {
+    ArrayOp::AddProduct(Lie { first, second, backward })
+}
 
 /// The word for an array operation, if it is written as a function of its operands.
 pub(crate) fn array(op: ArrayOp) -> Option<&'static str> {

@@ -12,7 +12,7 @@ mod value;
 
 use crate::compiled::Math;
 use crate::loops::{Func, Kind, Program, Word};
-use crate::runtime::{blocks, context, math, order, stack, text};
+use crate::runtime::{blocks, context, math, order, product, stack, text};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
     AbiParam, Function, InstBuilder, MemFlagsData, Signature, Type, UserFuncName, types,
@@ -113,6 +113,8 @@ impl<'a> Compiler<'a> {
         }
         if math == Math::Fast {
             builder.symbols(blocks::scalars());
+            builder.symbol("matmul", product::matmul_fast as *const u8);
+            builder.symbol("add_product", product::fast as *const u8);
         }
         let mut module = JITModule::new(builder);
         let mut imports = FxHashMap::default();
@@ -264,7 +266,8 @@ fn symbols() -> Vec<(&'static str, *const u8)> {
         ("power", math::power as *const u8),
         ("polygamma", math::polygamma as *const u8),
         ("int_power", math::int_power as *const u8),
-        ("matmul", math::matmul as *const u8),
+        ("matmul", product::matmul_exact as *const u8),
+        ("add_product", product::exact as *const u8),
         ("map", blocks::map as *const u8),
         ("scratch", blocks::scratch as *const u8),
     ];
@@ -297,6 +300,7 @@ fn signatures() -> Vec<(&'static str, Vec<Type>, Option<Type>)> {
         ("polygamma", vec![I64, I64, F64], Some(F64)),
         ("int_power", vec![I64, I64, I64], word),
         ("matmul", vec![I64; 7], None),
+        ("add_product", vec![I64; 10], None),
         ("map", vec![I64; 5], None),
         ("scratch", vec![I64; 2], word),
     ];

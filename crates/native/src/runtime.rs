@@ -13,5 +13,6 @@ pub(crate) mod context;
 pub(crate) mod heap;
 pub(crate) mod math;
 pub(crate) mod order;
+pub(crate) mod product;
 pub(crate) mod stack;
 pub(crate) mod text;

@@ -116,6 +116,7 @@ fn is_safe_array_op(op: ArrayOp, args: &[Atom]) -> bool {
         | ArrayOp::Length(_)
         | ArrayOp::Zeros
         | ArrayOp::Add
+        | ArrayOp::AddProduct(_)
         | ArrayOp::Flatten
         | ArrayOp::UnflattenLike
         | ArrayOp::Reverse
@@ -212,6 +213,7 @@ impl Lengths {
                 | ArrayOp::Set
                 | ArrayOp::AddAt
                 | ArrayOp::ScatterAdd
+                | ArrayOp::AddProduct(_)
                 | ArrayOp::Reverse
                 | ArrayOp::Sort
                 | ArrayOp::ArgSort,

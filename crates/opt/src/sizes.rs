@@ -527,7 +527,8 @@ impl<'f> Sizes<'f> {
             | ArrayOp::Reverse
             | ArrayOp::Sort
             | ArrayOp::ArgSort
-            | ArrayOp::ScatterAdd => shape(0),
+            | ArrayOp::ScatterAdd
+            | ArrayOp::AddProduct(_) => shape(0),
             ArrayOp::Add => agreed(shape(0), shape(1)),
             ArrayOp::Iota => vec![size(0)],
             ArrayOp::Replicate => [size(0)].into_iter().chain(shape(1)).collect(),

@@ -231,6 +231,7 @@ impl Shapes<'_, '_, '_> {
                 | ArrayOp::Sort
                 | ArrayOp::ArgSort
                 | ArrayOp::ScatterAdd
+                | ArrayOp::AddProduct(_)
                 | ArrayOp::Ravel
                 | ArrayOp::Flatten,
                 args,
@@ -275,7 +276,7 @@ fn versions(body: &Block, accs: &[Var]) -> FxHashMap<Var, usize> {
     for stmt in &body.stmts {
         let outs: Vec<Option<usize>> = match &stmt.op {
             Op::Copy(x) => vec![of(&found, x)],
-            Op::Array(ArrayOp::AddAt | ArrayOp::ScatterAdd | ArrayOp::Add, args) => {
+            Op::Array(ArrayOp::AddAt | ArrayOp::ScatterAdd | ArrayOp::Add | ArrayOp::AddProduct(_), args) => {
                 vec![args.iter().find_map(|arg| of(&found, arg))]
             }
             Op::Loop(parts) => parts.init.iter().chain(&parts.accs).map(|atom| of(&found, atom)).collect(),

@@ -102,6 +102,11 @@ impl Ad {
                 }
             }
             Lin::Call(call) => self.live_call(call, live),
+            Lin::Product(product) => {
+                if live.contains(&product.out) {
+                    live.extend(product.linear().map(Ref::base));
+                }
+            }
             Lin::Sum { out, parts } => {
                 if live.contains(out) {
                     live.extend(parts.iter().map(Ref::base));

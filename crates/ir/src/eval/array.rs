@@ -4,9 +4,9 @@
 //! it means there.
 
 use super::limits::Meter;
-use super::reduce;
 use super::scalar::mistyped;
 use super::value::{Array, Items, Shape, Value, map_items};
+use super::{product, reduce};
 use crate::op::ArrayOp;
 use crate::ty::Elem;
 use smallvec::SmallVec;
@@ -96,6 +96,10 @@ pub(super) fn array_op(meter: &mut Meter, op: ArrayOp, mut args: Args) -> Result
             let (places, values) = (ints(&args, 1)?.to_vec(), array(&args, 2)?.clone());
             let Some(first) = args.first_mut() else { return Err(mistyped("an array")) };
             scatter_add(meter, taken(first)?, &places, &values)
+        }
+        ArrayOp::AddProduct(lie) => {
+            let Some((first, rest)) = args.split_first_mut() else { return Err(mistyped("an array")) };
+            product::add(meter, lie, taken(first)?, rest)
         }
         ArrayOp::Sum
         | ArrayOp::Product
@@ -207,7 +211,7 @@ pub(super) fn place(index: i64, size: usize) -> Result<usize, Fault> {
 }
 
 /// Where what these indices select begins, and its shape.
-fn located(xs: &Array, indices: &[Value]) -> Result<(usize, Shape), Fault> {
+pub(super) fn located(xs: &Array, indices: &[Value]) -> Result<(usize, Shape), Fault> {
     let mut start = 0;
     for (axis, size) in xs.shape().iter().take(indices.len()).enumerate() {
         start = start * size + place(int(indices, axis)?, *size)?;
@@ -266,7 +270,7 @@ fn set(meter: &mut Meter, mut xs: Rc<Array>, indices: &[Value], row: Value) -> R
 }
 
 /// Makes a copy if somebody else has the array too.
-fn unique(meter: &mut Meter, xs: &mut Rc<Array>) -> Result<(), Fault> {
+pub(super) fn unique(meter: &mut Meter, xs: &mut Rc<Array>) -> Result<(), Fault> {
     if Rc::get_mut(xs).is_none() {
         meter.work(xs.items().len())?;
         meter.reserve(8 * xs.items().len() as u64)?;

@@ -1,7 +1,7 @@
 //! Statements without blocks: arithmetic, arrays, data, calls.
 
 use super::{Gen, SIZE};
-use crate::op::{ArrayOp, Atom, Compare, Convert, IntOp, Op, TextOp};
+use crate::op::{ArrayOp, Atom, Compare, Convert, IntOp, Lie, Op, TextOp};
 use crate::program::FuncId;
 use crate::ty::{Elem, Id, Ty};
 use wengert_prim::RealOp;
@@ -159,8 +159,20 @@ impl Gen<'_> {
             9 => return self.reshaped(),
             10 if ty == ROWS => Op::Array(ArrayOp::Transpose, vec![self.value(ROWS)]),
             10 => Op::Array(ArrayOp::Sort, vec![self.value(REALS)]),
-            _ if ty == ROWS => Op::Array(ArrayOp::MatMul, vec![self.value(ROWS), self.value(ROWS)]),
+            _ if ty == ROWS => self.product(),
             _ => match self.random.below(3) {
+                0 if self.random.once_in(2) => {
+                    let lie = Lie {
+                        first: self.random.once_in(2),
+                        second: false,
+                        backward: self.random.once_in(2),
+                    };
+                    let factors = [self.value(ROWS), self.value(REALS)];
+                    Op::Array(
+                        ArrayOp::AddProduct(lie),
+                        [self.value(REALS)].into_iter().chain(factors).collect(),
+                    )
+                }
                 0 => Op::Array(ArrayOp::MatVec, vec![self.value(ROWS), self.value(REALS)]),
                 1 => Op::Array(ArrayOp::Index, vec![self.value(ROWS), self.place()]),
                 _ => Op::Array(ArrayOp::Literal, (0..SIZE).map(|_| self.value(Ty::REAL)).collect()),
@@ -176,6 +188,27 @@ impl Gen<'_> {
         let first = self.b.called("end").array(ArrayOp::Slice, [xs, cut.clone(), Atom::Int(size)]);
         let second = self.b.called("start").array(ArrayOp::Slice, [ys, Atom::Int(0), cut]);
         self.emit1(ty, Op::Array(ArrayOp::Concat, vec![first, second]));
+    }
+
+    /// A product of matrices, or a product added to one, with one pair of factors or two.
+    fn product(&mut self) -> Op {
+        let [x, y, sum] = [0; 3].map(|_| self.value(ROWS));
+        if self.random.once_in(2) {
+            return Op::Array(ArrayOp::MatMul, vec![x, y]);
+        }
+        let mut bit = || self.random.once_in(2);
+        let lie = Lie { first: bit(), second: bit(), backward: bit() };
+        let mut args = vec![sum, x, y];
+        match self.random.below(3) {
+            0 => args.extend([self.value(ROWS), self.value(ROWS)]),
+            1 => {
+                let (x, y) = (self.value(REALS), self.value(REALS));
+                let lie = Lie { first: false, second: false, ..lie };
+                return Op::Array(ArrayOp::AddProduct(lie), vec![self.value(ROWS), x, y]);
+            }
+            _ => {}
+        }
+        Op::Array(ArrayOp::AddProduct(lie), args)
     }
 
     /// To one axis and back.

@@ -1,7 +1,7 @@
 //! Types of array operations.
 
 use super::{Types, Typing, one};
-use crate::op::{ArrayOp, Atom};
+use crate::op::{ArrayOp, Atom, Lie};
 use crate::ty::{Elem, Ty};
 
 /// An array of integers with one axis: places, sizes.
@@ -105,6 +105,7 @@ impl Typing<'_> {
                 let rank = if op == ArrayOp::MatVec { 1 } else { 2 };
                 self.expect(right, Ty::Array(elem, rank)).and(one(Ty::Array(elem, rank)))
             }
+            ArrayOp::AddProduct(lie) => one(self.added_product(lie, args)?),
             ArrayOp::Sort | ArrayOp::ArgSort => {
                 let [xs] = self.known(args)?;
                 let ty = self.vector(xs)?;
@@ -171,6 +172,31 @@ impl Typing<'_> {
         let [xs, indices @ .., row] = args else { return Err("operands are missing".into()) };
         self.expect(row, self.selected(xs, indices)?)?;
         self.array_type(xs)
+    }
+
+    /// Array, indices, and factors two by two: the type of the array.
+    fn added_product(&self, lie: Lie, args: &[Atom]) -> Result<Ty, String> {
+        let (xs, rest) = args.split_first().ok_or("an array is missing")?;
+        let is_index = |atom: &&Atom| self.atom(atom).is_ok_and(|ty| ty == Ty::INT);
+        let count = rest.iter().take_while(is_index).count();
+        let (indices, factors) = rest.split_at(count);
+        let ty = self.reals(self.array_type(xs)?)?;
+        let place = if indices.is_empty() { ty } else { self.selected(xs, indices)? };
+        let [first, second, ..] = factors else { return Err("factors are missing".into()) };
+        let ranks = [self.array_type(first)?.rank(), self.array_type(second)?.rank()];
+        let rank = match ranks {
+            [2, 2] => 2,
+            [2, 1] if !lie.second => 1,
+            [1, 1] if !lie.first && !lie.second => 2,
+            _ => return Err(format!("{} and {} are no factors", self.name(first), self.name(second))),
+        };
+        if place != Ty::Array(Elem::Real, rank) || factors.len() % 2 == 1 {
+            return Err(format!("{} is no place for such products", self.name(xs)));
+        }
+        for (factor, rank) in factors.iter().zip(ranks.into_iter().cycle()) {
+            self.expect(factor, Ty::Array(Elem::Real, rank))?;
+        }
+        Ok(ty)
     }
 
     fn two_axes(&self, op: ArrayOp, args: &[Atom]) -> Types {

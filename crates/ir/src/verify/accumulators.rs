@@ -97,7 +97,7 @@ impl Walk<'_> {
         let out = stmt.outs.first();
         if let Op::Copy(x) = op {
             self.hand_on(Some(x), out);
-        } else if let Op::Array(ArrayOp::AddAt | ArrayOp::ScatterAdd, args) = op {
+        } else if let Op::Array(ArrayOp::AddAt | ArrayOp::ScatterAdd | ArrayOp::AddProduct(_), args) = op {
             self.hand_on(args.first(), out);
             self.forbid(args.get(1..).unwrap_or_default());
         } else if let Op::Array(ArrayOp::Add, args) | Op::Real(RealOp::Add, args) = op {

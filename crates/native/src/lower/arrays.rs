@@ -44,6 +44,7 @@ impl Lower<'_> {
             (ArrayOp::Transpose, _) => self.transposed(out, first),
             (ArrayOp::Gather, [places]) => self.gather(out, first, places),
             (ArrayOp::ScatterAdd, [places, rows]) => self.scatter_add(out, first, places, rows, dying),
+            (ArrayOp::AddProduct(lie), _) => self.add_product(out, lie, args, dying),
             (ArrayOp::Filter, [mask]) => self.filter(out, first, mask),
             (ArrayOp::Sort | ArrayOp::ArgSort, _) => self.sort(out, op, first),
             _ => self.reduction(out, op, first, rest.first()),
@@ -482,6 +483,7 @@ pub(super) fn makes_in_place(block: &Block, var: Var) -> bool {
                 | ArrayOp::Set
                 | ArrayOp::AddAt
                 | ArrayOp::ScatterAdd
+                | ArrayOp::AddProduct(_)
                 | ArrayOp::Zeros
                 | ArrayOp::Iota
                 | ArrayOp::Replicate

@@ -82,6 +82,7 @@ impl Lower<'_> {
             ArrayOp::Set
             | ArrayOp::AddAt
             | ArrayOp::ScatterAdd
+            | ArrayOp::AddProduct(_)
             | ArrayOp::Zeros
             | ArrayOp::Reverse
             | ArrayOp::Sort

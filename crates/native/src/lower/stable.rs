@@ -55,7 +55,7 @@ impl Versions<'_> {
     fn step(&mut self, stmt: &Stmt, current: Var) -> Step {
         let before = self.found.len();
         let next = match &stmt.op {
-            Op::Array(ArrayOp::Set | ArrayOp::AddAt | ArrayOp::ScatterAdd, args) => {
+            Op::Array(ArrayOp::Set | ArrayOp::AddAt | ArrayOp::ScatterAdd | ArrayOp::AddProduct(_), args) => {
                 let (target, rest) = args.split_at_checked(1).unwrap_or((args, &[]));
                 let updates = target.iter().any(|atom| atom.var() == Some(current));
                 let apart = !rest.iter().any(|atom| self.looks_into(atom, current));

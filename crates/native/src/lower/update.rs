@@ -2,9 +2,9 @@
 
 use super::uses::Vars;
 use super::{ArrayPlace, Lower, Operand, Place, Stmt, Value, Word, kind};
-use crate::loops::{Failure, Int, Kind};
+use crate::loops::{Failure, Int, Kind, Runtime};
 use wengert_base::Name;
-use wengert_ir::op::{Compare, Requirement};
+use wengert_ir::op::{Compare, Lie, Requirement};
 use wengert_ir::{Atom, Elem, Ty, Var};
 use wengert_prim::RealOp;
 
@@ -113,6 +113,85 @@ impl Lower<'_> {
         let row = self.array(value);
         let to = self.set(Word::Address, Value::Address { base: made.first, index: place, offset: 0 });
         self.add_elems(to, row.first, &row.dims, made.elem);
+    }
+
+    /// Adds products of matrices and vectors: the runtime does. Factors that do not fit add nothing.
+    pub(super) fn add_product(&mut self, out: Var, lie: Lie, args: &[Atom], dying: &mut Vars) {
+        let Some((array, indices, factors)) = self.func.product(args) else { return };
+        let source = self.array(array);
+        let (place, rest, mut fits) = self.place_if_any(&source, indices);
+        let factors: Vec<ArrayPlace> = factors.iter().map(|factor| self.array(factor)).collect();
+        let made = self.updatable(out, array, dying);
+        let out = self.set(Word::Address, Value::Address { base: made.first, index: place, offset: 0 });
+        let [n, more @ ..] = rest.as_slice() else { return };
+        let width = more.first().copied().unwrap_or(Operand::Int(1));
+        let Some(first) = factors.first() else { return };
+        let m = self.sizes_of_factor(first, lie.first, false).1;
+        for (place, factor) in factors.iter().enumerate() {
+            let row = place % 2 == 1 && first.dims.len() == 1;
+            let transposed = if place % 2 == 0 { lie.first } else { lie.second };
+            let (rows, columns) = self.sizes_of_factor(factor, transposed, row);
+            let expected = if place % 2 == 0 { [*n, m] } else { [m, width] };
+            for (size, expected) in [rows, columns].into_iter().zip(expected) {
+                if size != expected {
+                    let equal = self.set(Word::Int, Value::CompareInt(Compare::Eq, size, expected));
+                    fits = Some(self.both(fits, equal));
+                }
+            }
+        }
+        let kind = i64::from(lie.first) + 2 * i64::from(lie.second) + 4 * i64::from(lie.backward) + 8;
+        let then = self.apart(|this| {
+            for factors in factors.chunks(4) {
+                let mut args = vec![out, *n, m, width, Operand::Int(kind)];
+                args.extend(factors.iter().map(|factor| factor.first));
+                args.resize(9, Operand::Int(0));
+                this.emit(Stmt::Runtime { call: Runtime::AddProduct, args, out: None });
+            }
+        });
+        match fits {
+            Some(cond) => self.emit(Stmt::If { cond, then, otherwise: Vec::new() }),
+            None => then.into_iter().for_each(|stmt| self.emit(stmt)),
+        }
+    }
+
+    fn both(&mut self, fits: Option<Operand>, more: Operand) -> Operand {
+        match fits {
+            Some(fits) => self.set(Word::Int, Value::Int(Int::And, fits, more)),
+            None => more,
+        }
+    }
+
+    /// The place of a part of an array, its sizes, and whether there is such a place, if that is not known.
+    fn place_if_any(
+        &mut self,
+        array: &ArrayPlace,
+        indices: &[Atom],
+    ) -> (Operand, Vec<Operand>, Option<Operand>) {
+        let (mut place, mut there) = (Operand::Int(0), None);
+        for (atom, dim) in indices.iter().zip(&array.dims) {
+            let index = self.word(atom);
+            if !self.loops.contains(&(index, *dim)) {
+                let outside = self.set(Word::Int, Value::OutOfRange(index, *dim));
+                let inside = self.set(Word::Int, Value::CompareInt(Compare::Eq, outside, Operand::Int(0)));
+                there = Some(self.both(there, inside));
+            }
+            let before = self.int(Int::Mul, place, *dim);
+            place = self.int(Int::Add, before, index);
+        }
+        let rest = array.dims.get(indices.len()..).unwrap_or_default().to_vec();
+        let size = self.product(Some(&rest));
+        (self.int(Int::Mul, place, size), rest, there)
+    }
+
+    /// Rows and columns of a factor; a vector is a row or a column.
+    fn sizes_of_factor(&mut self, factor: &ArrayPlace, transposed: bool, row: bool) -> (Operand, Operand) {
+        let (rows, columns) = match factor.dims.as_slice() {
+            [n] if row => (Operand::Int(1), *n),
+            [n] => (*n, Operand::Int(1)),
+            [n, m, ..] => (*n, *m),
+            [] => (Operand::Int(0), Operand::Int(0)),
+        };
+        if transposed { (columns, rows) } else { (rows, columns) }
     }
 
     /// Adds elements to others.

@@ -44,6 +44,7 @@ pub(super) fn viewed(func: &Func, stmt: &Stmt) -> Option<Var> {
         | ArrayOp::Transpose
         | ArrayOp::Gather
         | ArrayOp::ScatterAdd
+        | ArrayOp::AddProduct(_)
         | ArrayOp::Filter
         | ArrayOp::Sum
         | ArrayOp::Product
@@ -109,9 +110,10 @@ pub(super) fn takes(op: &Op, passing: &dyn Fn(usize) -> bool) -> Vec<Var> {
             take(&parts.accs);
         }
         Op::While(parts) => take(&parts.init),
-        Op::Array(ArrayOp::Set | ArrayOp::AddAt | ArrayOp::ScatterAdd | ArrayOp::Add, args) => {
-            take(args.get(..1).unwrap_or_default());
-        }
+        Op::Array(
+            ArrayOp::Set | ArrayOp::AddAt | ArrayOp::ScatterAdd | ArrayOp::Add | ArrayOp::AddProduct(_),
+            args,
+        ) => take(args.get(..1).unwrap_or_default()),
         Op::Array(..)
         | Op::Real(..)
         | Op::Power { .. }

@@ -1,6 +1,5 @@
-//! Functions of reals, and the product of matrices.
+//! Functions of reals.
 
-use super::heap::{words, words_mut};
 use std::ffi::c_void;
 use wengert_prim::RealOp;
 
@@ -62,23 +61,4 @@ pub(crate) unsafe extern "C" fn int_power(_: *mut c_void, base: i64, exponent: i
         rest >>= 1;
     }
     result
-}
-
-/// See [`crate::loops::Runtime::MatMul`]. Each element is summed from left to right; the innermost loop goes along rows,
-/// so that it is vectorized and yet adds in that order.
-pub(crate) unsafe extern "C" fn matmul(_: *mut c_void, a: u64, b: u64, out: u64, n: i64, m: i64, width: i64) {
-    let (a, b) = (words::<f64>(a, n * m), words::<f64>(b, m * width));
-    let out = words_mut::<f64>(out, n * width);
-    out.fill(0.0);
-    let (Ok(m), Ok(width)) = (usize::try_from(m), usize::try_from(width)) else { return };
-    if m == 0 || width == 0 {
-        return;
-    }
-    for (row, sums) in a.chunks_exact(m).zip(out.chunks_exact_mut(width)) {
-        for (x, factors) in row.iter().zip(b.chunks_exact(width)) {
-            for (sum, y) in sums.iter_mut().zip(factors) {
-                *sum += x * y;
-            }
-        }
-    }
 }

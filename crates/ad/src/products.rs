@@ -1,0 +1,192 @@
+//! Products of matrices and vectors stay products.
+//!
+//! ```text
+//! c = matmul a b           c' = a' b + a b'            transpose: ā += c̄ bᵀ;  b̄ += aᵀ c̄
+//! y = matvec a x           y' = a' x + a x'            transpose: ā += ȳ xᵀ;  x̄ += aᵀ ȳ
+//! ```
+//!
+//! All of these are one operation, which adds products of factors that lie one way or the other to what is there
+//! ([`ArrayOp::AddProduct`]); and its derivative is another. The sums are made in the order in which the products of single
+//! numbers would make them.
+
+use crate::Code;
+use crate::arrays::Scope;
+use crate::forward::Writer;
+use crate::linear::{Arg, Lin, LinProduct};
+use crate::transpose::{Place, Transposer};
+use wengert_ir::op::{ArrayOp, Atom, Lie, Stmt, Var};
+use wengert_ir::ty::{Elem, Ty};
+
+impl Scope<'_> {
+    /// Appends a product to the primal part and gives its linear part; `None` if the operation is none.
+    pub(crate) fn product(
+        &mut self,
+        code: &mut Code<'_>,
+        stmt: &Stmt,
+        out: Var,
+        op: ArrayOp,
+        args: &[Atom],
+    ) -> Option<Vec<Lin>> {
+        let plain = Lie { first: false, second: false, backward: false };
+        let (lie, sum, indices, factors) = match (op, args) {
+            (ArrayOp::MatVec | ArrayOp::MatMul, factors) => (plain, None, Vec::new(), factors),
+            (ArrayOp::AddProduct(lie), args) => {
+                let (sum, indices, factors) = code.b.func().product(args)?;
+                (lie, Some(sum), indices.to_vec(), factors)
+            }
+            (_, _) => return None,
+        };
+        code.b.push(stmt.clone());
+        let mut pairs = Vec::new();
+        for pair in factors.chunks(2) {
+            let [x, y] = pair else { continue };
+            if let Some(of) = self.of(x) {
+                pairs.push((Arg::Linear(of), Arg::Fixed(y.clone())));
+            }
+            if let Some(of) = self.of(y) {
+                pairs.push((Arg::Fixed(x.clone()), Arg::Linear(of)));
+            }
+        }
+        // Of a sum that does not vary the shape is needed only if it is not that of the product.
+        let sum = sum.map(|sum| self.arg(sum));
+        let sum = sum.filter(|sum| sum.linear().is_some() || !indices.is_empty());
+        Some(vec![Lin::Product(Box::new(LinProduct { out, lie, sum, indices, pairs }))])
+    }
+}
+
+impl Code<'_> {
+    /// Zeros of the shape of a product.
+    fn zero_product(&mut self, lie: Lie, x: &Atom, y: &Atom) -> Atom {
+        let (rank_x, rank_y) = (self.b.type_of(x).rank(), self.b.type_of(y).rank());
+        let mut size =
+            |array: &Atom, axis: u8| self.b.called("n").array(ArrayOp::Length(axis), [array.clone()]);
+        let rows = size(x, u8::from(lie.first));
+        if (rank_x, rank_y) == (2, 1) {
+            return self.b.called("zeros").array(ArrayOp::Replicate, [rows, Atom::Real(0.0)]);
+        }
+        let columns = size(y, u8::from(rank_y == 2 && !lie.second));
+        let row = self.b.called("zeros").array(ArrayOp::Replicate, [columns, Atom::Real(0.0)]);
+        self.b.called("zeros").array(ArrayOp::Replicate, [rows, row])
+    }
+}
+
+impl Writer<'_, '_> {
+    /// The tangent of a product: products with the tangents of the factors.
+    pub(crate) fn product(&mut self, product: &LinProduct) {
+        let LinProduct { out, lie, sum, indices, pairs } = product;
+        let there = |this: &Self, arg: &Arg| arg.linear().is_none_or(|of| this.dots.contains_key(&of.base()));
+        let mut factors = Vec::new();
+        for (x, y) in pairs {
+            if there(self, x) && there(self, y) {
+                factors.extend([self.arg(x), self.arg(y)]);
+            }
+        }
+        let old = match sum {
+            Some(arg @ Arg::Linear(of)) if self.dots.contains_key(&of.base()) => Some(self.arg(arg)),
+            _ => None,
+        };
+        let (name, _) = self.dotted(*out);
+        let tangent = match (factors.as_slice(), old, sum) {
+            ([], None, _) => return,
+            ([], Some(old), _) => old,
+            ([..], Some(old), _) => self.added(name, *lie, old, indices, factors),
+            ([..], None, Some(sum)) => {
+                let zeros = self.arg(sum);
+                self.added(name, *lie, zeros, indices, factors)
+            }
+            // The result itself, where it is at hand, has the shape.
+            ([..], None, None) if self.source.is_none() => {
+                let ty = self.info(*out).ty;
+                let zeros = self.code.zero(Some(&Atom::Var(*out)), ty);
+                self.added(name, *lie, zeros, indices, factors)
+            }
+            ([x, y, ..], None, None) => {
+                let zeros = self.code.zero_product(*lie, x, y);
+                self.added(name, *lie, zeros, indices, factors)
+            }
+            ([_], None, None) => return,
+        };
+        self.dots.insert(*out, tangent);
+    }
+
+    fn added(
+        &mut self,
+        name: wengert_base::Name,
+        lie: Lie,
+        sum: Atom,
+        indices: &[Atom],
+        factors: Vec<Atom>,
+    ) -> Atom {
+        let indices: Vec<Atom> = indices.iter().map(|index| self.primal(index)).collect();
+        let args: Vec<Atom> = std::iter::once(sum).chain(indices).chain(factors).collect();
+        self.code.b.called(name).array(ArrayOp::AddProduct(lie), args)
+    }
+}
+
+impl Transposer<'_, '_> {
+    /// The cotangents of the factors: products with the cotangent of the sum.
+    pub(crate) fn product(&mut self, product: &LinProduct) {
+        let LinProduct { out, lie, sum, indices, pairs } = product;
+        let Some(whole) = self.take(*out) else { return };
+        let mut bar = whole.clone();
+        if !indices.is_empty() {
+            let args: Vec<Atom> = std::iter::once(whole.clone()).chain(self.primals(indices)).collect();
+            bar = self.code.b.array(ArrayOp::Index, args);
+        }
+        for (x, y) in pairs.iter().rev() {
+            self.factor(*lie, &bar, x, y);
+        }
+        if let Some(Arg::Linear(of)) = sum {
+            self.add(of, whole, false);
+        }
+    }
+
+    /// What a pair of factors, one of which varies, adds to the cotangent of that one.
+    fn factor(&mut self, lie: Lie, bar: &Atom, x: &Arg, y: &Arg) {
+        let Lie { first, second, backward } = lie;
+        let lie = |first, second| Lie { first, second, backward: !backward };
+        match (x, y) {
+            (Arg::Linear(of), Arg::Fixed(y)) => {
+                let y = self.primal(y);
+                let matrix = self.code.b.type_of(&y).rank() == 2;
+                // Two vectors: the other one is a row, which counts as a column here.
+                let outer = self.code.b.type_of(bar).rank() == 2 && !matrix;
+                match (outer, matrix, first) {
+                    (true, _, _) => self.add_product(of, lie(false, false), bar, &y),
+                    (false, true, false) => self.add_product(of, lie(false, !second), bar, &y),
+                    (false, true, true) => self.add_product(of, lie(second, true), &y, bar),
+                    (false, false, false) => self.add_product(of, lie(false, false), bar, &y),
+                    (false, false, true) => self.add_product(of, lie(false, false), &y, bar),
+                }
+            }
+            (Arg::Fixed(x), Arg::Linear(of)) => {
+                let x = self.primal(x);
+                let matrix = self.code.b.type_of(&x).rank() == 2;
+                match (matrix, second) {
+                    (false, _) => self.add_product(of, lie(true, false), bar, &x),
+                    (true, false) => self.add_product(of, lie(!first, false), &x, bar),
+                    (true, true) => self.add_product(of, lie(true, first), bar, &x),
+                }
+            }
+            (_, _) => {}
+        }
+    }
+
+    fn add_product(&mut self, of: &crate::linear::Ref, lie: Lie, x: &Atom, y: &Atom) {
+        let place = self.place(of);
+        let known = self.bars.contains_key(&place.var) || self.env.contains_key(&place.var);
+        let sum = match place.indices.is_empty() && !known {
+            true => {
+                let zeros = self.code.zero_product(lie, x, y);
+                debug_assert!(matches!(self.code.b.type_of(&zeros), Ty::Array(Elem::Real, _)));
+                zeros
+            }
+            false => self.bar_or_zero(place.var),
+        };
+        let Place { var, indices } = place;
+        let (name, _) = self.barred(var);
+        let args: Vec<Atom> = std::iter::once(sum).chain(indices).chain([x.clone(), y.clone()]).collect();
+        let sum = self.code.b.called(name).array(ArrayOp::AddProduct(lie), args);
+        self.bars.insert(var, sum);
+    }
+}
