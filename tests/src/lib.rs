@@ -6,6 +6,7 @@
 
 pub mod book;
 pub mod command;
+pub mod differential;
 pub mod expected;
 pub mod fuzz;
 pub mod goldens;
@@ -13,3 +14,4 @@ pub mod parallel;
 pub mod project;
 pub mod promise;
 pub mod property;
+pub mod text;

@@ -6,13 +6,16 @@ use arbitrary::Unstructured;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wengert_driver::scope::Scope;
-use wengert_driver::{Engine, Options, Session, show};
+use wengert_driver::{Options, Session, show};
 use wengert_gen::{Config, GenType, GenValue, Program, gen_program, gen_program_of, gen_value, minimize};
 
 /// Programs for each property, where nothing else is asked for.
 const DEFAULT_CASES: u64 = 500;
+
+/// So long a case is made smaller.
+const LONGEST: Duration = Duration::from_secs(120);
 
 /// A program and a place to try it.
 pub struct Case {
@@ -77,6 +80,33 @@ pub fn case(seed: u64, config: &Config, entry: Option<(GenType, GenType)>) -> Ca
     Case { seed, program, point, tangent }
 }
 
+/// The smallest case found that `fails`, which `case` does: its program and then its point are made smaller, edit by edit.
+pub fn smallest(case: Case, fails: impl Fn(&Case) -> bool) -> Case {
+    let begin = Instant::now();
+    let safely = |case: &Case| {
+        begin.elapsed() < LONGEST && catch_unwind(AssertUnwindSafe(|| fails(case))).unwrap_or(true)
+    };
+    let Case { seed, program, point, tangent } = case;
+    let at = |program: &Program, point: &GenValue, tangent: &GenValue| Case {
+        seed,
+        program: program.clone(),
+        point: point.clone(),
+        tangent: tangent.clone(),
+    };
+    let program = minimize(program, |smaller| safely(&at(smaller, &point, &tangent)));
+    let (mut point, mut tangent) = (point, tangent);
+    let simple = GenValue::simplest(&program.arg_type, program.decls());
+    // The simplest of all, or numbers that are easier to read.
+    for other in [simple.clone(), point.map_reals(&mut |x| (2.0 * x).round() / 2.0 + 0.5)] {
+        let pairs = [(&other, &other), (&other, &tangent), (&point, &other)];
+        let found = pairs.into_iter().find(|(own, along)| safely(&at(&program, own, along)));
+        if let Some((own, along)) = found.map(|(own, along)| (own.clone(), along.clone())) {
+            (point, tangent) = (own, along);
+        }
+    }
+    Case { seed, program, point, tangent }
+}
+
 /// Runs a property over many programs, and fails with the smallest failing one that it can find.
 pub fn property(
     config: &Config,
@@ -102,10 +132,7 @@ pub fn property(
     });
     let failed: Vec<u64> = failures.into_iter().flatten().collect();
     if let Some(seed) = failed.first() {
-        let Case { program, point, tangent, .. } = case(*seed, config, entry);
-        let at =
-            |program: Program| Case { seed: *seed, program, point: point.clone(), tangent: tangent.clone() };
-        let smallest = at(minimize(program, |smaller| safely(&at(smaller.clone())).is_err()));
+        let smallest = smallest(case(*seed, config, entry), |case| safely(case).is_err());
         let why = safely(&smallest).err().unwrap_or_default();
         panic!(
             "{why}\nat {}\nalong {}\nin\n{}\n{} of {} programs fail, with the seeds {failed:?}",
@@ -157,13 +184,7 @@ pub fn complaints(diagnostics: &[wengert_base::Diagnostic]) -> String {
 impl Loaded {
     /// The value of an expression, as printed; nothing if a limit was reached.
     pub fn eval(&mut self, text: &str) -> Result<Option<String>, String> {
-        self.eval_by(Engine::Interp, text)
-    }
-
-    /// The same by an engine, to the last bit.
-    pub fn eval_by(&mut self, engine: Engine, text: &str) -> Result<Option<String>, String> {
-        let options = Options { engine, strict: true, ..limits() };
-        match self.session.eval_in(&self.scope, "property.wg", text, &options) {
+        match self.session.eval_in(&self.scope, "property.wg", text, &limits()) {
             Ok(evaluated) => Ok(Some(show(&evaluated.value))),
             Err(diagnostics) => {
                 let limit = |code: &str| matches!(code, "E0715" | "E0716" | "E0717");

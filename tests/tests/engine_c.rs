@@ -9,6 +9,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use wengert_tests::command::{Ran, build_folder, shell_in};
 use wengert_tests::goldens::{mode, try_program};
+use wengert_tests::text::{close, unsigned};
 use wengert_tests::{parallel, project};
 
 /// Whether there is a C compiler.
@@ -36,13 +37,6 @@ fn shell(line: &str) -> Ran {
     shell_in(project::root(), &format!("export WENGERT_CACHE='{}'; {line}", cache.display()))
 }
 
-/// The sign of a derivative that is 0 says how it was computed, and nothing else.
-fn unsigned(text: &str) -> String {
-    ["0.0 ", "0.0,", "0.0)", "0.0]", "0.0}"]
-        .iter()
-        .fold(text.replace("(-0.0)", "0.0"), |text, zero| text.replace(&format!("-{zero}"), zero))
-}
-
 /// What the engine does not do yet: orders of `taylor` beyond 5. And the library's own tests, a program so long that a C compiler
 /// takes a minute for it.
 const LEFT_OUT: &[&str] = &["taylor_series", "checked_library"];
@@ -62,17 +56,6 @@ fn examples_give_the_same_to_the_last_bit() {
     });
 }
 
-/// Whether two texts are the same but for the last digits of numbers.
-fn roughly_same(a: &str, b: &str) -> bool {
-    let is_end = |c: char| " ,()[]{}\n".contains(c);
-    let (a, b): (Vec<&str>, Vec<&str>) = (a.split(is_end).collect(), b.split(is_end).collect());
-    let close = |(a, b): (&&str, &&str)| match (a.parse::<f64>(), b.parse::<f64>()) {
-        (Ok(x), Ok(y)) => x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-6 * x.abs().max(1.0),
-        (_, _) => a == b,
-    };
-    a.len() == b.len() && a.iter().zip(&b).all(close)
-}
-
 #[test]
 fn examples_give_the_same_but_for_rounding() {
     if !has_compiler() {
@@ -85,7 +68,7 @@ fn examples_give_the_same_but_for_rounding() {
         let expected = unsigned(&shell(&format!("wengert run {name} --engine interp")).transcript());
         let found =
             unsigned(&shell(&format!("env -u WENGERT_STRICT wengert run {name} --engine c")).transcript());
-        let same = roughly_same(&expected, &found);
+        let same = close(&expected, &found, 1e-6);
         if same { Ok(()) } else { Err(format!("{name} gives\n{found}instead of\n{expected}")) }
     });
 }

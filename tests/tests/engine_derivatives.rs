@@ -1,12 +1,9 @@
-//! The engine's derivatives: examples, programs by hand and generated programs go through lowering and differentiation;
+//! The engine's derivatives: examples and programs by hand go through lowering and differentiation;
 //! what comes out is well formed, and gives what the interpreter gives, to the last bit (zeros have no sign here).
 
-use arbitrary::Unstructured;
 use std::path::Path;
 use wengert_base::{Diagnostic, SourceId};
-use wengert_driver::scope::Scope;
 use wengert_driver::{Engine, Options, Session, show};
-use wengert_gen::{Config, gen_program, gen_value};
 use wengert_ir::eval::{Evaluator, Limits, Value};
 use wengert_mono::simple;
 use wengert_tests::promise::{self, DEFINITIONS};
@@ -244,72 +241,6 @@ fn what_only_running_tells_is_left_to_the_interpreter() {
         });
         assert_eq!(expected, found, "{text}");
     }
-}
-
-/// Bytes that look random, the same for each seed.
-fn bytes(seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 32) as u8
-    };
-    (0..256 + (seed as usize * 2617) % 30_000).map(|_| next()).collect()
-}
-
-/// Expressions about the entry of a generated program at a point, and whether the results are the same to the last bit.
-const EXPRESSIONS: &[(bool, &str)] = &[
-    (true, "entry x"),
-    (true, "snd (jvp entry (x, x))"),
-    (true, "let (y, back) = vjp entry x in back y"),
-    (true, "let (y, forward) = linearize entry x in forward x"),
-    (false, "grad (\\x -> norm_squared (grad (\\x -> norm_squared (entry x)) x)) x"),
-];
-
-#[test]
-fn generated_programs_give_the_same() {
-    let cases = std::env::var("WENGERT_PROPERTY_CASES").ok().and_then(|text| text.parse().ok());
-    let seeds: Vec<u64> = (0..cases.unwrap_or(24)).collect();
-    let failures = parallel::map(&seeds, |seed| {
-        let config = if seed % 2 == 0 { Config::default() } else { Config::smooth() };
-        let bytes = bytes(*seed);
-        let (for_input, for_program) = bytes.split_at(128);
-        let program = gen_program(&mut Unstructured::new(for_program), &config).expect("there are bytes");
-        let mut input = Unstructured::new(for_input);
-        let point = gen_value(&mut input, &program.arg_type, program.decls());
-        let point = point.expect("there are bytes").expect("entries take first-order values");
-        for (exact, expression) in EXPRESSIONS {
-            let text =
-                format!("{}\ndef it = let x = {} in show ({expression})\n", program.text(), point.text());
-            let path = std::env::temp_dir().join(format!("engine-derivatives-{seed}.wg"));
-            let mut session = Session::new();
-            let report = session.check_text("generated.wg", &text, Path::new("."));
-            if report.has_errors() {
-                continue;
-            }
-            let scope = Scope::of_file(&report.modules);
-            let evaluated = session.eval_in(&scope, "it.wg", "it", &Options::default());
-            let expected =
-                evaluated.map(|evaluated| show(&evaluated.value)).map_err(|errors| messages(&errors));
-            std::fs::write(&path, &text).expect("there is a folder for it");
-            let simple = Session::new().simple("it", Some(&path)).map(|(program, _)| program);
-            let _ = std::fs::remove_file(&path);
-            let difference = compared(
-                *exact,
-                &format!("seed {seed}, {expression}"),
-                expected,
-                simple.map_err(|errors| messages(&errors)),
-            );
-            if let Some(difference) = difference {
-                return Some(format!("{difference}{text}"));
-            }
-        }
-        None
-    });
-    let failed: Vec<String> = failures.into_iter().flatten().collect();
-    println!("{} of {} generated programs agree", seeds.len() - failed.len(), seeds.len());
-    assert!(failed.is_empty(), "{} fail:\n{}", failed.len(), failed.join("\n"));
 }
 
 /// What an expression gives in the scope of the definitions, and its operations.

@@ -14,6 +14,7 @@
     reason = "operations with blocks are named, the others go through `flat`"
 )]
 
+use crate::types::Helper;
 use crate::{Ad, Key, arrays, deep};
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{Atom, Block, Op, Stmt, Var};
@@ -125,8 +126,12 @@ impl Flow<'_> {
             }
             Op::Call { func, args, .. } => {
                 let active: Vec<bool> = args.iter().map(|arg| self.of(arg)).collect();
-                if self.ad.linear_helpers.contains_key(func) {
-                    let active = active.contains(&true);
+                if let Some(helper) = self.ad.linear_helpers.get(func) {
+                    let active = match helper {
+                        // Of the fields that are given for their shapes it does not depend.
+                        Helper::Fields(..) => active.first() == Some(&true),
+                        Helper::Sum(_) | Helper::Inward(..) | Helper::Outward(_) => active.contains(&true),
+                    };
                     self.mark_all(outs, outs.iter().map(|_| active));
                 } else if active.contains(&true) {
                     let results = self.ad.varying_results(*func, &active);

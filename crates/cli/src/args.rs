@@ -1,14 +1,16 @@
 //! The command line: every option with its help text.
 
+mod choices;
+
+pub(crate) use choices::{EmitArg, EngineArg, PartArg};
+
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
 use std::time::Duration;
-use wengert_driver::Engine;
-use wengert_driver::emit::Stage;
 use wengert_driver::growth::{FAMILIES, Family};
-use wengert_driver::profile::Part;
+use wengert_driver::{PASSES, Pass};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -444,6 +446,10 @@ impl GrowthArgs {
     }
 }
 
+fn pass(pass: &Pass) -> PossibleValue {
+    PossibleValue::new(pass.name).help(pass.what)
+}
+
 fn family(family: &Family) -> PossibleValue {
     PossibleValue::new(family.name).help(family.what)
 }
@@ -463,84 +469,19 @@ pub(crate) struct How {
     #[arg(long, env = "WENGERT_STRICT")]
     pub(crate) strict: bool,
 
+    /// Leave out a pass of the optimizer, or several separated by commas: results stay the same
+    #[arg(
+        long, value_name = "PASS", env = "WENGERT_WITHOUT", value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(PASSES.iter().map(pass)), hide_possible_values = true,
+    )]
+    pub(crate) without: Vec<String>,
+
     /// Print what the compiler makes of it instead of evaluating it
     #[arg(long, value_enum, value_name = "STAGE", conflicts_with = "json")]
     pub(crate) emit: Option<EmitArg>,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-}
-
-/// The stages of the compiler by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EmitArg {
-    /// The typed core
-    Core,
-    /// The array IR, with requests for derivatives
-    Ir,
-    /// The array IR with derivatives made, optimized
-    Derivative,
-    /// Loops over flat memory
-    Loops,
-    /// C, as `--engine c` compiles it
-    C,
-    /// The code that machine code is made of
-    Clif,
-}
-
-impl From<EmitArg> for Stage {
-    fn from(stage: EmitArg) -> Stage {
-        match stage {
-            EmitArg::Core => Stage::Core,
-            EmitArg::Ir => Stage::Ir,
-            EmitArg::Derivative => Stage::Derivative,
-            EmitArg::Loops => Stage::Loops,
-            EmitArg::C => Stage::C,
-            EmitArg::Clif => Stage::Clif,
-        }
-    }
-}
-
-/// What can be profiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PartArg {
-    /// The function itself
-    Primal,
-    /// Its value and directional derivative
-    Jvp,
-    /// Its value and pullback
-    Vjp,
-}
-
-impl From<PartArg> for Part {
-    fn from(part: PartArg) -> Part {
-        match part {
-            PartArg::Primal => Part::Primal,
-            PartArg::Jvp => Part::Jvp,
-            PartArg::Vjp => Part::Vjp,
-        }
-    }
-}
-
-/// The evaluators by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EngineArg {
-    /// The reference interpreter
-    Interp,
-    /// Machine code
-    Native,
-    /// C text through the system's compiler
-    C,
-}
-
-impl From<EngineArg> for Engine {
-    fn from(engine: EngineArg) -> Engine {
-        match engine {
-            EngineArg::Interp => Engine::Interp,
-            EngineArg::Native => Engine::Native,
-            EngineArg::C => Engine::C,
-        }
-    }
 }
 
 /// Bounds on what a program may use.

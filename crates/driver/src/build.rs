@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use wengert_base::{Diagnostic, Name, Span};
 use wengert_core::{Program, Type, TypeArg};
-use wengert_engine::{CFunction, Role, Unit};
+use wengert_engine::{CFunction, Passes, Role, Unit};
 
 /// What to build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,8 @@ impl Session {
         entry: (Name, &[TypeArg]),
         arity: usize,
     ) -> Result<Unit, Vec<Diagnostic>> {
-        native::unit(program, entry, &self.modules.library_sources(), arity).map_err(one)
+        let library = self.modules.library_sources();
+        native::unit(program, entry, &library, arity, &Passes::default()).map_err(one)
     }
 
     /// An expression in the scope of a file, as a function of so many arguments.

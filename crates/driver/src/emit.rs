@@ -1,5 +1,6 @@
 //! What the compiler makes of a program, as text, at each of its stages.
 
+use crate::engine::Options;
 use crate::json::guess::{Numbers, default_arg};
 use crate::native;
 use crate::session::{Input, Session};
@@ -28,13 +29,19 @@ pub enum Stage {
 impl Session {
     /// A stage of an expression, with the definitions and imports of `file` in scope. If it is a function, the stage is of a
     /// function of the same arguments.
-    pub fn emit(&mut self, text: &str, file: Option<&Path>, stage: Stage) -> Result<String, Vec<Diagnostic>> {
+    pub fn emit(
+        &mut self,
+        text: &str,
+        file: Option<&Path>,
+        stage: Stage,
+        options: &Options,
+    ) -> Result<String, Vec<Diagnostic>> {
         let (expression, mut program) = self.expression_in(text, file)?;
         program.types.extend(expression.program.types);
         program.defs.extend(expression.program.defs);
         let def = expression.def;
         let type_args: Vec<TypeArg> = def.scheme.params.iter().map(default_arg).collect();
-        self.stage(&program, (def.name, &type_args), stage)
+        self.stage(&program, (def.name, &type_args), stage, options)
     }
 
     /// A stage of a definition of a file; the types of its arguments are those of the input, if there is one.
@@ -44,9 +51,10 @@ impl Session {
         entry: &str,
         input: Option<&Input>,
         stage: Stage,
+        options: &Options,
     ) -> Result<String, Vec<Diagnostic>> {
         let call = self.call(file, entry, input, Numbers::Real)?;
-        self.stage(&call.program, (call.def.name, &call.arguments.type_args), stage)
+        self.stage(&call.program, (call.def.name, &call.arguments.type_args), stage, options)
     }
 
     fn stage(
@@ -54,13 +62,15 @@ impl Session {
         program: &Program,
         entry: (Name, &[TypeArg]),
         stage: Stage,
+        options: &Options,
     ) -> Result<String, Vec<Diagnostic>> {
         if stage == Stage::Core {
             return Ok(wengert_core::print(&needed(program, entry.0)));
         }
         let library = self.modules.library_sources();
         let line = |span: Span| line_of(&self.modules.sources, &library, span);
-        native::text(program, entry, &library, stage, &line).map_err(|error| vec![error])
+        let passes = native::passes(options);
+        native::text(program, entry, &library, stage, &line, &passes).map_err(|error| vec![error])
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Options {
     pub engine: Engine,
     /// Numbers are to the last bit what the interpreter gives, on every engine; else the C compiler may round differently.
     pub strict: bool,
+    /// Passes of the optimizer to leave out.
+    pub without: Vec<String>,
 }
 
 /// A result and what it took.
@@ -38,6 +40,8 @@ pub struct Evaluated {
     pub ty: String,
     /// Floating-point operations, weighted by their costs.
     pub flops: u64,
+    /// What evaluated it: the engine that was asked for, or the interpreter where that cannot.
+    pub engine: Engine,
     /// What is odd about the program.
     pub warnings: Vec<Diagnostic>,
 }
@@ -48,6 +52,8 @@ pub enum Engine {
     /// The reference interpreter.
     #[default]
     Interp,
+    /// The reference evaluator of the compiler's array IR.
+    Ir,
     /// Machine code, in memory.
     Native,
     /// C text, compiled by the system's compiler.
@@ -59,6 +65,7 @@ impl Engine {
     pub fn name(self) -> &'static str {
         match self {
             Engine::Interp => "interp",
+            Engine::Ir => "ir",
             Engine::Native => "native",
             Engine::C => "c",
         }
@@ -67,7 +74,7 @@ impl Engine {
     /// An error if the engine lacks something on this machine.
     pub fn require(self) -> Result<(), Diagnostic> {
         match self {
-            Engine::Interp | Engine::Native => Ok(()),
+            Engine::Interp | Engine::Ir | Engine::Native => Ok(()),
             Engine::C => Compiler::find().map(|_| ()),
         }
     }
@@ -78,6 +85,10 @@ pub(crate) struct Evaluator {
     interp: Interp,
     /// What machine code is made of, if that is the engine.
     native: Option<Source>,
+    /// The engine that was asked for.
+    wanted: Engine,
+    /// What did the last call.
+    pub(crate) used: Engine,
 }
 
 /// What machine code is made of.
@@ -102,7 +113,7 @@ impl Evaluator {
         });
         let mut interp = Interp::new(program, limits);
         interp.set_library_sources(library);
-        Evaluator { interp, native }
+        Evaluator { interp, native, wanted: options.engine, used: options.engine }
     }
 
     /// Adds definitions.
@@ -127,13 +138,17 @@ impl Evaluator {
             let interp = &mut self.interp;
             let entry = (name, type_args);
             let value =
-                native::call(source.target, &source.program, entry, &args, &source.library, limits, interp);
+                native::call(&source.target, &source.program, entry, &args, &source.library, limits, interp);
             match value.map_err(|error| watching.explain(error)) {
                 // Such a derivative can only be made while running. Nothing was changed so far.
                 Err(error) if error.message == wengert_engine::BEYOND => {}
-                value => return value.map(|value| (value, 0)),
+                value => {
+                    self.used = self.wanted;
+                    return value.map(|value| (value, 0));
+                }
             }
         }
+        self.used = Engine::Interp;
         let before = self.interp.flops();
         let value = self.interp.eval_global(name, type_args, args)?;
         Ok((value, self.interp.flops() - before))

@@ -24,30 +24,44 @@ use wengert_ir::eval::{Array, Items, Node, Value as Flat};
 use wengert_mono::bridge::bridge_with_notes;
 
 /// What machine code is made with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// The code generator of this program; strict or not.
-    Jit(bool),
-    /// The system's C compiler; strict or not.
-    C(bool),
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    maker: Maker,
+    /// Numbers are to the last bit what the interpreter gives.
+    strict: bool,
+    passes: Passes,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Maker {
+    /// None: the evaluator of the IR.
+    Reference,
+    /// The code generator of this program.
+    Jit,
+    /// The system's C compiler.
+    C,
 }
 
 impl Target {
     /// What these options ask for, unless it is the interpreter.
     pub(crate) fn of(options: &Options) -> Option<Target> {
-        match options.engine {
-            Engine::Interp => None,
-            Engine::Native => Some(Target::Jit(options.strict)),
-            Engine::C => Some(Target::C(options.strict)),
-        }
+        let maker = match options.engine {
+            Engine::Interp => return None,
+            Engine::Ir => Maker::Reference,
+            Engine::Native => Maker::Jit,
+            Engine::C => Maker::C,
+        };
+        Some(Target { maker, strict: options.strict, passes: passes(options) })
     }
 
     /// Machine code of a program whose derivatives are made.
-    fn make(self, unit: Unit, limits: Limits) -> Result<Native, Diagnostic> {
-        let strict = match self {
-            Target::Jit(strict) => return wengert_engine::native(unit, strict, limits).map_err(diagnostic),
-            Target::C(strict) => strict,
-        };
+    fn make(&self, unit: Unit, limits: Limits) -> Result<Native, Diagnostic> {
+        let strict = self.strict;
+        match self.maker {
+            Maker::Jit => return wengert_engine::native(unit, strict, limits).map_err(diagnostic),
+            Maker::Reference => return Ok(wengert_engine::reference(unit, limits)),
+            Maker::C => {}
+        }
         let compiler = Compiler::find()?;
         let source = wengert_engine::c(unit, strict, &|_| None);
         let library = compiler.library(source.text())?;
@@ -55,9 +69,14 @@ impl Target {
     }
 }
 
+/// The passes that these options ask for.
+pub(crate) fn passes(options: &Options) -> Passes {
+    Passes { without: options.without.clone() }
+}
+
 /// The value of a definition at arguments, by machine code.
 pub(crate) fn call(
-    target: Target,
+    target: &Target,
     program: &Program,
     entry: (Name, &[TypeArg]),
     args: &[Value],
@@ -65,7 +84,7 @@ pub(crate) fn call(
     limits: Limits,
     interp: &mut Interp,
 ) -> Result<Value, Diagnostic> {
-    let unit = unit(program, entry, library, args.len())?;
+    let unit = unit(program, entry, library, args.len(), &target.passes)?;
     let mut native = target.make(unit, limits)?;
     let mut form = Form { program, entry_data: native.entry().data.clone(), interp };
     let mut flat = Vec::new();
@@ -85,16 +104,16 @@ pub(crate) fn text(
     library: &[SourceId],
     stage: Stage,
     line: &Line<'_>,
+    passes: &Passes,
 ) -> Result<String, Diagnostic> {
-    let passes = Passes::default();
     if stage == Stage::Ir {
         let (simple, notes) = bridge_with_notes(program, entry.0, entry.1).map_err(first)?;
         let is_library = |source: SourceId| library.contains(&source);
         let unit =
-            wengert_engine::lower(&simple, &notes, &is_library, usize::MAX, &passes).map_err(diagnostic)?;
+            wengert_engine::lower(&simple, &notes, &is_library, usize::MAX, passes).map_err(diagnostic)?;
         return Ok(wengert_engine::ir(&unit));
     }
-    let unit = unit(program, entry, library, usize::MAX)?;
+    let unit = unit(program, entry, library, usize::MAX, passes)?;
     match stage {
         Stage::Loops => Ok(wengert_engine::loops(&unit)),
         Stage::C => Ok(wengert_engine::c(unit, false, line).text().to_string()),
@@ -109,12 +128,12 @@ pub(crate) fn unit(
     (name, type_args): (Name, &[TypeArg]),
     library: &[SourceId],
     arity: usize,
+    passes: &Passes,
 ) -> Result<Unit, Diagnostic> {
-    let passes = Passes::default();
     let (simple, notes) = bridge_with_notes(program, name, type_args).map_err(first)?;
     let is_library = |source: SourceId| library.contains(&source);
-    let unit = wengert_engine::lower(&simple, &notes, &is_library, arity, &passes).map_err(diagnostic)?;
-    wengert_engine::differentiate(unit, &passes).map_err(diagnostic)
+    let unit = wengert_engine::lower(&simple, &notes, &is_library, arity, passes).map_err(diagnostic)?;
+    wengert_engine::differentiate(unit, passes).map_err(diagnostic)
 }
 
 /// The type of a definition applied to so many arguments.

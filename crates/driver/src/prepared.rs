@@ -96,7 +96,7 @@ impl Session {
         let machine = match Target::of(options) {
             None => None,
             Some(target) => Some(
-                Machine::new(target, &program, (def.name, &type_args), params.len(), &library, memory)
+                Machine::new(&target, &program, (def.name, &type_args), params.len(), &library, memory)
                     .map_err(one)?,
             ),
         };

@@ -12,6 +12,7 @@ use crate::json::guess::{Numbers, default_arg};
 use crate::json::parse::Document;
 use crate::library;
 use crate::modules::{CheckedModule, Modules};
+use crate::native;
 use crate::scope::Scope;
 use crate::similar::nearest;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use wengert_base::{Diagnostic, Name, SourceMap, Span};
 use wengert_check::{Checked, Interface, ModuleInput, check_module};
 use wengert_core::{Def, Program, Scheme, TypeArg};
+use wengert_engine::Unit;
 use wengert_syntax::ast::{self, Ident, Item};
 
 /// What checking a file gave.
@@ -111,7 +113,7 @@ impl Expression {
             false => arg.clone(),
         });
         let ty = scheme.instantiate(&shown.collect::<Vec<_>>()).to_string();
-        Ok(Evaluated { value, ty, flops, warnings: self.warnings })
+        Ok(Evaluated { value, ty, flops, engine: evaluator.used, warnings: self.warnings })
     }
 }
 
@@ -198,6 +200,53 @@ impl Session {
         expression.evaluate(&mut evaluator)
     }
 
+    /// Evaluates a definition in a scope, by its name there, applied to the arguments in `input`.
+    pub fn call_in(
+        &mut self,
+        scope: &Scope,
+        entry: &str,
+        input: &Input,
+        options: &Options,
+    ) -> Result<Evaluated, Vec<Diagnostic>> {
+        let (def, document) = self.called_in(scope, entry, input)?;
+        let Arguments { type_args, values, result, .. } =
+            arguments(&document, entry, &def.scheme, &scope.program().types, Numbers::Int)
+                .map_err(|error| vec![error])?;
+        let mut evaluator = Evaluator::new(scope.program(), self.modules.library_sources(), options);
+        let (value, flops) = evaluator.call(def.name, &type_args, values).map_err(|error| vec![error])?;
+        let engine = evaluator.used;
+        Ok(Evaluated { value, ty: result.to_string(), flops, engine, warnings: Vec::new() })
+    }
+
+    /// The program of the engine that is run when a definition in a scope is applied to arguments of these types.
+    pub fn unit_in(
+        &mut self,
+        scope: &Scope,
+        entry: &str,
+        input: &Input,
+        options: &Options,
+    ) -> Result<Unit, Vec<Diagnostic>> {
+        let (def, document) = self.called_in(scope, entry, input)?;
+        let Arguments { type_args, values, .. } =
+            arguments(&document, entry, &def.scheme, &scope.program().types, Numbers::Int)
+                .map_err(|error| vec![error])?;
+        let (entry, library) = ((def.name, type_args.as_slice()), self.modules.library_sources());
+        native::unit(scope.program(), entry, &library, values.len(), &native::passes(options))
+            .map_err(|error| vec![error])
+    }
+
+    fn called_in(
+        &mut self,
+        scope: &Scope,
+        entry: &str,
+        input: &Input,
+    ) -> Result<(Arc<Def>, Document), Vec<Diagnostic>> {
+        let info = scope.visible().values.get(&Name::new(entry));
+        let def = info.and_then(|info| scope.program().defs.get(&info.qualified)).cloned();
+        let unknown = || vec![errors::unknown_definition(entry, "this scope", None, &[])];
+        Ok((def.ok_or_else(unknown)?, self.document(input).map_err(|error| vec![error])?))
+    }
+
     /// The type of an expression in a scope; `source` is the name of its text in messages.
     pub fn type_in(&mut self, scope: &Scope, source: &str, text: &str) -> Result<Scheme, Vec<Diagnostic>> {
         self.expression(scope, source, text).map(|expression| expression.def.scheme.clone())
@@ -272,7 +321,8 @@ impl Session {
         let mut evaluator = Evaluator::new(&call.program, self.modules.library_sources(), options);
         let (value, flops) =
             evaluator.call(call.def.name, &type_args, values).map_err(|error| vec![error])?;
-        Ok(Evaluated { value, ty: result.to_string(), flops, warnings: call.warnings })
+        let engine = evaluator.used;
+        Ok(Evaluated { value, ty: result.to_string(), flops, engine, warnings: call.warnings })
     }
 
     /// Counts the operations of the definition `entry` of a file, of its `jvp` and its `vjp`, at the arguments in `input`.

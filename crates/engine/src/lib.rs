@@ -14,19 +14,19 @@ use std::sync::atomic::{AtomicI64, AtomicU64};
 use wengert_base::{Diagnostic, SourceId, Span};
 use wengert_c::{Input, Math, Source};
 use wengert_ir::Program;
-use wengert_ir::eval::{Failure, Value};
 use wengert_mono::simple;
 use wengert_native::Compiled;
 use wengert_native::library::Made;
 
 mod exports;
+mod ready;
 
 pub use exports::{CFunction, Role, c_library, c_names};
+pub use ready::{Loaded, Native};
 pub use wengert_ad::BEYOND;
 pub use wengert_c::{Exported, Line};
 pub use wengert_lower::{Entry, Layout};
-pub use wengert_native::Loaded;
-pub use wengert_opt::{Options as Passes, PASSES};
+pub use wengert_opt::{Options as Passes, PASSES, Pass};
 
 /// A program in the IR, and how to call it.
 pub struct Unit {
@@ -67,7 +67,9 @@ pub fn lower(
 
 /// Its derivatives made.
 pub fn differentiate(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
-    let program = wengert_ad::differentiate(unit.program);
+    let mut program = wengert_ad::differentiate(unit.program);
+    // Most of what was made may have been needed on the way only.
+    wengert_opt::drop_functions(&mut program);
     let mut unit = Unit { program, entry: unit.entry };
     verify(&unit.program, "making derivatives")?;
     optimize(&mut unit, passes, "the optimizer after derivatives")?;
@@ -113,12 +115,6 @@ pub fn loops(unit: &Unit) -> String {
     wengert_native::loops::print(&wengert_native::lower::lower(&unit.program))
 }
 
-/// A program in machine code.
-pub struct Native {
-    compiled: Compiled,
-    entry: Entry,
-}
-
 /// What a compiled program may use.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -134,7 +130,12 @@ pub fn native(unit: Unit, strict: bool, limits: Limits) -> Result<Native, Error>
     let math = if strict { wengert_native::Math::Strict } else { wengert_native::Math::Fast };
     let compiled = Compiled::with_math(program, math, limits.memory, limits.stop)
         .map_err(|error| Error::Internal(Broken(error)))?;
-    Ok(Native { compiled, entry })
+    Ok(Native::compiled(compiled, entry))
+}
+
+/// The program as it is, to be run by the evaluator of the IR: slowly, and to the last bit as the interpreter runs the source.
+pub fn reference(unit: Unit, limits: Limits) -> Native {
+    Native::reference(unit, limits)
 }
 
 /// A program as C text, of which a compiler makes a library.
@@ -169,7 +170,7 @@ impl CSource {
     pub fn open(self, path: &str, limits: Limits) -> Result<Native, Error> {
         let compiled = Compiled::open(path, self.made, limits.memory, limits.stop)
             .map_err(|error| Error::Internal(Broken(error)))?;
-        Ok(Native { compiled, entry: self.entry })
+        Ok(Native::compiled(compiled, self.entry))
     }
 }
 
@@ -179,47 +180,5 @@ pub fn marked(unit: Unit, limits: Limits, mark: &'static AtomicI64) -> Result<(N
     let (compiled, spans) =
         Compiled::marked(program, wengert_native::Math::Fast, limits.memory, limits.stop, Some(mark))
             .map_err(|error| Error::Internal(Broken(error)))?;
-    Ok((Native { compiled, entry }, spans))
-}
-
-impl Native {
-    /// The most bytes that its memory had, if that is known.
-    pub fn peak_bytes(&mut self) -> Option<u64> {
-        self.compiled.peak_bytes()
-    }
-
-    /// How to call it.
-    pub fn entry(&self) -> &Entry {
-        &self.entry
-    }
-
-    /// Calls the entry.
-    pub fn call(&mut self, args: &[Value]) -> Result<Vec<Value>, Failure> {
-        self.compiled.call(self.entry.func, args)
-    }
-
-    /// Puts arguments into the program's memory, for any number of calls.
-    pub fn load(&mut self, args: &[Value]) -> Result<Loaded, Failure> {
-        self.compiled.load(self.entry.func, args)
-    }
-
-    /// Calls the entry with loaded arguments; the results stay in the program's memory.
-    pub fn call_loaded(&mut self, args: &mut Loaded) -> Result<(), Failure> {
-        self.compiled.call_loaded(args)
-    }
-
-    /// Takes the results of the last call out of the program's memory.
-    pub fn read(&mut self, args: &mut Loaded) -> Vec<Value> {
-        self.compiled.read(args)
-    }
-
-    /// Frees the results of the last call, which nobody wants to read.
-    pub fn forget(&mut self, args: &mut Loaded) {
-        self.compiled.forget(args);
-    }
-
-    /// Frees arguments.
-    pub fn unload(&mut self, args: Loaded) {
-        self.compiled.unload(args);
-    }
+    Ok((Native::compiled(compiled, entry), spans))
 }

@@ -162,7 +162,7 @@ fn keep_at<T>(items: &mut Vec<T>, keep: &[bool]) {
 }
 
 /// Drops functions that no entry leads to.
-fn drop_functions(program: &mut Program) {
+pub fn drop_functions(program: &mut Program) {
     let mut reached: FxHashSet<FuncId> = FxHashSet::default();
     let mut todo: Vec<FuncId> = program.entries.values().copied().collect();
     todo.extend(program.linears.iter().map(|(_, linear)| linear.func));

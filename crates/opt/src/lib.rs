@@ -26,6 +26,7 @@ mod strong;
 mod unbox;
 mod walk;
 
+pub use dce::drop_functions;
 use wengert_ir::Program;
 
 /// A pass.

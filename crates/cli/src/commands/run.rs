@@ -14,7 +14,7 @@ use wengert_driver::{Engine, Evaluated, Input, Options, Session, json};
 /// `wengert eval EXPR`
 pub(crate) fn eval(text: &str, file: Option<&Path>, how: &How, style: Style) -> io::Result<u8> {
     if let Some(stage) = how.emit {
-        return emit(how, style, |session| session.emit(text, file, stage.into()));
+        return emit(how, style, |session, options| session.emit(text, file, stage.into(), options));
     }
     evaluate(how, style, |session, options| session.eval(text, file, options))
 }
@@ -23,7 +23,9 @@ pub(crate) fn eval(text: &str, file: Option<&Path>, how: &How, style: Style) -> 
 pub(crate) fn run(file: &Path, entry: &str, input: Option<&str>, how: &How, style: Style) -> io::Result<u8> {
     let input = input.map(read_input).transpose()?;
     if let Some(stage) = how.emit {
-        return emit(how, style, |session| session.emit_entry(file, entry, input.as_ref(), stage.into()));
+        return emit(how, style, |session, options| {
+            session.emit_entry(file, entry, input.as_ref(), stage.into(), options)
+        });
     }
     evaluate(how, style, |session, options| session.run(file, entry, input.as_ref(), options))
 }
@@ -53,6 +55,13 @@ pub(crate) fn cost(
     }
 }
 
+impl How {
+    fn options(&self) -> Options {
+        let (engine, strict, without) = (self.engine.into(), self.strict, self.without.clone());
+        Options { engine, strict, without, ..options(&self.limits) }
+    }
+}
+
 /// What the evaluator may use.
 pub(crate) fn options(limits: &LimitArgs) -> Options {
     Options {
@@ -74,7 +83,7 @@ fn evaluate(
         report(session.sources(), &[error], style)?;
         return Ok(USAGE);
     }
-    let options = Options { engine: how.engine.into(), strict: how.strict, ..options(&how.limits) };
+    let options = how.options();
     let progress = Progress::start(&options);
     let result = run(&mut session, &options);
     progress.finish();
@@ -97,15 +106,16 @@ fn evaluate(
 fn emit(
     how: &How,
     style: Style,
-    make: impl FnOnce(&mut Session) -> Result<String, Vec<Diagnostic>>,
+    make: impl FnOnce(&mut Session, &Options) -> Result<String, Vec<Diagnostic>>,
 ) -> io::Result<u8> {
     let mut session = Session::new();
-    match make(&mut session) {
+    let options = how.options();
+    match make(&mut session, &options) {
         Ok(text) => {
             print_text(&text)?;
             Ok(FINE)
         }
-        Err(diagnostics) => fail(&session, &diagnostics, &options(&how.limits), style),
+        Err(diagnostics) => fail(&session, &diagnostics, &options, style),
     }
 }
 

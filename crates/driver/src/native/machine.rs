@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicI64;
 use std::time::{Duration, Instant};
 use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_core::{Program, Type, TypeArg};
-use wengert_engine::Native;
+use wengert_engine::{Native, Passes};
 use wengert_interp::{Interp, Value};
 use wengert_ir::eval::Value as Flat;
 
@@ -19,14 +19,14 @@ pub(crate) struct Machine {
 impl Machine {
     /// Compiles a definition that is to be called with so many arguments.
     pub(crate) fn new(
-        target: Target,
+        target: &Target,
         program: &Program,
         entry: (Name, &[TypeArg]),
         arity: usize,
         library: &[SourceId],
         memory: u64,
     ) -> Result<Machine, Diagnostic> {
-        let unit = unit(program, entry, library, arity)?;
+        let unit = unit(program, entry, library, arity, &target.passes)?;
         let limits = native::limits(memory, &Arc::default());
         let native = target.make(unit, limits)?;
         Ok(Machine { native })
@@ -40,7 +40,7 @@ impl Machine {
         memory: u64,
         mark: &'static AtomicI64,
     ) -> Result<(Machine, Vec<Span>), Diagnostic> {
-        let unit = unit(program, entry, library, 1)?;
+        let unit = unit(program, entry, library, 1, &Passes::default())?;
         let limits = native::limits(memory, &Arc::default());
         let (native, spans) = wengert_engine::marked(unit, limits, mark).map_err(diagnostic)?;
         Ok((Machine { native }, spans))

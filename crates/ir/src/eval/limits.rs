@@ -2,7 +2,7 @@
 
 use super::value::live_bytes;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use wengert_fault::Fault;
 
@@ -15,8 +15,8 @@ pub struct Limits {
     pub max_memory: u64,
     /// Wall-clock time of one call.
     pub timeout: Option<Duration>,
-    /// Set by another thread to stop the evaluation.
-    pub interrupt: Option<Arc<AtomicBool>>,
+    /// Not 0 when another thread wants the evaluation to stop.
+    pub interrupt: Option<Arc<AtomicU64>>,
 }
 
 impl Limits {
@@ -124,7 +124,7 @@ impl Meter {
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Fault::Time { limit: self.limits.timeout.unwrap_or_default() });
         }
-        if self.limits.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+        if self.limits.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed) != 0) {
             return Err(Fault::Interrupted);
         }
         self.schedule_check();

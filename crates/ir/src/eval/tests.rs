@@ -3,7 +3,7 @@
 use super::{Evaluator, Failure, Limits, Value};
 use crate::{FuncId, Program, parse, verify};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use wengert_fault::Fault;
 
@@ -560,7 +560,7 @@ fn limits_stop_a_program() {
     assert_eq!(run(endless, Limits { max_steps: Some(10_000), ..default() }), Fault::Steps { limit: 10_000 });
     let limit = Duration::from_millis(20);
     assert_eq!(run(endless, Limits { timeout: Some(limit), ..default() }), Fault::Time { limit });
-    let interrupt = Some(Arc::new(AtomicBool::new(true)));
+    let interrupt = Some(Arc::new(AtomicU64::new(1)));
     assert_eq!(run(endless, Limits { interrupt, ..default() }), Fault::Interrupted);
     let memory = run(deeper, Limits { max_memory: 10 << 20, ..default() });
     assert!(matches!(memory, Fault::Memory { limit: 10_485_760, .. }), "{memory:?}");

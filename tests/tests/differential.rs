@@ -1,0 +1,77 @@
+//! Every evaluator gives the same answers about generated programs: see `wengert_tests::differential`.
+//!
+//! `WENGERT_DIFFERENTIAL_CASES` asks for more programs, from the one with the number `WENGERT_DIFFERENTIAL_FROM` on.
+
+use wengert_driver::{Engine, Input, Options};
+use wengert_gen::{Config, GenType};
+use wengert_ir::eval::{Evaluator, Limits, Value};
+use wengert_ir::{Block, Op};
+use wengert_prim::RealOp;
+use wengert_tests::differential::{Answer, Asked, Findings, Question, Way, cases, compare, compare_c, ways};
+use wengert_tests::property::setting;
+
+/// The first program.
+fn from() -> u64 {
+    setting("WENGERT_DIFFERENTIAL_FROM", 0)
+}
+
+fn require_none(findings: &Findings) {
+    let texts: Vec<&str> = findings.reports.iter().map(|report| report.text.as_str()).collect();
+    assert!(texts.is_empty(), "{} programs\n{}", findings.failed, texts.join("\n"));
+}
+
+#[test]
+fn every_engine_gives_the_same() {
+    for config in [Config::default(), Config::smooth()] {
+        let findings = compare(&config, None, from()..from() + cases(24), ways);
+        require_none(&findings);
+        assert!(findings.compared > 24, "programs were put to the test");
+    }
+}
+
+#[test]
+fn the_c_compiler_gives_the_same() {
+    if Engine::C.require().is_ok() {
+        require_none(&compare_c(&Config::default(), from()..from() + cases(24).div_ceil(3)));
+    }
+}
+
+/// A pass of the optimizer that is wrong: it takes the sine for the cosine.
+fn confuse(block: &mut Block) {
+    for stmt in &mut block.stmts {
+        stmt.op.blocks_mut().into_iter().for_each(confuse);
+        if let Op::Real(op @ RealOp::Sin, _) = &mut stmt.op {
+            *op = RealOp::Cos;
+        }
+    }
+}
+
+/// What the evaluator of the IR gives after that pass.
+fn wrongly(asked: &mut Asked, question: &Question) -> Answer {
+    let input = asked.input(question);
+    let json = Input::Text(input.clone());
+    let unit = asked.session.unit_in(&asked.scope, question.name, &json, &Options::default());
+    let mut unit = unit.map_err(|_| "it is not compiled".to_string())?;
+    unit.program.funcs.iter_mut().for_each(|(_, func)| confuse(&mut func.body));
+    let numbers = input.trim_matches(['[', ']']).split(", ");
+    let args = numbers.filter_map(|number| number.parse().ok().map(Value::Real)).collect();
+    let results = Evaluator::new(&unit.program, Limits::default()).call(unit.entry.func, args);
+    let results = results.map_err(|failure| failure.fault.message())?;
+    let shown: Vec<String> = results.iter().map(Value::to_string).collect();
+    Ok(if let [one] = shown.as_slice() { one.clone() } else { format!("({})", shown.join(", ")) })
+}
+
+#[test]
+fn a_wrong_pass_is_found_and_shown_by_a_small_program() {
+    let real = Some((GenType::Real, GenType::Real));
+    let wrong = |_: u64| vec![Way::otherwise("wrong", wrongly)];
+    let findings = compare(&Config::smooth(), real, 0..30, wrong);
+    assert!(findings.failed > 2, "{} programs have a sine", findings.failed);
+    assert!(!findings.reports.is_empty());
+    for report in &findings.reports {
+        let text = report.case.program.text();
+        assert!(text.lines().count() < 8 && text.len() < 200, "this is not small:\n{text}");
+        assert!(text.contains("sin") || text.contains("cos"), "{text}");
+        assert!(report.text.contains("wengert run case.wg --entry"), "{}", report.text);
+    }
+}
