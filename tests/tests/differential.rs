@@ -22,17 +22,17 @@ fn require_none(findings: &Findings) {
 
 #[test]
 fn every_engine_gives_the_same() {
-    for config in [Config::default(), Config::smooth()] {
-        let findings = compare(&config, None, from()..from() + cases(24), ways);
+    for config in [Config::default(), Config::smooth(), Config::wide()] {
+        let findings = compare(&config, None, from()..from() + cases(16), ways);
         require_none(&findings);
-        assert!(findings.compared > 24, "programs were put to the test");
+        assert!(findings.compared > 16, "programs were put to the test");
     }
 }
 
 #[test]
 fn the_c_compiler_gives_the_same() {
     if Engine::C.require().is_ok() {
-        require_none(&compare_c(&Config::default(), from()..from() + cases(24).div_ceil(3)));
+        require_none(&compare_c(&Config::wide(), from()..from() + cases(24).div_ceil(3)));
     }
 }
 

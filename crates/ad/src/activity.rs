@@ -107,7 +107,8 @@ impl Flow<'_> {
         match op {
             Op::Match { on, arms } => {
                 let active = self.of(on);
-                if active && self.may_be_given(on) {
+                // The function in whose place one is given may vary where this one does not.
+                if self.may_be_given(on) && (active || !self.found.is_empty()) {
                     self.mark_all(outs, outs.iter().map(|_| true));
                 }
                 for arm in arms {

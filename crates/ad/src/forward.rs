@@ -144,6 +144,11 @@ impl Writer<'_, '_> {
                         None => part,
                     });
                 }
+                if parts.is_empty() {
+                    let ty = self.dotted(*out).1;
+                    let point = self.primals(&[Atom::Var(*out)]).pop();
+                    sum = Some(self.code.zero(point.as_ref(), ty));
+                }
                 self.dots.extend(sum.map(|sum| (*out, sum)));
             }
             Lin::Pullback(pullback) => self.push_forward(pullback),

@@ -343,7 +343,13 @@ impl Mentions<'_> {
                     self.arg(y);
                 }
             }
-            Lin::Sum { parts, .. } => parts.iter().for_each(|of| self.of(of)),
+            Lin::Sum { out, parts } => {
+                parts.iter().for_each(|of| self.of(of));
+                if parts.is_empty() {
+                    // Zeros of that shape.
+                    self.shaped(&Ref::Var(*out));
+                }
+            }
             Lin::Pullback(pullback) => {
                 let LinPullback { back, points, values, .. } = &**pullback;
                 self.atom(back);

@@ -111,6 +111,10 @@ impl Simplify {
                         parts.body.params.remove(i + 1);
                         parts.body.results.remove(i);
                         let out = stmt.outs.remove(i);
+                        if parts.mode == Mode::Reduce {
+                            // That carries as many values as it goes through arrays.
+                            parts.mode = Mode::Sequence;
+                        }
                         self.mean(&[param, out], &[init.clone(), init]);
                     }
                 }

@@ -1,7 +1,7 @@
 //! Well-typed random Wengert programs and inputs, type-first, and a shrinker that keeps them well typed.
 //!
 //! Programs are surface trees, so they exercise everything from the formatter to the engines. They terminate, in a
-//! bounded number of operations, and never fail when they run: array accesses are in range, recursion has fuel or follows
+//! bounded number of operations, and except for [`Config::wide`] never fail when they run: array accesses are in range, recursion has fuel or follows
 //! the structure of data. [`Config::smooth`] restricts them to smooth functions with moderate values, which finite
 //! differences can judge. `generate` explains how they are made, `shrink` how they are made smaller.
 //!
@@ -62,6 +62,8 @@ pub struct Config {
     pub recursion: bool,
     /// `taylor`.
     pub taylor: bool,
+    /// Also what may fail when it runs, and what has no smooth meaning.
+    pub wide: bool,
 }
 
 impl Default for Config {
@@ -80,11 +82,17 @@ impl Default for Config {
             loops: true,
             recursion: true,
             taylor: true,
+            wide: false,
         }
     }
 }
 
 impl Config {
+    /// Everything, with operations that may fail when they run.
+    pub fn wide() -> Config {
+        Config { wide: true, ..Config::default() }
+    }
+
     /// Smooth functions of everything but texts.
     pub fn smooth() -> Config {
         Config { smooth: true, strings: false, ..Config::default() }

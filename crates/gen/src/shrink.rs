@@ -200,6 +200,7 @@ fn fewer_rounds(form: &Form) -> Option<Form> {
     let mut fewer = form.clone();
     let (Form::Iterate(count, _)
     | Form::While(count, ..)
+    | Form::WhileCond(count, ..)
     | Form::Loop { count, .. }
     | Form::FuelCall(_, count)) = &mut fewer
     else {

@@ -182,10 +182,14 @@ pub(crate) enum Form {
     Fold(Name, Name),
     /// `scan (\acc x -> e) z xs`
     Scan(Name, Name),
+    /// `reduce (\a b -> e) z xs`
+    Reduce(Name, Name),
     /// `iterate 3 (\p -> e) x`: body, start.
     Iterate(u32, GenPat),
     /// `snd (while_loop (\(k, _) -> k < 3) (\(k, p) -> (k + 1, e)) (0, x))`: body, start.
     While(u32, Name, GenPat),
+    /// `snd (while_loop (\(k, p) -> k < 3 && c) (\(k, p) -> (k + 1, e)) (0, x))`: condition, body, start.
+    WhileCond(u32, Name, GenPat),
     /// `let rec go k p = if k <= 0 then p else go (k - 1) e in go 3 x`: body, start.
     Loop { count: u32, go: Name, fuel: Name, state: Name },
     /// A derivative; the type of the parameter, which is annotated.
@@ -194,6 +198,8 @@ pub(crate) enum Form {
     DeriveFun { g: Name, x: Name },
     /// `custom_jvp sin (\(x, t) -> (sin x, cos x * t)) e` and, with `vjp`, `custom_vjp cos …`: rules that are right.
     CustomRule { vjp: bool },
+    /// `custom_jvp f (jvp f) x` or `custom_vjp f (vjp f) x`, `f` being `\p -> e`: `e`, then `x`.
+    OwnRule { vjp: bool, param: GenPat, from: GenType },
 }
 
 impl Bound {
@@ -229,6 +235,7 @@ impl Node {
             1
         } else if let Form::Iterate(n, _)
         | Form::While(n, ..)
+        | Form::WhileCond(n, ..)
         | Form::Loop { count: n, .. }
         | Form::FuelCall(_, n) = &self.form
         {
@@ -248,7 +255,11 @@ impl Node {
         let slow = [Operator::GradForward, Operator::JacForward, Operator::JacReverse, Operator::Taylor];
         let times = if let Form::Build(n, _) = &self.form {
             *n
-        } else if let Form::Iterate(n, _) | Form::While(n, ..) | Form::Loop { count: n, .. } = &self.form {
+        } else if let Form::Iterate(n, _)
+        | Form::While(n, ..)
+        | Form::WhileCond(n, ..)
+        | Form::Loop { count: n, .. } = &self.form
+        {
             u64::from(*n)
         } else if let Form::Derive(operator, ..) = &self.form {
             if slow.contains(operator) { 12 } else { 4 }
@@ -256,6 +267,8 @@ impl Node {
         | Form::Map2(..)
         | Form::Fold(..)
         | Form::Scan(..)
+        | Form::Reduce(..)
+        | Form::OwnRule { .. }
         | Form::DeriveFun { .. } = &self.form
         {
             4

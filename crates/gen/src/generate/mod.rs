@@ -14,6 +14,7 @@ mod loops;
 mod number;
 pub(crate) mod program;
 mod structure;
+mod wide;
 
 use crate::Config;
 use crate::tree::{Bound, Child, Form, GenPat, Node, Template, What};
@@ -173,6 +174,9 @@ impl<'g, 'u> Gen<'g, 'u> {
 
     /// Something with parts.
     fn compound(&mut self, ty: &GenType) -> Made {
+        if self.config.wide && self.u.ratio(1, 4)? {
+            return self.wide(ty);
+        }
         match self.u.int_in_range(0..=19)? {
             0..=6 => self.own_form(ty),
             7 => self.let_value(ty),
@@ -334,7 +338,13 @@ impl<'g, 'u> Gen<'g, 'u> {
                 let index = self.u.choose_index(self.decls.len())?;
                 let chosen = self.decls.get(index).map(|decl| (decl.name, decl.has_param));
                 let Some((name, has_param)) = chosen else { return Ok(GenType::Real) };
-                let args = if has_param { vec![self.some_type(0)?] } else { vec![] };
+                let args = match has_param {
+                    true if self.config.wide && self.u.ratio(1, 4)? => {
+                        vec![GenType::fun(GenType::Real, GenType::Real)]
+                    }
+                    true => vec![self.some_type(0)?],
+                    false => vec![],
+                };
                 GenType::Data(name, args)
             }
             _ => GenType::Real,

@@ -55,14 +55,20 @@ pub(crate) fn lower(node: &Node) -> Expr {
         Form::Map2(x, y) => call_loop("map2", None, vec![pattern(x), pattern(y)], parts),
         Form::Fold(acc, x) => call_loop("fold", None, vec![var_pattern(*acc), var_pattern(*x)], parts),
         Form::Scan(acc, x) => call_loop("scan", None, vec![var_pattern(*acc), var_pattern(*x)], parts),
+        Form::Reduce(a, b) => call_loop("reduce", None, vec![var_pattern(*a), var_pattern(*b)], parts),
         Form::Iterate(n, param) => call_loop("iterate", Some(u64::from(*n)), vec![pattern(param)], parts),
-        Form::While(count, k, param) => lower_while(*count, *k, param, take(parts)),
+        Form::While(count, k, param) => lower_while(*count, *k, param, None, take(parts)),
+        Form::WhileCond(count, k, param) => {
+            let [cond, body, start] = take(parts);
+            lower_while(*count, *k, param, Some(cond), [body, start])
+        }
         Form::Loop { count, go, fuel, state } => {
             local_loop(*count, *go, (*fuel, *state), &node.ty, take(parts))
         }
         Form::Derive(operator, param, ty) => lower_derivative(*operator, typed_param(param, ty), parts),
         Form::DeriveFun { g, x } => derive_function(*g, *x, take(parts)),
         Form::CustomRule { vjp } => custom_rule(*vjp, only(parts)),
+        Form::OwnRule { vjp, param, from } => own_rule(*vjp, typed_param(param, from), take(parts)),
     }
 }
 
@@ -194,10 +200,13 @@ fn local_loop(
 }
 
 /// `snd (while_loop (\(k, _) -> k < 3) (\(k, p) -> (k + 1, body)) (0, start))`
-fn lower_while(count: u32, k: Name, param: &GenPat, [body, start]: [Expr; 2]) -> Expr {
-    let wildcard = build::pattern_of(PatternKind::Wildcard);
-    let more = binary(BinOp::Lt, var(k), int(u64::from(count)));
-    let cond = lambda(vec![tuple_pattern(vec![var_pattern(k), wildcard])], more);
+fn lower_while(count: u32, k: Name, param: &GenPat, also: Option<Expr>, [body, start]: [Expr; 2]) -> Expr {
+    let fewer = binary(BinOp::Lt, var(k), int(u64::from(count)));
+    let (state, more) = match also {
+        None => (build::pattern_of(PatternKind::Wildcard), fewer),
+        Some(cond) => (pattern(param), binary(BinOp::And, fewer, cond)),
+    };
+    let cond = lambda(vec![tuple_pattern(vec![var_pattern(k), state])], more);
     let next = tuple(vec![binary(BinOp::Add, var(k), int(1)), body]);
     let step = lambda(vec![tuple_pattern(vec![var_pattern(k), pattern(param)])], next);
     let start = tuple(vec![int(0), start]);
@@ -270,6 +279,14 @@ fn custom_rule(vjp: bool, arg: Expr) -> Expr {
     let value = tuple(vec![at_x("sin"), binary(BinOp::Mul, at_x("cos"), var(t))]);
     let rule = lambda(vec![tuple_pattern(vec![var_pattern(x), var_pattern(t)])], value);
     call("custom_jvp", vec![var(Name::new("sin")), rule, arg])
+}
+
+/// `custom_jvp (\p -> e) (jvp (\p -> e)) x`
+fn own_rule(vjp: bool, param: Pattern, [body, point]: [Expr; 2]) -> Expr {
+    let function = lambda(vec![param], body);
+    let (custom, derivative) = if vjp { ("custom_vjp", "vjp") } else { ("custom_jvp", "jvp") };
+    let rule = call(derivative, vec![function.clone()]);
+    call(custom, vec![function, rule, point])
 }
 
 /// `type List a = Nil | Cons a (List a)`
