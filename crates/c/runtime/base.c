@@ -52,6 +52,10 @@ typedef struct wg_run {
     wg_large *large;           /* large objects in use */
     wg_large *spare[WG_SPARE]; /* and some that may be used again */
     word words, limit;         /* in use, and at most */
+    word all, *all_words;      /* in use by this run and those that help it */
+    word threads, dirty;       /* how many make loops; whether a failure has left something */
+    struct wg_pool *pool;      /* the others, and how they end */
+    void (*end_pool)(struct wg_pool *);
     void *saved;               /* where `wg_enter` came from */
     char *stack;
     size_t stack_size;

@@ -1,9 +1,17 @@
 /* ---- Memory ----------------------------------------------------------------------------------------------------- */
 
+/* More words are in use, or fewer. */
+static inline void wg_use(wg_run *r, word words) {
+    r->words += words;
+    __atomic_fetch_add(r->all_words, words, __ATOMIC_RELAXED);
+}
+/* Words that may be used yet. */
+static inline word wg_left(wg_run *r) { return r->limit - __atomic_load_n(r->all_words, __ATOMIC_RELAXED); }
+
 static void wg_drop_spare(wg_run *r) {
     for (int i = 0; i < WG_SPARE; i++) {
         if (!r->spare[i]) continue;
-        r->words -= r->spare[i]->room;
+        wg_use(r, -r->spare[i]->room);
         free(r->spare[i]);
         r->spare[i] = NULL;
     }
@@ -28,22 +36,22 @@ static ref wg_alloc_large(wg_run *r, word words) {
             return wg_use_large(r, large, words);
         }
     }
-    if (words > r->limit - r->words) wg_drop_spare(r);
-    if (words > r->limit - r->words) return NULL;
+    if (words > wg_left(r)) wg_drop_spare(r);
+    if (words > wg_left(r)) return NULL;
     wg_large *large;
     if (posix_memalign((void **)&large, 64, sizeof(wg_large) + (size_t)words * 8)) return NULL;
     large->room = words;
-    r->words += words;
+    wg_use(r, words);
     return wg_use_large(r, large, words);
 }
 
 static ref wg_alloc_small(wg_run *r, word words) {
     if (r->end - r->next < words + 1) {
-        if (WG_CHUNK > r->limit - r->words) wg_drop_spare(r);
-        if (WG_CHUNK > r->limit - r->words) return NULL;
+        if (WG_CHUNK > wg_left(r)) wg_drop_spare(r);
+        if (WG_CHUNK > wg_left(r)) return NULL;
         ref chunk = malloc((size_t)WG_CHUNK * 8);
         if (!chunk) return NULL;
-        r->words += WG_CHUNK;
+        wg_use(r, WG_CHUNK);
         *chunk = (word)r->chunks;
         r->chunks = chunk;
         r->next = chunk + 1;
@@ -69,7 +77,7 @@ static __attribute__((noinline)) ref wg_try_alloc(wg_run *r, word words) {
 
 /* A new object; fails if memory is full. */
 static inline WG_UNUSED ref wg_alloc(wg_run *r, word words) {
-    if (WG_USUALLY((uint64_t)words <= WG_SMALL)) {
+    if (__builtin_constant_p(words) && words <= WG_SMALL) {
         ref o = r->free[words];
         if (__builtin_expect(o != NULL, 1)) {
             r->free[words] = (ref)*o;
@@ -96,7 +104,7 @@ static __attribute__((noinline)) void wg_free_large(wg_run *r, ref o) {
     }
     wg_large *old = r->spare[place]; /* the smallest is the cheapest to make again */
     r->spare[place] = large;
-    r->words -= old->room;
+    wg_use(r, -old->room);
     free(old);
 }
 
@@ -113,14 +121,9 @@ static inline WG_UNUSED void wg_free(wg_run *r, ref o) {
 
 /* What a word refers to: nothing, something that refers to nothing else, data, or an array of things that refer. */
 enum { WG_PLAIN, WG_FLAT, WG_DATA, WG_ARRAY };
-/* Of a constructor, the words that refer to something: where they are, and what they refer to. */
-typedef struct {
-    uint32_t place;
-    uint16_t kind;
-} wg_field;
 typedef struct {
     uint32_t count;
-    const wg_field *fields;
+    const uint16_t *kinds;
 } wg_ctor;
 typedef struct {
     uint16_t what, axes, element;
@@ -128,14 +131,9 @@ typedef struct {
 } wg_kind;
 static const wg_kind wg_kinds[];
 
-/* One reference less. Objects to which nothing refers any more are freed if they refer to nothing; the others form a list in
- * their counts, with their kinds in the upper bits. */
-static inline uint64_t wg_doom(wg_run *r, uint64_t doomed, ref o, uint16_t kind) {
-    if (!wg_is_object(o) || --*o != 0) return doomed;
-    if (wg_kinds[kind].what == WG_FLAT) {
-        wg_free(r, o);
-        return doomed;
-    }
+/* One reference less; objects to which nothing refers form a list in their counts, with their kinds in the upper bits. */
+static inline uint64_t wg_doom(uint64_t doomed, ref o, uint16_t kind) {
+    if (kind == WG_PLAIN || !wg_is_object(o) || --*o != 0) return doomed;
     *o = (word)doomed;
     return (uint64_t)kind << 48 | (uint64_t)(uintptr_t)o;
 }
@@ -150,13 +148,11 @@ static __attribute__((noinline, unused)) void wg_dismantle(wg_run *r, ref dead, 
         doomed = (uint64_t)*o;
         if (k->what == WG_DATA) {
             const wg_ctor *ctor = &k->ctors[o[1]];
-            for (const wg_field *f = ctor->fields, *end = f + ctor->count; f < end; f++) {
-                doomed = wg_doom(r, doomed, (ref)o[f->place], f->kind);
-            }
+            for (uint32_t i = 0; i < ctor->count; i++) doomed = wg_doom(doomed, (ref)o[2 + i], ctor->kinds[i]);
         } else if (k->what == WG_ARRAY) {
             word count = 1;
             for (word axis = 1; axis <= k->axes; axis++) count *= o[axis];
-            for (word i = 0; i < count; i++) doomed = wg_doom(r, doomed, (ref)o[1 + k->axes + i], k->element);
+            for (word i = 0; i < count; i++) doomed = wg_doom(doomed, (ref)o[1 + k->axes + i], k->element);
         }
         wg_free(r, o);
     }
@@ -189,5 +185,6 @@ static void wg_clear(wg_run *r) {
     }
     memset(r->free, 0, sizeof r->free);
     r->next = r->end = NULL;
-    r->words = 0;
+    r->dirty = 0;
+    wg_use(r, -r->words);
 }

@@ -103,6 +103,8 @@ static wg_run *wg_open(uint64_t bytes, const volatile word *stop) {
             r->stack_limit = r->stack_deep;
             r->stop = stop ? stop : &r->never;
             r->limit = (word)(bytes / 8);
+            r->all_words = &r->all;
+            r->threads = 1;
             return r;
         }
     }
@@ -112,6 +114,7 @@ static wg_run *wg_open(uint64_t bytes, const volatile word *stop) {
 
 static void wg_close(wg_run *r) {
     if (!r) return;
+    if (r->pool) r->end_pool(r->pool);
     wg_clear(r);
     munmap(r->stack, r->stack_size);
     free(r);

@@ -6,7 +6,7 @@
 mod control;
 mod expr;
 mod guards;
-mod over;
+mod parallel;
 mod rare;
 mod real;
 mod sums;
@@ -15,7 +15,6 @@ use crate::pointers::Pointers;
 use crate::scopes::{Block, Info, Scopes, count};
 use crate::text::{Expr, Level, comment};
 use crate::unit::Unit;
-use over::Over;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 use sums::Plan;
@@ -46,7 +45,6 @@ pub(crate) struct Body<'u, 'p> {
     rare: Option<String>,
     /// How the loop around is run in any order.
     plan: Plan,
-    over: Over,
     /// What the variables are that are assigned once.
     values: FxHashMap<Local, &'p Value>,
     out: String,
@@ -93,7 +91,6 @@ impl<'u, 'p> Body<'u, 'p> {
             skipped: FxHashSet::default(),
             rare: None,
             plan: Plan::default(),
-            over: Over::default(),
             values: rare::values(func),
             out: String::new(),
             depth: 1,
@@ -122,7 +119,7 @@ impl<'u, 'p> Body<'u, 'p> {
         for param in &self.func.params {
             let name = self.name(*param);
             params.push(match self.word(*param) {
-                Word::Address if self.assigned_once(*param) => {
+                Word::Address if self.is_own(*param) => {
                     format!("{}restrict {name}", self.pointer(*param))
                 }
                 Word::Real | Word::Int | Word::Ref | Word::Address => {
@@ -177,6 +174,14 @@ impl<'u, 'p> Body<'u, 'p> {
 
     pub(crate) fn assigned_once(&self, local: Local) -> bool {
         self.info(local).sets <= 1
+    }
+
+    /// Whether a parameter leads to what no other parameter leads to.
+    pub(crate) fn is_own(&self, param: Local) -> bool {
+        let among = |own: &Vec<Local>| own.contains(&param);
+        self.func.params.contains(&param)
+            && self.assigned_once(param)
+            && self.func.part.as_ref().is_none_or(among)
     }
 
     /// `double *` or `word *`
@@ -267,11 +272,9 @@ impl<'u, 'p> Body<'u, 'p> {
 
     pub(crate) fn stmts(&mut self, stmts: &[Stmt], block: Block, from: u32) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            self.over.enter(stmts);
             for (place, stmt) in (from..).zip(stmts) {
                 self.stmt(stmt, (block, place));
             }
-            self.over.leave(self.depth);
         });
     }
 
@@ -320,6 +323,10 @@ impl<'u, 'p> Body<'u, 'p> {
             Stmt::While { head, cond, body } => {
                 self.declare(place, None);
                 self.while_loop(head, *cond, body);
+            }
+            Stmt::Parallel { part, len, backward, work, captured, sums } => {
+                self.declare(place, None);
+                self.parallel(*part, (*len, *backward, *work), captured, sums);
             }
             Stmt::Call { func, args, outs } => self.call(*func, args, outs, place),
             Stmt::Runtime { call, args, out } => self.runtime(*call, args, *out, place),
@@ -393,9 +400,6 @@ impl<'u, 'p> Body<'u, 'p> {
             (false, _) => format!("{} = {};", self.name(local), made.expr.text),
         };
         self.put(&line);
-        if here {
-            self.note_reciprocal(local, value);
-        }
     }
 
     fn call(&mut self, func: FuncId, args: &[Operand], outs: &[Local], place: (Block, u32)) {

@@ -100,6 +100,8 @@ pub fn export(name: &str, exports: &[Export<'_>], math: Math, line: &Line<'_>) -
          WG_EXPORT const char *{name}_message(const {name}_run *r) {{ return r->text; }}\n\n"
     );
     text.push_str(&run);
+    let threads = if unit.parts().threads { "wg_set_threads(r, threads)" } else { "r->threads = threads" };
+    let _ = writeln!(text, "WG_EXPORT void {name}_threads({name}_run *r, int threads) {{ {threads}; }}\n");
     text.push_str(&interface);
     Some(Exported { source: assemble(&mut unit, math, &code, &text), header })
 }
@@ -189,6 +191,8 @@ fn header(name: &str, exports: &[Export<'_>]) -> String {
          /* Where functions run: its memory and stack. Threads need one each. */\ntypedef struct wg_run {name}_run;\n\n\
          /* A new one that may use so many bytes; NULL if there is no address space. */\n\
          {name}_run *{name}_open(uint64_t memory);\nvoid {name}_close({name}_run *run);\n\n\
+         /* How many threads make long loops, 1 at first. Results do not depend on it. */\n\
+         void {name}_threads({name}_run *run, int threads);\n\n\
          /* Functions give 0, or 1 if they failed: then this says why. Arrays that are arguments are only read; the data of\n \
          * arrays and texts that are results is to be given to `free`. */\n\
          const char *{name}_message(const {name}_run *run);\n",

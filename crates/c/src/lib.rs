@@ -37,6 +37,7 @@ const SPECIAL: &str = include_str!("../runtime/special.c");
 const TEXT: &str = include_str!("../runtime/text.c");
 const ORDER: &str = include_str!("../runtime/order.c");
 const MATMUL: &str = include_str!("../runtime/matmul.c");
+const THREADS: &str = include_str!("../runtime/threads.c");
 const LIBRARY: &str = include_str!("../runtime/library.c");
 
 /// Vector math brings its own.
@@ -91,7 +92,13 @@ pub fn source(input: &Input<'_>, math: Math, line: &Line<'_>) -> Source {
         unit.kind(*kind);
     });
     let kinds = unit.kinds();
-    let text = assemble(&mut unit, math, &code, LIBRARY);
+    let mut interface = LIBRARY.to_string();
+    if unit.parts().threads {
+        interface.push_str(
+            "WG_EXPORT void wengert_threads(wg_run *r, word threads) { wg_set_threads(r, threads); }\n",
+        );
+    }
+    let text = assemble(&mut unit, math, &code, &interface);
     Source { text, kinds }
 }
 
@@ -111,6 +118,11 @@ fn program<'p>(unit: &mut Unit<'p>, code: &mut String) {
             let _ = writeln!(heads, "{};", head.trim_end_matches(" {"));
         }
         bodies.push_str(&text);
+        if func.part.is_some() {
+            let name = unit.part(id);
+            let _ = writeln!(heads, "static void {name}(wg_run *r, const word *arguments, word *results);");
+            entry(unit, &name, id, &mut bodies);
+        }
     }
     let _ = write!(code, "{heads}\n{bodies}");
 }
@@ -170,7 +182,13 @@ fn assemble(unit: &mut Unit<'_>, math: Math, code: &str, interface: &str) -> Str
     if parts.functions || math == Math::Host {
         text.push_str(&functions(math));
     }
-    for (part, wanted) in [(TEXT, parts.text || parts.order), (ORDER, parts.order), (MATMUL, parts.matmul)] {
+    let pieces = [
+        (TEXT, parts.text || parts.order),
+        (ORDER, parts.order),
+        (MATMUL, parts.matmul),
+        (THREADS, parts.threads),
+    ];
+    for (part, wanted) in pieces {
         if wanted {
             text.push_str(part);
             text.push('\n');

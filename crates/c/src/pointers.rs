@@ -140,6 +140,15 @@ impl Walk<'_> {
                     }
                 }
             }
+            Stmt::Parallel { part, captured, .. } => {
+                let Some(callee) = self.program.funcs.get(*part) else { return };
+                for (param, local) in callee.params.iter().skip(2).zip(captured) {
+                    if let Some(place) = self.address(Operand::Local(*local)) {
+                        let param = self.pointers.place(*part, *param);
+                        self.pointers.join(param, place);
+                    }
+                }
+            }
             Stmt::Runtime { call, args, out: _ } => self.runtime(*call, args),
             Stmt::If { cond: _, then, otherwise } => {
                 self.stmts(then);

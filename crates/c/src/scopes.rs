@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 use wengert_ir::ty::Id;
-use wengert_native::loops::{Func, Local, Operand, Stmt, Value};
+use wengert_native::loops::{Func, Local, Operand, Stmt, Sum, Value};
 
 /// A block.
 pub(crate) type Block = u32;
@@ -176,6 +176,22 @@ impl Walk {
                 let block = self.block(place);
                 self.written(*index, (block, 0));
                 self.stmts(body, block, 0);
+            }
+            Stmt::Parallel { len, work, captured, sums, .. } => {
+                self.operands(&[*len, *work], place);
+                captured.iter().for_each(|local| self.read(*local, place));
+                for sum in sums {
+                    match sum {
+                        Sum::Word(local) => {
+                            self.read(*local, place);
+                            self.written(*local, place);
+                        }
+                        Sum::Array { object: _, first, size } => {
+                            self.read(*first, place);
+                            self.operand(size, place);
+                        }
+                    }
+                }
             }
             Stmt::While { head, cond, body } => {
                 let block = self.block(place);

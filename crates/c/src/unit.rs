@@ -46,6 +46,7 @@ pub(crate) struct Parts {
     pub(crate) text: bool,
     pub(crate) order: bool,
     pub(crate) matmul: bool,
+    pub(crate) threads: bool,
 }
 
 impl<'p> Unit<'p> {
@@ -87,6 +88,11 @@ impl<'p> Unit<'p> {
 
     pub(crate) fn function(&self, func: FuncId) -> String {
         self.funcs.get(func.index()).cloned().unwrap_or_default()
+    }
+
+    /// The entry of a part of a loop.
+    pub(crate) fn part(&self, part: FuncId) -> String {
+        format!("wg_entry_{}", self.function(part))
     }
 
     /// The type of what a function gives, with a space.
@@ -177,17 +183,15 @@ impl<'p> Unit<'p> {
         let ctors: Vec<Vec<Kind>> = table.cloned().unwrap_or_default();
         let mut rows = Vec::new();
         for (number, fields) in ctors.iter().enumerate() {
-            // The fields come after the count and the constructor.
-            let refer = (2..).zip(fields).filter(|(_, kind)| **kind != Kind::Plain);
-            let refer: Vec<String> =
-                refer.map(|(place, kind)| format!("{{{place}, {}}}", self.kind_of(program, *kind))).collect();
-            if refer.is_empty() {
+            if fields.is_empty() {
                 rows.push("{0, NULL}".to_string());
                 continue;
             }
+            let kinds: Vec<String> =
+                fields.iter().map(|kind| self.kind_of(program, *kind).to_string()).collect();
             let name = format!("wg_fields_{place}_{number}");
-            let _ = writeln!(text, "static const wg_field {name}[] = {{{}}};", refer.join(", "));
-            rows.push(format!("{{{}, {name}}}", refer.len()));
+            let _ = writeln!(text, "static const uint16_t {name}[] = {{{}}};", kinds.join(", "));
+            rows.push(format!("{{{}, {name}}}", fields.len()));
         }
         if rows.is_empty() {
             rows.push("{0, NULL}".to_string());
@@ -219,6 +223,11 @@ impl<'p> Unit<'p> {
     /// The number of a place of failure in the whole text.
     pub(crate) fn site(&self, site: u32) -> usize {
         self.sites_before + site as usize
+    }
+
+    /// Loops are made by parts.
+    pub(crate) fn needs_threads(&mut self) {
+        self.parts.threads = true;
     }
 
     /// Functions of reals are needed.

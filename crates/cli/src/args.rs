@@ -499,6 +499,18 @@ pub(crate) struct LimitArgs {
     /// Stop after so many seconds
     #[arg(long, value_name = "SECS", value_parser = parse_seconds)]
     pub(crate) timeout: Option<Duration>,
+
+    /// Make long loops with so many threads, where the engine can; results do not depend on it
+    #[arg(long, value_name = "N", env = "WENGERT_THREADS", default_value_t = 1, value_parser = parse_threads)]
+    pub(crate) threads: usize,
+}
+
+/// The most threads that make sense.
+const MOST_THREADS: usize = 1024;
+
+fn parse_threads(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|n| (1..=MOST_THREADS).contains(n));
+    number.ok_or_else(|| format!("expected a number of threads, from 1 to {MOST_THREADS}"))
 }
 
 /// `1000`, `1_000`, `10K`, `5M`, `2G`

@@ -35,6 +35,7 @@ const FLAGS: &[&str] = &[
     "-fno-optimize-sibling-calls",
     "-fvisibility=hidden",
     "-fPIC",
+    "-pthread",
     "-shared",
     "-w",
 ];

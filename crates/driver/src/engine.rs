@@ -26,8 +26,12 @@ pub struct Options {
     pub steps: Arc<AtomicU64>,
     /// Which evaluator.
     pub engine: Engine,
+    /// How many threads machine code makes long loops with; 0 is 1. Results do not depend on it.
+    pub threads: usize,
     /// Numbers are to the last bit what the interpreter gives, on every engine; else the C compiler may round differently.
     pub strict: bool,
+    /// Machine code divides short loops between threads too: for tests.
+    pub short_loops: bool,
     /// Passes of the optimizer to leave out.
     pub without: Vec<String>,
 }
@@ -97,6 +101,7 @@ struct Source {
     program: Program,
     library: Vec<SourceId>,
     memory: u64,
+    threads: usize,
     watch: Watch,
 }
 
@@ -109,6 +114,7 @@ impl Evaluator {
             program: program.clone(),
             library: library.clone(),
             memory: limits.max_memory,
+            threads: options.threads,
             watch: Watch::new(options),
         });
         let mut interp = Interp::new(program, limits);
@@ -134,7 +140,7 @@ impl Evaluator {
     ) -> Result<(Value, u64), Diagnostic> {
         if let Some(source) = &self.native {
             let watching = source.watch.start();
-            let limits = native::limits(source.memory, &source.watch.stop);
+            let limits = native::limits(source.memory, &source.watch.stop, source.threads);
             let interp = &mut self.interp;
             let entry = (name, type_args);
             let value =

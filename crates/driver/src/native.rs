@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_core::{Program, Subst, Type, TypeArg};
-use wengert_engine::{Error, Layout, Limits, Line, Native, Passes, Unit};
+use wengert_engine::{Error, Layout, Limits, Line, Manner, Native, Passes, Unit};
 use wengert_interp::value::CtorInfo;
 use wengert_interp::{Interp, Value, View};
 use wengert_ir::Elem;
@@ -27,8 +27,7 @@ use wengert_mono::bridge::bridge_with_notes;
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     maker: Maker,
-    /// Numbers are to the last bit what the interpreter gives.
-    strict: bool,
+    manner: Manner,
     passes: Passes,
 }
 
@@ -51,19 +50,19 @@ impl Target {
             Engine::Native => Maker::Jit,
             Engine::C => Maker::C,
         };
-        Some(Target { maker, strict: options.strict, passes: passes(options) })
+        let manner = Manner { strict: options.strict, short_loops: options.short_loops };
+        Some(Target { maker, manner, passes: passes(options) })
     }
 
     /// Machine code of a program whose derivatives are made.
     fn make(&self, unit: Unit, limits: Limits) -> Result<Native, Diagnostic> {
-        let strict = self.strict;
         match self.maker {
-            Maker::Jit => return wengert_engine::native(unit, strict, limits).map_err(diagnostic),
+            Maker::Jit => return wengert_engine::native(unit, self.manner, limits).map_err(diagnostic),
             Maker::Reference => return Ok(wengert_engine::reference(unit, limits)),
             Maker::C => {}
         }
         let compiler = Compiler::find()?;
-        let source = wengert_engine::c(unit, strict, &|_| None);
+        let source = wengert_engine::c(unit, self.manner, &|_| None);
         let library = compiler.library(source.text())?;
         source.open(&library.path().to_string_lossy(), limits).map_err(diagnostic)
     }
@@ -116,7 +115,7 @@ pub(crate) fn text(
     let unit = unit(program, entry, library, usize::MAX, passes)?;
     match stage {
         Stage::Loops => Ok(wengert_engine::loops(&unit)),
-        Stage::C => Ok(wengert_engine::c(unit, false, line).text().to_string()),
+        Stage::C => Ok(wengert_engine::c(unit, Manner::default(), line).text().to_string()),
         Stage::Clif => wengert_engine::clif(&unit).map_err(diagnostic),
         Stage::Core | Stage::Ir | Stage::Derivative => Ok(wengert_engine::ir(&unit)),
     }
@@ -167,8 +166,8 @@ fn first(errors: Vec<Diagnostic>) -> Diagnostic {
 }
 
 /// Limits of machine code.
-pub(crate) fn limits(memory: u64, stop: &Arc<AtomicU64>) -> Limits {
-    Limits { memory, stop: stop.clone() }
+pub(crate) fn limits(memory: u64, stop: &Arc<AtomicU64>, threads: usize) -> Limits {
+    Limits { memory, stop: stop.clone(), threads: threads.max(1) }
 }
 
 /// The forms of values.

@@ -9,7 +9,7 @@ use crate::engine::{Options, limits};
 use crate::json::arguments::{Arguments, arguments};
 use crate::json::guess::{Numbers, default_arg};
 use crate::json::parse::Document;
-use crate::native::{Machine, Target};
+use crate::native::{self, Machine, Target};
 use crate::session::Session;
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -90,13 +90,13 @@ impl Session {
         let Settled { type_args, params, result } = settled;
         let library = self.modules.library_sources();
         let limits = limits(options);
-        let memory = limits.max_memory;
+        let own = native::limits(limits.max_memory, &Arc::default(), options.threads);
         let mut interp = Interp::new(&program, limits);
         interp.set_library_sources(library.clone());
         let machine = match Target::of(options) {
             None => None,
             Some(target) => Some(
-                Machine::new(&target, &program, (def.name, &type_args), params.len(), &library, memory)
+                Machine::new(&target, &program, (def.name, &type_args), params.len(), &library, own)
                     .map_err(one)?,
             ),
         };

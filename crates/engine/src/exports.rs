@@ -45,8 +45,10 @@ pub fn c_library(
     place: &dyn Fn(Span) -> String,
     line: &Line<'_>,
 ) -> Result<Exported, String> {
-    let loops: Vec<Loops> =
-        functions.iter().map(|function| wengert_native::lower::lower(&function.unit.program)).collect();
+    let loops: Vec<Loops> = functions
+        .iter()
+        .map(|function| wengert_native::divided(&function.unit.program, false, false))
+        .collect();
     let mut exports: Vec<Export<'_>> = Vec::new();
     for (function, loops) in functions.iter().zip(&loops) {
         let mut made = export(function, loops, place)?;

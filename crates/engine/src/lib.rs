@@ -122,14 +122,27 @@ pub struct Limits {
     pub memory: u64,
     /// The program stops soon after this is not 0.
     pub stop: Arc<AtomicU64>,
+    /// How many threads make long loops. Results do not depend on it.
+    pub threads: usize,
 }
 
-/// Machine code of a program whose derivatives are made. With `strict`, numbers are to the last bit what they are elsewhere.
-pub fn native(unit: Unit, strict: bool, limits: Limits) -> Result<Native, Error> {
+/// How machine code is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// Numbers are to the last bit what they are elsewhere.
+    pub strict: bool,
+    /// Short loops are divided between threads too: for tests.
+    pub short_loops: bool,
+}
+
+/// Machine code of a program whose derivatives are made.
+pub fn native(unit: Unit, manner: Manner, limits: Limits) -> Result<Native, Error> {
     let Unit { program, entry } = unit;
-    let math = if strict { wengert_native::Math::Strict } else { wengert_native::Math::Fast };
-    let compiled = Compiled::with_math(program, math, limits.memory, limits.stop)
+    let math = if manner.strict { wengert_native::Math::Strict } else { wengert_native::Math::Fast };
+    let manner = wengert_native::Manner { math, mark: None, short_loops: manner.short_loops };
+    let (mut compiled, _) = Compiled::made(program, manner, limits.memory, limits.stop)
         .map_err(|error| Error::Internal(Broken(error)))?;
+    compiled.set_threads(limits.threads);
     Ok(Native::compiled(compiled, entry))
 }
 
@@ -145,16 +158,15 @@ pub struct CSource {
     entry: Entry,
 }
 
-/// The C text of a program whose derivatives are made. With `strict`, numbers are to the last bit what they are elsewhere.
-/// The lines of the source that `line` gives are put in as comments.
-pub fn c(unit: Unit, strict: bool, line: &Line<'_>) -> CSource {
+/// The C text of a program whose derivatives are made. The lines of the source that `line` gives are put in as comments.
+pub fn c(unit: Unit, manner: Manner, line: &Line<'_>) -> CSource {
     let Unit { program, entry } = unit;
-    let loops = wengert_native::lower::lower(&program);
+    let loops = wengert_native::divided(&program, manner.strict, manner.short_loops);
     let func = program.funcs.get(entry.func);
     let types = func.map(|func| func.param_types().into_iter().chain(func.results.iter().copied()));
     let kinds = types.into_iter().flatten().map(wengert_native::lower::kind).collect();
     let input = Input { program: &loops, entries: vec![entry.func], kinds };
-    let math = if strict { Math::Host } else { Math::Library };
+    let math = if manner.strict { Math::Host } else { Math::Library };
     let Source { text, kinds } = wengert_c::source(&input, math, line);
     let made = Made { program, loops, entries: vec![entry.func], kinds };
     CSource { text, made, entry }
@@ -168,8 +180,9 @@ impl CSource {
 
     /// The program in the library at a path, which was made of this text.
     pub fn open(self, path: &str, limits: Limits) -> Result<Native, Error> {
-        let compiled = Compiled::open(path, self.made, limits.memory, limits.stop)
+        let mut compiled = Compiled::open(path, self.made, limits.memory, limits.stop)
             .map_err(|error| Error::Internal(Broken(error)))?;
+        compiled.set_threads(limits.threads);
         Ok(Native::compiled(compiled, self.entry))
     }
 }
@@ -177,8 +190,9 @@ impl CSource {
 /// The same, of a program that keeps storing at `mark` which of the spans it is at, counted from 1.
 pub fn marked(unit: Unit, limits: Limits, mark: &'static AtomicI64) -> Result<(Native, Vec<Span>), Error> {
     let Unit { program, entry } = unit;
-    let (compiled, spans) =
-        Compiled::marked(program, wengert_native::Math::Fast, limits.memory, limits.stop, Some(mark))
-            .map_err(|error| Error::Internal(Broken(error)))?;
+    let manner =
+        wengert_native::Manner { math: wengert_native::Math::Fast, mark: Some(mark), short_loops: false };
+    let (compiled, spans) = Compiled::made(program, manner, limits.memory, limits.stop)
+        .map_err(|error| Error::Internal(Broken(error)))?;
     Ok((Native::compiled(compiled, entry), spans))
 }

@@ -53,11 +53,11 @@ fn stmts(func: &mut Func, reads: &units::Reads, body: Vec<Stmt>) -> Vec<Stmt> {
 /// A statement with the loops inside of it cut.
 fn one(func: &mut Func, reads: &units::Reads, stmt: Stmt, made: &mut Vec<Stmt>) {
     let stmt = match stmt {
-        Stmt::For { index, len, backward, independent, body } => {
+        Stmt::For { index, len, backward, independent, sums, body } => {
             let body = stmts(func, reads, body);
             let found = plan::plan(func, reads, index, independent, &body);
             let cut = found.map(|plan| Cut::new(func, index, len, backward, &plan).strips(&plan));
-            let whole = Stmt::For { index, len, backward, independent, body };
+            let whole = Stmt::For { index, len, backward, independent, sums, body };
             if let Some(strips) = cut {
                 let long = func.fresh(Word::Int);
                 made.push(Stmt::Set(long, Value::CompareInt(Compare::Ge, len, Operand::Int(SHORT))));
@@ -77,6 +77,7 @@ fn one(func: &mut Func, reads: &units::Reads, stmt: Stmt, made: &mut Vec<Stmt>) 
         }
         Stmt::Set(..)
         | Stmt::Store { .. }
+        | Stmt::Parallel { .. }
         | Stmt::Call { .. }
         | Stmt::Runtime { .. }
         | Stmt::Retain(..)
@@ -147,6 +148,7 @@ impl<'f> Cut<'f> {
             len: strips,
             backward: self.backward,
             independent: false,
+            sums: Vec::new(),
             body,
         });
         made
@@ -218,6 +220,7 @@ impl<'f> Cut<'f> {
             len: Operand::Local(self.count),
             backward: self.backward,
             independent: true,
+            sums: Vec::new(),
             body,
         });
     }

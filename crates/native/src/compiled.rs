@@ -12,6 +12,7 @@ use crate::jit::Code;
 use crate::library::{Library, Made};
 use crate::loops::{Failure, Program as Loops};
 use crate::lower::{lower, lower_marked};
+use crate::parallel;
 use crate::runtime::context::{Context, MEMORY, Raised, STOPPED};
 use crate::values::{Memory, Misfit, Mover, signature};
 use std::sync::Arc;
@@ -40,6 +41,17 @@ pub enum Math {
     Fast,
 }
 
+/// How a program is compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// How functions of reals are computed.
+    pub math: Math,
+    /// The program keeps storing there which of the spans it is at, counted from 1.
+    pub mark: Option<&'static AtomicI64>,
+    /// Short loops are divided between threads too: for tests.
+    pub short_loops: bool,
+}
+
 /// Code that can be called, and its memory.
 pub(crate) trait Machine {
     /// The memory.
@@ -50,6 +62,8 @@ pub(crate) trait Machine {
     fn peak_words(&mut self) -> Option<usize> {
         None
     }
+    /// How many threads make loops.
+    fn set_threads(&mut self, threads: usize);
     /// The number of an entry.
     fn entry(&self, func: FuncId) -> Option<usize>;
     /// Calls an entry by its number; it takes and gives as many words as there are.
@@ -71,6 +85,9 @@ impl Machine for Jit {
     }
     fn peak_words(&mut self) -> Option<usize> {
         Some(self.context.heap().peak_words())
+    }
+    fn set_threads(&mut self, threads: usize) {
+        self.context.set_threads(threads);
     }
     fn entry(&self, func: FuncId) -> Option<usize> {
         self.code.entries.iter().position(|(known, _)| *known == func)
@@ -101,19 +118,23 @@ impl Compiled {
         limit: u64,
         stopped: Arc<AtomicU64>,
     ) -> Result<Compiled, String> {
-        Compiled::marked(program, math, limit, stopped, None).map(|(compiled, _)| compiled)
+        let manner = Manner { math, mark: None, short_loops: false };
+        Compiled::made(program, manner, limit, stopped).map(|(compiled, _)| compiled)
     }
 
-    /// The same; if an address is given, the program keeps storing there which of the spans it is at, counted from 1.
-    pub fn marked(
+    /// The same in any manner, with the spans that are marked.
+    pub fn made(
         program: Program,
-        math: Math,
+        manner: Manner,
         limit: u64,
         stopped: Arc<AtomicU64>,
-        mark: Option<&'static AtomicI64>,
     ) -> Result<(Compiled, Vec<Span>), String> {
+        let Manner { math, mark, short_loops } = manner;
         let address = mark.map(|mark| (mark.as_ptr() as usize).cast_signed() as i64);
         let (mut loops, spans) = lower_marked(&program, address);
+        if mark.is_none() {
+            parallel::divide(&mut loops, math == Math::Strict, short_loops);
+        }
         if math == Math::Fast {
             blocks::split(&mut loops);
         }
@@ -129,6 +150,11 @@ impl Compiled {
     pub fn open(path: &str, made: Made, limit: u64, stopped: Arc<AtomicU64>) -> Result<Compiled, String> {
         let machine = Box::new(Library::open(path, made.entries, made.kinds, limit, stopped)?);
         Ok(Compiled { program: made.program, loops: made.loops, machine, limit })
+    }
+
+    /// How many threads make loops from now on. Results do not depend on it.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.machine.set_threads(threads);
     }
 
     /// Words of objects that are in use.

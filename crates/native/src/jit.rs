@@ -12,7 +12,7 @@ mod value;
 
 use crate::compiled::Math;
 use crate::loops::{Func, Kind, Program, Word};
-use crate::runtime::{blocks, context, math, order, product, stack, text};
+use crate::runtime::{blocks, context, math, order, parallel, product, stack, text};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
     AbiParam, Function, InstBuilder, MemFlagsData, Signature, Type, UserFuncName, types,
@@ -38,6 +38,10 @@ impl Code {
     /// Compiles a program; `entries` are the functions that can be called from outside.
     pub(crate) fn compile(program: &Program, entries: &[FuncId], math: Math) -> Result<Code, String> {
         let mut compiler = Compiler::new(program, math)?;
+        for (id, _) in program.funcs.iter().filter(|(_, func)| func.part.is_some()) {
+            let part = compiler.entry(id)?;
+            compiler.parts.insert(id, part);
+        }
         for (id, func) in program.funcs.iter() {
             compiler.function(id, func)?;
         }
@@ -88,6 +92,8 @@ struct Compiler<'a> {
     /// Functions of the runtime, by name, with their signatures.
     imports: FxHashMap<&'static str, ModuleFunc>,
     kinds: Vec<Kind>,
+    /// The entries of parts of loops.
+    parts: FxHashMap<FuncId, ModuleFunc>,
 }
 
 /// A failure of the code generator; it is a bug.
@@ -137,6 +143,7 @@ impl<'a> Compiler<'a> {
             scratch: FunctionBuilderContext::new(),
             funcs,
             imports,
+            parts: FxHashMap::default(),
             kinds: Vec::new(),
         })
     }
@@ -248,6 +255,7 @@ fn symbols() -> Vec<(&'static str, *const u8)> {
         ("fail", context::fail as *const u8),
         ("deepen", context::deepen as *const u8),
         ("fail_with", context::fail_with as *const u8),
+        ("parallel", parallel::parallel as *const u8),
         ("copy_words", context::copy_words as *const u8),
         ("zero_words", context::zero_words as *const u8),
         ("text_append", text::append as *const u8),
@@ -287,6 +295,7 @@ fn signatures() -> Vec<(&'static str, Vec<Type>, Option<Type>)> {
         ("fail", vec![I64, I64, I64, I64], None),
         ("deepen", vec![I64, I64], None),
         ("fail_with", vec![I64, I64, I64], None),
+        ("parallel", vec![I64, I64, I64], None),
         ("copy_words", vec![I64, I64, I64, I64], None),
         ("zero_words", vec![I64, I64, I64], None),
         ("text_append", vec![I64, I64, I64], word),

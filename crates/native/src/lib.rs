@@ -9,8 +9,17 @@ mod jit;
 pub mod library;
 pub mod loops;
 pub mod lower;
+mod parallel;
 mod runtime;
 mod values;
 
-pub use compiled::{Compiled, Loaded, Math, clif};
+/// The loop program of an IR program, which is verified and has no derivative left to make, with the parts of loops that may be
+/// divided between threads. If `exact`, reals are added in the order of the source; `short_loops` are divided for tests.
+pub fn divided(program: &wengert_ir::Program, exact: bool, short_loops: bool) -> loops::Program {
+    let mut loops = lower::lower(program);
+    parallel::divide(&mut loops, exact, short_loops);
+    loops
+}
+
+pub use compiled::{Compiled, Loaded, Manner, Math, clif};
 pub use runtime::blocks::{Level, levels as vector_levels};

@@ -63,6 +63,7 @@ type Call = unsafe extern "C" fn(Run, i64, *const u64, *mut u64) -> c_int;
 type Count = unsafe extern "C" fn(Run) -> i64;
 type Number = unsafe extern "C" fn(Run, i64) -> u64;
 type Text = unsafe extern "C" fn(Run) -> u64;
+type SetThreads = unsafe extern "C" fn(Run, i64);
 type Give = unsafe extern "C" fn(*const *const c_void);
 
 /// A library's functions.
@@ -76,6 +77,8 @@ struct Interface {
     number: Number,
     text: Text,
     words_in_use: Count,
+    /// A library without loops that are divided has none.
+    threads: Option<SetThreads>,
 }
 
 /// A library that is open, and a run of it with its memory.
@@ -165,6 +168,12 @@ impl Machine for Library {
         // SAFETY: the run is open.
         usize::try_from(unsafe { (self.interface.words_in_use)(self.run) }).unwrap_or(0)
     }
+    fn set_threads(&mut self, threads: usize) {
+        if let Some(set) = self.interface.threads {
+            // SAFETY: the run is open, and no code of the library is running.
+            unsafe { set(self.run, i64::try_from(threads).unwrap_or(1)) };
+        }
+    }
     fn entry(&self, func: FuncId) -> Option<usize> {
         self.entries.iter().position(|entry| *entry == func)
     }
@@ -224,6 +233,7 @@ fn start(
             number: transmute::<Run, Number>(symbol(handle, c"wengert_number")?),
             text: transmute::<Run, Text>(symbol(handle, c"wengert_text")?),
             words_in_use: transmute::<Run, Count>(symbol(handle, c"wengert_words_in_use")?),
+            threads: symbol(handle, c"wengert_threads").ok().map(|set| transmute::<Run, SetThreads>(set)),
         }
     };
     if let Ok(give) = symbol(handle, c"wengert_functions") {

@@ -18,6 +18,7 @@
 
 use rustc_hash::FxHashMap;
 mod print;
+pub(crate) mod walk;
 
 use std::sync::Arc;
 use wengert_base::{Name, Span};
@@ -71,7 +72,7 @@ pub enum Operand {
 /// A program.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// Functions, numbered as in the IR.
+    /// Functions, numbered as in the IR; then the parts of loops that are divided between threads.
     pub funcs: Table<FuncId, Func>,
     /// Texts that occur in it.
     pub texts: Vec<Arc<str>>,
@@ -161,10 +162,14 @@ pub struct Func {
     pub recursive: bool,
     /// How it is given each parameter of the IR.
     pub passing: Vec<Passing>,
+    /// Parameters that lead to what the caller keeps: addresses of arrays, and references.
+    pub borrowed: Vec<Local>,
     /// The source's definition.
     pub span: Span,
     /// What variables are called in the source, and where they are bound: for whoever reads what is made of this.
     pub origins: FxHashMap<Local, Origin>,
+    /// If this is a part of a loop: those parameters that are addresses in objects that no other parameter leads to.
+    pub part: Option<Vec<Local>>,
 }
 
 /// What a variable is in the source.
@@ -242,8 +247,25 @@ pub enum Stmt {
         backward: bool,
         /// Iterations neither read what others write nor write where others write.
         independent: bool,
+        /// If not empty: they would be independent but for this, to which each adds something.
+        sums: Vec<Sum>,
         /// The body.
         body: Vec<Stmt>,
+    },
+    /// A loop by parts, maybe at the same time. What comes out does not depend on how many parts are made at the same time.
+    Parallel {
+        /// The function. Parameters: the first iteration, how many, what is captured, the sums so far; results: the sums.
+        part: FuncId,
+        /// How often.
+        len: Operand,
+        /// From the last.
+        backward: bool,
+        /// A real: about how much work the loop is.
+        work: Operand,
+        /// What the parts are given besides.
+        captured: Vec<Local>,
+        /// What iterations add to.
+        sums: Vec<Sum>,
     },
     /// `while head; cond do body`.
     While {
@@ -280,6 +302,22 @@ pub enum Stmt {
     Free(Operand, Kind),
     /// Stops the program; the numbers that belong to the failure, reals as their bits.
     Fail(u32, Vec<Operand>),
+}
+
+/// What iterations of a loop add to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sum {
+    /// A variable that is a real or an integer.
+    Word(Local),
+    /// An array of reals.
+    Array {
+        /// The object.
+        object: Option<Local>,
+        /// The address of the first element.
+        first: Local,
+        /// How many there are.
+        size: Operand,
+    },
 }
 
 /// What is assigned.

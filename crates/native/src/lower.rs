@@ -26,6 +26,7 @@ mod reduce;
 mod scalar;
 mod shape;
 mod stable;
+mod sums;
 mod update;
 mod uses;
 
@@ -152,8 +153,10 @@ impl<'a> Lower<'a> {
             body: Vec::new(),
             recursive: false,
             passing: shared.modes.at(id).clone(),
+            borrowed: Vec::new(),
             span: func.span,
             origins: FxHashMap::default(),
+            part: None,
         };
         let views = uses::views(func);
         Lower {
@@ -215,6 +218,7 @@ impl<'a> Lower<'a> {
                 let first = self.made.fresh(Word::Address);
                 let dims: Vec<Local> = (0..rank).map(|_| self.made.fresh(Word::Int)).collect();
                 self.made.params.push(first);
+                self.made.borrowed.push(first);
                 self.made.params.extend(&dims);
                 self.sizes.extend(&dims);
                 let dims = dims.into_iter().map(Operand::Local).collect();
@@ -225,9 +229,12 @@ impl<'a> Lower<'a> {
                 self.made.params.push(object);
                 self.array_at(object, elem, rank)
             }
-            (Ty::Scalar(_), _) => {
+            (Ty::Scalar(_), passing) => {
                 let local = self.made.fresh(word(ty));
                 self.made.params.push(local);
+                if passing == Passing::Borrowed && word(ty) == Word::Ref {
+                    self.made.borrowed.push(local);
+                }
                 if kind(ty) == Kind::Plain {
                     Place::Plain(Operand::Local(local))
                 } else {

@@ -13,6 +13,8 @@ pub(crate) mod context;
 pub(crate) mod heap;
 pub(crate) mod math;
 pub(crate) mod order;
+pub(crate) mod parallel;
+pub(crate) mod pool;
 pub(crate) mod product;
 pub(crate) mod stack;
 pub(crate) mod text;

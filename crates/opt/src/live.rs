@@ -95,7 +95,7 @@ pub(crate) fn needed(program: &Program, total: &FxHashSet<FuncId>, counts: &Coun
         needed: Needed::default(),
         todo: Vec::new(),
     };
-    (mark.needed.fixed_funcs, mark.needed.fixed_data) = fixed(program);
+    fixed(program, &mut mark.needed);
     for (id, func) in program.funcs.iter() {
         for (place, param) in func.body.params.iter().enumerate() {
             mark.sources.insert((id, *param), Source::Param(place));
@@ -115,23 +115,22 @@ pub(crate) fn needed(program: &Program, total: &FxHashSet<FuncId>, counts: &Coun
 }
 
 /// What keeps its form: entries, functions that derivatives are asked of, and the data that they speak of.
-pub(crate) fn fixed(program: &Program) -> (FxHashSet<FuncId>, FxHashSet<DataId>) {
-    let mut funcs: FxHashSet<FuncId> = program.entries.values().copied().collect();
-    let mut all: FxHashSet<DataId> = FxHashSet::default();
-    funcs.extend(program.linears.iter().map(|(_, linear)| linear.func));
+fn fixed(program: &Program, needed: &mut Needed) {
+    needed.fixed_funcs.extend(program.entries.values());
+    needed.fixed_funcs.extend(program.linears.iter().map(|(_, linear)| linear.func));
     let mut requests = !program.linears.is_empty();
     for (_, func) in program.funcs.iter() {
         func.body.for_each_stmt(&mut |stmt| match &stmt.op {
             Op::Jvp { func, .. } | Op::Taylor { func, .. } => {
                 requests = true;
-                funcs.insert(*func);
+                needed.fixed_funcs.insert(*func);
             }
             Op::Custom(custom) => {
                 requests = true;
-                funcs.insert(custom.func);
+                needed.fixed_funcs.insert(custom.func);
                 match custom.rule {
-                    Rule::Jvp(rule) => funcs.extend([rule]),
-                    Rule::Vjp(first, second) => funcs.extend([first, second]),
+                    Rule::Jvp(rule) => needed.fixed_funcs.extend([rule]),
+                    Rule::Vjp(first, second) => needed.fixed_funcs.extend([first, second]),
                 }
             }
             _ => {}
@@ -139,8 +138,8 @@ pub(crate) fn fixed(program: &Program) -> (FxHashSet<FuncId>, FxHashSet<DataId>)
     }
     if requests {
         // Tangents of data have the form of the data.
-        all.extend(program.data.ids());
-        return (funcs, all);
+        needed.fixed_data.extend(program.data.ids());
+        return;
     }
     let mut todo: Vec<Ty> = Vec::new();
     for func in program.entries.values().filter_map(|id| program.funcs.get(*id)) {
@@ -149,12 +148,11 @@ pub(crate) fn fixed(program: &Program) -> (FxHashSet<FuncId>, FxHashSet<DataId>)
     }
     while let Some(ty) = todo.pop() {
         if let Elem::Data(data) = ty.elem()
-            && all.insert(data)
+            && needed.fixed_data.insert(data)
         {
             todo.extend(program.data.at(data).ctors.iter().flat_map(|ctor| &ctor.fields));
         }
     }
-    (funcs, all)
 }
 
 impl<'p> Mark<'p> {

@@ -121,7 +121,7 @@ impl Body<'_, '_> {
 
     /// A loop; twice, if it may run without checks.
     pub(super) fn for_loop(&mut self, stmt: &Stmt) {
-        let Stmt::For { index, len, backward, independent, body } = stmt else { return };
+        let Stmt::For { index, len, backward, independent, sums: _, body } = stmt else { return };
         self.flush(|pending| pending.reads || !pending.changing.is_empty());
         let end = self.length(*len);
         self.flush(|pending| pending.reads);
@@ -334,6 +334,7 @@ fn has_functions(body: &[Stmt]) -> bool {
         | Stmt::Store { .. }
         | Stmt::Switch { .. }
         | Stmt::For { .. }
+        | Stmt::Parallel { .. }
         | Stmt::While { .. }
         | Stmt::Call { .. }
         | Stmt::Runtime { .. }
@@ -375,6 +376,7 @@ fn look(stmts: &[Stmt], shape: &mut Shape) {
             }
             Stmt::Switch { .. }
             | Stmt::For { .. }
+            | Stmt::Parallel { .. }
             | Stmt::While { .. }
             | Stmt::Call { .. }
             | Stmt::Runtime { .. }

@@ -63,6 +63,7 @@ pub(super) fn guards(body: &Body<'_, '_>, stmts: &[Stmt], index: Local, end: &st
             | Stmt::Store { .. }
             | Stmt::Switch { .. }
             | Stmt::For { .. }
+            | Stmt::Parallel { .. }
             | Stmt::While { .. }
             | Stmt::Call { .. }
             | Stmt::Runtime { .. }

@@ -42,6 +42,7 @@ fn for_each_set<'s>(stmts: &'s [Stmt], see: &mut dyn FnMut(Local, &'s Value)) {
                     for_each_set(body, see);
                 }
                 Stmt::Store { .. }
+                | Stmt::Parallel { .. }
                 | Stmt::Call { .. }
                 | Stmt::Runtime { .. }
                 | Stmt::Retain(..)
@@ -82,7 +83,9 @@ impl Body<'_, '_> {
         let Operand::Local(mut local) = operand else { return Root::Unknown };
         loop {
             if self.func.params.contains(&local) && self.assigned_once(local) {
-                return Root::Param;
+                // What a part of a loop is given may have been made for the loop.
+                let own = self.func.part.is_some() && self.is_own(local);
+                return if own { Root::New(local) } else { Root::Param };
             }
             match self.values.get(&local) {
                 Some(Value::Alloc(_)) => return Root::New(local),

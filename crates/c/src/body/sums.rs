@@ -137,6 +137,7 @@ impl Body<'_, '_> {
                 Stmt::If { .. }
                 | Stmt::Switch { .. }
                 | Stmt::For { .. }
+                | Stmt::Parallel { .. }
                 | Stmt::While { .. }
                 | Stmt::Call { .. }
                 | Stmt::Runtime { .. }
@@ -163,7 +164,7 @@ impl Body<'_, '_> {
                     local = *base;
                 }
                 (Word::Ref, _) => return Some(local),
-                (Word::Address, _) if self.func.params.contains(&local) && self.assigned_once(local) => {
+                (Word::Address, _) if self.is_own(local) => {
                     return Some(local);
                 }
                 (_, _) => return None,

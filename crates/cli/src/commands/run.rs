@@ -69,6 +69,7 @@ pub(crate) fn options(limits: &LimitArgs) -> Options {
         max_memory: limits.max_memory,
         timeout: limits.timeout,
         interrupt: interrupt::flag(),
+        threads: limits.threads,
         ..Options::default()
     }
 }

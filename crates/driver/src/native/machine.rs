@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicI64;
 use std::time::{Duration, Instant};
 use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_core::{Program, Type, TypeArg};
-use wengert_engine::{Native, Passes};
+use wengert_engine::{Limits, Native, Passes};
 use wengert_interp::{Interp, Value};
 use wengert_ir::eval::Value as Flat;
 
@@ -24,10 +24,9 @@ impl Machine {
         entry: (Name, &[TypeArg]),
         arity: usize,
         library: &[SourceId],
-        memory: u64,
+        limits: Limits,
     ) -> Result<Machine, Diagnostic> {
         let unit = unit(program, entry, library, arity, &target.passes)?;
-        let limits = native::limits(memory, &Arc::default());
         let native = target.make(unit, limits)?;
         Ok(Machine { native })
     }
@@ -41,7 +40,7 @@ impl Machine {
         mark: &'static AtomicI64,
     ) -> Result<(Machine, Vec<Span>), Diagnostic> {
         let unit = unit(program, entry, library, 1, &Passes::default())?;
-        let limits = native::limits(memory, &Arc::default());
+        let limits = native::limits(memory, &Arc::default(), 1);
         let (native, spans) = wengert_engine::marked(unit, limits, mark).map_err(diagnostic)?;
         Ok((Machine { native }, spans))
     }

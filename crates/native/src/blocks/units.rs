@@ -1,5 +1,6 @@
 //! What the statements of a loop's body read and write.
 
+use crate::loops::walk::{every_read, operands};
 use crate::loops::{Func, Local, Operand, Stmt, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::ty::{Id, Table};
@@ -38,74 +39,6 @@ pub(super) fn reads_of(func: &Func) -> Reads {
     func.results.iter().for_each(|result| count(*result));
     every_read(&func.body, &mut count);
     counts
-}
-
-fn every_read(stmts: &[Stmt], count: &mut dyn FnMut(Local)) {
-    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-        for stmt in stmts {
-            for operand in operands(stmt) {
-                if let Operand::Local(local) = operand {
-                    count(local);
-                }
-            }
-            for part in parts(stmt) {
-                every_read(part, count);
-            }
-        }
-    });
-}
-
-/// The statements inside of a statement.
-fn parts(stmt: &Stmt) -> Vec<&[Stmt]> {
-    match stmt {
-        Stmt::If { then, otherwise, .. } => vec![then, otherwise],
-        Stmt::Switch { cases, .. } => cases.iter().map(Vec::as_slice).collect(),
-        Stmt::For { body, .. } => vec![body],
-        Stmt::While { head, body, .. } => vec![head, body],
-        Stmt::Set(..)
-        | Stmt::Store { .. }
-        | Stmt::Call { .. }
-        | Stmt::Runtime { .. }
-        | Stmt::Retain(..)
-        | Stmt::Release(..)
-        | Stmt::Free(..)
-        | Stmt::Fail(..) => Vec::new(),
-    }
-}
-
-/// What a statement itself reads.
-fn operands(stmt: &Stmt) -> Vec<Operand> {
-    match stmt {
-        Stmt::Set(_, value) => operands_of(value),
-        Stmt::Store { base, index, value, .. } => vec![*base, *index, *value],
-        Stmt::If { cond, .. } | Stmt::While { cond, .. } => vec![*cond],
-        Stmt::Switch { on, .. } => vec![*on],
-        Stmt::For { len, .. } => vec![*len],
-        Stmt::Call { args, .. } | Stmt::Runtime { args, .. } => args.clone(),
-        Stmt::Retain(object, _) | Stmt::Release(object, _) | Stmt::Free(object, _) => vec![*object],
-        Stmt::Fail(_, numbers) => numbers.clone(),
-    }
-}
-
-/// What an expression reads.
-fn operands_of(value: &Value) -> Vec<Operand> {
-    match value {
-        Value::Real(_, args) => args.clone(),
-        Value::Int(_, a, b)
-        | Value::CompareReal(_, a, b)
-        | Value::CompareInt(_, a, b)
-        | Value::OutOfRange(a, b) => vec![*a, *b],
-        Value::Select(a, b, c) => vec![*a, *b, *c],
-        Value::Copy(a)
-        | Value::IntToReal(a)
-        | Value::RealToInt(a)
-        | Value::Round(_, a)
-        | Value::Bits(a)
-        | Value::Tag(a)
-        | Value::Unique(a, _)
-        | Value::Alloc(a) => vec![*a],
-        Value::Load { base, index, .. } | Value::Address { base, index, .. } => vec![*base, *index],
-    }
 }
 
 /// The statements of a body, if each is one of those that can be put into phases.
@@ -179,6 +112,7 @@ fn look(stmt: &Stmt, all: &Reads, unit: &mut Unit<'_>, assigned: &mut FxHashSet<
         Stmt::If { then, otherwise, .. } => look_at_branches([then, otherwise], all, unit, assigned),
         Stmt::Switch { .. }
         | Stmt::For { .. }
+        | Stmt::Parallel { .. }
         | Stmt::While { .. }
         | Stmt::Call { .. }
         | Stmt::Runtime { .. }

@@ -1,9 +1,9 @@
 //! Statements.
 
 use super::{Compiler, constant, flags, machine};
-use crate::loops::{Func, Kind, Local, Operand, Program, Runtime, Stmt, Value as Expr, Word};
-use crate::runtime::context;
+use crate::loops::{Func, Kind, Local, Operand, Program, Runtime, Stmt, Sum, Value as Expr, Word};
 use crate::runtime::heap::SMALL;
+use crate::runtime::{context, parallel};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     Block, Function, InstBuilder, StackSlotData, StackSlotKind, TrapCode, Value, types,
@@ -141,8 +141,11 @@ impl Body<'_, '_, '_> {
             }
             Stmt::If { cond, then, otherwise } => self.branch(*cond, then, otherwise),
             Stmt::Switch { on, cases } => self.switch(*on, cases),
-            Stmt::For { index, len, backward, independent, body } => {
+            Stmt::For { index, len, backward, independent, sums: _, body } => {
                 self.for_loop(*index, *len, *backward, *independent, body);
+            }
+            Stmt::Parallel { part, len, backward, work, captured, sums } => {
+                self.parallel(*part, &[*len, *work, Operand::Int(i64::from(*backward))], captured, sums);
             }
             Stmt::While { head, cond, body } => self.while_loop(head, *cond, body),
             Stmt::Call { func, args, outs } => self.call(*func, args, outs),
@@ -339,6 +342,48 @@ impl Body<'_, '_, '_> {
                     self.assign(*out, value);
                 }
             }
+        }
+    }
+
+    /// Describes the loop on the stack, as [`parallel::HEAD`] says, and takes the sums from there.
+    fn parallel(
+        &mut self,
+        part: wengert_ir::program::FuncId,
+        first: &[Operand],
+        captured: &[Local],
+        sums: &[Sum],
+    ) {
+        let word = |sum: &Sum| if let Sum::Word(local) = sum { Some(*local) } else { None };
+        let words: Vec<Local> = sums.iter().filter_map(word).collect();
+        let is_real = |local: &Local| self.func.locals.get(*local) == Some(&Word::Real);
+        let reals = words.iter().enumerate().map(|(place, local)| i64::from(is_real(local)) << place).sum();
+        let count = |n: usize| Operand::Int(i64::try_from(n).unwrap_or(0));
+        let mut info: Vec<Operand> = first.to_vec();
+        let arrays = sums.len() - words.len();
+        info.extend([count(captured.len()), count(words.len()), Operand::Int(reals), count(arrays)]);
+        info.extend(captured.iter().chain(&words).map(|local| Operand::Local(*local)));
+        for sum in sums {
+            if let Sum::Array { object: _, first, size } = sum {
+                let place = captured.iter().position(|local| local == first);
+                info.extend([count(place.unwrap_or(captured.len())), *size]);
+            }
+        }
+        let slot = self.slot(info.len());
+        for (place, operand) in (0..).zip(info) {
+            let value = self.operand(operand);
+            self.builder.ins().stack_store(types::I64, value, slot, place * 8);
+        }
+        let address = self.builder.ins().stack_addr(types::I64, slot, 0);
+        let Some(entry) = self.compiler.parts.get(&part).copied() else { return self.trap() };
+        let entry = self.compiler.module.declare_func_in_func(entry, self.builder.func);
+        let entry = self.builder.ins().func_addr(types::I64, entry);
+        self.import("parallel", &[self.state, entry, address]);
+        let before = parallel::HEAD + captured.len();
+        for (place, local) in (before..).zip(words) {
+            let ty = machine(*self.func.locals.at(local));
+            let offset = i32::try_from(place * 8).unwrap_or(0);
+            let value = self.builder.ins().stack_load(types::I64, ty, slot, offset);
+            self.assign(local, value);
         }
     }
 

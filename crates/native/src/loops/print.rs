@@ -10,7 +10,7 @@
 //! }
 //! ```
 
-use super::{Failure, Func, Int, Kind, Local, Operand, Passing, Program, Round, Stmt, Value, Word};
+use super::{Failure, Func, Int, Kind, Local, Operand, Passing, Program, Round, Stmt, Sum, Value, Word};
 use std::fmt::Write;
 use wengert_ir::op::Compare;
 use wengert_ir::program::FuncId;
@@ -62,6 +62,15 @@ impl Line<'_> {
 
     fn operands(&self, operands: &[Operand]) -> String {
         operands.iter().map(|operand| self.operand(operand)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What a loop adds to.
+    fn sums(&self, sums: &[Sum]) -> String {
+        let names = sums.iter().map(|sum| match sum {
+            Sum::Word(local) | Sum::Array { first: local, .. } => self.local(*local),
+        });
+        let names: Vec<String> = names.collect();
+        if names.is_empty() { String::new() } else { format!(" adding to {}", names.join(", ")) }
     }
 
     /// `base[index + offset]`.
@@ -182,20 +191,25 @@ impl Printer<'_> {
                 }
                 self.line("}");
             }
-            Stmt::For { index, len, backward, independent, body } => {
+            Stmt::For { index, len, backward, independent, sums, body } => {
                 let (index, len) = (line.local(*index), line.operand(len));
                 let order = if *backward { " backward" } else { "" };
                 let note = if *independent { " independent" } else { "" };
-                self.nested(line, &format!("for {index} in 0..{len}{order}{note}"), body);
+                let sums = line.sums(sums);
+                self.nested(line, &format!("for {index} in 0..{len}{order}{note}{sums}"), body);
+            }
+            Stmt::Parallel { part, len, backward, work: _, captured, sums } => {
+                let order = if *backward { " backward" } else { "" };
+                let (name, given) = (self.function(*part), line.locals(captured));
+                let (len, sums) = (line.operand(len), line.sums(sums));
+                self.line(&format!("in parallel 0..{len}{order}{sums} do {name}({given})"));
             }
             Stmt::While { head, cond, body } => {
                 self.nested(line, "while", head);
                 self.nested(line, &format!("{} do", line.operand(cond)), body);
             }
             Stmt::Call { func, args, outs } => {
-                let name =
-                    self.program.funcs.get(*func).map_or_else(String::new, |func| func.name.to_string());
-                let call = format!("{name}_{}({})", func.index(), line.operands(args));
+                let call = format!("{}({})", self.function(*func), line.operands(args));
                 self.assign(line, outs, &call);
             }
             Stmt::Runtime { call, args, out } => {
@@ -211,6 +225,11 @@ impl Printer<'_> {
                 self.line(&format!("fail {name}({})", line.operands(numbers)));
             }
         }
+    }
+
+    fn function(&self, func: FuncId) -> String {
+        let name = self.program.funcs.get(func).map_or_else(String::new, |func| func.name.to_string());
+        format!("{name}_{}", func.index())
     }
 
     fn assign(&mut self, line: &Line<'_>, outs: &[Local], call: &str) {

@@ -4,7 +4,7 @@
 
 use super::uses::Vars;
 use super::{ArrayPlace, Destination, Lower, Operand, Place, Stmt, Value, Word, kind, word};
-use crate::loops::{Failure, Int, Kind, Runtime};
+use crate::loops::{Failure, Int, Kind, Runtime, Sum};
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Compare};
 use wengert_ir::{Atom, Block, Elem, Op, Ty, Var};
@@ -143,7 +143,19 @@ impl Lower<'_> {
     ) {
         let index = self.made.fresh(Word::Int);
         let body = self.apart(|this| body(this, Operand::Local(index)));
-        self.emit(Stmt::For { index, len, backward: false, independent, body });
+        self.emit(Stmt::For { index, len, backward: false, independent, sums: Vec::new(), body });
+    }
+
+    /// The same, where iterations add to something.
+    pub(super) fn for_each_adding(
+        &mut self,
+        len: Operand,
+        sums: Vec<Sum>,
+        body: impl FnOnce(&mut Self, Operand),
+    ) {
+        let index = self.made.fresh(Word::Int);
+        let body = self.apart(|this| body(this, Operand::Local(index)));
+        self.emit(Stmt::For { index, len, backward: false, independent: false, sums, body });
     }
 
     pub(super) fn load(&mut self, base: Operand, index: Operand, elem: Elem) -> Operand {

@@ -58,7 +58,9 @@ impl<'a> Lower<'a> {
             this.loops.pop();
         });
         let independent = parts.mode == Mode::Each && carried.is_empty();
-        self.emit(Stmt::For { index, len, backward, independent, body });
+        let in_place = outputs.iter().all(|output| output.made.is_some());
+        let sums = if in_place { self.sums(parts, params, &locals) } else { Vec::new() };
+        self.emit(Stmt::For { index, len, backward, independent, sums, body });
         self.bind_after(outs, params, &locals);
         self.finish_outputs(outputs);
     }

@@ -6,7 +6,7 @@
 )]
 
 use super::{ArrayPlace, Lower, Operand, Stmt, Value, Word, word};
-use crate::loops::{Failure, Int, Local, Runtime};
+use crate::loops::{Failure, Int, Local, Runtime, Sum};
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Compare, Requirement};
 use wengert_ir::{Atom, Elem, Ty, Var};
@@ -62,7 +62,8 @@ impl Lower<'_> {
             (_, product) => Operand::Int(i64::from(product)),
         };
         self.emit(Stmt::Set(total, Value::Copy(neutral)));
-        self.for_each(size, false, |this, i| {
+        let sums = if product { Vec::new() } else { vec![Sum::Word(total)] };
+        self.for_each_adding(size, sums, |this, i| {
             let x = item(this, i);
             let sum = Operand::Local(total);
             let next = match (elem, product) {

@@ -1,11 +1,12 @@
 //! What compiled code is given: where its stack ends, whether to stop, and the runtime's own state behind that.
 
 use super::heap::{FOREVER, Heap, set_word, words_mut};
+use super::pool::Pool;
 use super::stack::{self, Entry, Stack};
 use crate::loops::{Kind, Program};
 use std::ffi::c_void;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 /// The state of a run. Compiled code knows the first fields by their places.
 #[repr(C)]
@@ -19,13 +20,27 @@ pub(crate) struct Context {
     save: u64,
     /// At [`FREE`].
     heap: Heap,
-    kinds: Vec<Kind>,
     raised: Option<Raised>,
     stack: Stack,
     /// Where recursion is called deep, and where it fails.
     stack_bounds: (u64, u64),
-    /// What `texts` points into, and `stop` at.
-    _owned: (Vec<u64>, Arc<AtomicU64>),
+    /// How many threads make loops, this one included, and the others, once there is a loop for them.
+    threads: usize,
+    pool: Option<Pool>,
+    common: Arc<Common>,
+    /// What `texts` points into.
+    _texts: Vec<u64>,
+}
+
+/// What the contexts of all threads have in common; `stop` points into it.
+pub(crate) struct Common {
+    texts: Vec<Arc<str>>,
+    data: Vec<Vec<Vec<Kind>>>,
+    kinds: Vec<Kind>,
+    limit: u64,
+    /// Words in use by all of them.
+    words: Arc<AtomicUsize>,
+    stopped: Arc<AtomicU64>,
 }
 
 /// Where fields are that compiled code reads.
@@ -56,9 +71,16 @@ impl Context {
         limit: u64,
         stopped: Arc<AtomicU64>,
     ) -> Option<Box<Context>> {
+        let (texts, data) = (program.texts.clone(), program.data.clone());
+        let words = Arc::new(AtomicUsize::new(0));
+        Context::of(&Arc::new(Common { texts, data, kinds, limit, words, stopped }), 1)
+    }
+
+    /// The same for a thread, with others to help it.
+    pub(crate) fn of(common: &Arc<Common>, threads: usize) -> Option<Box<Context>> {
         let stack = Stack::new()?;
-        let mut heap = Heap::new(program.data.clone(), limit);
-        let texts: Vec<u64> = program
+        let mut heap = Heap::new(common.data.clone(), common.limit, Arc::clone(&common.words));
+        let texts: Vec<u64> = common
             .texts
             .iter()
             .map(|text| {
@@ -72,20 +94,42 @@ impl Context {
         if texts.contains(&0) {
             return None;
         }
-        let end = stack.limit(limit);
+        let end = stack.limit(common.limit);
         let deep = stack.limit(super::stack::KEEP as u64).max(end);
         Some(Box::new(Context {
             stack_limit: deep,
-            stop: Arc::as_ptr(&stopped),
+            stop: Arc::as_ptr(&common.stopped),
             texts: texts.as_ptr(),
             save: 0,
             heap,
-            kinds,
             raised: None,
             stack,
             stack_bounds: (deep, end),
-            _owned: (texts, stopped),
+            threads,
+            pool: None,
+            common: Arc::clone(common),
+            _texts: texts,
         }))
+    }
+
+    /// How many threads make loops from now on.
+    pub(crate) fn set_threads(&mut self, threads: usize) {
+        if threads != self.threads {
+            (self.threads, self.pool) = (threads.max(1), None);
+        }
+    }
+
+    /// How many threads make loops.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The other threads, if there are any.
+    pub(crate) fn pool(&mut self) -> Option<&Pool> {
+        if self.pool.is_none() && self.threads > 1 {
+            self.pool = Some(Pool::new(self.threads - 1, &self.common));
+        }
+        self.pool.as_ref()
     }
 
     /// The memory.
@@ -112,11 +156,37 @@ impl Context {
             self.stack_limit = self.stack_bounds.0;
             self.stack.shrink();
         }
+        self.outcome(left)
+    }
+
+    fn outcome(&mut self, left: u64) -> Result<(), Raised> {
         if left == 0 {
             return Ok(());
         }
         let nowhere = || Raised { site: u32::MAX, numbers: Vec::new(), text: None };
         Err(self.raised.take().unwrap_or_else(nowhere))
+    }
+
+    /// Runs compiled code that is called by a function that compiled code has called.
+    ///
+    /// # Safety
+    /// As for `run`; `context` is what that function was given.
+    pub(crate) unsafe fn run_inside(
+        context: *mut c_void,
+        entry: Entry,
+        args: &[u64],
+        results: &mut [u64],
+    ) -> Result<(), Raised> {
+        // SAFETY: as promised.
+        let around = unsafe { state(context) }.save;
+        // SAFETY: as promised.
+        let save = unsafe { &raw mut state(context).save };
+        // SAFETY: the code runs on what is left of the stack.
+        let left = unsafe { stack::enter_here(entry, context, args.as_ptr(), results.as_mut_ptr(), save) };
+        // SAFETY: the code is done.
+        let state = unsafe { state(context) };
+        state.save = around;
+        state.outcome(left)
     }
 }
 
@@ -168,7 +238,7 @@ pub(crate) unsafe extern "C" fn free(context: *mut c_void, address: u64) {
 pub(crate) unsafe extern "C" fn dismantle(context: *mut c_void, address: u64, kind: u64) {
     // SAFETY: called by compiled code with its context.
     let state = unsafe { state(context) };
-    let kind = usize::try_from(kind).ok().and_then(|kind| state.kinds.get(kind)).copied();
+    let kind = usize::try_from(kind).ok().and_then(|kind| state.common.kinds.get(kind)).copied();
     state.heap.dismantle(address, kind.unwrap_or(Kind::Plain));
 }
 
@@ -187,6 +257,15 @@ pub(crate) unsafe extern "C" fn fail_with(context: *mut c_void, site: u64, text:
     let text = super::text::read(text).to_owned();
     // SAFETY: called by compiled code with its context.
     unsafe { raise(context, Raised { site, numbers: Vec::new(), text: Some(text) }) }
+}
+
+/// Leaves compiled code with a failure.
+///
+/// # Safety
+/// `context` is what the function was given that compiled code has called, and nothing of that function is left to be dropped.
+pub(crate) unsafe fn leave_with(context: *mut c_void, raised: Raised) -> ! {
+    // SAFETY: as promised.
+    unsafe { raise(context, raised) }
 }
 
 /// Leaves compiled code.

@@ -6,6 +6,8 @@
 
 use crate::loops::Kind;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Objects of up to so many words are small.
 pub(crate) const SMALL: usize = 32;
@@ -32,6 +34,8 @@ pub(crate) struct Heap {
     spare_words: usize,
     /// Words in use by chunks and large objects.
     words: usize,
+    /// The same of all threads' memory together.
+    all_words: Arc<AtomicUsize>,
     /// The most that it was.
     peak: usize,
     /// Words at most.
@@ -44,7 +48,7 @@ pub(crate) struct Heap {
 
 impl Heap {
     /// An empty heap for programs with these data types.
-    pub(crate) fn new(data: Vec<Vec<Vec<Kind>>>, limit_bytes: u64) -> Heap {
+    pub(crate) fn new(data: Vec<Vec<Vec<Kind>>>, limit_bytes: u64, all_words: Arc<AtomicUsize>) -> Heap {
         Heap {
             free: [0; SMALL + 1],
             next: CHUNK,
@@ -53,6 +57,7 @@ impl Heap {
             spare: FxHashMap::default(),
             spare_words: 0,
             words: 0,
+            all_words,
             peak: 0,
             limit: usize::try_from(limit_bytes / 8).unwrap_or(usize::MAX),
             doomed: Vec::new(),
@@ -83,11 +88,10 @@ impl Heap {
             return free;
         }
         if self.next + words + 1 > CHUNK {
-            if self.words + CHUNK > self.limit {
+            if self.all_words() + CHUNK > self.limit {
                 return 0;
             }
-            self.words += CHUNK;
-            self.peak = self.peak.max(self.words);
+            self.take(CHUNK);
             self.chunks.push(vec![0; CHUNK]);
             self.next = 0;
         }
@@ -102,11 +106,11 @@ impl Heap {
 
     fn big(&mut self, words: usize) -> u64 {
         let room = words.saturating_add(1);
-        if self.words.saturating_add(self.spare_words).saturating_add(room) > self.limit {
+        if self.all_words().saturating_add(self.spare_words).saturating_add(room) > self.limit {
             self.spare.clear();
             self.spare_words = 0;
         }
-        if self.words.saturating_add(room) > self.limit {
+        if self.all_words().saturating_add(room) > self.limit {
             return 0;
         }
         let spare = self.spare.get_mut(&words).and_then(Vec::pop);
@@ -125,10 +129,19 @@ impl Heap {
             }
         };
         let address = block.as_mut_ptr().wrapping_add(1) as u64;
-        self.words += room;
-        self.peak = self.peak.max(self.words);
+        self.take(room);
         self.large.insert(address, block);
         address
+    }
+
+    fn all_words(&self) -> usize {
+        self.all_words.load(Ordering::Relaxed)
+    }
+
+    fn take(&mut self, words: usize) {
+        self.words += words;
+        let before = self.all_words.fetch_add(words, Ordering::Relaxed);
+        self.peak = self.peak.max(before + words);
     }
 
     /// The most words that chunks and large objects had.
@@ -156,6 +169,7 @@ impl Heap {
         if words > SMALL {
             let block = self.large.remove(&address);
             self.words -= words + 1;
+            self.all_words.fetch_sub(words + 1, Ordering::Relaxed);
             if self.spare_words + words < SPARE
                 && let Some(block) = block
             {

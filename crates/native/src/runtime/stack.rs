@@ -116,6 +116,42 @@ mod switch {
         )
     }
 
+    /// Calls `entry` on this stack; else the same.
+    #[unsafe(naked)]
+    pub(crate) unsafe extern "C" fn enter_here(
+        entry: Entry,
+        context: *mut c_void,
+        args: *const u64,
+        results: *mut u64,
+        save: *mut u64,
+    ) -> u64 {
+        std::arch::naked_asm!(
+            "push rbp",
+            "push rbx",
+            "push r12",
+            "push r13",
+            "push r14",
+            "push r15",
+            "mov [r8], rsp",
+            "mov rbx, r8",
+            "sub rsp, 8",
+            "mov rax, rdi",
+            "mov rdi, rsi",
+            "mov rsi, rdx",
+            "mov rdx, rcx",
+            "call rax",
+            "mov rsp, [rbx]",
+            "pop r15",
+            "pop r14",
+            "pop r13",
+            "pop r12",
+            "pop rbx",
+            "pop rbp",
+            "xor eax, eax",
+            "ret",
+        )
+    }
+
     /// Goes back to where `enter` was called, from the other stack.
     #[unsafe(naked)]
     pub(crate) unsafe extern "C" fn leave(save: *const u64) -> ! {
@@ -185,6 +221,51 @@ mod switch {
         )
     }
 
+    /// Calls `entry` on this stack; else the same.
+    #[unsafe(naked)]
+    pub(crate) unsafe extern "C" fn enter_here(
+        entry: Entry,
+        context: *mut c_void,
+        args: *const u64,
+        results: *mut u64,
+        save: *mut u64,
+    ) -> u64 {
+        std::arch::naked_asm!(
+            "stp x29, x30, [sp, #-160]!",
+            "stp x19, x20, [sp, #16]",
+            "stp x21, x22, [sp, #32]",
+            "stp x23, x24, [sp, #48]",
+            "stp x25, x26, [sp, #64]",
+            "stp x27, x28, [sp, #80]",
+            "stp d8, d9, [sp, #96]",
+            "stp d10, d11, [sp, #112]",
+            "stp d12, d13, [sp, #128]",
+            "stp d14, d15, [sp, #144]",
+            "mov x9, sp",
+            "str x9, [x4]",
+            "mov x19, x4",
+            "mov x9, x0",
+            "mov x0, x1",
+            "mov x1, x2",
+            "mov x2, x3",
+            "blr x9",
+            "ldr x9, [x19]",
+            "mov sp, x9",
+            "ldp x19, x20, [sp, #16]",
+            "ldp x21, x22, [sp, #32]",
+            "ldp x23, x24, [sp, #48]",
+            "ldp x25, x26, [sp, #64]",
+            "ldp x27, x28, [sp, #80]",
+            "ldp d8, d9, [sp, #96]",
+            "ldp d10, d11, [sp, #112]",
+            "ldp d12, d13, [sp, #128]",
+            "ldp d14, d15, [sp, #144]",
+            "ldp x29, x30, [sp], #160",
+            "mov x0, #0",
+            "ret",
+        )
+    }
+
     /// Goes back to where `enter` was called, from the other stack.
     #[unsafe(naked)]
     pub(crate) unsafe extern "C" fn leave(save: *const u64) -> ! {
@@ -207,4 +288,4 @@ mod switch {
     }
 }
 
-pub(crate) use switch::{enter, leave};
+pub(crate) use switch::{enter, enter_here, leave};

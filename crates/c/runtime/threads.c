@@ -1,0 +1,301 @@
+/* ---- Loops by parts ---------------------------------------------------------------------------------------------
+ *
+ * A loop is described by words: its length, its work (a real), whether it goes backward, how many words are captured, how
+ * many sums are words, which of these are reals, how many sums are arrays; then the captured words, the sums, and for each
+ * array which captured word is its address, and how many numbers it has.
+ *
+ * The length and the work say how many parts there are. The first part adds to the sums as they are, the others to zeros; then
+ * the sums are added in the order of the parts. So results do not depend on the number of threads. The failure of a loop is
+ * that of the first part that fails in the order of the iterations. */
+
+#include <pthread.h>
+
+enum { WG_HEAD = 7, WG_PARTS = 64, WG_PARTS_WITH_ARRAYS = 16, WG_PATIENCE = 4096 };
+/* The work of a part at least, and of a part for each number of its arrays. */
+static const double wg_grain = 32768.0, wg_each = 64.0;
+
+typedef struct {
+    wg_entry entry;
+    const word *info, *captured, *sums, *arrays;
+    word size, parts; /* of iterations of a part, and of parts */
+    word *found;      /* the sums of each part */
+    ref *own;         /* for each part but the first, its arrays */
+    word next, done;  /* parts that are taken, and done */
+    word failed;      /* the first part that has failed, and how */
+    word site, numbers[WG_NUMBERS];
+    ref message;
+} wg_loop;
+
+typedef struct wg_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t changed, finished;
+    wg_loop *loop;
+    word changes, end, busy, threads;
+    wg_run **runs;
+    pthread_t *handles;
+} wg_pool;
+
+static word wg_bounded(double n, word most) { return n >= (double)most ? most : (word)n; }
+
+/* How many parts there are. */
+static void wg_divide(wg_loop *l) {
+    word len = l->info[0], numbers = 0, parts = wg_bounded(wg_of_bits(l->info[1]) / wg_grain, WG_PARTS);
+    if (parts > len) parts = len;
+    for (word i = 0; i < l->info[6]; i++) numbers += l->arrays[2 * i + 1];
+    if (l->info[6]) {
+        word most = wg_bounded(wg_of_bits(l->info[1]) / (wg_each * (double)(numbers > 1 ? numbers : 1)),
+                               WG_PARTS_WITH_ARRAYS);
+        if (parts > most) parts = most;
+    }
+    if (parts < 1) parts = 1;
+    l->size = (len + parts - 1) / parts;
+    if (l->size >= 64) l->size = (l->size + 7) / 8 * 8;
+    if (l->size < 1) l->size = 1;
+    l->parts = (len + l->size - 1) / l->size;
+    if (l->parts < 1) l->parts = 1;
+}
+
+static word wg_is_real_sum(const wg_loop *l, word sum) { return l->info[5] >> sum & 1; }
+
+/* Makes a part; `top` is where its stack begins. 1 if it failed. */
+static int wg_part(wg_run *r, wg_loop *l, word part, const ref *own, word *found, void *top) {
+    word captured = l->info[3], sums = l->info[4];
+    word arguments[2 + captured + sums];
+    word start = part * l->size, count = l->info[0] - start < l->size ? l->info[0] - start : l->size;
+    arguments[0] = l->info[2] ? l->info[0] - start - count : start;
+    arguments[1] = count;
+    memcpy(arguments + 2, l->captured, (size_t)captured * 8);
+    for (word i = 0; own && i < l->info[6]; i++) arguments[2 + l->arrays[2 * i]] = (word)own[i];
+    for (word i = 0; i < sums; i++) {
+        arguments[2 + captured + i] = part == 0 ? l->sums[i] : wg_is_real_sum(l, i) ? wg_word_of(-0.0) : 0;
+    }
+    if (!top) return wg_run_entry(r, l->entry, arguments, found);
+    void *around = r->saved;
+    int failed = wg_enter(r, arguments, found, l->entry, top, &r->saved);
+    r->saved = around;
+    return failed;
+}
+
+static void wg_add_sums(const wg_loop *l, word part, word *sums, const word *found) {
+    for (word i = 0; i < l->info[4]; i++) {
+        if (part == 0) {
+            sums[i] = found[i];
+        } else if (wg_is_real_sum(l, i)) {
+            sums[i] = wg_word_of(wg_of_bits(sums[i]) + wg_of_bits(found[i]));
+        } else {
+            sums[i] += found[i];
+        }
+    }
+}
+
+static void wg_add_arrays(const wg_loop *l, const ref *own) {
+    for (word i = 0; i < l->info[6]; i++) {
+        double *to = (double *)l->captured[l->arrays[2 * i]];
+        const double *from = (const double *)own[i];
+        for (word k = 0; k < l->arrays[2 * i + 1]; k++) to[k] += from[k];
+    }
+}
+
+/* Arrays for a part to add to; 0 if there is no memory. */
+static int wg_zeros(wg_run *r, const wg_loop *l, ref *own) {
+    for (word i = 0; i < l->info[6]; i++) {
+        own[i] = wg_try_alloc(r, l->arrays[2 * i + 1]);
+        if (!own[i]) {
+            while (i-- > 0) wg_free(r, own[i]);
+            return 0;
+        }
+        wg_zero(own[i], l->arrays[2 * i + 1]);
+    }
+    return 1;
+}
+
+static void wg_free_zeros(wg_run *r, const wg_loop *l, const ref *own, word parts) {
+    for (word i = 0; i < l->info[6] * parts; i++) wg_free(r, own[i]);
+}
+
+/* The parts one after the other; 1 if one failed. */
+static int wg_one_by_one(wg_run *r, wg_loop *l, word *sums, void *top) {
+    word found[l->info[4] + 1];
+    ref own[l->info[6] + 1];
+    if (wg_part(r, l, 0, NULL, sums, top)) return 1;
+    if (l->parts < 2) return 0;
+    if (!wg_zeros(r, l, own)) {
+        r->site = WG_MEMORY;
+        r->message = NULL;
+        return 1;
+    }
+    for (word part = 1; part < l->parts; part++) {
+        for (word i = 0; part > 1 && i < l->info[6]; i++) wg_zero(own[i], l->arrays[2 * i + 1]);
+        if (wg_part(r, l, part, own, found, top)) return 1;
+        wg_add_sums(l, part, sums, found);
+        wg_add_arrays(l, own);
+    }
+    wg_free_zeros(r, l, own, 1);
+    return 0;
+}
+
+/* Makes parts until all are taken. */
+static void wg_work(wg_run *r, wg_loop *l, pthread_mutex_t *lock, void *top) {
+    for (;;) {
+        word part = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED);
+        if (part >= l->parts) return;
+        const ref *own = part ? l->own + (part - 1) * l->info[6] : NULL;
+        /* What comes after a failure does not matter. */
+        if (part < __atomic_load_n(&l->failed, __ATOMIC_RELAXED) &&
+            wg_part(r, l, part, own, l->found + part * l->info[4], top)) {
+            r->dirty = 1;
+            pthread_mutex_lock(lock);
+            if (part < l->failed) {
+                l->site = r->site;
+                l->message = r->message;
+                memcpy(l->numbers, r->numbers, sizeof l->numbers);
+                __atomic_store_n(&l->failed, part, __ATOMIC_RELAXED);
+            }
+            pthread_mutex_unlock(lock);
+        }
+        __atomic_fetch_add(&l->done, 1, __ATOMIC_RELEASE);
+    }
+}
+
+/* What a thread does. Its number is how many runs are in the pool before it. */
+static void *wg_serve(void *given) {
+    wg_pool *pool = given;
+    pthread_mutex_lock(&pool->lock);
+    wg_run *r = pool->runs[pool->threads++];
+    pthread_cond_broadcast(&pool->finished);
+    word seen = 0;
+    for (;;) {
+        while (pool->changes == seen) pthread_cond_wait(&pool->changed, &pool->lock);
+        seen = pool->changes;
+        if (pool->end) break;
+        wg_loop *loop = pool->loop;
+        if (!loop) continue;
+        pool->busy++;
+        pthread_mutex_unlock(&pool->lock);
+        if (r->dirty) wg_clear(r);
+        wg_work(r, loop, &pool->lock, NULL);
+        pthread_mutex_lock(&pool->lock);
+        if (--pool->busy == 0) pthread_cond_broadcast(&pool->finished);
+        pthread_mutex_unlock(&pool->lock);
+        for (int i = 0; i < WG_PATIENCE && __atomic_load_n(&pool->changes, __ATOMIC_RELAXED) == seen; i++) {
+#if defined __x86_64__
+            __builtin_ia32_pause();
+#endif
+        }
+        pthread_mutex_lock(&pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static void wg_end_pool(wg_pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    pool->end = 1;
+    pool->changes++;
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+    for (word i = 0; i < pool->threads; i++) {
+        pthread_join(pool->handles[i], NULL);
+        wg_close(pool->runs[i]);
+    }
+    pthread_cond_destroy(&pool->changed);
+    pthread_cond_destroy(&pool->finished);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->runs);
+    free(pool->handles);
+    free(pool);
+}
+
+/* The other threads of a run; NULL if there are none. */
+static wg_pool *wg_pool_of(wg_run *r) {
+    if (r->pool || r->threads < 2) return r->pool;
+    wg_pool *pool = calloc(1, sizeof *pool);
+    word count = r->threads - 1;
+    if (!pool) return NULL;
+    pool->runs = calloc((size_t)count, sizeof *pool->runs);
+    pool->handles = calloc((size_t)count, sizeof *pool->handles);
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->changed, NULL);
+    pthread_cond_init(&pool->finished, NULL);
+    for (word made = 0; pool->runs && pool->handles && made < count; made++) {
+        wg_run *other = wg_open((uint64_t)r->limit * 8, r->stop);
+        if (!other) break;
+        other->all_words = r->all_words;
+        pool->runs[made] = other;
+        if (pthread_create(&pool->handles[made], NULL, wg_serve, pool)) {
+            wg_close(other);
+            break;
+        }
+        pthread_mutex_lock(&pool->lock);
+        while (pool->threads <= made) pthread_cond_wait(&pool->finished, &pool->lock);
+        pthread_mutex_unlock(&pool->lock);
+    }
+    r->end_pool = wg_end_pool;
+    return r->pool = pool;
+}
+
+/* Makes a loop with the other threads; 1 if it failed. */
+static int wg_together(wg_run *r, wg_loop *l, wg_pool *pool, word *sums, void *top) {
+    pthread_mutex_lock(&pool->lock);
+    pool->loop = l;
+    __atomic_store_n(&pool->changes, pool->changes + 1, __ATOMIC_RELAXED);
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+    wg_work(r, l, &pool->lock, top);
+    for (int i = 0; i < WG_PATIENCE && __atomic_load_n(&l->done, __ATOMIC_ACQUIRE) < l->parts; i++) {
+#if defined __x86_64__
+        __builtin_ia32_pause();
+#endif
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->loop = NULL;
+    /* No thread may look at the loop any more. */
+    while (pool->busy) pthread_cond_wait(&pool->finished, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+    if (l->failed < l->parts) {
+        r->site = l->site;
+        r->message = l->message;
+        memcpy(r->numbers, l->numbers, sizeof r->numbers);
+        return 1;
+    }
+    for (word part = 0; part < l->parts; part++) {
+        wg_add_sums(l, part, sums, l->found + part * l->info[4]);
+        if (part) wg_add_arrays(l, l->own + (part - 1) * l->info[6]);
+    }
+    return 0;
+}
+
+/* Makes a loop by parts. The sums are left where they were found. */
+static __attribute__((noinline)) void wg_parallel(wg_run *r, wg_entry entry, word *info) {
+    wg_loop l = {.entry = entry, .info = info, .failed = INT64_MAX};
+    l.captured = info + WG_HEAD;
+    l.sums = l.captured + info[3];
+    l.arrays = l.sums + info[4];
+    wg_divide(&l);
+    word sums[info[4] + 1];
+    /* Parts that are made here go on below this function. */
+    char *here = __builtin_alloca(64);
+    void *top = (void *)(((uintptr_t)here - 8192) & ~(uintptr_t)63);
+    wg_pool *pool = l.parts > 1 ? wg_pool_of(r) : NULL;
+    word others = 0;
+    if (pool && pool->threads) {
+        l.found = malloc((size_t)(l.parts * info[4] + 1) * sizeof *l.found);
+        l.own = malloc((size_t)(l.parts * info[6] + 1) * sizeof *l.own);
+        while (l.found && l.own && others < l.parts - 1 && wg_zeros(r, &l, l.own + others * info[6])) others++;
+    }
+    int together = pool && pool->threads && others == l.parts - 1;
+    int failed = together ? wg_together(r, &l, pool, sums, top) : wg_one_by_one(r, &l, sums, top);
+    if (l.own && !failed) wg_free_zeros(r, &l, l.own, others);
+    free(l.found);
+    free(l.own);
+    if (failed) wg_leave(&r->saved);
+    memcpy(info + WG_HEAD + info[3], sums, (size_t)info[4] * 8);
+}
+
+/* How many threads make loops from now on. */
+static WG_UNUSED void wg_set_threads(wg_run *r, word threads) {
+    if (r->pool) r->end_pool(r->pool);
+    r->pool = NULL;
+    r->threads = threads;
+}
+

@@ -1,0 +1,425 @@
+//! Loops divided between threads.
+//!
+//! A loop that may be long, and whose iterations need each other at most for sums, is put into a function, its *part*, that
+//! makes so many iterations from a first one. If the loop turns out to be much work, it is made by parts; else as it was.
+//!
+//! ```text
+//! for i in 0..n adding to s { s = s + a[i] }
+//!
+//! if work(n) { s = in parallel 0..n adding to s do part(a) } else { for i in 0..n … }
+//! func part(from, count, a, s) -> s { b = &a[from]  for k in 0..count { s = s + b[k] } }
+//! ```
+//!
+//! Into how many parts a loop is divided depends on its length and work alone, sums of parts are added in the order of the
+//! parts, and with one thread the parts are made one after the other: so results do not depend on the number of threads. Since
+//! the order in which numbers are added does differ from that of the source, loops with sums of reals stay whole if numbers are
+//! to be exact.
+//!
+//! References are counted without locks. So a part may only make objects that it frees itself, and may not change the
+//! counts of others ([`quiet`]).
+
+mod alone;
+mod quiet;
+mod work;
+
+use crate::loops::walk::{every, operands, renamed, writes};
+use crate::loops::{Func, Int, Local, Operand, Program, Stmt, Sum, Value, Word};
+use quiet::Quiet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::op::Compare;
+use wengert_ir::program::FuncId;
+use wengert_ir::ty::{Id, Table};
+use work::Work;
+
+/// Loops with less work than this are made whole.
+const MUCH: f64 = 131_072.0;
+
+/// With this factor, any loop is much work.
+const MUCH_MORE: f64 = 1e8;
+
+/// Divides the loops of a program for which that may be worth it. If `exact`, reals are added in the order of the source. For
+/// tests, short loops are divided too.
+pub(crate) fn divide(program: &mut Program, exact: bool, short_loops: bool) {
+    let scale = if short_loops { MUCH_MORE } else { 1.0 };
+    let quiet = Quiet::of(program);
+    let works = work::of_functions(program);
+    let first = program.funcs.len();
+    let mut parts = Vec::new();
+    for (_, func) in program.funcs.iter_mut() {
+        let body = std::mem::take(&mut func.body);
+        let known = Known::of(func, &body);
+        let mut divider = Divider { func, known, quiet: &quiet, works: &works, exact, scale, first, parts };
+        let body = divider.stmts(body);
+        parts = divider.parts;
+        func.body = body;
+    }
+    for part in parts {
+        program.funcs.push(part);
+    }
+}
+
+/// What is known of the variables of a function.
+struct Known {
+    /// How often each is read.
+    reads: FxHashMap<Local, usize>,
+    /// How often each is assigned.
+    sets: FxHashMap<Local, usize>,
+    /// The variable that an address is computed from, or that is copied.
+    sources: FxHashMap<Local, Local>,
+}
+
+impl Known {
+    fn of(func: &Func, body: &[Stmt]) -> Known {
+        let mut known = Known {
+            reads: FxHashMap::default(),
+            sets: func.params.iter().map(|param| (*param, 1)).collect(),
+            sources: FxHashMap::default(),
+        };
+        func.results.iter().for_each(|result| *known.reads.entry(*result).or_default() += 1);
+        every(body, &mut |stmt| {
+            reads(stmt, &mut |local| *known.reads.entry(local).or_default() += 1);
+            writes(stmt).into_iter().for_each(|local| *known.sets.entry(local).or_default() += 1);
+            if let Stmt::Set(
+                local,
+                Value::Address { base: Operand::Local(base), .. } | Value::Copy(Operand::Local(base)),
+            ) = stmt
+            {
+                known.sources.insert(*local, *base);
+            }
+        });
+        known
+    }
+
+    /// The object, or the parameter, that a reference or address leads to, if that is known.
+    fn root(&self, func: &Func, mut local: Local) -> Option<Local> {
+        loop {
+            let once = self.sets.get(&local) == Some(&1);
+            match (func.locals.get(local)?, self.sources.get(&local)) {
+                (Word::Ref | Word::Address, Some(source)) if once => local = *source,
+                (Word::Ref, _) => return Some(local),
+                (Word::Address, _) => return (once && func.params.contains(&local)).then_some(local),
+                (Word::Real | Word::Int, _) => return None,
+            }
+        }
+    }
+}
+
+fn reads(stmt: &Stmt, see: &mut dyn FnMut(Local)) {
+    for operand in operands(stmt) {
+        if let Operand::Local(local) = operand {
+            see(local);
+        }
+    }
+}
+
+struct Divider<'f> {
+    func: &'f mut Func,
+    known: Known,
+    quiet: &'f Quiet,
+    works: &'f Table<FuncId, f64>,
+    exact: bool,
+    /// Work is taken to be so many times what it is.
+    scale: f64,
+    /// The number of the first part.
+    first: usize,
+    parts: Vec<Func>,
+}
+
+/// A loop that can be divided.
+struct Loop<'s> {
+    index: Local,
+    len: Operand,
+    backward: bool,
+    independent: bool,
+    sums: &'s [Sum],
+    body: &'s [Stmt],
+}
+
+impl Divider<'_> {
+    fn stmts(&mut self, stmts: Vec<Stmt>) -> Vec<Stmt> {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let mut made = Vec::with_capacity(stmts.len());
+            for stmt in stmts {
+                self.stmt(stmt, &mut made);
+            }
+            made
+        })
+    }
+
+    fn stmt(&mut self, stmt: Stmt, made: &mut Vec<Stmt>) {
+        let stmt = match stmt {
+            Stmt::For { index, len, backward, independent, sums, body } => {
+                let parts = Loop { index, len, backward, independent, sums: &sums, body: &body };
+                match self.divided(&parts, made) {
+                    Some((much, parallel)) => {
+                        let whole = Stmt::For { index, len, backward, independent, sums, body };
+                        Stmt::If { cond: much, then: vec![parallel], otherwise: vec![whole] }
+                    }
+                    None => {
+                        let body = self.stmts(body);
+                        Stmt::For { index, len, backward, independent, sums, body }
+                    }
+                }
+            }
+            Stmt::While { head, cond, body } => {
+                Stmt::While { head: self.stmts(head), cond, body: self.stmts(body) }
+            }
+            Stmt::If { cond, then, otherwise } => {
+                Stmt::If { cond, then: self.stmts(then), otherwise: self.stmts(otherwise) }
+            }
+            Stmt::Switch { on, cases } => {
+                Stmt::Switch { on, cases: cases.into_iter().map(|case| self.stmts(case)).collect() }
+            }
+            stmt @ (Stmt::Set(..)
+            | Stmt::Store { .. }
+            | Stmt::Parallel { .. }
+            | Stmt::Call { .. }
+            | Stmt::Runtime { .. }
+            | Stmt::Retain(..)
+            | Stmt::Release(..)
+            | Stmt::Free(..)
+            | Stmt::Fail(..)) => stmt,
+        };
+        made.push(stmt);
+    }
+
+    /// The loop by parts, and when it is to be made so; the part is one of the parts then.
+    fn divided(&mut self, parts: &Loop<'_>, made: &mut Vec<Stmt>) -> Option<(Operand, Stmt)> {
+        if !parts.independent && parts.sums.is_empty() || self.exact && self.rounds(parts.sums) {
+            return None;
+        }
+        let inside = inside(parts);
+        let work = work::of(self.func, parts.body, self.works, &inside).times(self.scale);
+        if let Operand::Int(n) = parts.len
+            && work.known().is_some_and(|each| each * n as f64 <= MUCH)
+        {
+            return None;
+        }
+        let words: Vec<Local> = words(parts.sums).collect();
+        let objects = |sum: &Sum| {
+            matches!(sum, Sum::Array { object: Some(object), .. }
+            if alone::reads_any(parts.body, *object))
+        };
+        let alone = alone::is_alone(parts.body, parts.index, &words, &inside)
+            && !inside.iter().any(|local| !words.contains(local) && self.outlives(*local, parts.body))
+            && !parts.sums.iter().any(objects)
+            && self.quiet.is_quiet(self.func, parts.body, &inside);
+        if !alone {
+            return None;
+        }
+        let captured = captured(parts.body, &inside, &words);
+        let number = self.first + self.parts.len();
+        let part = self.part(parts, &captured, &words);
+        self.parts.push(part);
+        let work = self.amount(&work, parts.len, made);
+        let much = self.func.fresh(Word::Int);
+        made.push(Stmt::Set(much, Value::CompareReal(Compare::Ge, work, Operand::Real(MUCH))));
+        let parallel = Stmt::Parallel {
+            part: FuncId::new(number),
+            len: parts.len,
+            backward: parts.backward,
+            work,
+            captured,
+            sums: parts.sums.to_vec(),
+        };
+        Some((Operand::Local(much), parallel))
+    }
+
+    fn rounds(&self, sums: &[Sum]) -> bool {
+        sums.iter().any(|sum| match sum {
+            Sum::Word(local) => self.func.locals.get(*local) == Some(&Word::Real),
+            Sum::Array { .. } => true,
+        })
+    }
+
+    /// Whether a variable is read outside of a loop.
+    fn outlives(&self, local: Local, body: &[Stmt]) -> bool {
+        let mut here = 0;
+        every(body, &mut |stmt| reads(stmt, &mut |read| here += usize::from(read == local)));
+        self.known.reads.get(&local).copied().unwrap_or(0) > here
+    }
+
+    /// Computes how much work a loop is.
+    fn amount(&mut self, work: &Work, len: Operand, made: &mut Vec<Stmt>) -> Operand {
+        let each = work.compute(self.func, made);
+        let times = work::real(self.func, len, made);
+        let work = self.func.fresh(Word::Real);
+        made.push(Stmt::Set(work, Value::Real(wengert_prim::RealOp::Mul, vec![each, times])));
+        Operand::Local(work)
+    }
+
+    /// The function that makes some of the iterations.
+    fn part(&self, parts: &Loop<'_>, captured: &[Local], words: &[Local]) -> Func {
+        let mut part = Func {
+            name: self.func.name,
+            params: Vec::new(),
+            results: Vec::new(),
+            locals: Table::default(),
+            body: Vec::new(),
+            recursive: false,
+            passing: Vec::new(),
+            borrowed: Vec::new(),
+            span: self.func.span,
+            origins: FxHashMap::default(),
+            part: Some(Vec::new()),
+        };
+        let (from, count) = (part.fresh(Word::Int), part.fresh(Word::Int));
+        part.params = vec![from, count];
+        let mut names: FxHashMap<Local, Local> = FxHashMap::default();
+        for local in captured.iter().chain(words) {
+            let name = *names.entry(*local).or_insert_with(|| self.like(&mut part, *local));
+            part.params.push(name);
+        }
+        let own = self.distinct(captured);
+        part.part = Some(own.iter().filter_map(|local| names.get(local).copied()).collect());
+        part.results = words.iter().filter_map(|local| names.get(local).copied()).collect();
+        let given: FxHashSet<Local> = part.params.iter().copied().collect();
+        let mut name = |local: Local| *names.entry(local).or_insert_with(|| self.like(&mut part, local));
+        let body = renamed(parts.body, &mut name);
+        let index = name(parts.index);
+        let sums = parts.sums.iter().map(|sum| match sum {
+            Sum::Word(local) => Sum::Word(name(*local)),
+            // Which object it is in and how large it is, nobody asks in a part.
+            Sum::Array { object: _, first, size: _ } => {
+                Sum::Array { object: None, first: name(*first), size: Operand::Int(0) }
+            }
+        });
+        let sums: Vec<Sum> = sums.collect();
+        let place = part.fresh(Word::Int);
+        let mut shift = Shift { part: &mut part, index, place, given, bases: Vec::new() };
+        let mut body = shift.stmts(body);
+        let bases = std::mem::take(&mut shift.bases);
+        for (base, moved) in bases {
+            let value = Value::Address { base: Operand::Local(base), index: Operand::Local(from), offset: 0 };
+            part.body.push(Stmt::Set(moved, value));
+        }
+        if alone::reads_any(&body, index) {
+            let now = Value::Int(Int::Add, Operand::Local(from), Operand::Local(place));
+            body.insert(0, Stmt::Set(index, now));
+        }
+        let (len, backward, independent) = (Operand::Local(count), parts.backward, parts.independent);
+        part.body.push(Stmt::For { index: place, len, backward, independent, sums, body });
+        part
+    }
+
+    /// A variable of a part for one of the function.
+    fn like(&self, part: &mut Func, local: Local) -> Local {
+        let made = part.fresh(self.func.locals.get(local).copied().unwrap_or(Word::Int));
+        if let Some(origin) = self.func.origins.get(&local) {
+            part.origins.insert(made, *origin);
+        }
+        made
+    }
+
+    /// The addresses among what is captured that lead to objects which nothing else of it leads to.
+    fn distinct(&self, captured: &[Local]) -> Vec<Local> {
+        let is_pointer =
+            |local: &&Local| matches!(self.func.locals.get(**local), Some(Word::Ref | Word::Address));
+        let pointers: Vec<Local> = captured.iter().filter(is_pointer).copied().collect();
+        let roots: Option<Vec<Local>> =
+            pointers.iter().map(|local| self.known.root(self.func, *local)).collect();
+        let Some(roots) = roots else { return Vec::new() };
+        let alone = |root: &Local| roots.iter().filter(|other| *other == root).count() == 1;
+        let is_address = |local: &Local| self.func.locals.get(*local) == Some(&Word::Address);
+        let own = pointers.iter().zip(&roots).filter(|(local, root)| is_address(local) && alone(root));
+        own.map(|(local, _)| *local).collect()
+    }
+}
+
+/// The variables that are sums.
+fn words(sums: &[Sum]) -> impl Iterator<Item = Local> + '_ {
+    sums.iter().filter_map(|sum| if let Sum::Word(local) = sum { Some(*local) } else { None })
+}
+
+/// What a loop assigns.
+fn inside(parts: &Loop<'_>) -> FxHashSet<Local> {
+    let mut inside = FxHashSet::from_iter([parts.index]);
+    every(parts.body, &mut |stmt| inside.extend(writes(stmt)));
+    inside
+}
+
+/// What a body reads that is assigned before it, except sums: in the order of its variables.
+fn captured(body: &[Stmt], inside: &FxHashSet<Local>, words: &[Local]) -> Vec<Local> {
+    let mut captured: Vec<Local> = Vec::new();
+    every(body, &mut |stmt| {
+        reads(stmt, &mut |local| {
+            if !inside.contains(&local) && !words.contains(&local) {
+                captured.push(local);
+            }
+        });
+    });
+    captured.sort_unstable();
+    captured.dedup();
+    captured
+}
+
+/// Elements at the index of the loop, of arrays that are given to a part, become elements at the place in the part.
+struct Shift<'f> {
+    part: &'f mut Func,
+    index: Local,
+    place: Local,
+    given: FxHashSet<Local>,
+    /// Addresses, and the same moved by the first iteration.
+    bases: Vec<(Local, Local)>,
+}
+
+impl Shift<'_> {
+    fn stmts(&mut self, stmts: Vec<Stmt>) -> Vec<Stmt> {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            stmts.into_iter().map(|stmt| self.stmt(stmt)).collect()
+        })
+    }
+
+    fn stmt(&mut self, stmt: Stmt) -> Stmt {
+        match stmt {
+            Stmt::Set(local, Value::Load { base, index, offset }) => {
+                let (base, index) = self.moved(base, index);
+                Stmt::Set(local, Value::Load { base, index, offset })
+            }
+            Stmt::Store { base, index, offset, value } => {
+                let (base, index) = self.moved(base, index);
+                Stmt::Store { base, index, offset, value }
+            }
+            Stmt::If { cond, then, otherwise } => {
+                Stmt::If { cond, then: self.stmts(then), otherwise: self.stmts(otherwise) }
+            }
+            Stmt::Switch { on, cases } => {
+                Stmt::Switch { on, cases: cases.into_iter().map(|case| self.stmts(case)).collect() }
+            }
+            Stmt::For { index, len, backward, independent, sums, body } => {
+                Stmt::For { index, len, backward, independent, sums, body: self.stmts(body) }
+            }
+            Stmt::While { head, cond, body } => {
+                Stmt::While { head: self.stmts(head), cond, body: self.stmts(body) }
+            }
+            stmt @ (Stmt::Set(..)
+            | Stmt::Parallel { .. }
+            | Stmt::Call { .. }
+            | Stmt::Runtime { .. }
+            | Stmt::Retain(..)
+            | Stmt::Release(..)
+            | Stmt::Free(..)
+            | Stmt::Fail(..)) => stmt,
+        }
+    }
+
+    fn moved(&mut self, base: Operand, index: Operand) -> (Operand, Operand) {
+        let Operand::Local(address) = base else { return (base, index) };
+        if index != Operand::Local(self.index) || !self.given.contains(&address) {
+            return (base, index);
+        }
+        let known = self.bases.iter().find(|(own, _)| *own == address).map(|(_, moved)| *moved);
+        let moved = known.unwrap_or_else(|| {
+            let moved = self.part.fresh(Word::Address);
+            if let Some(origin) = self.part.origins.get(&address).copied() {
+                self.part.origins.insert(moved, origin);
+            }
+            self.bases.push((address, moved));
+            moved
+        });
+        (Operand::Local(moved), Operand::Local(self.place))
+    }
+}
+
+#[cfg(test)]
+mod tests;

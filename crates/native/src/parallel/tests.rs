@@ -1,0 +1,288 @@
+//! Loops that are divided: with one thread and with four they give the same bits, and about what whole loops give.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "results are numbers")]
+
+use super::divide;
+use crate::{Compiled, Math};
+use std::sync::Arc;
+use wengert_fault::Fault;
+use wengert_ir::eval::{Evaluator, Items, Limits, Value};
+
+/// How many parts of loops there are.
+fn parts(text: &str, exact: bool) -> usize {
+    let program = wengert_ir::parse::parse(text).expect("the text is a program");
+    assert_eq!(wengert_ir::verify::verify(&program), Ok(()));
+    let mut loops = crate::lower::lower(&program);
+    let before = loops.funcs.len();
+    divide(&mut loops, exact, false);
+    loops.funcs.len() - before
+}
+
+fn run(text: &str, math: Math, threads: usize, args: &[Value]) -> Result<Vec<Value>, Fault> {
+    let program = wengert_ir::parse::parse(text).expect("the text is a program");
+    let mut compiled = Compiled::with_math(program, math, 1 << 32, Arc::default()).expect("it compiles");
+    compiled.set_threads(threads);
+    let entry = *compiled.program().entries.values().next().expect("it has an entry");
+    let before = compiled.words_in_use();
+    let first = compiled.call(entry, args);
+    if first.is_ok() {
+        assert_eq!(compiled.words_in_use(), before, "memory is left with {threads} threads");
+    }
+    let again = compiled.call(entry, args).map_err(|failure| failure.fault);
+    let first = first.map_err(|failure| failure.fault);
+    assert_eq!(bits(&first), bits(&again), "with {threads} threads");
+    first
+}
+
+fn reals(n: usize) -> Value {
+    Value::array(vec![n], Items::Reals((0..n).map(|k| (k as f64 * 0.731).sin() * 3.0).collect()))
+}
+
+/// The numbers of a result, as bits.
+fn bits(result: &Result<Vec<Value>, Fault>) -> String {
+    let one = |value: &Value| match value {
+        Value::Real(x) => format!("{:x} ", x.to_bits()),
+        Value::Array(array) => match array.items() {
+            Items::Reals(xs) => xs.iter().map(|x| format!("{:x} ", x.to_bits())).collect(),
+            _ => format!("{value:?} "),
+        },
+        _ => format!("{value:?} "),
+    };
+    match result {
+        Ok(values) => values.iter().map(one).collect(),
+        Err(fault) => format!("{fault:?}"),
+    }
+}
+
+fn numbers(values: &[Value]) -> Vec<f64> {
+    let one = |value: &Value| match value {
+        Value::Real(x) => vec![*x],
+        Value::Int(n) => vec![*n as f64],
+        Value::Array(array) => match array.items() {
+            Items::Reals(xs) => xs.clone(),
+            Items::Ints(ns) => ns.iter().map(|n| *n as f64).collect(),
+            _ => panic!("no numbers"),
+        },
+        _ => panic!("no numbers"),
+    };
+    values.iter().flat_map(one).collect()
+}
+
+/// That a program has so many parts, and that threads change nothing.
+fn agrees(text: &str, expected: (usize, usize), sizes: &[usize]) {
+    assert_eq!((parts(text, true), parts(text, false)), expected, "parts if exact, and if not");
+    for size in sizes {
+        let args = [reals(*size)];
+        let whole = wengert_ir::parse::parse(text).expect("the text is a program");
+        let entry = *whole.entries.values().next().expect("it has an entry");
+        let limits = Limits { max_steps: None, max_memory: 1 << 32, ..Limits::default() };
+        let truth =
+            Evaluator::new(&whole, limits).call(entry, args.to_vec()).map_err(|failure| failure.fault);
+        for math in [Math::Strict, Math::Fast] {
+            let one = run(text, math, 1, &args);
+            for threads in [2, 4] {
+                assert_eq!(
+                    bits(&run(text, math, threads, &args)),
+                    bits(&one),
+                    "{math:?}, {threads} threads, {size}"
+                );
+            }
+            match (&one, &truth) {
+                (Ok(one), Ok(truth)) if math == Math::Fast => {
+                    for (a, b) in numbers(one).iter().zip(numbers(truth)) {
+                        assert!((a - b).abs() <= 1e-10 * b.abs().max(1.0), "size {size}: {a} and {b}");
+                    }
+                }
+                (one, truth) => assert_eq!(bits(one), bits(truth), "size {size}"),
+            }
+        }
+    }
+}
+
+const SIZES: &[usize] = &[0, 1, 100, 20_000, 100_003];
+
+#[test]
+fn maps() {
+    agrees(
+        "func f(xs: []Real) -> []Real {
+            n = length(xs)
+            ys = each i < n, x in xs { y = exp(x) r = real(i) z = y * r yield z }
+            return ys
+        }
+        entry f = f",
+        (1, 1),
+        SIZES,
+    );
+}
+
+#[test]
+fn maps_backward_and_of_integers() {
+    agrees(
+        "func f(xs: []Real) -> (Int, []Real) {
+            n = length(xs)
+            s = for backward i < n, s = 0, x in xs { k = floor(x) p = k * i t = s + p yield t }
+            ys = each backward i < n, x in xs { y = sin(x) yield y }
+            return s, ys
+        }
+        entry f = f",
+        (2, 2),
+        SIZES,
+    );
+}
+
+#[test]
+fn sums_of_reals_are_made_in_order_if_numbers_are_to_be_exact() {
+    agrees(
+        "func f(xs: []Real) -> (Real, Real) {
+            n = length(xs)
+            s, q = for i < n, s = 0.5, q = 1.0, x in xs {
+                e = exp(x)
+                pos = x > 0.0
+                t = if pos { u = s + e yield u } else { yield s }
+                p = q - x
+                yield t, p
+            }
+            return s, q
+        }
+        entry f = f",
+        (0, 1),
+        SIZES,
+    );
+}
+
+#[test]
+fn inner_loops_and_their_sums() {
+    agrees(
+        "func f(xs: []Real) -> (Real, []Real) {
+            n = length(xs)
+            s = for i < n, s = 0.0, x in xs {
+                m = i % 7
+                t = for j < m, t = s { r = real(j) y = r * x u = t + y yield u }
+                yield t
+            }
+            ys = each i < n, x in xs {
+                m = i % 5
+                z = for j < m, t = x { u = sin(t) yield u }
+                yield z
+            }
+            return s, ys
+        }
+        entry f = f",
+        (1, 2),
+        SIZES,
+    );
+}
+
+#[test]
+fn sums_in_arrays() {
+    agrees(
+        "func f(xs: []Real) -> []Real {
+            n = length(xs)
+            row = each j < 17 { yield 0.5 }
+            g = for i < n, g += row, x in xs {
+                k = i % 17
+                e = exp(x)
+                h = g with [k] += e
+                yield h
+            }
+            return g
+        }
+        entry f = f",
+        (0, 1),
+        SIZES,
+    );
+}
+
+#[test]
+fn what_needs_the_last_iteration_stays_whole() {
+    agrees(
+        "func f(xs: []Real) -> (Real, Real) {
+            n = length(xs)
+            s, last = for i < n, s = 0.0, last = 0.0, x in xs { t = s + x u = t * 0.5 yield u, x }
+            return s, last
+        }
+        entry f = f",
+        (0, 0),
+        SIZES,
+    );
+}
+
+#[test]
+fn the_first_failure_is_the_loop_s() {
+    agrees(
+        "func f(xs: []Real) -> []Int {
+            n = length(xs)
+            ys = each i < n, x in xs {
+                a = i - 70001
+                b = i - 50001
+                c = a * b
+                q = 1000 / c
+                yield q
+            }
+            return ys
+        }
+        entry f = f",
+        (1, 1),
+        SIZES,
+    );
+}
+
+#[test]
+fn arrays_and_data_of_a_part_are_its_own() {
+    agrees(
+        "data list { Nil() Cons(Real, list) }
+        func total(l: list) -> Real {
+            s = match l {
+                Nil() { yield 0.0 }
+                Cons(x, rest) { t = total(rest) u = x + t yield u }
+            }
+            return s
+        }
+        func f(xs: []Real) -> []Real {
+            n = length(xs)
+            ys = each i < n, x in xs {
+                nil = list::Nil()
+                one = list::Cons(x, nil)
+                y = sin(x)
+                two = list::Cons(y, one)
+                s = total(two)
+                m = i % 3
+                zs = each j < m { r = real(j) z = r * x yield z }
+                k = length(zs)
+                q = real(k)
+                t = s + q
+                yield t
+            }
+            return ys
+        }
+        entry f = f",
+        (1, 1),
+        SIZES,
+    );
+}
+
+#[test]
+fn counts_of_what_others_see_are_not_changed() {
+    // Each iteration keeps a reference to the same list.
+    agrees(
+        "data list { Nil() Cons(Real, list) }
+        func first(l: list) -> Real {
+            s = match l { Nil() { yield 0.0 } Cons(x, rest) { yield x } }
+            return s
+        }
+        func f(xs: []Real) -> []Real {
+            n = length(xs)
+            nil = list::Nil()
+            shared = list::Cons(2.0, nil)
+            ys = each i < n, x in xs {
+                mine = list::Cons(x, shared)
+                s = first(mine)
+                yield s
+            }
+            return ys
+        }
+        entry f = f",
+        (0, 0),
+        SIZES,
+    );
+}
