@@ -147,6 +147,12 @@ impl Way {
         if options.strict {
             flags.push_str(" --strict");
         }
+        if options.threads > 1 {
+            flags.push_str(&format!(" --threads {}", options.threads));
+        }
+        if options.short_loops {
+            flags.push_str(" --short-loops");
+        }
         if !options.without.is_empty() {
             flags.push_str(&format!(" --without {}", options.without.join(",")));
         }
@@ -158,6 +164,8 @@ impl Way {
 pub fn ways(seed: u64) -> Vec<Way> {
     let strict = |engine| Options { engine, strict: true, ..limits() };
     let without = |engine, pass: &str| Options { without: vec![pass.to_string()], ..strict(engine) };
+    let by_parts =
+        |strict, threads| Options { engine: Engine::Native, strict, short_loops: true, threads, ..limits() };
     let names: Vec<&str> = PASSES.iter().map(|pass| pass.name).collect();
     let turn = |by: u64| *names.get((by as usize) % names.len()).unwrap_or(&"");
     let (one, other) = (turn(seed), turn(seed / names.len() as u64 + seed));
@@ -169,6 +177,9 @@ pub fn ways(seed: u64) -> Vec<Way> {
         Way::by("native strict", strict(Engine::Native)).like("ir"),
         Way::by(format!("native strict without {other}"), without(Engine::Native, other)),
         Way::by("native", Options { strict: false, ..strict(Engine::Native) }).rounding(),
+        Way::by("native strict by four threads", by_parts(true, 4)).like("ir"),
+        Way::by("native by parts", by_parts(false, 1)).rounding(),
+        Way::by("native by four threads", by_parts(false, 4)).like("native by parts"),
     ]
 }
 
@@ -362,7 +373,7 @@ pub fn compare_c(config: &Config, seeds: impl Iterator<Item = u64>) -> Findings 
         let cases: Vec<Case> = seeds.iter().map(|seed| case(*seed, &sized(*seed), None)).collect();
         let asked = cases.iter().map(|case| (case, answered(case))).collect::<Vec<_>>();
         let found = c_ways().iter().map(|way| batch_disagrees(&asked, way)).collect::<Result<Vec<_>, _>>();
-        let compared: usize = asked.iter().map(|(_, questions)| 2 * questions.len()).sum();
+        let compared: usize = asked.iter().map(|(_, questions)| c_ways().len() * questions.len()).sum();
         if found.as_ref().is_ok_and(|found| found.iter().all(|disagrees| !disagrees)) {
             return (Vec::new(), compared, 0);
         }
@@ -392,7 +403,13 @@ const PROGRAMS_IN_A_LIBRARY: usize = 4;
 
 fn c_ways() -> Vec<Way> {
     let strict = Options { engine: Engine::C, strict: true, ..limits() };
-    vec![Way::by("c strict", strict.clone()), Way::by("c", Options { strict: false, ..strict }).rounding()]
+    let fast = Options { strict: false, ..strict.clone() };
+    let by_parts = Options { short_loops: true, threads: 4, ..fast.clone() };
+    vec![
+        Way::by("c strict", strict),
+        Way::by("c", fast).rounding(),
+        Way::by("c by four threads", by_parts).rounding(),
+    ]
 }
 
 /// The questions about a case that the interpreter answers with a value.

@@ -503,6 +503,10 @@ pub(crate) struct LimitArgs {
     /// Make long loops with so many threads, where the engine can; results do not depend on it
     #[arg(long, value_name = "N", env = "WENGERT_THREADS", default_value_t = 1, value_parser = parse_threads)]
     pub(crate) threads: usize,
+
+    /// Divide short loops between threads too: to find mistakes
+    #[arg(long, hide = true)]
+    pub(crate) short_loops: bool,
 }
 
 /// The most threads that make sense.

@@ -23,9 +23,10 @@ mod quiet;
 mod work;
 
 use crate::loops::walk::{every, operands, renamed, writes};
-use crate::loops::{Func, Int, Local, Operand, Program, Stmt, Sum, Value, Word};
+use crate::loops::{Func, Int, Local, Operand, Origin, Part as Named, Program, Stmt, Sum, Value, Word};
 use quiet::Quiet;
 use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_base::Name;
 use wengert_ir::op::Compare;
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Id, Table};
@@ -251,7 +252,7 @@ impl Divider<'_> {
     /// The function that makes some of the iterations.
     fn part(&self, parts: &Loop<'_>, captured: &[Local], words: &[Local]) -> Func {
         let mut part = Func {
-            name: self.func.name,
+            name: Name::new(&format!("{}_part", self.func.name)),
             params: Vec::new(),
             results: Vec::new(),
             locals: Table::default(),
@@ -265,6 +266,10 @@ impl Divider<'_> {
         };
         let (from, count) = (part.fresh(Word::Int), part.fresh(Word::Int));
         part.params = vec![from, count];
+        for (local, name) in [(from, "from"), (count, "count")] {
+            let origin = Origin { name: Name::new(name), part: Named::Value, span: self.func.span };
+            part.origins.insert(local, origin);
+        }
         let mut names: FxHashMap<Local, Local> = FxHashMap::default();
         for local in captured.iter().chain(words) {
             let name = *names.entry(*local).or_insert_with(|| self.like(&mut part, *local));
@@ -285,7 +290,7 @@ impl Divider<'_> {
             }
         });
         let sums: Vec<Sum> = sums.collect();
-        let place = part.fresh(Word::Int);
+        let place = self.like(&mut part, parts.index);
         let mut shift = Shift { part: &mut part, index, place, given, bases: Vec::new() };
         let mut body = shift.stmts(body);
         let bases = std::mem::take(&mut shift.bases);

@@ -70,6 +70,7 @@ pub(crate) fn options(limits: &LimitArgs) -> Options {
         timeout: limits.timeout,
         interrupt: interrupt::flag(),
         threads: limits.threads,
+        short_loops: limits.short_loops,
         ..Options::default()
     }
 }

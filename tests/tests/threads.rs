@@ -1,0 +1,91 @@
+//! Threads: long loops give the same bits with any number of them, and about what the interpreter gives.
+
+use wengert_driver::{Engine, Input, Options, Session, show};
+use wengert_tests::text::close;
+
+/// Programs with one parameter, a size, whose loops are long enough to be divided.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("a map", "def main n = map (\\x -> sin x * exp x) (build n (\\i -> real i * 1e-4))"),
+    ("a sum", "def main n = sum (build n (\\i -> exp (sin (real i * 0.001))))"),
+    ("an inner product", "def main n = let xs = build n (\\i -> cos (real i)) in inner xs xs"),
+    ("sums in branches", "def main n = sum (map (\\i -> if i % 3 == 0 then 1.0 else sqrt (real i)) (iota n))"),
+    ("integers", "def main n = sum (map (\\i -> i * i % 7) (iota n))"),
+    ("rows", "def main n = sum (build n (\\i -> sum (build 17 (\\j -> sin (real (i * j))))))"),
+    (
+        "the gradient of a sum of functions of an array",
+        "def main n = grad (\\xs -> sum (map (\\x -> log (1.0 + exp x)) xs)) (build n (\\i -> sin (real i)))",
+    ),
+    (
+        "the gradient with respect to something shared",
+        "def main n = let xs = build n (\\i -> sin (real i)) in
+         grad (\\w -> sum (map (\\x -> log (1.0 + exp (w * x))) xs)) 0.3",
+    ),
+    (
+        "gradients that are added in an array",
+        "def main n = grad (\\w -> sum (build n (\\i -> let j = i % length w in exp (w[j] * 0.1) * sin (w[j]))))
+           (build 50 (\\i -> real i * 0.01))",
+    ),
+    (
+        "a Hessian times a vector",
+        "def main n = let xs = build n (\\i -> cos (real i)) in
+         snd (jvp (grad (\\w -> sum (map (\\x -> tanh (w[0] * x + w[1])) xs))) ([0.2, -0.1], [1.0, 2.0]))",
+    ),
+    (
+        "trees that are only looked at",
+        "type Tree = Leaf Real | Node Tree Tree
+         def total t = match t with | Leaf x -> x | Node a b -> total a + total b
+         def main n =
+           let t = Node (Leaf 1.5) (Node (Leaf 2.0) (Leaf 0.25)) in
+           sum (map (\\i -> total t * real i) (iota n))",
+    ),
+    ("an index that does not exist", "def main n = let xs = iota n in sum (map (\\i -> xs[i * 2]) xs)"),
+];
+
+/// The result of a program as text, or what went wrong, rendered.
+fn run(text: &str, size: usize, options: &Options) -> String {
+    let mut session = Session::new();
+    let report = session.check_text("threads.wg", text, std::path::Path::new("."));
+    assert!(!report.has_errors(), "{text}");
+    let scope = wengert_driver::scope::Scope::of_file(&report.modules);
+    let input = Input::Text(format!("[{size}]"));
+    match session.call_in(&scope, "main", &input, options) {
+        Ok(evaluated) => show(&evaluated.value),
+        Err(errors) => errors.iter().map(|error| error.message.clone()).collect(),
+    }
+}
+
+fn options(engine: Engine, strict: bool, threads: usize) -> Options {
+    Options { engine, strict, threads, ..Options::default() }
+}
+
+fn all_agree(engine: Engine, sizes: &[usize]) {
+    for (what, text) in PROGRAMS {
+        for size in sizes {
+            let truth = run(text, *size, &options(Engine::Interp, true, 1));
+            for strict in [true, false] {
+                let one = run(text, *size, &options(engine, strict, 1));
+                assert!(close(&one, &truth, 1e-9), "{what}, size {size}, {}", engine.name());
+                for threads in [2, 4, 7] {
+                    let some = run(text, *size, &options(engine, strict, threads));
+                    assert!(
+                        some == one,
+                        "{what}, size {size}, {}, {threads} threads, strict: {strict}",
+                        engine.name()
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn machine_code_gives_the_same_with_any_number_of_threads() {
+    all_agree(Engine::Native, &[1, 1000, 50_000]);
+}
+
+#[test]
+fn what_the_c_compiler_makes_gives_the_same_with_any_number_of_threads() {
+    if Engine::C.require().is_ok() {
+        all_agree(Engine::C, &[50_000]);
+    }
+}
