@@ -28,7 +28,7 @@ pub(crate) fn run(program: &mut Program) {
     }
 }
 
-fn count_uses(block: &Block) -> FxHashMap<Var, usize> {
+pub(crate) fn count_uses(block: &Block) -> FxHashMap<Var, usize> {
     let mut uses = FxHashMap::default();
     let mut count = |atom: &Atom| {
         if let Some(var) = atom.var() {

@@ -19,6 +19,7 @@ mod inline;
 mod linear;
 mod live;
 mod merge;
+mod products;
 mod rows;
 mod simplify;
 mod sizes;
@@ -81,6 +82,11 @@ pub const PASSES: &[Pass] = &[
         name: "fuse",
         what: "a loop that makes an array for one other loop becomes part of it",
         run: fuse::run,
+    },
+    Pass {
+        name: "products",
+        what: "loops that multiply matrices become products of matrices",
+        run: products::run,
     },
     Pass { name: "merge", what: "independent loops over the same indices become one", run: merge::run },
     Pass {

@@ -132,6 +132,7 @@ impl Simplifier {
                 Some(if *cond { then.clone() } else { otherwise.clone() })
             }
             Op::Select { cond: _, then, otherwise } if then == otherwise => Some(then.clone()),
+            Op::Select { cond, then: Atom::Bool(true), otherwise: Atom::Bool(false) } => Some(cond.clone()),
             Op::Array(ArrayOp::Length(0), args) => self.lengths.of(args.first()?).cloned(),
             Op::Array(ArrayOp::Index, args) => {
                 let [array, Atom::Int(index)] = args.as_slice() else { return None };

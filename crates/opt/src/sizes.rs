@@ -14,7 +14,7 @@
 
 use crate::linear::Linear;
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{ArrayOp, IntOp, Loop, Op};
+use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Op};
 use wengert_ir::ty::{Ctor, Data};
 use wengert_ir::{Atom, Block, DataId, Elem, Func, Program, Stmt, Ty, Var};
 
@@ -264,6 +264,17 @@ impl<'f> Sizes<'f> {
                     self.flat(op, *out);
                     if rewrite && self.func.ty(*out) == Ty::INT && !matches!(op, Op::Copy(_)) {
                         self.rename(op, *out);
+                    }
+                    if rewrite && let Op::Compare(compare, a, b) = op {
+                        let equality = matches!(compare, Compare::Eq | Compare::Ne);
+                        let (x, y) = (self.value(a), self.value(b));
+                        if equality && x.is_some() && x == y {
+                            *op = Op::Copy(Atom::Bool(*compare == Compare::Eq));
+                        } else if let (Some(x @ Atom::Int(_)), Some(y @ Atom::Int(_))) =
+                            (x.and_then(|x| x.atom()), y.and_then(|y| y.atom()))
+                        {
+                            (*a, *b) = (x, y);
+                        }
                     }
                 }
             }
@@ -544,7 +555,9 @@ impl<'f> Sizes<'f> {
                 [count.map(|(a, b)| a.plus(&b))].into_iter().chain(rows).collect()
             }
             ArrayOp::Gather => shape(1).into_iter().take(1).chain(shape(0).into_iter().skip(1)).collect(),
-            ArrayOp::MatVec | ArrayOp::MatMul => shape(0).into_iter().take(1).collect(),
+            ArrayOp::MatVec => shape(0).into_iter().take(1).collect(),
+            // If there are rows, there are as many columns as in the other matrix.
+            ArrayOp::MatMul => shape(0).into_iter().take(1).chain(shape(1).into_iter().skip(1)).collect(),
             ArrayOp::Reshape => shape(1),
             ArrayOp::Ravel if self.func.type_of(args.first().unwrap_or(&Atom::Unit)).rank() == 1 => shape(0),
             _ => Shape::new(),
