@@ -42,6 +42,10 @@ struct Cli {
     #[arg(long, value_name = "DIR", default_value = "bench/gradbench")]
     programs: PathBuf,
 
+    /// Make long loops with so many threads
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: usize,
+
     /// Bytes that an evaluation may use [default: three quarters of the machine's]
     #[arg(long, value_name = "BYTES")]
     max_memory: Option<u64>,
@@ -158,7 +162,7 @@ fn serve(cli: Cli) -> io::Result<()> {
     let best = if Engine::C.require().is_ok() { Engine::C } else { Engine::Native };
     let engine = cli.engine.map_or(best, EngineArg::engine);
     let memory = cli.max_memory.or_else(memory_of_the_machine).unwrap_or(MEMORY);
-    let options = Options { engine, max_memory: Some(memory), ..Options::default() };
+    let options = Options { engine, max_memory: Some(memory), threads: cli.threads, ..Options::default() };
     let mut suite = Suite::new(cli.programs, options);
     let mut input = io::stdin().lock();
     let mut output = io::BufWriter::new(io::stdout().lock());

@@ -3,7 +3,7 @@
 //! The page is a file with two marks; what stands between them is replaced.
 
 use crate::plot;
-use crate::results::{EVALS, Measured, Results, is_ours};
+use crate::results::{EVALS, Measured, Results, is_ours, on_four_cores};
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -41,6 +41,7 @@ pub(crate) fn put(page: &Path, text: &str) -> io::Result<()> {
 /// The summary, then a table for each eval.
 pub(crate) fn tables(results: &Results) -> String {
     let mut page = summary(results);
+    page.push_str(&four_cores(results));
     for (eval, primal, derivative) in EVALS {
         let Some(measured) = results.evals.get(eval) else { continue };
         let _ = match primal.is_empty() {
@@ -78,6 +79,49 @@ fn summary(results: &Results) -> String {
                     let _ = write!(page, " {} | {} |", time(own), factor(own as f64 / best as f64));
                 }
                 None => page.push_str(" | |"),
+            }
+        }
+        page.push('\n');
+    }
+    page.push('\n');
+    page
+}
+
+/// What four cores give, at the largest size that a tool has with one and with four.
+fn four_cores(results: &Results) -> String {
+    if results.on_four.is_empty() {
+        return String::new();
+    }
+    let mut page = String::from(
+        "### Four cores\n\nDerivative on one core · on four · so many times as fast.\n\n| eval | size |",
+    );
+    let names: String = results
+        .on_four
+        .iter()
+        .filter_map(|tool| on_four_cores(tool))
+        .map(|tool| format!(" {tool} |"))
+        .collect();
+    let _ = writeln!(page, "{names}\n|---|---|{}", "---|".repeat(results.on_four.len()));
+    for (eval, _, _) in EVALS {
+        let Some(measured) = results.evals.get(eval) else { continue };
+        let both = |tool: &String, size: &String| {
+            let one = measured.times(on_four_cores(tool)?, size).derivative?;
+            Some((one, measured.times(tool, size).derivative?))
+        };
+        let largest = measured
+            .sizes
+            .iter()
+            .rev()
+            .find(|size| results.on_four.iter().any(|tool| both(tool, size).is_some()));
+        let Some(size) = largest else { continue };
+        let _ = write!(page, "| {eval} | {size} |");
+        for tool in &results.on_four {
+            match both(tool, size) {
+                Some((one, four)) => {
+                    let times = factor(one as f64 / four.max(1) as f64);
+                    let _ = write!(page, " {} · {} · {times} |", time(one), time(four));
+                }
+                None => page.push_str(" |"),
             }
         }
         page.push('\n');

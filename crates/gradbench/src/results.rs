@@ -67,11 +67,18 @@ pub(crate) fn is_ours(tool: &str) -> bool {
     tool.starts_with("wengert")
 }
 
+/// The tool on one core, if this is it on four.
+pub(crate) fn on_four_cores(tool: &str) -> Option<&str> {
+    tool.strip_suffix("-4")
+}
+
 /// Everything that was measured.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
-    /// Ours first, then in the order of the first measurement.
+    /// Ours first, then in the order of the first measurement; on one core.
     pub(crate) tools: Vec<String>,
+    /// On four cores.
+    pub(crate) on_four: Vec<String>,
     /// By eval.
     pub(crate) evals: BTreeMap<String, Measured>,
 }
@@ -87,13 +94,16 @@ impl Results {
             let (Some(median), Some(Value::Bool(true))) = (median, line.get("valid")) else { continue };
             results.add(field("tool"), field("eval"), field("function"), field("size"), median);
         }
-        results.tools.sort_by_key(|tool| (!is_ours(tool), !tool.ends_with("-c")));
+        let ours_first = |tool: &String| (!is_ours(tool), !tool.contains("-c"));
+        results.tools.sort_by_key(ours_first);
+        results.on_four.sort_by_key(ours_first);
         results
     }
 
     fn add(&mut self, tool: &str, eval: &str, function: &str, size: &str, time: u64) {
-        if !self.tools.iter().any(|known| known == tool) {
-            self.tools.push(tool.to_string());
+        let tools = if on_four_cores(tool).is_some() { &mut self.on_four } else { &mut self.tools };
+        if !tools.iter().any(|known| known == tool) {
+            tools.push(tool.to_string());
         }
         let functions = EVALS.iter().find(|(name, _, _)| *name == eval);
         let measured = self.evals.entry(eval.to_string()).or_default();

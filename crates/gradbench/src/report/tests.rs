@@ -8,6 +8,7 @@ const MEASURED: &str = r#"
 {"tool":"wengert","eval":"lse","function":"primal","size":"n=1","valid":true,"runs":2,"median":1000,"least":900}
 {"tool":"wengert","eval":"lse","function":"gradient","size":"n=1","valid":true,"runs":2,"median":9000,"least":900}
 {"tool":"wengert","eval":"lse","function":"gradient","size":"n=1","valid":true,"runs":2,"median":2000,"least":900}
+{"tool":"wengert-4","eval":"lse","function":"gradient","size":"n=1","valid":true,"runs":2,"median":500,"least":400}
 {"tool":"wengert","eval":"lse","function":"gradient","size":"n=2","valid":false,"runs":2,"median":1,"least":1}
 {"tool":"wengert","eval":"saddle","function":"ff","size":"w=0","valid":true,"runs":2,"median":1234567,"least":1}
 {"tool":"manual","eval":"lse","function":"gradient","size":"n=3","error":"it failed"}
@@ -21,6 +22,14 @@ fn the_smallest_valid_median_of_each_tool_is_shown() {
         | eval | size | best other | wengert | to the best |
         |---|---|---|---|---|
         | lse | n=1 | 2.50 µs (manual) | 2.00 µs | 0.80× |
+
+        ### Four cores
+
+        Derivative on one core · on four · so many times as fast.
+
+        | eval | size | wengert |
+        |---|---|---|
+        | lse | n=1 | 2.00 µs · 500 ns · 4.00× |
 
         ### lse
 
