@@ -11,7 +11,7 @@
 
 use crate::types::Helper;
 use crate::{Ad, BEYOND, Code};
-use wengert_base::Name;
+use wengert_base::{Name, Span};
 use wengert_ir::op::{ArrayOp, Atom, Op, Requirement};
 use wengert_ir::program::{Func, FuncId};
 use wengert_ir::ty::{Ctor, Data, DataId, Elem, Role, Ty};
@@ -30,7 +30,8 @@ impl Code<'_> {
         let tangent = self.ad.tangent(ty)?;
         match ty {
             Ty::Scalar(Elem::Data(data)) => {
-                let func = self.ad.inward_function(data, operator);
+                let span = self.b.span();
+                let func = self.ad.inward_function(data, operator, span);
                 Some(self.b.call(func, [point.clone(), t.clone()], &[tangent]).remove(0))
             }
             Ty::Scalar(_) | Ty::Array(Elem::Real, _) => Some(t.clone()),
@@ -78,18 +79,20 @@ impl Code<'_> {
 }
 
 impl Ad {
-    fn inward_function(&mut self, data: DataId, operator: Name) -> FuncId {
+    /// There is one for each place in the source, so that failures tell it.
+    fn inward_function(&mut self, data: DataId, operator: Name, span: Span) -> FuncId {
         let tangent = self.whole_tangent(data).unwrap_or(data);
         let result = Ty::Scalar(Elem::Data(tangent));
-        self.helper(Helper::Inward(data, operator), vec![result], |ad| {
-            ad.make_inward(data, tangent, operator)
+        self.helper(Helper::Inward(data, operator, span), vec![result], |ad| {
+            ad.make_inward(data, tangent, operator, span)
         })
     }
 
-    fn make_inward(&mut self, data: DataId, tangent: DataId, operator: Name) -> Func {
+    fn make_inward(&mut self, data: DataId, tangent: DataId, operator: Name, span: Span) -> Func {
         let Data { name, ctors, role } = self.program.data.at(data).clone();
         let (own, result) = (Ty::Scalar(Elem::Data(data)), Ty::Scalar(Elem::Data(tangent)));
         let mut code = Code::new(self, &format!("tangent_of_{name}"));
+        code.b.set_span(span);
         let (point, t) = (code.b.param("x".into(), own), code.b.param("t".into(), own));
         if let Role::Tangent(_) = role {
             // What a function that the user gave adds to the tangent of a tangent of a function.

@@ -16,7 +16,7 @@
 //! [`Code::zero`] and [`Code::sum`] make zeros and sums; for data they call functions that are generated once.
 
 use crate::{Ad, Code};
-use wengert_base::Name;
+use wengert_base::{Name, Span};
 use wengert_ir::Builder;
 use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Var};
 use wengert_ir::program::FuncId;
@@ -33,8 +33,8 @@ pub(crate) enum Helper {
     Sum(DataId),
     /// The tangents of the fields of this constructor of a data type, from a tangent of the whole.
     Fields(DataId, u32),
-    /// From a surface tangent of the data type, with the point, to a tangent; for the operator of that name.
-    Inward(DataId, Name),
+    /// From a surface tangent of the data type, with the point, to a tangent; for the operator of that name, at a place in the source.
+    Inward(DataId, Name, Span),
     /// From a tangent, with the point, to a surface tangent.
     Outward(DataId),
 }

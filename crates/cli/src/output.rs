@@ -55,6 +55,11 @@ pub(crate) fn report(sources: &SourceMap, diagnostics: &[Diagnostic], style: Sty
     err.flush()
 }
 
+/// Writes a remark to standard error.
+pub(crate) fn note(text: &str) -> io::Result<()> {
+    writeln!(io::stderr().lock(), "note: {text}")
+}
+
 /// The exit status of a command that ended with this result.
 pub(crate) fn exit_code(result: io::Result<u8>) -> ExitCode {
     match result {

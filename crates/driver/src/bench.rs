@@ -13,7 +13,7 @@ use wengert_core::{Def, Type};
 use wengert_interp::Value;
 
 /// Times of one function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bench {
     /// Making the function and its derivatives ready to be called, from the checked program.
     pub compile: Duration,
@@ -27,6 +27,9 @@ pub struct Bench {
     pub runs: usize,
     /// The most memory that one of them had, if the engine knows.
     pub peak_bytes: Option<u64>,
+    /// Those of `primal`, `jvp` and `vjp` that the engine leaves to the interpreter: it cannot make their derivatives before
+    /// running.
+    pub interpreted: Vec<&'static str>,
 }
 
 /// Calls before the first that counts.
@@ -58,19 +61,27 @@ impl Session {
         };
         let (point, result) = (&calls.point_type, &calls.result);
         let pair = |a: &Type, b: &Type| Type::Tuple(vec![a.clone(), b.clone()]);
-        let mut measured = Measured { runs, least: usize::MAX, peak: None };
+        let mut measured = Measured { runs, least: usize::MAX, peak: None, interpreted: Vec::new() };
         let mut function = ready(&primal, point, result)?;
-        let (time, value) = measured.measure(&mut function, calls.point.clone())?;
-        let mut bench =
-            Bench { compile: Duration::ZERO, primal: time, jvp: None, vjp: None, runs: 0, peak_bytes: None };
+        let (time, value) = measured.measure("primal", &mut function, calls.point.clone())?;
+        let (mut forward_time, mut reverse_time) = (None, None);
         if calls.require_derivatives(&call, entry).is_ok() {
             let value = function.value(&value);
             let mut forward = ready(&jvp, &pair(point, point), &pair(result, result))?;
-            bench.jvp = Some(measured.measure(&mut forward, calls.along_ones())?.0);
+            forward_time = Some(measured.measure("jvp", &mut forward, calls.along_ones())?.0);
             let mut reverse = ready(&vjp, &pair(point, result), point)?;
-            bench.vjp = Some(measured.measure(&mut reverse, calls.with_ones_of(&value))?.0);
+            reverse_time = Some(measured.measure("vjp", &mut reverse, calls.with_ones_of(&value))?.0);
         }
-        Ok(Bench { compile, runs: measured.least, peak_bytes: measured.peak, ..bench })
+        let Measured { least, peak, interpreted, .. } = measured;
+        Ok(Bench {
+            compile,
+            primal: time,
+            jvp: forward_time,
+            vjp: reverse_time,
+            runs: least,
+            peak_bytes: peak,
+            interpreted,
+        })
     }
 }
 
@@ -81,14 +92,31 @@ struct Measured {
     least: usize,
     /// The most memory of one of them.
     peak: Option<u64>,
+    /// What the interpreter did.
+    interpreted: Vec<&'static str>,
 }
 
 impl Measured {
     /// The median time of a call, and its result.
-    fn measure(&mut self, function: &mut Prepared, arg: Value) -> Result<(Duration, Held), Vec<Diagnostic>> {
+    fn measure(
+        &mut self,
+        part: &'static str,
+        function: &mut Prepared,
+        arg: Value,
+    ) -> Result<(Duration, Held), Vec<Diagnostic>> {
         let one = |error| vec![error];
-        let args = function.hold(vec![arg]);
-        function.time(&args, WARM_UP, &mut |_| {}).map_err(one)?;
+        let mut args = function.hold(vec![arg.clone()]);
+        match function.time(&args, WARM_UP, &mut |_| {}) {
+            Err(error) if error.message == wengert_engine::BEYOND => {
+                function.leave_to_interpreter();
+                self.interpreted.push(part);
+                args = function.hold(vec![arg]);
+                function.time(&args, WARM_UP, &mut |_| {}).map_err(one)?;
+            }
+            warm => {
+                warm.map_err(one)?;
+            }
+        }
         let mut times = Vec::new();
         let value = function.time(&args, self.runs, &mut |time| times.push(time)).map_err(one)?;
         self.least = self.least.min(times.len());

@@ -55,6 +55,9 @@ impl Session {
             let unit = self.expression_unit(file, &vjp(&build.entry, count), count + 1)?;
             functions.push(CFunction { name: format!("{name}_vjp"), doc, role: Role::Vjp, unit });
         }
+        if functions.iter().any(|function| wengert_engine::always_beyond(&function.unit)) {
+            return Err(one(errors::only_interpreted(span, &build.entry)));
+        }
         let library = self.modules.library_sources();
         let line = |span: Span| crate::emit::line_of(&self.modules.sources, &library, span);
         let place = |failing: Span| self.place(failing).or_else(|| self.place(span)).unwrap_or_default();

@@ -30,6 +30,7 @@ pub const CODES: &[Code] = &[
     Code { code: "E0826", title: "there is no such rule" },
     Code { code: "E0827", title: "the C compiler failed" },
     Code { code: "E0828", title: "a definition cannot be called from C" },
+    Code { code: "E0829", title: "only the interpreter can run this" },
 ];
 
 /// A file that cannot be opened or read.
@@ -323,6 +324,17 @@ pub fn not_for_c(span: Span, entry: &str, ty: &str, why: &str) -> Diagnostic {
     Diagnostic::error("E0828", span, format!("`{entry}` cannot be called from C: its type is `{ty}`"))
         .note(why)
         .help("give it arguments and results of numbers, truth values, arrays of them, and tuples and records of all these")
+}
+
+/// What the compiler leaves to the interpreter, where there must be machine code.
+pub fn only_interpreted(span: Span, entry: &str) -> Diagnostic {
+    let message = format!("`{entry}` needs a derivative that cannot be made before it runs");
+    Diagnostic::error("E0829", span, message)
+        .note(
+            "this is so for `taylor` of an order above 5, for derivatives of functions that are made as deep as running \
+             says, and for rules of `custom_jvp` and `custom_vjp` that are not seen to be linear",
+        )
+        .help("`wengert run`, `eval` and `bench` do it with the interpreter; for machine code make the order a smaller literal")
 }
 
 /// A command of the interactive mode that does not exist.

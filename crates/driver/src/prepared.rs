@@ -139,6 +139,11 @@ impl Prepared {
         flat.into_iter().map(|flat| Held(Form::Flat(flat))).collect()
     }
 
+    /// From now on the interpreter calls it; what is held must be held anew.
+    pub(crate) fn leave_to_interpreter(&mut self) {
+        self.machine = None;
+    }
+
     /// The most bytes that its memory had, if that is known.
     pub(crate) fn peak_bytes(&mut self) -> Option<u64> {
         self.machine.as_mut().and_then(Machine::peak_bytes)

@@ -58,7 +58,10 @@ impl Session {
         options: &Options,
     ) -> Result<Vec<Line>, Vec<Diagnostic>> {
         let call = self.call(file, entry, Some(input), Numbers::Real)?;
-        let seen = self.sampled(&call, entry, part, time, options).map_err(|error| vec![error])?;
+        let seen = self.sampled(&call, entry, part, time, options).map_err(|error| {
+            let beyond = error.message == wengert_engine::BEYOND;
+            vec![if beyond { errors::only_interpreted(call.def.span, entry) } else { error }]
+        })?;
         Ok(lines(&seen, self.sources()))
     }
 

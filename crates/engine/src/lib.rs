@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use wengert_base::{Diagnostic, SourceId, Span};
 use wengert_c::{Input, Math, Source};
-use wengert_ir::Program;
+use wengert_ir::{Atom, Op, Program};
 use wengert_mono::simple;
 use wengert_native::Compiled;
 use wengert_native::library::Made;
@@ -74,6 +74,28 @@ pub fn differentiate(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
     verify(&unit.program, "making derivatives")?;
     optimize(&mut unit, passes, "the optimizer after derivatives")?;
     Ok(unit)
+}
+
+/// Whether every run of the program ends where it needs a derivative that cannot be made beforehand.
+pub fn always_beyond(unit: &Unit) -> bool {
+    let mut seen = vec![unit.entry.func];
+    let mut next = 0;
+    while let Some(func) = seen.get(next).and_then(|id| unit.program.funcs.get(*id)) {
+        next += 1;
+        for stmt in &func.body.stmts {
+            if let Op::Fail { message: Atom::Text(text) } = &stmt.op
+                && **text == *BEYOND
+            {
+                return true;
+            }
+            if let Op::Call { func, .. } = &stmt.op
+                && !seen.contains(func)
+            {
+                seen.push(*func);
+            }
+        }
+    }
+    false
 }
 
 fn optimize(unit: &mut Unit, passes: &Passes, stage: &str) -> Result<(), Error> {

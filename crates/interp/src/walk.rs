@@ -467,7 +467,6 @@ pub(crate) fn describe(value: &Value) -> String {
         Value::Tuple(fields) if fields.is_empty() => "`()`".into(),
         Value::Tuple(fields) => format!("a tuple of {} components", fields.len()),
         Value::Record(_) => "a record".into(),
-        Value::Data(data) if data.fields.is_empty() => format!("`{}`", data.ctor.name),
         Value::Data(data) => format!("a `{}`", data.ctor.name),
         Value::Array(array) => match elements(array).len() {
             1 => "an array of 1 element".into(),

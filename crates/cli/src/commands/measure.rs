@@ -2,7 +2,7 @@
 
 use super::run::{options, read_input};
 use crate::args::{EngineArg, LimitArgs};
-use crate::output::{AT_FAULT, FINE, USAGE, print_text, report};
+use crate::output::{AT_FAULT, FINE, USAGE, note, print_text, report};
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
@@ -34,6 +34,16 @@ pub(crate) fn bench(what: &Measured<'_>, runs: Runs, engine: EngineArg, style: S
     let options = Options { engine, ..options(what.limits) };
     match session.bench(what.file, what.entry, &input, runs, &options) {
         Ok(bench) => {
+            if let [first, ..] = bench.interpreted.as_slice() {
+                let parts = bench.interpreted.join(" and ");
+                let verb = if bench.interpreted.len() == 1 { "is" } else { "are" };
+                let engine = engine.name();
+                note(&format!(
+                    "{parts} {verb} measured in the interpreter: what order of derivative `{first}` needs only running tells, and \
+                     the engine `{engine}` makes derivatives before"
+                ))?;
+            }
+            let engine = if bench.interpreted.contains(&"primal") { Engine::Interp } else { engine };
             let text = if what.json { as_json(&bench, engine) } else { as_text(&bench, engine) };
             print_text(&text)?;
             Ok(FINE)
@@ -50,7 +60,7 @@ fn as_json(bench: &Bench, engine: Engine) -> String {
         |time: Option<Duration>| time.map_or("null".to_string(), |time| time.as_nanos().to_string());
     format!(
         "{{\"engine\": \"{}\", \"compile_ms\": {:.3}, \"primal_ns\": {}, \"jvp_ns\": {}, \"vjp_ns\": {}, \"runs\": {}, \
-         \"peak_bytes\": {}}}\n",
+         \"peak_bytes\": {}, \"interpreted\": [{}]}}\n",
         engine.name(),
         bench.compile.as_secs_f64() * 1e3,
         nanoseconds(Some(bench.primal)),
@@ -58,6 +68,7 @@ fn as_json(bench: &Bench, engine: Engine) -> String {
         nanoseconds(bench.vjp),
         bench.runs,
         bench.peak_bytes.map_or("null".to_string(), |bytes| bytes.to_string()),
+        bench.interpreted.iter().map(|part| format!("\"{part}\"")).collect::<Vec<_>>().join(", "),
     )
 }
 

@@ -5,6 +5,7 @@ use super::value::Value;
 use crate::op::Requirement;
 use crate::program::Program;
 use crate::ty::DataId;
+use wengert_base::Name;
 use wengert_fault::Fault;
 
 /// Fails if the two operands differ.
@@ -35,11 +36,11 @@ pub fn broken(program: &Program, what: Requirement, left: i64, right: i64) -> Fa
         Requirement::Shape(operation) => {
             let [point, tangent] =
                 [left, right].map(|n| format!("an array of {}", counted(n, "element", "elements")));
-            Fault::Shapes { operation, point, tangent }
+            shapes(operation, point, tangent)
         }
         Requirement::SameCtor(operation, data) => {
             let [point, tangent] = [left, right].map(|ctor| constructor(program, data, size(ctor)));
-            Fault::Shapes { operation, point, tangent }
+            shapes(operation, point, tangent)
         }
         Requirement::Reals(operation) => {
             let [holds, given] = [left, right].map(|n| counted(n, "`Real`", "`Real`s"));
@@ -49,10 +50,17 @@ pub fn broken(program: &Program, what: Requirement, left: i64, right: i64) -> Fa
     }
 }
 
-/// `` `Nil` ``, ``a `Cons` ``
+/// That a tangent does not belong to a point; where a rule of the user's gave it, the rule is to blame.
+fn shapes(operation: Name, point: String, tangent: String) -> Fault {
+    if ["custom_jvp", "custom_vjp"].contains(&operation.as_str()) {
+        return Fault::RuleResult { operation, expected: point, found: tangent };
+    }
+    Fault::Shapes { operation, point, tangent }
+}
+
+/// ``a `Cons` ``
 fn constructor(program: &Program, data: DataId, ctor: usize) -> String {
     match program.data.get(data).and_then(|data| data.ctors.get(ctor)) {
-        Some(ctor) if ctor.fields.is_empty() => format!("`{}`", ctor.name),
         Some(ctor) => format!("a `{}`", ctor.name),
         None => "another constructor".into(),
     }
