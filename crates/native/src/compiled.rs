@@ -7,11 +7,13 @@ mod loaded;
 pub use loaded::Loaded;
 
 use crate::blocks;
+use crate::dead;
 use crate::faults::fault;
 use crate::jit::Code;
 use crate::library::{Library, Made};
 use crate::loops::{Failure, Program as Loops};
 use crate::lower::{lower, lower_marked};
+use crate::memory;
 use crate::parallel;
 use crate::runtime::context::{Context, MEMORY, Raised, STOPPED};
 use crate::values::{Memory, Misfit, Mover, signature};
@@ -132,9 +134,11 @@ impl Compiled {
         let Manner { math, mark, short_loops } = manner;
         let address = mark.map(|mark| (mark.as_ptr() as usize).cast_signed() as i64);
         let (mut loops, spans) = lower_marked(&program, address);
+        dead::clean(&mut loops);
         if mark.is_none() {
             parallel::divide(&mut loops, math == Math::Strict, short_loops);
         }
+        memory::mark(&mut loops);
         if math == Math::Fast {
             blocks::split(&mut loops);
         }

@@ -7,8 +7,11 @@
 #![expect(unsafe_code, reason = "machine code is called by address, and freed when it is no longer")]
 
 mod body;
+mod choices;
+mod lanes;
 mod real;
 mod value;
+mod vector;
 
 use crate::compiled::Math;
 use crate::loops::{Func, Kind, Program, Word};
@@ -86,6 +89,7 @@ impl Drop for Code {
 /// The compilation of a program.
 struct Compiler<'a> {
     program: &'a Program,
+    math: Math,
     module: JITModule,
     scratch: FunctionBuilderContext,
     funcs: Table<FuncId, ModuleFunc>,
@@ -139,6 +143,7 @@ impl<'a> Compiler<'a> {
         }
         Ok(Compiler {
             program,
+            math,
             module,
             scratch: FunctionBuilderContext::new(),
             funcs,
@@ -320,3 +325,6 @@ fn signatures() -> Vec<(&'static str, Vec<Type>, Option<Type>)> {
     all.extend(math::BINARY.iter().map(|(_, name, _)| (*name, vec![F64, F64], Some(F64))));
     all
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,11 +4,14 @@
 
 mod blocks;
 mod compiled;
+mod dead;
 pub mod faults;
 mod jit;
 pub mod library;
+mod live;
 pub mod loops;
 pub mod lower;
+mod memory;
 mod parallel;
 mod runtime;
 mod values;

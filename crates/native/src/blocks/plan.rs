@@ -146,7 +146,8 @@ impl<'a> Planner<'_, 'a> {
             pinned.push(touches);
         }
         let stores = self.units.iter().any(|unit| unit.stores);
-        if stores && (!independent || pinned.contains(&true)) {
+        let meets = |(unit, pinned): (&Unit<'_>, &bool)| *pinned && (unit.loads || unit.stores);
+        if stores && (!independent || self.units.iter().zip(&pinned).any(meets)) {
             return None;
         }
         let (mut after_loads, mut after_stores, mut guarded) = (0, 0, None);

@@ -1,6 +1,7 @@
 //! Statements.
 
-use super::{Compiler, constant, flags, machine};
+use super::{Compiler, constant, flags, lanes, machine, vector};
+use crate::compiled::Math;
 use crate::loops::{Func, Kind, Local, Operand, Program, Runtime, Stmt, Sum, Value as Expr, Word};
 use crate::runtime::heap::SMALL;
 use crate::runtime::{context, parallel};
@@ -10,6 +11,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
 use cranelift_module::Module;
+use rustc_hash::FxHashMap;
 
 /// The building of a function.
 pub(super) struct Body<'c, 'a, 'f> {
@@ -19,6 +21,8 @@ pub(super) struct Body<'c, 'a, 'f> {
     pub(super) builder: FunctionBuilder<'f>,
     variables: Vec<Variable>,
     pub(super) state: Value,
+    /// The loops that are run in vectors.
+    plans: FxHashMap<*const Stmt, vector::Plan<'f>>,
     /// Whether the block that is being built has ended.
     done: bool,
 }
@@ -41,7 +45,8 @@ pub(super) fn build<'f>(
     let Some((state, params)) = given.split_first() else { return };
     let state = *state;
     let program = compiler.program;
-    let mut body = Body { compiler, program, func, builder, variables, state, done: false };
+    let plans = vector::plans(func, compiler.math == Math::Fast);
+    let mut body = Body { compiler, program, func, builder, variables, state, plans, done: false };
     for (param, value) in func.params.iter().zip(params) {
         body.assign(*param, *value);
     }
@@ -142,7 +147,22 @@ impl Body<'_, '_, '_> {
             Stmt::If { cond, then, otherwise } => self.branch(*cond, then, otherwise),
             Stmt::Switch { on, cases } => self.switch(*on, cases),
             Stmt::For { index, len, backward, independent, sums: _, body } => {
-                self.for_loop(*index, *len, *backward, *independent, body);
+                let len = self.operand(*len);
+                let counter = self.builder.declare_var(types::I64);
+                let zero = self.builder.ins().iconst(types::I64, 0);
+                self.builder.def_var(counter, if *backward { len } else { zero });
+                let made = lanes::Loop {
+                    index: *index,
+                    len,
+                    backward: *backward,
+                    body,
+                    counter,
+                    stops: !independent,
+                };
+                if let Some(plan) = self.plans.remove(&std::ptr::from_ref(stmt)) {
+                    lanes::vectors(self, &plan, &made);
+                }
+                self.for_loop(&made);
             }
             Stmt::Parallel { part, len, backward, work, captured, sums } => {
                 self.parallel(*part, &[*len, *work, Operand::Int(i64::from(*backward))], captured, sums);
@@ -190,7 +210,7 @@ impl Body<'_, '_, '_> {
     }
 
     /// Fails if the program is to stop.
-    fn check_stop(&mut self) {
+    pub(super) fn check_stop(&mut self) {
         let address = self.builder.ins().load(types::I64, constant(), self.state, context::STOP);
         // Somebody else writes it: an atomic load is done each time.
         let stop = self.builder.ins().atomic_load(types::I64, flags(), address);
@@ -264,36 +284,35 @@ impl Body<'_, '_, '_> {
         self.enter(after);
     }
 
-    /// Counts in a variable of its own, for the body may be anything.
-    fn for_loop(&mut self, index: Local, len: Operand, backward: bool, independent: bool, body: &[Stmt]) {
-        let len = self.operand(len);
-        let counter = self.builder.declare_var(types::I64);
-        let zero = self.builder.ins().iconst(types::I64, 0);
-        self.builder.def_var(counter, if backward { len } else { zero });
-        let (head, inside, after) =
-            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        self.builder.ins().jump(head, &[]);
-        self.enter(head);
-        let now = self.builder.use_var(counter);
-        let more = if backward {
-            self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, now, 0)
-        } else {
-            self.builder.ins().icmp(IntCC::SignedLessThan, now, len)
-        };
-        self.builder.ins().brif(more, inside, &[], after, &[]);
+    /// Counts in a variable of its own, for the body may be anything. What is to be done is tested at the end.
+    fn for_loop(&mut self, made: &lanes::Loop<'_>) {
+        let (inside, after) = (self.builder.create_block(), self.builder.create_block());
+        let now = self.builder.use_var(made.counter);
+        self.again(made, now, inside, after);
         self.enter(inside);
-        let now = self.builder.use_var(counter);
-        let next = self.builder.ins().iadd_imm_s(now, if backward { -1 } else { 1 });
-        self.assign(index, if backward { next } else { now });
-        self.builder.def_var(counter, next);
-        if !independent {
+        let now = self.builder.use_var(made.counter);
+        let next = self.builder.ins().iadd_imm_s(now, if made.backward { -1 } else { 1 });
+        self.assign(made.index, if made.backward { next } else { now });
+        self.builder.def_var(made.counter, next);
+        if made.stops {
             self.check_stop();
         }
-        self.stmts(body);
+        self.stmts(made.body);
         if !self.is_done() {
-            self.builder.ins().jump(head, &[]);
+            let now = self.builder.use_var(made.counter);
+            self.again(made, now, inside, after);
         }
         self.enter(after);
+    }
+
+    /// Goes into a loop if there is more to do.
+    fn again(&mut self, made: &lanes::Loop<'_>, now: Value, inside: Block, after: Block) {
+        let more = if made.backward {
+            self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, now, 0)
+        } else {
+            self.builder.ins().icmp(IntCC::SignedLessThan, now, made.len)
+        };
+        self.builder.ins().brif(more, inside, &[], after, &[]);
     }
 
     fn while_loop(&mut self, head: &[Stmt], cond: Operand, body: &[Stmt]) {

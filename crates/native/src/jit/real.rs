@@ -8,7 +8,7 @@
 use super::body::Body;
 use crate::runtime::math;
 use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use wengert_prim::RealOp;
 
 /// Powers up to here are products, as in `wengert_prim`.
@@ -42,7 +42,10 @@ fn unary(body: &mut Body<'_, '_, '_>, op: RealOp, x: Value) -> Value {
             let low = body.builder.ins().fcmp(FloatCC::LessThanOrEqual, x, zero);
             body.builder.ins().select(low, zero, x)
         }
-        RealOp::PowInt(n) if n.unsigned_abs() <= MULTIPLIED_OUT => multiplied_out(body, x, n),
+        RealOp::PowInt(n) if n.unsigned_abs() <= MULTIPLIED_OUT => {
+            let one = body.builder.ins().f64const(1.0);
+            multiplied_out(body, x, n, one)
+        }
         RealOp::PowInt(n) => {
             let n = body.builder.ins().iconst(types::I64, n);
             body.import("power", &[body.state, x, n]).unwrap_or(x)
@@ -58,8 +61,87 @@ fn unary(body: &mut Body<'_, '_, '_>, op: RealOp, x: Value) -> Value {
     }
 }
 
+/// An operation on pairs of reals: one of those that have instructions.
+pub(super) fn apply_pairs(body: &mut Body<'_, '_, '_>, op: RealOp, args: &[Value]) -> Value {
+    let constant = |body: &mut Body<'_, '_, '_>, x: f64| {
+        let x = body.builder.ins().f64const(x);
+        body.builder.ins().splat(types::F64X2, x)
+    };
+    match (op, args) {
+        (RealOp::Neg, [x]) => body.builder.ins().fneg(*x),
+        (RealOp::Abs, [x]) => body.builder.ins().fabs(*x),
+        (RealOp::Sqrt, [x]) => body.builder.ins().sqrt(*x),
+        (RealOp::PowInt(n), [x]) => {
+            let one = constant(body, 1.0);
+            multiplied_out(body, *x, n, one)
+        }
+        (RealOp::Relu, [x]) => {
+            let zero = constant(body, 0.0);
+            let low = body.builder.ins().fcmp(FloatCC::LessThanOrEqual, *x, zero);
+            unless(body, low, *x)
+        }
+        (RealOp::Sign, [x]) => {
+            let (zero, one, minus) = (constant(body, 0.0), constant(body, 1.0), constant(body, -1.0));
+            let positive = body.builder.ins().fcmp(FloatCC::GreaterThan, *x, zero);
+            let negative = body.builder.ins().fcmp(FloatCC::LessThan, *x, zero);
+            let is_zero = body.builder.ins().fcmp(FloatCC::Equal, *x, zero);
+            let rest = unless(body, is_zero, *x);
+            let rest = choose(body, negative, minus, rest);
+            choose(body, positive, one, rest)
+        }
+        (RealOp::Add, [x, y]) => body.builder.ins().fadd(*x, *y),
+        (RealOp::Sub, [x, y]) => body.builder.ins().fsub(*x, *y),
+        (RealOp::Mul, [x, y]) => body.builder.ins().fmul(*x, *y),
+        (RealOp::Div, [x, y]) => body.builder.ins().fdiv(*x, *y),
+        (RealOp::MulZero, [x, y]) => {
+            let zero = constant(body, 0.0);
+            let product = body.builder.ins().fmul(*x, *y);
+            let first = body.builder.ins().fcmp(FloatCC::Equal, *x, zero);
+            let second = body.builder.ins().fcmp(FloatCC::Equal, *y, zero);
+            let either = body.builder.ins().bor(first, second);
+            unless(body, either, product)
+        }
+        (RealOp::DivZero, [x, y]) => {
+            let zero = constant(body, 0.0);
+            let quotient = body.builder.ins().fdiv(*x, *y);
+            let none = body.builder.ins().fcmp(FloatCC::Equal, *x, zero);
+            unless(body, none, quotient)
+        }
+        (RealOp::Min | RealOp::Max, [x, y]) => {
+            let (first, second) = extreme(op);
+            let nan = constant(body, f64::NAN);
+            let second = body.builder.ins().fcmp(second, *y, *x);
+            let rest = choose(body, second, *y, nan);
+            let first = body.builder.ins().fcmp(first, *x, *y);
+            choose(body, first, *x, rest)
+        }
+        (_, _) => args.first().copied().unwrap_or(body.state),
+    }
+}
+
+/// Reals where a mask has no bits, and 0 where it has.
+fn unless(body: &mut Body<'_, '_, '_>, mask: Value, x: Value) -> Value {
+    let mask = body.builder.ins().bitcast(types::F64X2, MemFlagsData::new(), mask);
+    body.builder.ins().band_not(x, mask)
+}
+
+/// One pair of reals where a mask has bits, the other where it has none.
+pub(super) fn choose(body: &mut Body<'_, '_, '_>, mask: Value, x: Value, y: Value) -> Value {
+    let mask = body.builder.ins().bitcast(types::F64X2, MemFlagsData::new(), mask);
+    body.builder.ins().bitselect(mask, x, y)
+}
+
+/// When the first of two is the least or greatest, and when the second is.
+fn extreme(op: RealOp) -> (FloatCC, FloatCC) {
+    if op == RealOp::Min {
+        (FloatCC::LessThanOrEqual, FloatCC::LessThan)
+    } else {
+        (FloatCC::GreaterThanOrEqual, FloatCC::GreaterThan)
+    }
+}
+
 /// As `wengert_prim` multiplies: by repeated squaring from the lowest bit.
-fn multiplied_out(body: &mut Body<'_, '_, '_>, x: Value, n: i64) -> Value {
+fn multiplied_out(body: &mut Body<'_, '_, '_>, x: Value, n: i64, one: Value) -> Value {
     let mut rest = n.unsigned_abs();
     let mut square = x;
     let mut power: Option<Value> = None;
@@ -75,36 +157,25 @@ fn multiplied_out(body: &mut Body<'_, '_, '_>, x: Value, n: i64) -> Value {
             square = body.builder.ins().fmul(square, square);
         }
     }
-    let one = body.builder.ins().f64const(1.0);
     let power = power.unwrap_or(one);
     if n < 0 { body.builder.ins().fdiv(one, power) } else { power }
 }
 
 fn binary(body: &mut Body<'_, '_, '_>, op: RealOp, x: Value, y: Value) -> Value {
-    let zero = body.builder.ins().f64const(0.0);
     match op {
         RealOp::Add => body.builder.ins().fadd(x, y),
         RealOp::Sub => body.builder.ins().fsub(x, y),
         RealOp::Mul => body.builder.ins().fmul(x, y),
         RealOp::Div => body.builder.ins().fdiv(x, y),
-        RealOp::MulZero => {
-            let product = body.builder.ins().fmul(x, y);
-            let first = body.builder.ins().fcmp(FloatCC::Equal, x, zero);
-            let second = body.builder.ins().fcmp(FloatCC::Equal, y, zero);
-            let either = body.builder.ins().bor(first, second);
-            body.builder.ins().select(either, zero, product)
-        }
-        RealOp::DivZero => {
-            let quotient = body.builder.ins().fdiv(x, y);
-            let none = body.builder.ins().fcmp(FloatCC::Equal, x, zero);
-            body.builder.ins().select(none, zero, quotient)
+        RealOp::MulZero | RealOp::DivZero => {
+            // There are masks for vectors only: as the first of a pair.
+            let first = body.builder.ins().scalar_to_vector(types::F64X2, x);
+            let second = body.builder.ins().scalar_to_vector(types::F64X2, y);
+            let pair = apply_pairs(body, op, &[first, second]);
+            body.builder.ins().extractlane(pair, 0)
         }
         RealOp::Min | RealOp::Max => {
-            let (first, second) = if op == RealOp::Min {
-                (FloatCC::LessThanOrEqual, FloatCC::LessThan)
-            } else {
-                (FloatCC::GreaterThanOrEqual, FloatCC::GreaterThan)
-            };
+            let (first, second) = extreme(op);
             let nan = body.builder.ins().f64const(f64::NAN);
             let second = body.builder.ins().fcmp(second, y, x);
             let rest = body.builder.ins().select(second, y, nan);

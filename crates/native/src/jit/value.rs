@@ -64,7 +64,7 @@ fn integer_test(body: &mut Body<'_, '_, '_>, condition: IntCC, a: Operand, b: Op
     body.builder.ins().uextend(types::I64, flag)
 }
 
-fn condition(compare: Compare) -> IntCC {
+pub(super) fn condition(compare: Compare) -> IntCC {
     match compare {
         Compare::Eq => IntCC::Equal,
         Compare::Ne => IntCC::NotEqual,
@@ -76,7 +76,7 @@ fn condition(compare: Compare) -> IntCC {
 }
 
 /// With NaN all are false but the second.
-fn float_condition(compare: Compare) -> FloatCC {
+pub(super) fn float_condition(compare: Compare) -> FloatCC {
     match compare {
         Compare::Eq => FloatCC::Equal,
         Compare::Ne => FloatCC::NotEqual,
@@ -89,6 +89,11 @@ fn float_condition(compare: Compare) -> FloatCC {
 
 fn integer(body: &mut Body<'_, '_, '_>, op: Int, a: Operand, b: Operand) -> Value {
     let (a, b) = (body.operand(a), body.operand(b));
+    integer_of(body, op, a, b)
+}
+
+/// An operation on integers.
+pub(super) fn integer_of(body: &mut Body<'_, '_, '_>, op: Int, a: Value, b: Value) -> Value {
     match op {
         Int::Add => body.builder.ins().iadd(a, b),
         Int::Sub => body.builder.ins().isub(a, b),
@@ -115,7 +120,7 @@ fn integer(body: &mut Body<'_, '_, '_>, op: Int, a: Operand, b: Operand) -> Valu
     }
 }
 
-fn rounded(body: &mut Body<'_, '_, '_>, round: Round, x: Value) -> Value {
+pub(super) fn rounded(body: &mut Body<'_, '_, '_>, round: Round, x: Value) -> Value {
     match round {
         Round::Floor => body.builder.ins().floor(x),
         Round::Ceil => body.builder.ins().ceil(x),

@@ -188,7 +188,10 @@ fn of_a_product_that_nobody_uses_its_check_remains() {
         "[]Real",
         "p = matmul(a, b) q = matvec(b, v) n = length(p, 1) d = dot(v, v) z = zeros(q) c = replicate(n, 1.0) y = z[0]",
     );
-    check(ty, loops, &expect![[r#"
+    check(
+        ty,
+        loops,
+        &expect![[r#"
         func f(a: [][]Real, b: [][]Real, v: []Real) -> []Real {
           n2 = length(a)
           n3 = length(a, 1)
@@ -217,7 +220,8 @@ fn of_a_product_that_nobody_uses_its_check_remains() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
     let before = parse(ty, loops);
     let mut after = before.clone();
     super::run(&mut after);

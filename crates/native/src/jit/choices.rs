@@ -1,0 +1,267 @@
+//! The body of a loop without branches: both sides of a choice are computed, and then one is taken.
+//!
+//! ```text
+//! if c { y = a + b } else { y = a }      t = a + b   y = if c then t else a
+//! ```
+//!
+//! That can be done where neither side can fail or costs much: arithmetic without functions, loads or divisions of integers.
+
+use super::vector::is_vector_op;
+use crate::loops::walk::{operands, parts};
+use crate::loops::{Func, Int, Local, Operand, Stmt, Value, Word};
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::ty::Id;
+
+/// Whether a body can be written so; checks that fail stay.
+pub(super) fn is_convertible(body: &[Stmt]) -> bool {
+    body.iter().all(|stmt| match stmt {
+        Stmt::Set(..) | Stmt::Store { .. } => true,
+        Stmt::If { then, otherwise, .. } => {
+            otherwise.is_empty() && is_failure(then) || is_choice(then) && is_choice(otherwise)
+        }
+        Stmt::Switch { .. }
+        | Stmt::For { .. }
+        | Stmt::While { .. }
+        | Stmt::Parallel { .. }
+        | Stmt::Call { .. }
+        | Stmt::Runtime { .. }
+        | Stmt::Retain(..)
+        | Stmt::Release(..)
+        | Stmt::Free(..)
+        | Stmt::Fail(..) => false,
+    })
+}
+
+/// Whether statements do nothing but fail.
+fn is_failure(stmts: &[Stmt]) -> bool {
+    stmts.split_last().is_some_and(|(last, before)| {
+        matches!(last, Stmt::Fail(..)) && before.iter().all(|stmt| matches!(stmt, Stmt::Set(..)))
+    })
+}
+
+/// Whether the statements of a side can be done in any case.
+fn is_choice(side: &[Stmt]) -> bool {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        side.iter().all(|stmt| match stmt {
+            Stmt::Set(_, value) => match value {
+                Value::Real(op, _) => is_vector_op(*op),
+                Value::Int(op, ..) => !matches!(op, Int::Div | Int::Rem),
+                Value::Copy(_)
+                | Value::CompareReal(..)
+                | Value::CompareInt(..)
+                | Value::OutOfRange(..)
+                | Value::Select(..)
+                | Value::IntToReal(_)
+                | Value::Round(..) => true,
+                Value::RealToInt(_)
+                | Value::Bits(_)
+                | Value::Load { .. }
+                | Value::Address { .. }
+                | Value::Tag(_)
+                | Value::Unique(..)
+                | Value::Alloc(_) => false,
+            },
+            Stmt::If { then, otherwise, .. } => is_choice(then) && is_choice(otherwise),
+            Stmt::Store { .. }
+            | Stmt::Switch { .. }
+            | Stmt::For { .. }
+            | Stmt::While { .. }
+            | Stmt::Parallel { .. }
+            | Stmt::Call { .. }
+            | Stmt::Runtime { .. }
+            | Stmt::Retain(..)
+            | Stmt::Release(..)
+            | Stmt::Free(..)
+            | Stmt::Fail(..) => false,
+        })
+    })
+}
+
+/// The words of the variables of a function, and of those that are needed in addition.
+pub(super) struct Words<'f> {
+    func: &'f Func,
+    more: Vec<Word>,
+}
+
+impl Words<'_> {
+    pub(super) fn get(&self, local: Local) -> Option<Word> {
+        match local.index().checked_sub(self.func.locals.len()) {
+            None => self.func.locals.get(local).copied(),
+            Some(place) => self.more.get(place).copied(),
+        }
+    }
+
+    fn push(&mut self, word: Word) -> Local {
+        self.more.push(word);
+        Local::new(self.func.locals.len() + self.more.len() - 1)
+    }
+}
+
+/// The body so written, and the variables that it needs.
+pub(super) fn convert<'f>(func: &'f Func, body: &[Stmt], after: &FxHashSet<Local>) -> (Vec<Stmt>, Words<'f>) {
+    let mut reads = FxHashMap::default();
+    count(body, &mut reads);
+    let mut converter = Converter { words: Words { func, more: Vec::new() }, made: Vec::new(), reads, after };
+    for stmt in body {
+        match stmt {
+            Stmt::If { cond, then, otherwise } if !is_failure(then) => {
+                converter.choice(*cond, then, otherwise, None);
+            }
+            Stmt::If { .. }
+            | Stmt::Set(..)
+            | Stmt::Store { .. }
+            | Stmt::Switch { .. }
+            | Stmt::For { .. }
+            | Stmt::While { .. }
+            | Stmt::Parallel { .. }
+            | Stmt::Call { .. }
+            | Stmt::Runtime { .. }
+            | Stmt::Retain(..)
+            | Stmt::Release(..)
+            | Stmt::Free(..)
+            | Stmt::Fail(..) => converter.made.push(stmt.clone()),
+        }
+    }
+    (converter.made, converter.words)
+}
+
+/// How often variables are read.
+fn count(stmts: &[Stmt], reads: &mut FxHashMap<Local, usize>) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        for stmt in stmts {
+            for operand in operands(stmt) {
+                if let Operand::Local(local) = operand {
+                    *reads.entry(local).or_insert(0) += 1;
+                }
+            }
+            parts(stmt).into_iter().for_each(|part| count(part, reads));
+        }
+    });
+}
+
+/// What variables are on a side.
+type Side = FxHashMap<Local, Operand>;
+
+struct Converter<'c, 'f> {
+    words: Words<'f>,
+    made: Vec<Stmt>,
+    reads: FxHashMap<Local, usize>,
+    after: &'c FxHashSet<Local>,
+}
+
+impl Converter<'_, '_> {
+    /// Both sides, and what they differ in. On a side of another choice, its variables are renamed.
+    fn choice(&mut self, cond: Operand, then: &[Stmt], otherwise: &[Stmt], outer: Option<&mut Side>) {
+        let start = outer.as_deref().cloned().unwrap_or_default();
+        let cond = now(&start, cond);
+        let (yes, no) = (self.side(then, &start), self.side(otherwise, &start));
+        let mut inside = FxHashMap::default();
+        count(then, &mut inside);
+        count(otherwise, &mut inside);
+        let mut assigned: Vec<Local> = yes.keys().chain(no.keys()).copied().collect();
+        assigned.sort_by_key(|local| local.index());
+        assigned.dedup();
+        let mut chosen = Vec::new();
+        for local in assigned {
+            let of = |side: &Side| now(side, Operand::Local(local));
+            let (a, b) = (of(&yes), of(&no));
+            let outside = self.reads.get(&local) != inside.get(&local) || self.after.contains(&local);
+            if a != b && outside {
+                chosen.push((local, a, b));
+            }
+        }
+        match outer {
+            Some(outer) => {
+                for (local, a, b) in chosen {
+                    let made = self.fresh(local);
+                    self.made.push(Stmt::Set(made, Value::Select(cond, a, b)));
+                    outer.insert(local, Operand::Local(made));
+                }
+            }
+            None => {
+                // All at once: one may be what another was.
+                let made: Vec<_> = chosen.iter().map(|(local, ..)| self.fresh(*local)).collect();
+                let alone = chosen.len() == 1;
+                for ((local, a, b), made) in chosen.iter().zip(&made) {
+                    let to = if alone { *local } else { *made };
+                    self.made.push(Stmt::Set(to, Value::Select(cond, *a, *b)));
+                }
+                for ((local, ..), made) in chosen.iter().zip(&made).filter(|_| !alone) {
+                    self.made.push(Stmt::Set(*local, Value::Copy(Operand::Local(*made))));
+                }
+            }
+        }
+    }
+
+    fn fresh(&mut self, like: Local) -> Local {
+        let word = self.words.get(like).unwrap_or(Word::Int);
+        self.words.push(word)
+    }
+
+    /// A side's statements on variables of their own.
+    fn side(&mut self, stmts: &[Stmt], start: &Side) -> Side {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let mut side = start.clone();
+            for stmt in stmts {
+                match stmt {
+                    Stmt::Set(local, Value::Copy(x)) => {
+                        let x = now(&side, *x);
+                        side.insert(*local, x);
+                    }
+                    Stmt::Set(local, value) => {
+                        let value = renamed(value, &side);
+                        let made = self.fresh(*local);
+                        self.made.push(Stmt::Set(made, value));
+                        side.insert(*local, Operand::Local(made));
+                    }
+                    Stmt::If { cond, then, otherwise } => {
+                        self.choice(*cond, then, otherwise, Some(&mut side));
+                    }
+                    Stmt::Store { .. }
+                    | Stmt::Switch { .. }
+                    | Stmt::For { .. }
+                    | Stmt::While { .. }
+                    | Stmt::Parallel { .. }
+                    | Stmt::Call { .. }
+                    | Stmt::Runtime { .. }
+                    | Stmt::Retain(..)
+                    | Stmt::Release(..)
+                    | Stmt::Free(..)
+                    | Stmt::Fail(..) => {}
+                }
+            }
+            side
+        })
+    }
+}
+
+fn now(side: &Side, operand: Operand) -> Operand {
+    match operand {
+        Operand::Local(local) => side.get(&local).copied().unwrap_or(operand),
+        Operand::Real(_) | Operand::Int(_) | Operand::Text(_) => operand,
+    }
+}
+
+/// An expression with a side's variables.
+fn renamed(value: &Value, side: &Side) -> Value {
+    let of = |operand: &Operand| now(side, *operand);
+    match value {
+        Value::Copy(x) => Value::Copy(of(x)),
+        Value::Real(op, args) => Value::Real(*op, args.iter().map(of).collect()),
+        Value::Int(op, a, b) => Value::Int(*op, of(a), of(b)),
+        Value::CompareReal(compare, a, b) => Value::CompareReal(*compare, of(a), of(b)),
+        Value::CompareInt(compare, a, b) => Value::CompareInt(*compare, of(a), of(b)),
+        Value::OutOfRange(a, b) => Value::OutOfRange(of(a), of(b)),
+        Value::Select(cond, a, b) => Value::Select(of(cond), of(a), of(b)),
+        Value::IntToReal(x) => Value::IntToReal(of(x)),
+        Value::Round(round, x) => Value::Round(*round, of(x)),
+        // A choice has no others.
+        Value::RealToInt(_)
+        | Value::Bits(_)
+        | Value::Load { .. }
+        | Value::Address { .. }
+        | Value::Tag(_)
+        | Value::Unique(..)
+        | Value::Alloc(_) => value.clone(),
+    }
+}

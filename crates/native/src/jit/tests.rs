@@ -1,0 +1,311 @@
+//! Loops that are run in vectors, beside the evaluator of the IR.
+
+use super::vector;
+use crate::{Compiled, Math};
+use std::sync::Arc;
+use wengert_ir::Program;
+use wengert_ir::eval::{Evaluator, Items, Limits, Value};
+
+fn program(text: &str) -> Program {
+    let program = wengert_ir::parse::parse(text).expect("the text is a program");
+    assert_eq!(wengert_ir::verify::verify(&program), Ok(()));
+    program
+}
+
+/// How many loops of a program are run in vectors.
+fn vectors(text: &str, math: Math) -> usize {
+    let mut loops = crate::lower::lower(&program(text));
+    crate::dead::clean(&mut loops);
+    crate::memory::mark(&mut loops);
+    loops.funcs.iter().map(|(_, func)| vector::plans(func, math == Math::Fast).len()).sum()
+}
+
+/// What there is to be the same: numbers as text, to so many digits, and where there is none, the failure.
+fn shown(values: Result<Vec<Value>, wengert_ir::eval::Failure>, digits: usize) -> String {
+    match values {
+        Ok(values) => values.iter().map(|value| number(value, digits)).collect(),
+        Err(failure) => format!("{:?} {:?}", failure.fault, failure.span),
+    }
+}
+
+fn number(value: &Value, digits: usize) -> String {
+    let real = |x: &f64| format!("{:.digits$e} ", if *x == 0.0 { 0.0 } else { *x });
+    match value {
+        Value::Real(x) => real(x),
+        Value::Array(array) => match array.items() {
+            Items::Reals(xs) => xs.iter().map(real).collect(),
+            items @ (Items::Ints(_)
+            | Items::Bools(_)
+            | Items::Texts(_)
+            | Items::Units(_)
+            | Items::Data(_)) => {
+                format!("{items:?}")
+            }
+        },
+        Value::Int(_) | Value::Bool(_) | Value::Text(_) | Value::Unit | Value::Data(_) => {
+            format!("{value:?} ")
+        }
+    }
+}
+
+/// That so many loops are run in vectors, and give what the evaluator gives for arrays of many sizes: to the last bit in
+/// strict mode, and else but for rounding.
+fn agrees(text: &str, fast: usize, strict: usize) {
+    assert_eq!((vectors(text, Math::Fast), vectors(text, Math::Strict)), (fast, strict), "{text}");
+    let program = program(text);
+    let entry = *program.entries.values().next().expect("it has an entry");
+    for size in (0..20_usize).chain([63, 64, 65, 100]) {
+        for special in [false, true] {
+            // Numbers of which sums are exact, so that their order does not matter; zeros, and what is no number.
+            let mut xs: Vec<f64> = (0..size).map(|k| ((k * 7919) % 257) as f64 * 0.125 - 16.0).collect();
+            if special {
+                xs.iter_mut().step_by(5).for_each(|x| *x = 0.0);
+                xs.iter_mut().skip(3).step_by(11).for_each(|x| *x = f64::NAN);
+                xs.iter_mut().skip(7).step_by(13).for_each(|x| *x = f64::INFINITY);
+            }
+            let args = [Value::reals(xs)];
+            let expected = Evaluator::new(&program, Limits::default()).call(entry, args.to_vec());
+            let expected = [shown(expected.clone(), 17), shown(expected, 12)];
+            for (math, digits, expected) in [(Math::Strict, 17, &expected[0]), (Math::Fast, 12, &expected[1])]
+            {
+                let compiled = Compiled::with_math(program.clone(), math, 1 << 32, Arc::default());
+                let given = compiled.expect("it compiles").call(entry, &args);
+                assert_eq!(&shown(given, digits), expected, "{math:?}, size {size}, {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn maps() {
+    agrees(
+        "func f(xs: []Real) -> ([]Real, []Real) {
+            n = length(xs)
+            ys, zs = each i < n, x in xs {
+                a = x * 2.5
+                b = a - 1.0
+                c = mul_zero(b, x)
+                d = div_zero(a, b)
+                e = max(c, d)
+                f = min(e, 100.0)
+                g = abs(f)
+                h = sqrt(g)
+                k = x ^ 3
+                l = sign(k)
+                m = relu(b)
+                o = -l
+                p = o + m
+                q = h / p
+                yield q, k
+            }
+            return ys, zs
+        }
+        entry f = f",
+        1,
+        1,
+    );
+}
+
+#[test]
+fn choices_and_integers() {
+    agrees(
+        "func f(xs: []Real) -> []Real {
+            n = length(xs)
+            ys = each i < n, x in xs {
+                c = x > 0.5
+                d = x <= 9.0
+                a = x * 3.0
+                b = x - 7.0
+                v = select(c, a, b)
+                y = select(d, v, x)
+                j = i * 3
+                k = n - j
+                r = real(k)
+                z = y + r
+                late = i >= 2
+                w = select(late, z, x)
+                yield w
+            }
+            return ys
+        }
+        entry f = f",
+        1,
+        1,
+    );
+}
+
+#[test]
+fn elements_by_their_indices() {
+    agrees(
+        "func f(xs: []Real) -> ([]Real, []Real) {
+            n = length(xs)
+            m = n / 2
+            last = n - 1
+            ys = each i < m {
+                j = i * 2
+                x = xs[j]
+                k = j + 1
+                y = xs[k]
+                z = x + y
+                w = z * y
+                yield w
+            }
+            zs = each i < n {
+                j = last - i
+                x = xs[j]
+                y = xs[0]
+                z = x * y
+                a = z + x
+                b = a - y
+                yield b
+            }
+            return ys, zs
+        }
+        entry f = f",
+        2,
+        2,
+    );
+}
+
+#[test]
+fn sums_and_extremes() {
+    agrees(
+        "func f(xs: []Real) -> (Real, Real, Real, Real) {
+            n = length(xs)
+            s, t = for i < n, s = 0.5, t = 3.0, x in xs {
+                y = x * x
+                a = s + y
+                b = a - x
+                c = t - y
+                yield b, c
+            }
+            m = minimum(xs)
+            k = maximum(xs)
+            return s, t, m, k
+        }
+        entry f = f",
+        3,
+        0,
+    );
+}
+
+#[test]
+fn what_is_carried_and_stored() {
+    agrees(
+        "func f(xs: []Real) -> (Real, []Real, []Real) {
+            n = length(xs)
+            s, ys = for i < n, s = 0.0, x in xs {
+                y = x + 1.5
+                t = s + y
+                yield t, y
+            }
+            r, zs = for backward i < n, r = 1.0, y in ys {
+                z = y * 2.0
+                t = z + r
+                yield t, z
+            }
+            u = s + r
+            return u, ys, zs
+        }
+        entry f = f",
+        2,
+        0,
+    );
+}
+
+#[test]
+fn a_carried_value_that_is_no_sum_is_not_taken() {
+    agrees(
+        "func f(xs: []Real) -> Real {
+            n = length(xs)
+            s = for i < n, s = 0.0, x in xs {
+                h = s * 0.5
+                t = h + x
+                yield t
+            }
+            return s
+        }
+        entry f = f",
+        0,
+        0,
+    );
+}
+
+#[test]
+fn the_last_value_is_kept() {
+    agrees(
+        "func f(xs: []Real) -> (Real, []Real) {
+            n = length(xs)
+            l, ys = for i < n, l = -1.0, x in xs {
+                a = x * 2.0
+                b = a + 1.0
+                yield a, b
+            }
+            return l, ys
+        }
+        entry f = f",
+        1,
+        1,
+    );
+}
+
+#[test]
+fn indices_out_of_range_fail_where_they_did() {
+    for factor in 1..4 {
+        let text = format!(
+            "func f(xs: []Real) -> ([]Real, Real) {{
+                n = length(xs)
+                ys = each i < n, x in xs {{
+                    j = i * {factor}
+                    k = j - i
+                    y = xs[k]
+                    z = x * y
+                    a = z + y
+                    yield a
+                }}
+                s = for i < n, s = 0.0, x in xs {{
+                    j = i + 1
+                    m = j % 17
+                    y = xs[m]
+                    z = x * y
+                    a = z - y
+                    b = a * z
+                    t = s + b
+                    yield t
+                }}
+                return ys, s
+            }}
+            entry f = f"
+        );
+        agrees(&text, 2, 1);
+    }
+}
+
+#[test]
+fn both_sides_of_a_choice() {
+    agrees(
+        "func f(xs: []Real) -> ([]Real, []Real) {
+            n = length(xs)
+            ys, zs = each i < n, x in xs {
+                low = x < 0.0
+                y, z = if low {
+                    a = x * 2.0
+                    b = a - 1.0
+                    high = b > -20.0
+                    c, d = if high { e = b + x yield e, a } else { yield a, b }
+                    yield c, d
+                } else {
+                    a2 = abs(x)
+                    b2 = sqrt(a2)
+                    yield b2, x
+                }
+                w = y + z
+                yield w, z
+            }
+            return ys, zs
+        }
+        entry f = f",
+        1,
+        1,
+    );
+}

@@ -1,0 +1,309 @@
+//! Which loops have iterations that do not meet in memory, beyond those that were made so.
+//!
+//! A loop that carries values and stores into arrays that it makes, as the forward run of a derivative does, is as
+//! independent in memory as a map. That is seen from where addresses come from: what a function allocates itself is none
+//! of what it was given, and two allocations are different.
+
+use crate::loops::walk::{every, parts, writes};
+use crate::loops::{Func, Local, Operand, Program, Stmt, Sum, Value, Word};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Notes it of each innermost loop of which it can be seen.
+pub(crate) fn mark(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        let origins = Origins::of(func);
+        let mut body = std::mem::take(&mut func.body);
+        loops(&mut body, &origins);
+        func.body = body;
+    }
+}
+
+fn loops(stmts: &mut [Stmt], origins: &Origins) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        for stmt in stmts {
+            match stmt {
+                Stmt::For { index, independent, sums, body, .. } => {
+                    let but_for_words = sums.iter().all(|sum| matches!(sum, Sum::Word(_)));
+                    let seen = !sums.is_empty() && but_for_words && stores(body);
+                    if !*independent && (seen || is_independent(body, *index, origins)) {
+                        *independent = true;
+                    }
+                    loops(body, origins);
+                }
+                Stmt::If { then, otherwise, .. } => {
+                    loops(then, origins);
+                    loops(otherwise, origins);
+                }
+                Stmt::Switch { cases, .. } => cases.iter_mut().for_each(|case| loops(case, origins)),
+                Stmt::While { head, body, .. } => {
+                    loops(head, origins);
+                    loops(body, origins);
+                }
+                Stmt::Set(..)
+                | Stmt::Store { .. }
+                | Stmt::Parallel { .. }
+                | Stmt::Call { .. }
+                | Stmt::Runtime { .. }
+                | Stmt::Retain(..)
+                | Stmt::Release(..)
+                | Stmt::Free(..)
+                | Stmt::Fail(..) => {}
+            }
+        }
+    });
+}
+
+/// Where an address points into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// An object that is allocated in one place of the function.
+    Made(Local),
+    /// One that is there before the function is called.
+    Given,
+    /// Any object.
+    Unknown,
+}
+
+/// Where the addresses of a function point into.
+#[derive(Default)]
+struct Origins {
+    of: FxHashMap<Local, Origin>,
+    /// Objects whose references go elsewhere than into addresses.
+    shared: FxHashSet<Local>,
+}
+
+impl Origins {
+    fn of(func: &Func) -> Origins {
+        let mut counts = FxHashMap::default();
+        every(&func.body, &mut |stmt| {
+            writes(stmt).into_iter().for_each(|local| *counts.entry(local).or_insert(0) += 1);
+        });
+        let mut origins = Origins::default();
+        for param in func.params.iter().filter(|param| !counts.contains_key(*param)) {
+            origins.of.insert(*param, Origin::Given);
+        }
+        origins.stmts(func, &counts, &func.body);
+        origins
+    }
+
+    /// Statements in their order: an address is made of addresses that were made before.
+    fn stmts(&mut self, func: &Func, counts: &FxHashMap<Local, usize>, stmts: &[Stmt]) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            for stmt in stmts {
+                match stmt {
+                    Stmt::Set(local, value) => {
+                        let origin = match value {
+                            Value::Alloc(_) => Some(Origin::Made(*local)),
+                            Value::Address { base, .. } => Some(self.origin(*base)),
+                            Value::Copy(_)
+                            | Value::Real(..)
+                            | Value::Int(..)
+                            | Value::CompareReal(..)
+                            | Value::CompareInt(..)
+                            | Value::OutOfRange(..)
+                            | Value::Select(..)
+                            | Value::IntToReal(_)
+                            | Value::RealToInt(_)
+                            | Value::Round(..)
+                            | Value::Bits(_)
+                            | Value::Load { .. }
+                            | Value::Tag(_)
+                            | Value::Unique(..) => None,
+                        };
+                        match origin.filter(|_| counts.get(local) == Some(&1)) {
+                            Some(origin) => {
+                                self.of.insert(*local, origin);
+                            }
+                            None => self.shares(&handed_on(value)),
+                        }
+                    }
+                    Stmt::Store { value, .. } => self.shares(&[*value]),
+                    Stmt::Call { args, .. } | Stmt::Runtime { args, .. } => {
+                        let object = |arg: &&Operand| matches!(arg, Operand::Local(arg) if func.locals.get(*arg) == Some(&Word::Ref));
+                        let objects: Vec<Operand> = args.iter().filter(object).copied().collect();
+                        self.shares(&objects);
+                    }
+                    Stmt::Retain(object, _) => self.shares(&[*object]),
+                    // Its addresses are those of arrays that only it adds to, while it runs.
+                    Stmt::Parallel { .. } => {}
+                    Stmt::If { .. }
+                    | Stmt::Switch { .. }
+                    | Stmt::For { .. }
+                    | Stmt::While { .. }
+                    | Stmt::Release(..)
+                    | Stmt::Free(..)
+                    | Stmt::Fail(..) => {}
+                }
+                parts(stmt).into_iter().for_each(|part| self.stmts(func, counts, part));
+            }
+        });
+    }
+
+    /// References that something else may hold from now on. (Reading through one gives none away.)
+    fn shares(&mut self, operands: &[Operand]) {
+        for operand in operands {
+            if let Origin::Made(made) = self.origin(*operand) {
+                self.shared.insert(made);
+            }
+        }
+    }
+
+    fn origin(&self, base: Operand) -> Origin {
+        match base {
+            Operand::Local(local) => self.of.get(&local).copied().unwrap_or(Origin::Unknown),
+            Operand::Text(_) => Origin::Given,
+            Operand::Int(_) | Operand::Real(_) => Origin::Unknown,
+        }
+    }
+
+    /// Whether two addresses never point into the same object.
+    fn differ(&self, a: Operand, b: Operand) -> bool {
+        match (self.origin(a), self.origin(b)) {
+            (Origin::Made(a), Origin::Made(b)) => a != b,
+            (Origin::Made(_), Origin::Given) | (Origin::Given, Origin::Made(_)) => true,
+            (Origin::Made(made), Origin::Unknown) | (Origin::Unknown, Origin::Made(made)) => {
+                !self.shared.contains(&made)
+            }
+            (Origin::Given | Origin::Unknown, Origin::Given | Origin::Unknown) => false,
+        }
+    }
+}
+
+/// What an expression may give on as it is.
+fn handed_on(value: &Value) -> Vec<Operand> {
+    match value {
+        Value::Copy(x) => vec![*x],
+        Value::Select(_, x, y) => vec![*x, *y],
+        Value::Address { base, .. } => vec![*base],
+        Value::Real(..)
+        | Value::Int(..)
+        | Value::CompareReal(..)
+        | Value::CompareInt(..)
+        | Value::OutOfRange(..)
+        | Value::IntToReal(_)
+        | Value::RealToInt(_)
+        | Value::Round(..)
+        | Value::Bits(_)
+        | Value::Load { .. }
+        | Value::Tag(_)
+        | Value::Unique(..)
+        | Value::Alloc(_) => Vec::new(),
+    }
+}
+
+/// A place in memory: base, index, offset.
+type Place = (Operand, Operand, i32);
+
+/// Whether statements store anything.
+fn stores(body: &[Stmt]) -> bool {
+    let mut found = false;
+    every(body, &mut |stmt| found |= matches!(stmt, Stmt::Store { .. }));
+    found
+}
+
+/// Whether the iterations of a loop do not meet in memory: each stores at its own index, and what is read is stored by the
+/// same iteration or by none.
+fn is_independent(body: &[Stmt], index: Local, origins: &Origins) -> bool {
+    let (mut loads, mut stores) = (Vec::new(), Vec::new());
+    let mut assigned = FxHashSet::default();
+    if !places(body, &mut loads, &mut stores, &mut assigned) || stores.is_empty() || assigned.contains(&index)
+    {
+        return false;
+    }
+    let fixed = |operand: &Operand| !matches!(operand, Operand::Local(local) if assigned.contains(local));
+    let own = |(base, at, _): &Place| fixed(base) && *at == Operand::Local(index);
+    let apart = |a: &Place, b: &Place| a == b || origins.differ(a.0, b.0);
+    stores.iter().all(|store| own(store) && loads.iter().chain(&stores).all(|other| apart(store, other)))
+}
+
+/// Where a body reads and writes, and what it assigns; `false` if it does more than that.
+fn places(
+    body: &[Stmt],
+    loads: &mut Vec<Place>,
+    stores: &mut Vec<Place>,
+    assigned: &mut FxHashSet<Local>,
+) -> bool {
+    body.iter().all(|stmt| match stmt {
+        Stmt::Set(local, value) => {
+            assigned.insert(*local);
+            match value {
+                Value::Load { base, index, offset } => loads.push((*base, *index, *offset)),
+                Value::Alloc(_) | Value::Tag(_) | Value::Unique(..) => return false,
+                Value::Copy(_)
+                | Value::Real(..)
+                | Value::Int(..)
+                | Value::CompareReal(..)
+                | Value::CompareInt(..)
+                | Value::OutOfRange(..)
+                | Value::Select(..)
+                | Value::IntToReal(_)
+                | Value::RealToInt(_)
+                | Value::Round(..)
+                | Value::Bits(_)
+                | Value::Address { .. } => {}
+            }
+            true
+        }
+        Stmt::Store { base, index, offset, .. } => {
+            stores.push((*base, *index, *offset));
+            true
+        }
+        Stmt::If { then, otherwise, .. } => stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            places(then, loads, stores, assigned) && places(otherwise, loads, stores, assigned)
+        }),
+        Stmt::Fail(..) => true,
+        Stmt::Switch { .. }
+        | Stmt::For { .. }
+        | Stmt::While { .. }
+        | Stmt::Parallel { .. }
+        | Stmt::Call { .. }
+        | Stmt::Runtime { .. }
+        | Stmt::Retain(..)
+        | Stmt::Release(..)
+        | Stmt::Free(..) => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the loops of a program are independent, in their order.
+    fn independent(text: &str) -> Vec<bool> {
+        fn see(stmts: &[Stmt], found: &mut Vec<bool>) {
+            for stmt in stmts {
+                if let Stmt::For { independent, .. } = stmt {
+                    found.push(*independent);
+                }
+                parts(stmt).into_iter().for_each(|part| see(part, found));
+            }
+        }
+        let program = wengert_ir::parse::parse(text).expect("the text is a program");
+        let mut loops = crate::lower::lower(&program);
+        mark(&mut loops);
+        let mut found = Vec::new();
+        loops.funcs.iter().for_each(|(_, func)| see(&func.body, &mut found));
+        found
+    }
+
+    #[test]
+    fn what_is_made_is_not_what_is_given() {
+        let text = "func f(xs: []Real) -> (Real, []Real) {
+            n = length(xs)
+            s, ys = for i < n, s = 0.0, x in xs { y = x * x t = s + y yield t, y }
+            return s, ys
+        }
+        entry f = f";
+        assert_eq!(independent(text), [true]);
+    }
+
+    #[test]
+    fn what_the_last_iteration_has_stored_may_be_read() {
+        let text = "func f(n: Int, start: []Real) -> []Real {
+            ys = for i < n, ys = start { j = max(i, 1) k = j - 1 y = ys[k] z = y * 2.0 zs = set(ys, i, z) yield zs }
+            return ys
+        }
+        entry f = f";
+        assert!(independent(text).contains(&false));
+    }
+}
