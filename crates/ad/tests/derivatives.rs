@@ -612,3 +612,41 @@ entry main = main
     "#]],
     );
 }
+
+/// A leaf keeps no array of tapes, not even an empty one.
+#[test]
+fn recursion_in_a_loop_has_a_tape_with_a_constructor_for_each_branch() {
+    let text = "
+residual S {}
+linear tree_map of tree(fixed, varies) keeps S
+func tree(n: Int, x: Real) -> Real {
+  leaf = n == 0
+  s = if leaf {
+    y = sin(x)
+    yield y
+  } else {
+    m = n - 1
+    t = for i < n, t = 0.0 {
+      c = tree(m, x)
+      d = c * x
+      u = t + d
+      yield u
+    }
+    yield t
+  }
+  return s
+}
+func main(n: Int, x: Real) -> Real {
+  v, r = linearize tree_map(n, x)
+  g = backward tree_map(r, 1.0)
+  return g
+}
+entry main = main
+";
+    let program = wengert_ir::parse(text).expect("the text is a program");
+    let made = wengert_ir::print_used(&wengert_ad::differentiate(program));
+    let tape = made.split("residual tree_tape {").nth(1).and_then(|rest| rest.split('}').next());
+    let lines: Vec<&str> =
+        tape.unwrap_or_default().lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    assert!(matches!(lines.as_slice(), ["Then(Real)", rest] if rest.starts_with("Else([]")), "{made}");
+}

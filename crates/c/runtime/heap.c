@@ -77,7 +77,7 @@ static __attribute__((noinline)) ref wg_try_alloc(wg_run *r, word words) {
 
 /* A new object; fails if memory is full. */
 static inline WG_UNUSED ref wg_alloc(wg_run *r, word words) {
-    if (__builtin_constant_p(words) && words <= WG_SMALL) {
+    if (WG_USUALLY((uint64_t)words <= WG_SMALL)) {
         ref o = r->free[words];
         if (__builtin_expect(o != NULL, 1)) {
             r->free[words] = (ref)*o;
@@ -121,9 +121,14 @@ static inline WG_UNUSED void wg_free(wg_run *r, ref o) {
 
 /* What a word refers to: nothing, something that refers to nothing else, data, or an array of things that refer. */
 enum { WG_PLAIN, WG_FLAT, WG_DATA, WG_ARRAY };
+/* Of a constructor, the words that refer to something: where they are, and what they refer to. */
+typedef struct {
+    uint32_t place;
+    uint16_t kind;
+} wg_field;
 typedef struct {
     uint32_t count;
-    const uint16_t *kinds;
+    const wg_field *fields;
 } wg_ctor;
 typedef struct {
     uint16_t what, axes, element;
@@ -131,9 +136,14 @@ typedef struct {
 } wg_kind;
 static const wg_kind wg_kinds[];
 
-/* One reference less; objects to which nothing refers form a list in their counts, with their kinds in the upper bits. */
-static inline uint64_t wg_doom(uint64_t doomed, ref o, uint16_t kind) {
-    if (kind == WG_PLAIN || !wg_is_object(o) || --*o != 0) return doomed;
+/* One reference less. Objects to which nothing refers any more are freed if they refer to nothing; the others form a list in
+ * their counts, with their kinds in the upper bits. */
+static inline uint64_t wg_doom(wg_run *r, uint64_t doomed, ref o, uint16_t kind) {
+    if (!wg_is_object(o) || --*o != 0) return doomed;
+    if (wg_kinds[kind].what == WG_FLAT) {
+        wg_free(r, o);
+        return doomed;
+    }
     *o = (word)doomed;
     return (uint64_t)kind << 48 | (uint64_t)(uintptr_t)o;
 }
@@ -148,11 +158,13 @@ static __attribute__((noinline, unused)) void wg_dismantle(wg_run *r, ref dead, 
         doomed = (uint64_t)*o;
         if (k->what == WG_DATA) {
             const wg_ctor *ctor = &k->ctors[o[1]];
-            for (uint32_t i = 0; i < ctor->count; i++) doomed = wg_doom(doomed, (ref)o[2 + i], ctor->kinds[i]);
+            for (const wg_field *f = ctor->fields, *end = f + ctor->count; f < end; f++) {
+                doomed = wg_doom(r, doomed, (ref)o[f->place], f->kind);
+            }
         } else if (k->what == WG_ARRAY) {
             word count = 1;
             for (word axis = 1; axis <= k->axes; axis++) count *= o[axis];
-            for (word i = 0; i < count; i++) doomed = wg_doom(doomed, (ref)o[1 + k->axes + i], k->element);
+            for (word i = 0; i < count; i++) doomed = wg_doom(r, doomed, (ref)o[1 + k->axes + i], k->element);
         }
         wg_free(r, o);
     }

@@ -1,15 +1,31 @@
 /* ---- Operations on reals ---------------------------------------------------------------------------------------- */
 
 /* Zero tangents and cotangents contribute zero, whatever they are multiplied with. It makes a difference only where a product
- * or a quotient is not a number. */
+ * or a quotient is not a number: a branch for that, which nothing is to make a choice of, costs less than to look at zeros. */
+#define WG_BRANCH __asm__("")
 static inline WG_UNUSED double wg_mul_zero(double t, double c) {
     double product = t * c;
-    if (WG_RARELY(product != product)) return t == 0.0 || c == 0.0 ? 0.0 : product;
+    if (WG_RARELY(product != product)) {
+        WG_BRANCH;
+        if (t == 0.0 || c == 0.0) product = 0.0;
+    }
     return product;
 }
 static inline WG_UNUSED double wg_div_zero(double t, double d) {
     double quotient = t / d;
-    if (WG_RARELY(quotient != quotient)) return t == 0.0 ? 0.0 : quotient;
+    if (WG_RARELY(quotient != quotient)) {
+        WG_BRANCH;
+        if (t == 0.0) quotient = 0.0;
+    }
+    return quotient;
+}
+/* The second is the reciprocal of a divisor. */
+static inline WG_UNUSED double wg_times_over(double t, double over) {
+    double quotient = t * over;
+    if (WG_RARELY(quotient != quotient)) {
+        WG_BRANCH;
+        if (t == 0.0) quotient = 0.0;
+    }
     return quotient;
 }
 /* The same for loops: choices become vector code, but no choice by two conditions. */
@@ -19,6 +35,10 @@ static inline WG_UNUSED double wg_each_mul_zero(double t, double c) {
 }
 static inline WG_UNUSED double wg_each_div_zero(double t, double d) {
     double quotient = t / d;
+    return t == 0.0 ? 0.0 : quotient;
+}
+static inline WG_UNUSED double wg_each_times_over(double t, double over) {
+    double quotient = t * over;
     return t == 0.0 ? 0.0 : quotient;
 }
 /* The first at ties, NaN if either is. */

@@ -6,6 +6,7 @@
 mod control;
 mod expr;
 mod guards;
+mod over;
 mod parallel;
 mod rare;
 mod real;
@@ -15,6 +16,7 @@ use crate::pointers::Pointers;
 use crate::scopes::{Block, Info, Scopes, count};
 use crate::text::{Expr, Level, comment};
 use crate::unit::Unit;
+use over::Over;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 use sums::Plan;
@@ -45,6 +47,7 @@ pub(crate) struct Body<'u, 'p> {
     rare: Option<String>,
     /// How the loop around is run in any order.
     plan: Plan,
+    over: Over,
     /// What the variables are that are assigned once.
     values: FxHashMap<Local, &'p Value>,
     out: String,
@@ -91,6 +94,7 @@ impl<'u, 'p> Body<'u, 'p> {
             skipped: FxHashSet::default(),
             rare: None,
             plan: Plan::default(),
+            over: Over::default(),
             values: rare::values(func),
             out: String::new(),
             depth: 1,
@@ -272,9 +276,11 @@ impl<'u, 'p> Body<'u, 'p> {
 
     pub(crate) fn stmts(&mut self, stmts: &[Stmt], block: Block, from: u32) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            self.over.enter(stmts);
             for (place, stmt) in (from..).zip(stmts) {
                 self.stmt(stmt, (block, place));
             }
+            self.over.leave(self.depth);
         });
     }
 
@@ -400,6 +406,9 @@ impl<'u, 'p> Body<'u, 'p> {
             (false, _) => format!("{} = {};", self.name(local), made.expr.text),
         };
         self.put(&line);
+        if here {
+            self.note_reciprocal(local, value);
+        }
     }
 
     fn call(&mut self, func: FuncId, args: &[Operand], outs: &[Local], place: (Block, u32)) {

@@ -308,6 +308,55 @@ fn few_numbers_are_added_one_by_one() {
 }
 
 #[test]
+fn tangents_are_multiplied_with_reciprocals_unless_strict() {
+    let text = r"
+        func f(x: Real, y: Real, d: Real) -> (Real, Real, Real, Real, Real) {
+            a = div_zero(x, d)
+            b = div_zero(y, d)
+            c = x / d
+            e = mul_zero(x, d)
+            g = y / d
+            return a, b, c, e, g
+        }
+        entry f = f";
+    let program = wengert_ir::parse::parse(text).expect("the text is a program");
+    let loops = wengert_native::lower::lower(&program);
+    let entries: Vec<FuncId> = program.entries.values().copied().collect();
+    let text_of = |math| {
+        source(&Input { program: &loops, entries: entries.clone(), kinds: Vec::new() }, math, &|_| None).text
+    };
+    // One reciprocal for two tangents; other quotients are not touched.
+    let fast = text_of(Math::Library);
+    let counts = ["1.0 / d", "wg_times_over(", " / d;", "x / d"].map(|what| fast.matches(what).count());
+    assert_eq!(counts, [1, 3, 3, 1], "{fast}");
+    assert!(!text_of(Math::Host).contains("1.0 / d"));
+    let Some((mut strict, entry)) = with_options(text, Math::Host, &[]) else { return };
+    let Some((mut fast, _)) = with_options(text, Math::Library, &["-O3", "-fno-trapping-math"]) else {
+        return;
+    };
+    let numbers = [0.0, -0.0, 1.0, -3.0, f64::INFINITY, f64::NAN, 1e-300];
+    for (x, d) in numbers.into_iter().flat_map(|x| numbers.map(|d| (x, d))) {
+        let (args, expected) = ([real(x), real(2.0), real(d)], strong(x, 2.0, d));
+        let given = strict.call(entry, &args).expect("it runs");
+        assert!(
+            given.iter().zip(&expected).all(|(a, b)| a.same(&real(*b))),
+            "{x} {d}: {given:?} {expected:?}"
+        );
+        let given = fast.call(entry, &args).expect("it runs");
+        let close = |a: &Value, b: f64| {
+            matches!(a, Value::Real(a) if (a - b).abs() <= 1e-15 * b.abs()) || a.same(&real(b))
+        };
+        assert!(given.iter().zip(&expected).all(|(a, b)| close(a, *b)), "{x} {d}: {given:?} {expected:?}");
+    }
+}
+
+/// What the function above gives, by the interpreter's operations.
+fn strong(x: f64, y: f64, d: f64) -> [f64; 5] {
+    use wengert_prim::RealOp::{DivZero, MulZero};
+    [DivZero.eval2(x, d), DivZero.eval2(y, d), x / d, MulZero.eval2(x, d), y / d]
+}
+
+#[test]
 fn cells_and_elements_are_added_to_in_any_order() {
     let xs = Value::reals((0..100).map(|i| f64::from(i) * 0.37 - 10.0).collect::<Vec<_>>());
     // Each element is also once the cell.

@@ -183,15 +183,17 @@ impl<'p> Unit<'p> {
         let ctors: Vec<Vec<Kind>> = table.cloned().unwrap_or_default();
         let mut rows = Vec::new();
         for (number, fields) in ctors.iter().enumerate() {
-            if fields.is_empty() {
+            // The fields come after the count and the constructor.
+            let refer = (2..).zip(fields).filter(|(_, kind)| **kind != Kind::Plain);
+            let refer: Vec<String> =
+                refer.map(|(place, kind)| format!("{{{place}, {}}}", self.kind_of(program, *kind))).collect();
+            if refer.is_empty() {
                 rows.push("{0, NULL}".to_string());
                 continue;
             }
-            let kinds: Vec<String> =
-                fields.iter().map(|kind| self.kind_of(program, *kind).to_string()).collect();
             let name = format!("wg_fields_{place}_{number}");
-            let _ = writeln!(text, "static const uint16_t {name}[] = {{{}}};", kinds.join(", "));
-            rows.push(format!("{{{}, {name}}}", fields.len()));
+            let _ = writeln!(text, "static const wg_field {name}[] = {{{}}};", refer.join(", "));
+            rows.push(format!("{{{}, {name}}}", refer.len()));
         }
         if rows.is_empty() {
             rows.push("{0, NULL}".to_string());

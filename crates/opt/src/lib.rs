@@ -16,6 +16,7 @@ mod facts;
 mod fuse;
 mod hoist;
 mod inline;
+mod known;
 mod linear;
 mod live;
 mod merge;
@@ -50,6 +51,11 @@ pub const PASSES: &[Pass] = &[
         name: "inline",
         what: "small functions, and those called once, stand where they are called",
         run: inline::run,
+    },
+    Pass {
+        name: "known",
+        what: "parameters and fields that are one number wherever they are given; fields that are given twice",
+        run: known::run,
     },
     Pass {
         name: "simplify",

@@ -95,7 +95,7 @@ pub(crate) fn needed(program: &Program, total: &FxHashSet<FuncId>, counts: &Coun
         needed: Needed::default(),
         todo: Vec::new(),
     };
-    fixed(program, &mut mark.needed);
+    (mark.needed.fixed_funcs, mark.needed.fixed_data) = fixed(program);
     for (id, func) in program.funcs.iter() {
         for (place, param) in func.body.params.iter().enumerate() {
             mark.sources.insert((id, *param), Source::Param(place));
@@ -115,22 +115,23 @@ pub(crate) fn needed(program: &Program, total: &FxHashSet<FuncId>, counts: &Coun
 }
 
 /// What keeps its form: entries, functions that derivatives are asked of, and the data that they speak of.
-fn fixed(program: &Program, needed: &mut Needed) {
-    needed.fixed_funcs.extend(program.entries.values());
-    needed.fixed_funcs.extend(program.linears.iter().map(|(_, linear)| linear.func));
+pub(crate) fn fixed(program: &Program) -> (FxHashSet<FuncId>, FxHashSet<DataId>) {
+    let mut funcs: FxHashSet<FuncId> = program.entries.values().copied().collect();
+    let mut all: FxHashSet<DataId> = FxHashSet::default();
+    funcs.extend(program.linears.iter().map(|(_, linear)| linear.func));
     let mut requests = !program.linears.is_empty();
     for (_, func) in program.funcs.iter() {
         func.body.for_each_stmt(&mut |stmt| match &stmt.op {
             Op::Jvp { func, .. } | Op::Taylor { func, .. } => {
                 requests = true;
-                needed.fixed_funcs.insert(*func);
+                funcs.insert(*func);
             }
             Op::Custom(custom) => {
                 requests = true;
-                needed.fixed_funcs.insert(custom.func);
+                funcs.insert(custom.func);
                 match custom.rule {
-                    Rule::Jvp(rule) => needed.fixed_funcs.extend([rule]),
-                    Rule::Vjp(first, second) => needed.fixed_funcs.extend([first, second]),
+                    Rule::Jvp(rule) => funcs.extend([rule]),
+                    Rule::Vjp(first, second) => funcs.extend([first, second]),
                 }
             }
             _ => {}
@@ -138,8 +139,8 @@ fn fixed(program: &Program, needed: &mut Needed) {
     }
     if requests {
         // Tangents of data have the form of the data.
-        needed.fixed_data.extend(program.data.ids());
-        return;
+        all.extend(program.data.ids());
+        return (funcs, all);
     }
     let mut todo: Vec<Ty> = Vec::new();
     for func in program.entries.values().filter_map(|id| program.funcs.get(*id)) {
@@ -148,11 +149,12 @@ fn fixed(program: &Program, needed: &mut Needed) {
     }
     while let Some(ty) = todo.pop() {
         if let Elem::Data(data) = ty.elem()
-            && needed.fixed_data.insert(data)
+            && all.insert(data)
         {
             todo.extend(program.data.at(data).ctors.iter().flat_map(|ctor| &ctor.fields));
         }
     }
+    (funcs, all)
 }
 
 impl<'p> Mark<'p> {

@@ -694,3 +694,129 @@ fn inline_copies_larger_functions_to_calls_with_numbers() {
     // Two calls were with a number; the third stays a call.
     assert_eq!((text.matches("g(x, a)").count(), text.matches("= g(").count()), (1, 1), "{text}");
 }
+
+#[test]
+fn inline_leaves_one_function_of_a_circle() {
+    let text = r"
+        func even(n: Int) -> Bool {
+            z = n == 0
+            r = if z { yield true } else { m = n - 1 o = odd(m) yield o }
+            return r
+        }
+        func odd(n: Int) -> Bool {
+            z = n == 0
+            r = if z { yield false } else { m = n - 1 e = even(m) yield e }
+            return r
+        }
+        func f(n: Int) -> Bool { e = even(n) return e }
+        entry f = f";
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    crate::inline::run(&mut program);
+    crate::dce::run(&mut program);
+    let text = wengert_ir::print(&program);
+    // `even` calls itself now; nobody needs `odd`.
+    assert_eq!((text.matches("= even(").count(), text.matches("odd(").count()), (2, 0), "{text}");
+}
+
+#[test]
+fn known_numbers_and_fields_given_twice_are_bound_where_they_are_needed() {
+    let text = r"
+        data Tape { End(Real); More(Real, Real, Real, Int, Tape) }
+        func go(n: Int, x: Real, step: Real) -> Tape {
+            z = n == 0
+            t = if z { e = End(x) yield e } else {
+                m = n - 1
+                y = x * step
+                rest = go(m, y, step)
+                a = More(y, step, y, 3, rest)
+                yield a
+            }
+            return t
+        }
+        func back(t: Tape, w: Real) -> Real {
+            s = match t {
+                End(x) { yield x }
+                More(a, b, c, k, rest) {
+                    r = back(rest, a)
+                    d = b * c
+                    q = real(k)
+                    u = d + q
+                    v = u * r
+                    yield v
+                }
+            }
+            return s
+        }
+        func f(x: Real, n: Int) -> Real { t = go(n, x, 0.5) r = back(t, 1.0) return r }
+        entry f = f";
+    check(
+        "known",
+        text,
+        &expect![[r#"
+        data Tape {
+          End(Real)
+          More(Real, Real, Real, Int, Tape)
+        }
+
+        func go(n: Int, x: Real, step2: Real) -> Tape {
+          step = 0.5
+          z = n == 0
+          t = if z {
+            e = End(x)
+            yield e
+          } else {
+            m = n - 1
+            y = x * step
+            rest = go(m, y, step)
+            a = More(y, step, y, 3, rest)
+            yield a
+          }
+          return t
+        }
+
+        func back(t: Tape, w: Real) -> Real {
+          s = match t {
+            End(x) {
+              yield x
+            }
+            More(a, b2, c2, k2, rest) {
+              b = 0.5
+              c = a
+              k = 3
+              r = back(rest, a)
+              d = b * c
+              q = real(k)
+              u = d + q
+              v = u * r
+              yield v
+            }
+          }
+          return s
+        }
+
+        func f(x: Real, n: Int) -> Real {
+          t = go(n, x, 0.5)
+          r = back(t, 1.0)
+          return r
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn known_leaves_data_that_is_given_from_outside() {
+    let text = r"
+        data Pair { Pair(Real, Real) }
+        func f(p: Pair, x: Real) -> (Real, Pair) {
+            q = Pair(x, x)
+            a = match p { Pair(u, v) { w = u - v yield w } }
+            return a, q
+        }
+        entry f = f";
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    let before = wengert_ir::print(&program);
+    crate::known::run(&mut program);
+    assert_eq!(wengert_ir::print(&program), before);
+}

@@ -1,9 +1,9 @@
 //! Linearization of branches.
 //!
 //! What the linear part of a branch mentions of the variables inside is given back by the primal part. Where all of it is
-//! scalars and arrays, the blocks share places, and fill those that they do not need; the linear part branches on the same
-//! condition. Otherwise (the tape of a recursive call is among it) there is a data type with a constructor for each block,
-//! and the linear part is a match on that:
+//! scalars and arrays of numbers, the blocks share places, and fill those that they do not need; the linear part branches on
+//! the same condition. Otherwise (the tape of a recursive call is among it, or an array of such) there is a data type with a
+//! constructor for each block, and the linear part is a match on that:
 //!
 //! ```text
 //! y = if n == 0 then x else let (z, tape) = primal_f (n - 1) x in z
@@ -117,7 +117,7 @@ impl Linearize<'_, '_> {
         let data_inside = made
             .iter()
             .flat_map(|made| types(self.code, &made.kept))
-            .any(|ty| matches!(ty, Ty::Scalar(Elem::Data(_))));
+            .any(|ty| matches!(ty.elem(), Elem::Data(_)));
         let fillers = !data_inside && !is_match;
         if fillers {
             let binds = self.share_places(&mut made);

@@ -200,8 +200,13 @@ impl Body<'_, '_> {
         match value {
             Value::Copy(x) => self.copied(local, *x),
             Value::Real(op, args) => {
+                let over = self.reciprocal(value);
                 let args: Vec<Expr> = args.iter().map(|arg| self.number(*arg)).collect();
                 match args.as_slice() {
+                    [arg, _] if over.is_some() => {
+                        let name = if self.unit.in_loop { "wg_each_times_over" } else { "wg_times_over" };
+                        Expr::call(name, &[arg.clone(), Expr::primary(over.unwrap_or_default())])
+                    }
                     [arg] if self.rare.is_some() && rare::has_rare_arguments(*op) => self.main_path(*op, arg),
                     args => real::apply(self.unit, *op, args),
                 }

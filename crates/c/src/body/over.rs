@@ -1,0 +1,78 @@
+//! Tangents and cotangents that are divided by the same number are multiplied with its reciprocal, where numbers need not be to the
+//! last bit those of the interpreter: a division takes as long as many products.
+//!
+//! Only derivatives are: what the program itself divides stays exact, so that `6 / 3` is 2 and not nearly 2.
+
+use super::Body;
+use rustc_hash::FxHashMap;
+use wengert_native::loops::{Local, Operand, Stmt, Value};
+use wengert_prim::RealOp;
+
+/// What is known of reciprocals at some place of a function.
+#[derive(Debug, Default)]
+pub(super) struct Over {
+    /// For each block around, which numbers its own statements divide by, and how often.
+    blocks: Vec<FxHashMap<Local, usize>>,
+    /// Variables that hold reciprocals, how deep they are declared, and their names.
+    made: Vec<(Local, usize, String)>,
+}
+
+/// The number by which a tangent is divided.
+fn divisor(value: &Value) -> Option<Local> {
+    let Value::Real(RealOp::DivZero, args) = value else { return None };
+    let [_, Operand::Local(by)] = args.as_slice() else { return None };
+    Some(*by)
+}
+
+impl Over {
+    /// Before the statements of a block.
+    pub(super) fn enter(&mut self, stmts: &[Stmt]) {
+        let mut counts: FxHashMap<Local, usize> = FxHashMap::default();
+        for stmt in stmts {
+            if let Stmt::Set(_, value) = stmt
+                && let Some(by) = divisor(value)
+            {
+                *counts.entry(by).or_default() += 1;
+            }
+        }
+        self.blocks.push(counts);
+    }
+
+    /// After them.
+    pub(super) fn leave(&mut self, depth: usize) {
+        self.blocks.pop();
+        self.made.retain(|(_, made_at, _)| *made_at < depth);
+    }
+}
+
+impl Body<'_, '_> {
+    /// The reciprocal of the number by which a value divides, if there is one or it is worth making one.
+    pub(super) fn reciprocal(&mut self, value: &Value) -> Option<String> {
+        let by = divisor(value).filter(|by| self.unit.fast && self.assigned_once(*by))?;
+        if let Some((_, _, name)) = self.over.made.iter().find(|(known, _, _)| *known == by) {
+            return Some(name.clone());
+        }
+        let often = self.over.blocks.last().and_then(|counts| counts.get(&by)).copied().unwrap_or(0);
+        if often < 2 {
+            return None;
+        }
+        let name = self.unit.temporary();
+        let divisor = self.name(by).to_string();
+        self.put(&format!("const double {name} = 1.0 / {divisor};"));
+        self.over.made.push((by, self.depth, name.clone()));
+        Some(name)
+    }
+
+    /// Notes that a variable which is declared here holds a reciprocal.
+    pub(super) fn note_reciprocal(&mut self, local: Local, value: &Value) {
+        if let Value::Real(RealOp::Div, args) = value
+            && let [Operand::Real(1.0), Operand::Local(by)] = args.as_slice()
+            && self.unit.fast
+            && self.assigned_once(local)
+            && self.assigned_once(*by)
+        {
+            let name = self.name(local).to_string();
+            self.over.made.push((*by, self.depth, name));
+        }
+    }
+}
