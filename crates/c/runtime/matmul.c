@@ -7,7 +7,7 @@
  * Where zeros are strong, a zero times anything is zero. That makes a difference only where a factor is infinite or no number,
  * and then the plain sum is not finite: such a tile is done again, carefully. */
 
-enum { WG_ROWS = 4, WG_COLUMNS = 16, WG_DEPTH = 192 };
+enum { WG_ROWS = 4, WG_COLUMNS = 16, WG_DEPTH = 192, WG_FEW = 64 };
 enum { WG_FIRST = 1, WG_SECOND = 2, WG_BACKWARD = 4, WG_STRONG = 8 };
 typedef double wg_vector __attribute__((vector_size(64), aligned(8), may_alias));
 
@@ -186,9 +186,46 @@ static const double *wg_straight(wg_factor x, word n, word m, double *to) {
     return to;
 }
 
+/* Small matrices, element by element: there is not enough to do for anything else. */
+static inline __attribute__((always_inline)) void wg_add_small(
+    double *out, word n, word m, word width, wg_factor x, wg_factor y, word how) {
+    double sums[WG_FEW] __attribute__((aligned(64)));
+    word last = how & WG_BACKWARD ? m - 1 : 0, step = how & WG_BACKWARD ? -1 : 1;
+    for (word i = 0; i < n; i++) {
+        for (word j = 0; j < width; j++) {
+            double sum = out[i * width + j];
+            for (word l = 0; l < m; l++) sum += wg_at(x, i, last + step * l) * wg_at(y, last + step * l, j);
+            sums[i * width + j] = sum;
+        }
+    }
+    if ((how & WG_STRONG) && !wg_finite(sums, n * width)) {
+        for (word i = 0; i < n; i++) {
+            for (word j = 0; j < width; j++) {
+                double sum = out[i * width + j];
+                for (word l = 0; l < m; l++) {
+                    sum += wg_mul_zero(wg_at(x, i, last + step * l), wg_at(y, last + step * l, j));
+                }
+                sums[i * width + j] = sum;
+            }
+        }
+    }
+    for (word i = 0; i < n * width; i++) out[i] = sums[i];
+}
+
 static WG_UNUSED void wg_add_one_product(
     double *out, word n, word m, word width, word how, const double *xs, const double *ys) {
     if (n <= 0 || m <= 0 || width <= 0) return;
+    if (n <= 8 && m <= 8 && width <= 8) {
+        wg_factor x = wg_factor_of(xs, n, m, (how & WG_FIRST) != 0);
+        wg_factor y = wg_factor_of(ys, m, width, (how & WG_SECOND) != 0);
+        /* Rows of four, as of motions in space, are so frequent that they are worth code of their own. */
+        if (m == 4 && width == 4 && !(how & (WG_FIRST | WG_SECOND | WG_BACKWARD))) {
+            wg_add_small(out, n, 4, 4, (wg_factor){xs, 4, 1}, (wg_factor){ys, 4, 1}, how);
+        } else {
+            wg_add_small(out, n, m, width, x, y, how);
+        }
+        return;
+    }
     /* A factor that is part of what is added to is copied first. */
     void *kept[3] = {NULL, NULL, NULL};
     if (xs < out + n * width && out < xs + n * m && (kept[0] = malloc((size_t)(n * m) * 8))) {

@@ -496,7 +496,7 @@ impl<'u, 'p> Body<'u, 'p> {
         }
     }
 
-    fn fail(&mut self, site: u32, numbers: &[Operand]) {
+    pub(crate) fn fail(&mut self, site: u32, numbers: &[Operand]) {
         if let (true, [message]) = (self.unit.is_users(site), numbers) {
             let (message, number) = (self.reference(*message), self.unit.site(site));
             self.put(&format!("wg_fail_with(r, {number}, {});", message.text));

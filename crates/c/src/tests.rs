@@ -307,6 +307,81 @@ fn few_numbers_are_added_one_by_one() {
     }
 }
 
+fn text_of(text: &str, math: Math) -> String {
+    let program = wengert_ir::parse::parse(text).expect("the text is a program");
+    let loops = wengert_native::lower::lower(&program);
+    let entries: Vec<FuncId> = program.entries.values().copied().collect();
+    source(&Input { program: &loops, entries, kinds: Vec::new() }, math, &|_| None).text
+}
+
+#[test]
+fn checks_that_do_not_depend_on_the_iteration_are_made_before_a_loop() {
+    let text = r"
+        func f(xs: []Real, ys: []Real, k: Int) -> (Real, Real) {
+            n = length(xs)
+            s = for i < n, s = 0.0, x in xs {
+                y = ys[k]
+                rows = each j < 2 { t = x * y yield t }
+                u = rows[1]
+                v = s + u
+                yield v
+            }
+            q = for i < n, q = 0.0 {
+                x = xs[i]
+                p = x * x
+                y = ys[k]
+                a = p * y
+                b = q + a
+                yield b
+            }
+            return s, q
+        }
+        entry f = f";
+    let made = text_of(text, Math::Host);
+    assert_eq!(made.matches("if (WG_RARELY(xs_size > 0 && wg_outside(k, ys_size))) {").count(), 2, "{made}");
+    assert_eq!(made.matches("wg_outside(k, ys_size)").count(), 2, "{made}");
+    let (xs, ys) = (Value::reals([1.0, 2.0]), Value::reals([3.0]));
+    gives(text, &[xs.clone(), ys.clone(), Value::Int(0)], &[real(9.0), real(15.0)]);
+    // A loop without iterations checks nothing.
+    gives(text, &[Value::reals([]), ys.clone(), Value::Int(7)], &[real(0.0), real(0.0)]);
+    if let Some(failure) = failure(text, &[xs, ys, Value::Int(7)]) {
+        assert_eq!(failure.fault, Fault::Index { index: 7, size: 1 });
+    }
+}
+
+#[test]
+fn checks_stay_behind_what_may_fail_first() {
+    let text = r"
+        func f(xs: []Real, ys: []Real, places: []Int, k: Int) -> Real {
+            n = length(places)
+            s = for i < n, s = 0.0, place in places {
+                x = xs[place]
+                y = ys[k]
+                t = x * y
+                u = s + t
+                yield u
+            }
+            return s
+        }
+        entry f = f";
+    let args = [Value::reals([1.0]), Value::reals([2.0]), Value::ints([5]), Value::Int(9)];
+    if let Some(failure) = failure(text, &args) {
+        assert_eq!(failure.fault, Fault::Index { index: 5, size: 1 });
+    }
+}
+
+#[test]
+fn loops_with_many_checks_run_without_them() {
+    let reads: String = (0..20).map(|i| format!("a{i} = xs{i}[i] t{} = t{i} + a{i} ", i + 1)).collect();
+    let params: String = (0..20).map(|i| format!("xs{i}: []Real, ")).collect();
+    let text = format!(
+        "func f({params} n: Int) -> Real {{ s = for i < n, t0 = 0.0 {{ {reads} yield t20 }} return s }} entry f = f"
+    );
+    let made = text_of(&text, Math::Host);
+    let guard = made.lines().find(|line| line.trim_start().starts_with("if (WG_USUALLY(wg_inside"));
+    assert_eq!(guard.map(|line| line.matches("wg_inside(").count()), Some(20), "{made}");
+}
+
 #[test]
 fn tangents_are_multiplied_with_reciprocals_unless_strict() {
     let text = r"
@@ -319,17 +394,11 @@ fn tangents_are_multiplied_with_reciprocals_unless_strict() {
             return a, b, c, e, g
         }
         entry f = f";
-    let program = wengert_ir::parse::parse(text).expect("the text is a program");
-    let loops = wengert_native::lower::lower(&program);
-    let entries: Vec<FuncId> = program.entries.values().copied().collect();
-    let text_of = |math| {
-        source(&Input { program: &loops, entries: entries.clone(), kinds: Vec::new() }, math, &|_| None).text
-    };
     // One reciprocal for two tangents; other quotients are not touched.
-    let fast = text_of(Math::Library);
+    let fast = text_of(text, Math::Library);
     let counts = ["1.0 / d", "wg_times_over(", " / d;", "x / d"].map(|what| fast.matches(what).count());
     assert_eq!(counts, [1, 3, 3, 1], "{fast}");
-    assert!(!text_of(Math::Host).contains("1.0 / d"));
+    assert!(!text_of(text, Math::Host).contains("1.0 / d"));
     let Some((mut strict, entry)) = with_options(text, Math::Host, &[]) else { return };
     let Some((mut fast, _)) = with_options(text, Math::Library, &["-O3", "-fno-trapping-math"]) else {
         return;

@@ -20,6 +20,7 @@ mod block;
 mod borrow;
 mod control;
 mod data;
+mod drain;
 mod loops;
 mod origins;
 mod reduce;
@@ -37,7 +38,7 @@ use std::sync::Arc;
 use wengert_base::Span;
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::Table;
-use wengert_ir::{Atom, Elem, Func, Op, Program, Ty, Var};
+use wengert_ir::{Atom, DataId, Elem, Func, Op, Program, Ty, Var};
 
 /// The loop program of an IR program, which is verified and has no derivative left to make.
 pub fn lower(program: &Program) -> out::Program {
@@ -49,7 +50,9 @@ pub fn lower(program: &Program) -> out::Program {
 pub fn lower_marked(program: &Program, mark: Option<i64>) -> (out::Program, Vec<Span>) {
     let modes = borrow::modes(program);
     let recursive = borrow::recursive(program);
+    let tapes = program.data.ids().filter(|data| borrow::is_tape(program, *data)).collect();
     let mut shared = Shared {
+        tapes,
         texts: Vec::new(),
         text_numbers: FxHashMap::default(),
         sites: Vec::new(),
@@ -72,6 +75,8 @@ pub fn lower_marked(program: &Program, mark: Option<i64>) -> (out::Program, Vec<
 
 /// What functions have in common.
 struct Shared {
+    /// Data types of what derivatives keep.
+    tapes: FxHashSet<DataId>,
     texts: Vec<Arc<str>>,
     text_numbers: FxHashMap<Arc<str>, u32>,
     sites: Vec<Site>,

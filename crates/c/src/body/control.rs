@@ -7,7 +7,6 @@
 use super::sums::Plan;
 use super::{Body, guards};
 use crate::text::{Expr, Level};
-use rustc_hash::FxHashSet;
 use wengert_native::loops::{Local, Operand, Stmt, Value};
 use wengert_prim::real_op::ELEMENTARY_COST;
 
@@ -36,6 +35,8 @@ struct Run<'s> {
     independent: bool,
     /// Whether it looks from time to time whether to stop.
     looks: bool,
+    /// Whether it is not for vectors.
+    one_by_one: bool,
     shape: Shape,
     body: &'s [Stmt],
 }
@@ -119,7 +120,7 @@ impl Body<'_, '_> {
         name
     }
 
-    /// A loop; twice, if it may run without checks.
+    /// A loop, after the checks that can be made before it.
     pub(super) fn for_loop(&mut self, stmt: &Stmt) {
         let Stmt::For { index, len, backward, independent, sums: _, body } = stmt else { return };
         self.flush(|pending| pending.reads || !pending.changing.is_empty());
@@ -129,25 +130,54 @@ impl Body<'_, '_> {
         let shape = shape(body, *index);
         let (index, backward, independent) = (*index, *backward, *independent);
         let looks = !independent && !(shape.straight && (shape.bounded || short));
-        let run = Run { index, end, backward, independent, looks, shape, body };
-        if !shape.straight {
-            return self.once(&run);
+        let run = Run { index, end, backward, independent, looks, one_by_one: false, shape, body };
+        let first = self.checks_before(&run);
+        if shape.straight {
+            self.guarded(&run);
+        } else {
+            self.once(&run);
         }
-        let guards = guards::guards(self, body, index, &run.end);
+        self.skipped.retain(|check| !first.contains(check));
+    }
+
+    /// Makes checks of a loop before it; which they are.
+    fn checks_before(&mut self, run: &Run<'_>) -> Vec<*const Stmt> {
+        let some = match run.end.parse::<i64>() {
+            Ok(count) if count > 0 => String::new(),
+            Ok(_) => return Vec::new(),
+            Err(_) => format!("{} > 0 && ", run.end),
+        };
+        let first = guards::first(self, run.body, run.index);
+        for check in &first {
+            let level = if some.is_empty() { Level::Conditional } else { Level::And };
+            self.put(&format!("if (WG_RARELY({some}{})) {{", check.condition.at(level)));
+            self.depth += 1;
+            self.fail(check.site, check.numbers);
+            self.depth -= 1;
+            self.put("}");
+        }
+        let checks: Vec<*const Stmt> = first.iter().map(|check| std::ptr::from_ref(check.stmt)).collect();
+        self.skipped.extend(&checks);
+        checks
+    }
+
+    /// An innermost loop; twice, if it may run without checks.
+    fn guarded(&mut self, run: &Run<'_>) {
+        let guards = guards::guards(self, run.body, run.index, &run.end);
         if guards.conditions.is_empty() {
-            return self.vector(&run);
+            return self.vector(run);
         }
         self.put(&format!("if (WG_USUALLY({})) {{", guards.conditions.join(" && ")));
         self.depth += 1;
         let before = (self.blocks, self.declared.clone(), self.line);
-        self.skipped = guards.checks;
-        self.vector(&run);
-        self.skipped = FxHashSet::default();
+        self.skipped.extend(&guards.checks);
+        self.vector(run);
+        self.skipped.retain(|check| !guards.checks.contains(check));
         self.depth -= 1;
         (self.blocks, self.declared, self.line) = before;
         self.put("} else {");
         self.depth += 1;
-        self.once(&run);
+        self.once(run);
         self.depth -= 1;
         self.put("}");
     }
@@ -168,13 +198,14 @@ impl Body<'_, '_> {
         if plain || has_functions(run.body) {
             return self.in_any_order(run, plan);
         }
+        let few = Run { one_by_one: true, ..run.clone() };
         if let Ok(count) = run.end.parse::<i64>() {
-            return if count < FEW { self.once(run) } else { self.in_any_order(run, plan) };
+            return if count < FEW { self.once(&few) } else { self.in_any_order(run, plan) };
         }
         self.put(&format!("if ({} < {FEW}) {{", run.end));
         self.depth += 1;
         let before = (self.blocks, self.declared.clone(), self.line);
-        self.once(run);
+        self.once(&few);
         (self.blocks, self.declared, self.line) = before;
         self.depth -= 1;
         self.put("} else {");
@@ -231,7 +262,7 @@ impl Body<'_, '_> {
 
     /// A loop as it is.
     fn once(&mut self, run: &Run<'_>) {
-        let Run { index, end, backward, independent, looks, shape, body } = run;
+        let Run { index, end, backward, independent, looks, one_by_one, shape, body } = run;
         let (index, backward) = (*index, *backward);
         let block = self.blocks + 1;
         let info = self.info(index);
@@ -270,7 +301,7 @@ impl Body<'_, '_> {
             self.put(&line);
         }
         self.is_declared(index);
-        self.unit.in_loop = shape.straight;
+        self.unit.in_loop = shape.straight && !one_by_one;
         self.stmts(body, block, 0);
         self.leave();
         self.unit.in_loop = false;

@@ -3,15 +3,20 @@
 //! In an innermost loop a check `if (…) fail` stands in the way of vectors. Where its condition does not depend on the
 //! iteration, or asks whether an index that moves with the loop is in range, it can be said before the loop that it
 //! never fails. Then the loop runs without it; else the loop runs as it is, and fails where it would have failed.
+//!
+//! A check that does not depend on the iteration, with nothing before it in the loop but such checks, is made before any
+//! loop that has an iteration: there it fails in the first one or never.
 
 use super::Body;
 use crate::text::{Expr, Level, int};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Compare;
-use wengert_native::loops::{Int, Local, Operand, Stmt, Value};
+use wengert_native::loops::{Int, Local, Operand, Stmt, Sum, Value};
 
 /// Longer conditions are no gain.
 const MOST: usize = 8;
+/// More checks are no loop that something else could make fast.
+const CHECKS: usize = 32;
 
 /// The checks of a loop that need not be in it.
 pub(super) struct Guards {
@@ -37,6 +42,106 @@ struct Loop<'b, 'u, 'p> {
     assigned: FxHashSet<Local>,
 }
 
+/// A check that is made before a loop.
+pub(super) struct First<'s> {
+    /// When it fails.
+    pub(super) condition: Expr,
+    /// The statement.
+    pub(super) stmt: &'s Stmt,
+    /// How it fails.
+    pub(super) site: u32,
+    /// The numbers that belong to the failure.
+    pub(super) numbers: &'s [Operand],
+}
+
+/// The checks at the begin of a loop that do not depend on the iteration.
+pub(super) fn first<'s>(body: &Body<'_, '_>, stmts: &'s [Stmt], index: Local) -> Vec<First<'s>> {
+    let is_check =
+        |stmt: &Stmt| matches!(stmt, Stmt::If { then, .. } if matches!(then.as_slice(), [Stmt::Fail(..)]));
+    if !stmts.iter().take_while(|stmt| is_check(stmt) || matches!(stmt, Stmt::Set(..))).any(is_check) {
+        return Vec::new();
+    }
+    let mut around =
+        Loop { body, index, values: FxHashMap::default(), assigned: FxHashSet::from_iter([index]) };
+    assigned_inside(stmts, &mut around.assigned);
+    let mut found = Vec::new();
+    for stmt in stmts {
+        match stmt {
+            Stmt::Set(local, value) if body.assigned_once(*local) && !matches!(value, Value::Alloc(_)) => {
+                around.values.insert(*local, value);
+            }
+            Stmt::If { cond: Operand::Local(cond), then, otherwise } if otherwise.is_empty() => {
+                let [Stmt::Fail(site, numbers)] = then.as_slice() else { break };
+                let fixed = |number: &Operand| match number {
+                    Operand::Local(local) => !around.assigned.contains(local),
+                    Operand::Int(_) | Operand::Real(_) | Operand::Text(_) => true,
+                };
+                if around.assigned.contains(cond) && !around.values.contains_key(cond)
+                    || !numbers.iter().all(fixed)
+                {
+                    break;
+                }
+                let Some(condition) = around.fixed(Operand::Local(*cond), 0) else { break };
+                found.push(First { condition, stmt, site: *site, numbers });
+            }
+            Stmt::Set(..)
+            | Stmt::Store { .. }
+            | Stmt::If { .. }
+            | Stmt::Switch { .. }
+            | Stmt::For { .. }
+            | Stmt::Parallel { .. }
+            | Stmt::While { .. }
+            | Stmt::Call { .. }
+            | Stmt::Runtime { .. }
+            | Stmt::Retain(..)
+            | Stmt::Release(..)
+            | Stmt::Free(..)
+            | Stmt::Fail(..) => break,
+        }
+    }
+    found
+}
+
+/// The variables that are assigned in a loop, however deep.
+fn assigned_inside(stmts: &[Stmt], into: &mut FxHashSet<Local>) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        for stmt in stmts {
+            match stmt {
+                Stmt::Set(local, _) => {
+                    into.insert(*local);
+                }
+                Stmt::Call { outs, .. } => into.extend(outs),
+                Stmt::Parallel { sums, .. } => {
+                    for sum in sums {
+                        if let Sum::Word(local) = sum {
+                            into.insert(*local);
+                        }
+                    }
+                }
+                Stmt::Runtime { out, .. } => into.extend(out),
+                Stmt::If { cond: _, then, otherwise } => {
+                    assigned_inside(then, into);
+                    assigned_inside(otherwise, into);
+                }
+                Stmt::Switch { on: _, cases } => cases.iter().for_each(|case| assigned_inside(case, into)),
+                Stmt::For { index, body, .. } => {
+                    into.insert(*index);
+                    assigned_inside(body, into);
+                }
+                Stmt::While { head, cond: _, body } => {
+                    assigned_inside(head, into);
+                    assigned_inside(body, into);
+                }
+                Stmt::Store { .. }
+                | Stmt::Retain(..)
+                | Stmt::Release(..)
+                | Stmt::Free(..)
+                | Stmt::Fail(..) => {}
+            }
+        }
+    });
+}
+
 /// The checks of an innermost loop over `0..end` that can be made before it.
 pub(super) fn guards(body: &Body<'_, '_>, stmts: &[Stmt], index: Local, end: &str) -> Guards {
     let mut around =
@@ -49,7 +154,10 @@ pub(super) fn guards(body: &Body<'_, '_>, stmts: &[Stmt], index: Local, end: &st
                 around.values.insert(*local, value);
             }
             Stmt::If { cond: Operand::Local(cond), then, otherwise } if otherwise.is_empty() => {
-                if !matches!(then.last(), Some(Stmt::Fail(..))) || guards.conditions.len() >= MOST {
+                if body.skipped.contains(&std::ptr::from_ref(stmt)) {
+                    continue;
+                }
+                if !matches!(then.last(), Some(Stmt::Fail(..))) || guards.conditions.len() >= CHECKS {
                     continue;
                 }
                 let Some(condition) = around.never(*cond, end) else { continue };

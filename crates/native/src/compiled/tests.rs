@@ -309,3 +309,49 @@ fn rows_that_are_joined_are_made_in_their_place() {
     assert_eq!(given.iter().map(ToString::to_string).collect::<Vec<_>>(), ["[]"]);
     assert_eq!(fault(text, &[none, Value::Int(1)]).message(), "`slice xs 0 -1`: the array has 0 elements");
 }
+
+#[test]
+fn tapes_are_freed_as_they_are_taken_apart_unless_somebody_else_has_them() {
+    let text = r"
+        residual Tape { Leaf(Real); Node([]Tape) }
+        func make(n: Int, x: Real) -> Tape {
+            leaf = n == 0
+            t = if leaf { a = Leaf(x) yield a } else {
+                m = n - 1
+                ts = each i < 3 { k = real(i) y = x + k u = make(m, y) yield u }
+                a = Node(ts)
+                yield a
+            }
+            return t
+        }
+        func back(t: Tape, w: Real) -> Real {
+            s = match t {
+                Leaf(x) { p = x * w yield p }
+                Node(ts) {
+                    n = length(ts)
+                    q = for i < n, q = 0.0, u in ts { r = back(u, w) v = q + r yield v }
+                    yield q
+                }
+            }
+            return s
+        }
+        func f(n: Int, x: Real) -> (Real, Real, Real) {
+            t = make(n, x)
+            a = back(t, 1.0)
+            b = back(t, 2.0)
+            ts = [t]
+            c = for i < 2, c = 0.0 {
+                d = for j < 1, d = 0.0, u in ts { r = back(u, 1.0) v = d + r yield v }
+                e = c + d
+                yield e
+            }
+            return a, b, c
+        }
+        entry f = f";
+    let loops = crate::loops::print(&crate::lower::lower(&wengert_ir::parse(text).expect("a program")));
+    let back =
+        loops.split("func back").nth(1).and_then(|rest| rest.split("func ").next()).unwrap_or_default();
+    // The leaf, the node, and the array of the node's children.
+    assert_eq!(back.matches(" free(").count(), 3, "{loops}");
+    gives(text, &[Value::Int(3), real(1.0)], &[real(108.0), real(216.0), real(216.0)]);
+}

@@ -152,7 +152,10 @@ impl<'a> Lower<'a> {
             Op::Call { func, args, checkpoint: _ } => {
                 self.giving(&stmt.op, dying, |this, dying| this.call(&stmt.op, outs, *func, args, dying));
             }
-            Op::Loop(parts) => self.giving(&stmt.op, dying, |this, dying| this.loop_over(outs, parts, dying)),
+            Op::Loop(parts) => {
+                let drained = self.drained(parts, dying);
+                self.giving(&stmt.op, dying, |this, dying| this.loop_over(outs, parts, drained, dying));
+            }
             Op::While(parts) => {
                 self.giving(&stmt.op, dying, |this, dying| this.while_holds(outs, parts, dying))
             }

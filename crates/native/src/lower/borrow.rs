@@ -4,6 +4,8 @@
 //! a function that takes it over. Functions are looked at again until nothing changes, starting from "all are borrowed". In a
 //! call of itself at its end (a loop) a function must pass on what it borrowed itself, for nothing could be released after
 //! the call.
+//!
+//! The tape of a recursive function is its own: it takes it apart as it goes, and frees each piece while it is at hand.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "only branches have calls at their ends")]
 
@@ -11,14 +13,21 @@ use super::{Kind, Passing, kind, uses};
 use rustc_hash::FxHashSet;
 use wengert_ir::op::Op;
 use wengert_ir::program::FuncId;
-use wengert_ir::ty::{Id, Table};
-use wengert_ir::{Atom, Block, Func, Program, Var};
+use wengert_ir::ty::{Id, Role, Table};
+use wengert_ir::{Atom, Block, DataId, Elem, Func, Program, Ty, Var};
 
 /// How the parameters of each function are passed.
 pub(super) fn modes(program: &Program) -> Table<FuncId, Vec<Passing>> {
     let mut modes = Table::default();
-    for (_, func) in program.funcs.iter() {
-        modes.push(vec![Passing::Borrowed; func.body.params.len()]);
+    let recursive = recursive(program);
+    for (id, func) in program.funcs.iter() {
+        let mode = |param: &Var| match func.ty(*param) {
+            Ty::Scalar(Elem::Data(data)) if recursive.contains(&id) && is_tape(program, data) => {
+                Passing::Owned
+            }
+            Ty::Scalar(_) | Ty::Array(..) => Passing::Borrowed,
+        };
+        modes.push(func.body.params.iter().map(mode).collect());
     }
     loop {
         let mut changed = false;
@@ -39,6 +48,11 @@ pub(super) fn modes(program: &Program) -> Table<FuncId, Vec<Passing>> {
             return modes;
         }
     }
+}
+
+/// Whether values of a data type are what a derivative has kept.
+pub(super) fn is_tape(program: &Program, data: DataId) -> bool {
+    program.data.get(data).is_some_and(|data| data.role == Role::Residual)
 }
 
 /// The parameters that a function gives away.

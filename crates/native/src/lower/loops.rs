@@ -4,6 +4,7 @@
 //! where the size of a row is known before the loop; else the output is made in the first iteration, when it is known.
 
 use super::arrays::makes_in_place;
+use super::drain::Drained;
 use super::stable::Versions;
 use super::uses::Vars;
 use super::{ArrayPlace, Destination, Lower, Operand, Place, Stmt, Value, Word, kind, word};
@@ -24,7 +25,13 @@ struct Output {
 
 impl<'a> Lower<'a> {
     /// `for`
-    pub(super) fn loop_over(&mut self, outs: &[Var], parts: &'a Loop, dying: &mut Vars) {
+    pub(super) fn loop_over(
+        &mut self,
+        outs: &[Var],
+        parts: &'a Loop,
+        mut drained: Vec<Drained>,
+        dying: &mut Vars,
+    ) {
         let len = self.word(&parts.len);
         let carried: Vec<&Atom> = parts.init.iter().chain(&parts.accs).collect();
         let (params, row_params) = split(&parts.body, 1, carried.len());
@@ -38,6 +45,7 @@ impl<'a> Lower<'a> {
         let rows = parts.body.results.get(carried.len()..).unwrap_or_default();
         let made = outs.get(carried.len()..).unwrap_or_default();
         let backward = parts.backward;
+        self.start_draining(&mut drained);
         let outputs = self.outputs(made, rows, len, &parts.body, (row_params, &inputs));
         let body = self.apart(|this| {
             this.loops.push((Operand::Local(index), len));
@@ -48,7 +56,8 @@ impl<'a> Lower<'a> {
             for output in &outputs {
                 this.row_destination(output, &parts.body, Operand::Local(index));
             }
-            let mine = this.counted_params(params);
+            let mut mine = this.counted_params(params);
+            mine.extend(drained.iter().map(|array| array.row));
             this.block(&parts.body, mine, &mut |this, given, dying| {
                 for output in &outputs {
                     this.put(output, Operand::Local(index), len, dying);
@@ -61,6 +70,7 @@ impl<'a> Lower<'a> {
         let in_place = outputs.iter().all(|output| output.made.is_some());
         let sums = if in_place { self.sums(parts, params, &locals) } else { Vec::new() };
         self.emit(Stmt::For { index, len, backward, independent, sums, body });
+        self.end_draining(drained);
         self.bind_after(outs, params, &locals);
         self.finish_outputs(outputs);
     }
