@@ -421,44 +421,45 @@ impl Nest {
             equal,
             rows,
         };
-        let [_, (second, transposed)] = &mut product.factors;
-        if *transposed {
-            match made.transposed.get(second) {
-                // The other matrix has as many columns as this one has rows, and as many rows if there are any.
-                Some(other) => {
-                    let turn = |array: &mut Var, axis: &mut u8| {
-                        if array == second {
-                            (*array, *axis) = (*other, 1 - *axis);
-                        }
-                    };
-                    for (array, axis, size) in &mut fits {
-                        turn(array, axis);
-                        if let Size::Of(array, axis) = size {
-                            turn(array, axis);
-                        }
-                    }
-                    for size in product.equal.iter_mut().flat_map(|equal| &mut equal.sizes) {
-                        if let Size::Of(array, axis) = size {
-                            turn(array, axis);
-                        }
-                    }
-                    let there = Size::Of(*other, 0);
-                    let known = |equal: &Equal| equal.sizes.contains(&there) && equal.sizes.contains(&len);
-                    if !product.equal.iter().any(known) {
-                        fits.push((*other, 0, len.clone()));
-                    }
-                    (*second, *transposed) = (*other, false);
-                }
-                // A matrix without columns cannot be transposed.
-                None => product.some.push(len.clone()),
-            }
-        }
         product.fits = fits;
+        product.straighten(made, len);
         Some(product)
     }
 }
 
 impl Product {
+    /// The second factor as it should lie, if it is another matrix transposed; `len` is the number of terms.
+    fn straighten(&mut self, made: &Made, len: Size) {
+        let [_, (second, transposed)] = &mut self.factors;
+        if !*transposed {
+            return;
+        }
+        // A matrix without columns cannot be transposed.
+        let Some(other) = made.transposed.get(second).copied() else { return self.some.push(len) };
+        // The other matrix has as many columns as this one has rows, and as many rows if there are any.
+        let turn = |array: &mut Var, axis: &mut u8| {
+            if array == second {
+                (*array, *axis) = (other, 1 - *axis);
+            }
+        };
+        let mut sizes: Vec<&mut Size> = self.equal.iter_mut().flat_map(|equal| &mut equal.sizes).collect();
+        for (array, axis, size) in &mut self.fits {
+            turn(array, axis);
+            sizes.push(size);
+        }
+        for size in sizes {
+            if let Size::Of(array, axis) = size {
+                turn(array, axis);
+            }
+        }
+        (*second, *transposed) = (other, false);
+        let there = Size::Of(other, 0);
+        let known = |equal: &Equal| equal.sizes.contains(&there) && equal.sizes.contains(&len);
+        if !self.equal.iter().any(known) {
+            self.fits.push((other, 0, len));
+        }
+    }
+
     /// Puts the product in the place of the loops.
     fn write(self, func: &mut Func, loops: Stmt, stmts: &mut Vec<Stmt>) {
         let span = loops.span;

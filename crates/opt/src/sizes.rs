@@ -266,15 +266,7 @@ impl<'f> Sizes<'f> {
                         self.rename(op, *out);
                     }
                     if rewrite && let Op::Compare(compare, a, b) = op {
-                        let equality = matches!(compare, Compare::Eq | Compare::Ne);
-                        let (x, y) = (self.value(a), self.value(b));
-                        if equality && x.is_some() && x == y {
-                            *op = Op::Copy(Atom::Bool(*compare == Compare::Eq));
-                        } else if let (Some(x @ Atom::Int(_)), Some(y @ Atom::Int(_))) =
-                            (x.and_then(|x| x.atom()), y.and_then(|y| y.atom()))
-                        {
-                            (*a, *b) = (x, y);
-                        }
+                        self.compare(*compare, a, b).into_iter().for_each(|known| *op = Op::Copy(known));
                     }
                 }
             }
@@ -295,6 +287,18 @@ impl<'f> Sizes<'f> {
                 && self.shape(&Atom::Var(**var)) == shape
         };
         self.scope.iter().filter(fits).min().copied()
+    }
+
+    /// Whether a comparison of integers holds, if that is known; else numbers stand for operands that are numbers.
+    fn compare(&self, compare: Compare, a: &mut Atom, b: &mut Atom) -> Option<Atom> {
+        let (x, y) = (self.value(a)?, self.value(b)?);
+        if x == y && matches!(compare, Compare::Eq | Compare::Ne) {
+            return Some(Atom::Bool(compare == Compare::Eq));
+        }
+        if let (Some(x @ Atom::Int(_)), Some(y @ Atom::Int(_))) = (x.atom(), y.atom()) {
+            (*a, *b) = (x, y);
+        }
+        None
     }
 
     /// An integer that is another one, or a number.

@@ -1,7 +1,8 @@
 //! The derivative rule of every operation on reals, once, for all modes and engines.
 //!
 //! Three things shape them. *Accuracy*: no rule loses digits or turns to NaN where the derivative is well defined, so
-//! `tanh` does not go through `1 - z²`, and `asin` not through `1 - x²`. *Cost*: a tangent costs at most 4 and a cotangent
+//! `asin` does not go through `1 - x²`. (That of `tanh` uses its result, and so is right to the last digits of 1, not of itself:
+//! beyond 19 it is 0, as `tanh` is 1.) *Cost*: a tangent costs at most 4 and a cotangent
 //! at most 6 times the operation ([`crate::cost`] counts, a test compares), hence the common divisors. *Kinks*: where the
 //! derivative does not exist, the cases give the values that [`crate::kinks`] documents.
 //!
@@ -13,9 +14,6 @@ use std::sync::LazyLock;
 
 /// Exponents up to this magnitude have their rule in the table.
 const TABULATED_POWERS: i64 = 32;
-
-/// Beyond this argument the slope of `tanh` is below 1e-86 and counts as 0; further out `cosh²` would overflow.
-const TANH_SATURATION: f64 = 100.0;
 
 static PLAIN_RULES: LazyLock<Vec<Option<Rule>>> = LazyLock::new(|| {
     let mut table: Vec<Option<Rule>> = vec![None; RealOp::KINDS];
@@ -68,7 +66,7 @@ pub fn rule(op: RealOp) -> Rule {
         RealOp::Atan2 => atan2_rule(),
         RealOp::Sinh => linear(vec![plus_times(0, unary(RealOp::Cosh, x()))]),
         RealOp::Cosh => linear(vec![plus_times(0, unary(RealOp::Sinh, x()))]),
-        RealOp::Tanh => tanh_rule(),
+        RealOp::Tanh => linear(vec![plus_times(0, one_minus_square(z()))]),
         RealOp::Asinh => divided(vec![plus(0)], binary(RealOp::Hypot, number(1.0), x())),
         RealOp::Acosh => divided(vec![plus(0)], acosh_divisor()),
         RealOp::Atanh => divided(vec![plus(0)], one_minus_square(x())),
@@ -157,15 +155,6 @@ fn atan2_rule() -> Rule {
                 mul(ordinate(), add(number(1.0), square(steep()))),
             ),
         ),
-    )
-}
-
-/// `1 / cosh²`, which is accurate where `1 - z²` has only rounding errors.
-fn tanh_rule() -> Rule {
-    case(
-        Test::Lt(Box::new(number(TANH_SATURATION)), Box::new(unary(RealOp::Abs, x()))),
-        linear(vec![]),
-        divided(vec![plus(0)], square(unary(RealOp::Cosh, x()))),
     )
 }
 
