@@ -10,6 +10,8 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("an inner product", "def main n = let xs = build n (\\i -> cos (real i)) in inner xs xs"),
     ("sums in branches", "def main n = sum (map (\\i -> if i % 3 == 0 then 1.0 else sqrt (real i)) (iota n))"),
     ("integers", "def main n = sum (map (\\i -> i * i % 7) (iota n))"),
+    ("the largest", "def main n = let xs = build n (\\i -> sin (real i)) in (maximum xs, argmin xs, fold max 0.0 xs)"),
+    ("the largest, differentiated", "def main n = grad (\\w -> maximum (build n (\\i -> sin (w * real i)))) 0.7"),
     ("rows", "def main n = sum (build n (\\i -> sum (build 17 (\\j -> sin (real (i * j))))))"),
     (
         "the gradient of a sum of functions of an array",

@@ -1,7 +1,7 @@
 /* ---- Loops by parts ---------------------------------------------------------------------------------------------
  *
  * A loop is described by words: its length, its work (a real), whether it goes backward, how many words are captured, how
- * many sums are words, which of these are reals, how many sums are arrays; then the captured words, the sums, and for each
+ * many sums are words, how each of these is put together (four bits for each), how many sums are arrays; then the captured words, the sums, and for each
  * array which captured word is its address, and how many numbers it has.
  *
  * The length and the work say how many parts there are. The first part adds to the sums as they are, the others to zeros; then
@@ -55,7 +55,9 @@ static void wg_divide(wg_loop *l) {
     if (l->parts < 1) l->parts = 1;
 }
 
-static word wg_is_real_sum(const wg_loop *l, word sum) { return l->info[5] >> sum & 1; }
+/* How a sum is put together: twice one of these, and 1 more if it is a real. */
+enum { WG_ADD, WG_MAX, WG_MIN, WG_LARGEST, WG_SMALLEST, WG_PLACE };
+static word wg_join(const wg_loop *l, word sum) { return (word)((uint64_t)l->info[5] >> 4 * sum & 15); }
 
 /* Makes a part; `top` is where its stack begins. 1 if it failed. */
 static int wg_part(wg_run *r, wg_loop *l, word part, const ref *own, word *found, void *top) {
@@ -67,7 +69,8 @@ static int wg_part(wg_run *r, wg_loop *l, word part, const ref *own, word *found
     memcpy(arguments + 2, l->captured, (size_t)captured * 8);
     for (word i = 0; own && i < l->info[6]; i++) arguments[2 + l->arrays[2 * i]] = (word)own[i];
     for (word i = 0; i < sums; i++) {
-        arguments[2 + captured + i] = part == 0 ? l->sums[i] : wg_is_real_sum(l, i) ? wg_word_of(-0.0) : 0;
+        word join = wg_join(l, i), adds = join / 2 == WG_ADD;
+        arguments[2 + captured + i] = part == 0 || !adds ? l->sums[i] : join & 1 ? wg_word_of(-0.0) : 0;
     }
     if (!top) return wg_run_entry(r, l->entry, arguments, found);
     void *around = r->saved;
@@ -76,15 +79,31 @@ static int wg_part(wg_run *r, wg_loop *l, word part, const ref *own, word *found
     return failed;
 }
 
+/* The first that is no number is larger and smaller than all. */
+static int wg_is_better(double old, double new, int better) { return better || (new != new && old == old); }
+
 static void wg_add_sums(const wg_loop *l, word part, word *sums, const word *found) {
+    int better = 0; /* whether the largest is one of this part, so that its place is too */
     for (word i = 0; i < l->info[4]; i++) {
+        word join = wg_join(l, i), old = sums[i], new = found[i];
+        double x = wg_of_bits(old), y = wg_of_bits(new);
         if (part == 0) {
-            sums[i] = found[i];
-        } else if (wg_is_real_sum(l, i)) {
-            sums[i] = wg_word_of(wg_of_bits(sums[i]) + wg_of_bits(found[i]));
-        } else {
-            sums[i] += found[i];
+            sums[i] = new;
+            continue;
         }
+        switch (join) {
+        case 2 * WG_ADD: sums[i] = old + new; break;
+        case 2 * WG_ADD + 1: sums[i] = wg_word_of(x + y); break;
+        case 2 * WG_MAX: sums[i] = wg_max_int(old, new); break;
+        case 2 * WG_MAX + 1: sums[i] = wg_word_of(wg_max(x, y)); break;
+        case 2 * WG_MIN: sums[i] = wg_min_int(old, new); break;
+        case 2 * WG_MIN + 1: sums[i] = wg_word_of(wg_min(x, y)); break;
+        case 2 * WG_LARGEST: better = new > old; break;
+        case 2 * WG_LARGEST + 1: better = wg_is_better(x, y, y > x); break;
+        case 2 * WG_SMALLEST: better = new < old; break;
+        case 2 * WG_SMALLEST + 1: better = wg_is_better(x, y, y < x); break;
+        }
+        if (better && join >= 2 * WG_LARGEST) sums[i] = new;
     }
 }
 

@@ -182,7 +182,7 @@ impl Walk {
                 captured.iter().for_each(|local| self.read(*local, place));
                 for sum in sums {
                     match sum {
-                        Sum::Word(local) => {
+                        Sum::Word(local, _) => {
                             self.read(*local, place);
                             self.written(*local, place);
                         }

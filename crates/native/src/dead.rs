@@ -147,7 +147,7 @@ fn kept(stmts: Vec<Stmt>, needed: &[bool], next: &mut usize) -> Vec<Stmt> {
                     let mut sums = sums;
                     let had = !sums.is_empty();
                     sums.retain(|sum| match sum {
-                        Sum::Word(local) => is_needed(local.index()),
+                        Sum::Word(local, _) => is_needed(local.index()),
                         Sum::Array { .. } => true,
                     });
                     let independent = independent || had && sums.is_empty();

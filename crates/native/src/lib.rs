@@ -25,4 +25,5 @@ pub fn divided(program: &wengert_ir::Program, exact: bool, short_loops: bool) ->
 }
 
 pub use compiled::{Compiled, Loaded, Manner, Math, clif};
+pub use parallel::joins;
 pub use runtime::blocks::{Level, levels as vector_levels};

@@ -247,7 +247,7 @@ pub enum Stmt {
         backward: bool,
         /// Iterations neither read what others write nor write where others write.
         independent: bool,
-        /// If not empty: they would be independent but for this, to which each adds something.
+        /// If not empty: they would be independent but for this, to which each adds something, or of which each finds the largest.
         sums: Vec<Sum>,
         /// The body.
         body: Vec<Stmt>,
@@ -308,7 +308,7 @@ pub enum Stmt {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sum {
     /// A variable that is a real or an integer.
-    Word(Local),
+    Word(Local, Join),
     /// An array of reals.
     Array {
         /// The object.
@@ -318,6 +318,30 @@ pub enum Sum {
         /// How many there are.
         size: Operand,
     },
+}
+
+/// How what several parts of a loop have found is put together, where all but the first start as nothing was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Join {
+    /// The sum.
+    Add,
+    /// As the primitive `max`.
+    Max,
+    /// As the primitive `min`.
+    Min,
+    /// The first of the largest; the first that is no number is larger than all.
+    Largest,
+    /// The first of the smallest; the first that is no number is smaller than all.
+    Smallest,
+    /// Where that was found which stands before.
+    Place,
+}
+
+impl Join {
+    /// The number by which the runtime knows it, of a real or of an integer: four bits.
+    pub fn code(self, real: bool) -> u64 {
+        2 * (self as u64) + u64::from(real)
+    }
 }
 
 /// What is assigned.

@@ -23,7 +23,7 @@ fn loops(stmts: &mut [Stmt], origins: &Origins) {
         for stmt in stmts {
             match stmt {
                 Stmt::For { index, independent, sums, body, .. } => {
-                    let but_for_words = sums.iter().all(|sum| matches!(sum, Sum::Word(_)));
+                    let but_for_words = sums.iter().all(|sum| matches!(sum, Sum::Word(..)));
                     let seen = !sums.is_empty() && but_for_words && stores(body);
                     if !*independent && (seen || is_independent(body, *index, origins)) {
                         *independent = true;

@@ -23,7 +23,7 @@ mod quiet;
 mod work;
 
 use crate::loops::walk::{every, operands, renamed, writes};
-use crate::loops::{Func, Int, Local, Operand, Origin, Part as Named, Program, Stmt, Sum, Value, Word};
+use crate::loops::{Func, Int, Join, Local, Operand, Origin, Part as Named, Program, Stmt, Sum, Value, Word};
 use quiet::Quiet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
@@ -35,6 +35,8 @@ use work::Work;
 /// Loops with less work than this are made whole.
 const MUCH: f64 = 131_072.0;
 
+/// So many sums are described by a word.
+const MOST_SUMS: usize = 16;
 /// With this factor, any loop is much work.
 const MUCH_MORE: f64 = 1e8;
 
@@ -186,6 +188,9 @@ impl Divider<'_> {
 
     /// The loop by parts, and when it is to be made so; the part is one of the parts then.
     fn divided(&mut self, parts: &Loop<'_>, made: &mut Vec<Stmt>) -> Option<(Operand, Stmt)> {
+        if words(parts.sums).count() > MOST_SUMS {
+            return None;
+        }
         if !parts.independent && parts.sums.is_empty() || self.exact && self.rounds(parts.sums) {
             return None;
         }
@@ -196,7 +201,7 @@ impl Divider<'_> {
         {
             return None;
         }
-        let words: Vec<Local> = words(parts.sums).collect();
+        let words: Vec<Local> = words(parts.sums).map(|(local, _)| local).collect();
         let objects = |sum: &Sum| {
             matches!(sum, Sum::Array { object: Some(object), .. }
             if alone::reads_any(parts.body, *object))
@@ -228,7 +233,7 @@ impl Divider<'_> {
 
     fn rounds(&self, sums: &[Sum]) -> bool {
         sums.iter().any(|sum| match sum {
-            Sum::Word(local) => self.func.locals.get(*local) == Some(&Word::Real),
+            Sum::Word(local, join) => *join == Join::Add && self.func.locals.get(*local) == Some(&Word::Real),
             Sum::Array { .. } => true,
         })
     }
@@ -283,7 +288,7 @@ impl Divider<'_> {
         let body = renamed(parts.body, &mut name);
         let index = name(parts.index);
         let sums = parts.sums.iter().map(|sum| match sum {
-            Sum::Word(local) => Sum::Word(name(*local)),
+            Sum::Word(local, join) => Sum::Word(name(*local), *join),
             // Which object it is in and how large it is, nobody asks in a part.
             Sum::Array { object: _, first, size: _ } => {
                 Sum::Array { object: None, first: name(*first), size: Operand::Int(0) }
@@ -331,9 +336,14 @@ impl Divider<'_> {
     }
 }
 
-/// The variables that are sums.
-fn words(sums: &[Sum]) -> impl Iterator<Item = Local> + '_ {
-    sums.iter().filter_map(|sum| if let Sum::Word(local) = sum { Some(*local) } else { None })
+/// The variables that are sums, and how they are put together.
+pub(crate) fn words(sums: &[Sum]) -> impl Iterator<Item = (Local, Join)> + '_ {
+    sums.iter().filter_map(|sum| if let Sum::Word(local, join) = sum { Some((*local, *join)) } else { None })
+}
+
+/// How the variables that are sums are put together: four bits for each, the first in the lowest.
+pub fn joins(sums: &[Sum], is_real: &dyn Fn(Local) -> bool) -> u64 {
+    (0..).zip(words(sums)).map(|(place, (local, join))| join.code(is_real(local)) << (4 * place)).sum()
 }
 
 /// What a loop assigns.

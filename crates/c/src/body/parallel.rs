@@ -3,6 +3,7 @@
 use super::Body;
 use crate::text::Level;
 use wengert_ir::program::FuncId;
+use wengert_native::joins;
 use wengert_native::loops::{Local, Operand, Sum, Word};
 
 /// How many words stand before the captured ones.
@@ -18,12 +19,12 @@ impl Body<'_, '_> {
     ) {
         self.unit.needs_threads();
         let words: Vec<Local> = words(sums).collect();
+        let joins = joins(sums, &|local| self.word(local) == Word::Real);
         let real: Vec<bool> = words.iter().map(|local| self.word(*local) == Word::Real).collect();
-        let reals: u64 = real.iter().enumerate().map(|(place, real)| u64::from(*real) << place).sum();
         let arrays = sums.len() - words.len();
         let mut info = vec![self.word_text(len), self.word_text(work), u8::from(backward).to_string()];
         info.extend([captured.len(), words.len()].map(|count| count.to_string()));
-        info.extend([reals.to_string(), arrays.to_string()]);
+        info.extend([format!("{joins:#x}"), arrays.to_string()]);
         for local in captured.iter().chain(&words) {
             info.push(self.word_text(Operand::Local(*local)));
         }
@@ -54,5 +55,5 @@ impl Body<'_, '_> {
 
 /// The variables among sums.
 fn words(sums: &[Sum]) -> impl Iterator<Item = Local> + '_ {
-    sums.iter().filter_map(|sum| if let Sum::Word(local) = sum { Some(*local) } else { None })
+    sums.iter().filter_map(|sum| if let Sum::Word(local, _) = sum { Some(*local) } else { None })
 }

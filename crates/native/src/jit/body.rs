@@ -372,14 +372,18 @@ impl Body<'_, '_, '_> {
         captured: &[Local],
         sums: &[Sum],
     ) {
-        let word = |sum: &Sum| if let Sum::Word(local) = sum { Some(*local) } else { None };
-        let words: Vec<Local> = sums.iter().filter_map(word).collect();
-        let is_real = |local: &Local| self.func.locals.get(*local) == Some(&Word::Real);
-        let reals = words.iter().enumerate().map(|(place, local)| i64::from(is_real(local)) << place).sum();
+        let words: Vec<Local> = crate::parallel::words(sums).map(|(local, _)| local).collect();
+        let is_real = |local: Local| self.func.locals.get(local) == Some(&Word::Real);
+        let joins = crate::parallel::joins(sums, &is_real);
         let count = |n: usize| Operand::Int(i64::try_from(n).unwrap_or(0));
         let mut info: Vec<Operand> = first.to_vec();
         let arrays = sums.len() - words.len();
-        info.extend([count(captured.len()), count(words.len()), Operand::Int(reals), count(arrays)]);
+        info.extend([
+            count(captured.len()),
+            count(words.len()),
+            Operand::Int(joins.cast_signed()),
+            count(arrays),
+        ]);
         info.extend(captured.iter().chain(&words).map(|local| Operand::Local(*local)));
         for sum in sums {
             if let Sum::Array { object: _, first, size } = sum {

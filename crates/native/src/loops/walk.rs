@@ -34,7 +34,7 @@ pub(crate) fn operands(stmt: &Stmt) -> Vec<Operand> {
             all.extend(captured.iter().map(|local| Operand::Local(*local)));
             for sum in sums {
                 match sum {
-                    Sum::Word(local) => all.push(Operand::Local(*local)),
+                    Sum::Word(local, _) => all.push(Operand::Local(*local)),
                     Sum::Array { object: _, first, size } => all.extend([Operand::Local(*first), *size]),
                 }
             }
@@ -74,7 +74,7 @@ pub(crate) fn writes(stmt: &Stmt) -> Vec<Local> {
         Stmt::Call { outs, .. } => outs.clone(),
         Stmt::Runtime { out, .. } => out.iter().copied().collect(),
         Stmt::Parallel { sums, .. } => {
-            let word = |sum: &Sum| if let Sum::Word(local) = sum { Some(*local) } else { None };
+            let word = |sum: &Sum| if let Sum::Word(local, _) = sum { Some(*local) } else { None };
             sums.iter().filter_map(word).collect()
         }
         Stmt::Store { .. }
@@ -146,7 +146,7 @@ impl Renaming<'_> {
 
     fn sum(&mut self, sum: &Sum) -> Sum {
         match sum {
-            Sum::Word(local) => Sum::Word(self.local(*local)),
+            Sum::Word(local, join) => Sum::Word(self.local(*local), *join),
             Sum::Array { object, first, size } => Sum::Array {
                 object: object.map(|object| self.local(object)),
                 first: self.local(*first),

@@ -6,7 +6,7 @@
 )]
 
 use super::{ArrayPlace, Lower, Operand, Stmt, Value, Word, word};
-use crate::loops::{Failure, Int, Local, Runtime, Sum};
+use crate::loops::{Failure, Int, Join, Local, Runtime, Sum};
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Compare, Requirement};
 use wengert_ir::{Atom, Elem, Ty, Var};
@@ -62,7 +62,7 @@ impl Lower<'_> {
             (_, product) => Operand::Int(i64::from(product)),
         };
         self.emit(Stmt::Set(total, Value::Copy(neutral)));
-        let sums = if product { Vec::new() } else { vec![Sum::Word(total)] };
+        let sums = if product { Vec::new() } else { vec![Sum::Word(total, Join::Add)] };
         self.for_each_adding(size, sums, |this, i| {
             let x = item(this, i);
             let sum = Operand::Local(total);
@@ -105,7 +105,9 @@ impl Lower<'_> {
         self.emit(Stmt::Set(place, Value::Copy(Operand::Int(0))));
         // Almost always the next one is not better: a branch is cheaper than a choice for which the next one waits.
         let not_better = if largest { Compare::Ge } else { Compare::Le };
-        self.for_each(size, false, |this, i| {
+        let join = if largest { Join::Largest } else { Join::Smallest };
+        let sums = vec![Sum::Word(best, join), Sum::Word(place, Join::Place)];
+        self.for_each_adding(size, sums, |this, i| {
             let x = this.load(a.first, i, a.elem);
             let best_now = Operand::Local(best);
             let take = |this: &mut Self| {

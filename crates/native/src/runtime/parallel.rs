@@ -11,7 +11,9 @@ use super::context::{Context, Raised, leave_with, state};
 use super::heap::{word, words, words_mut};
 use super::pool::{Job, Outcome, Run};
 use super::stack::Entry;
+use crate::loops::Join;
 use std::ffi::c_void;
+use wengert_prim::special;
 
 /// The work of a part at least.
 const GRAIN: f64 = 32_768.0;
@@ -24,7 +26,7 @@ const EACH: f64 = 64.0;
 const STEP: i64 = 8;
 
 /// What is in front of the description of a loop: its length, its work, whether it goes backward, how many words are captured,
-/// how many sums are words, which of them are reals, and how many are arrays. There follow the captured words, the sums,
+/// how many sums are words, how each is put together ([`Join::code`], four bits for each), and how many are arrays. There follow the captured words, the sums,
 /// and for each array which captured word is its address, and how many numbers it has.
 pub(crate) const HEAD: usize = 7;
 
@@ -40,8 +42,8 @@ pub(crate) struct Loop {
     captured: Vec<u64>,
     /// The sums at the start.
     sums: Vec<u64>,
-    /// Which of them are reals.
-    reals: u64,
+    /// How each is put together.
+    joins: u64,
     /// Among the captured words, and how many numbers.
     arrays: Vec<(usize, i64)>,
 }
@@ -49,7 +51,7 @@ pub(crate) struct Loop {
 impl Loop {
     fn new(entry: Entry, info: &[u64]) -> Option<Loop> {
         let (head, mut rest) = info.split_at_checked(HEAD)?;
-        let [len, work, backward, captured, sums, reals, arrays] = *head else { return None };
+        let [len, work, backward, captured, sums, joins, arrays] = *head else { return None };
         let mut take = |count: u64| {
             let (taken, others) = rest.split_at_checked(usize::try_from(count).ok()?)?;
             rest = others;
@@ -65,7 +67,7 @@ impl Loop {
         let arrays: Vec<(usize, i64)> = arrays.collect();
         let len = len.cast_signed();
         let (size, parts) = division(len, f64::from_bits(work), &arrays);
-        Some(Loop { entry, len, backward: backward != 0, size, parts, captured, sums, reals, arrays })
+        Some(Loop { entry, len, backward: backward != 0, size, parts, captured, sums, joins, arrays })
     }
 
     /// What a part is given, with other arrays to add to.
@@ -80,26 +82,49 @@ impl Loop {
                 *word = *array;
             }
         }
-        args.extend(self.sums.iter().enumerate().map(|(place, sum)| match (part, self.is_real(place)) {
+        let start = |(place, sum): (usize, &u64)| match (part, self.join(place)) {
             (0, _) => *sum,
-            (_, true) => (-0.0_f64).to_bits(),
-            (_, false) => 0,
-        }));
+            (_, Some((Join::Add, true))) => (-0.0_f64).to_bits(),
+            (_, Some((Join::Add, false))) => 0,
+            // The largest of all is no larger if one more starts with what was the largest before the loop.
+            (_, _) => *sum,
+        };
+        args.extend(self.sums.iter().enumerate().map(start));
         args
     }
 
-    fn is_real(&self, place: usize) -> bool {
-        self.reals >> place & 1 == 1
+    /// How a sum is put together, and whether it is a real.
+    fn join(&self, place: usize) -> Option<(Join, bool)> {
+        const JOINS: [Join; 6] =
+            [Join::Add, Join::Max, Join::Min, Join::Largest, Join::Smallest, Join::Place];
+        let code = self.joins >> (4 * place) & 15;
+        Some((*JOINS.get(usize::try_from(code / 2).ok()?)?, code % 2 == 1))
     }
 
     /// Adds what a part has found.
     fn add(&self, part: usize, sums: &mut [u64], found: &[u64]) {
+        // Whether the largest is one of this part, so that its place is too.
+        let mut better = false;
         for (place, (sum, more)) in sums.iter_mut().zip(found).enumerate() {
-            *sum = match (part, self.is_real(place)) {
-                (0, _) => *more,
-                (_, true) => (f64::from_bits(*sum) + f64::from_bits(*more)).to_bits(),
-                (_, false) => sum.wrapping_add(*more),
+            let Some((join, real)) = self.join(place) else { continue };
+            if part == 0 {
+                *sum = *more;
+                continue;
+            }
+            let (old, new) = (*sum, *more);
+            let value = if real {
+                reals(join, f64::from_bits(old), f64::from_bits(new)).map(f64::to_bits)
+            } else {
+                ints(join, old.cast_signed(), new.cast_signed()).map(i64::cast_unsigned)
             };
+            if join != Join::Place {
+                better = value.is_some();
+            }
+            match value {
+                Some(value) => *sum = value,
+                None if join == Join::Place && better => *sum = new,
+                None => {}
+            }
         }
     }
 
@@ -117,6 +142,32 @@ impl Loop {
         let mut found = vec![0; self.sums.len()];
         run(self.entry, &self.args(part, arrays), &mut found)?;
         Ok(found)
+    }
+}
+
+/// Two reals put together; `None` if nothing changes.
+fn reals(join: Join, old: f64, new: f64) -> Option<f64> {
+    // A number that is none is larger and smaller than all, but not than one that is none.
+    let first_that_is_none = new.is_nan() && !old.is_nan();
+    match join {
+        Join::Add => Some(old + new),
+        Join::Max => Some(special::max(old, new)),
+        Join::Min => Some(special::min(old, new)),
+        Join::Largest => (new > old || first_that_is_none).then_some(new),
+        Join::Smallest => (new < old || first_that_is_none).then_some(new),
+        Join::Place => None,
+    }
+}
+
+/// Two integers put together; `None` if nothing changes.
+fn ints(join: Join, old: i64, new: i64) -> Option<i64> {
+    match join {
+        Join::Add => Some(old.wrapping_add(new)),
+        Join::Max => Some(old.max(new)),
+        Join::Min => Some(old.min(new)),
+        Join::Largest => (new > old).then_some(new),
+        Join::Smallest => (new < old).then_some(new),
+        Join::Place => None,
     }
 }
 
