@@ -113,7 +113,7 @@ fn assigned_inside(stmts: &[Stmt], into: &mut FxHashSet<Local>) {
                 Stmt::Call { outs, .. } => into.extend(outs),
                 Stmt::Parallel { sums, .. } => {
                     for sum in sums {
-                        if let Sum::Word(local) = sum {
+                        if let Sum::Word(local, _) = sum {
                             into.insert(*local);
                         }
                     }
