@@ -11,8 +11,9 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "cheap operations are named")]
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{ArrayOp, Block, Convert, IntOp, Op, Stmt, Var};
-use wengert_ir::{Func, Ty};
+use wengert_ir::Ty;
+use wengert_ir::build::Builder;
+use wengert_ir::op::{ArrayOp, Atom, Block, Convert, IntOp, Op, Stmt, Var};
 use wengert_prim::RealOp;
 
 /// The cost of computing a variable again, at most.
@@ -30,11 +31,20 @@ pub(crate) struct Again {
 }
 
 /// What to keep of a block of a branch: only integers and truth values are computed again, of integers and truth values, so
-/// that nothing else is needed from outside of it.
-pub(crate) fn plan_arm(func: &Func, block: &Block, mentioned: &[Var]) -> Again {
+/// that nothing else is needed from outside of it; and what is read from parameters of the function, of which there is one for
+/// all iterations.
+pub(crate) fn plan_arm(code: &Builder, block: &Block, mentioned: &[Var]) -> Again {
+    let func = code.func();
     let whole = |stmt: &Stmt| {
         let mut vars = stmt.op.operand_vars();
-        vars.extend(&stmt.outs);
+        if let Op::Array(ArrayOp::Index, args) = &stmt.op
+            && args.first().and_then(Atom::var).is_some_and(|array| code.params().contains(&array))
+            && stmt.outs.iter().all(|out| func.ty(*out).rank() == 0)
+        {
+            vars.remove(0);
+        } else {
+            vars.extend(&stmt.outs);
+        }
         vars.into_iter().all(|var| matches!(func.ty(var), Ty::INT | Ty::BOOL))
     };
     plan_where(block, mentioned, &FxHashSet::default(), &whole)

@@ -650,3 +650,40 @@ entry main = main
         tape.unwrap_or_default().lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     assert!(matches!(lines.as_slice(), ["Then(Real)", rest] if rest.starts_with("Else([]")), "{made}");
 }
+
+/// What a branch in a loop reads of a parameter of the function is read again, and not kept for each iteration.
+#[test]
+fn branches_read_parameters_again() {
+    let text = "
+residual S {}
+linear f_map of f(fixed, fixed, varies) keeps S
+func f(places: []Int, ws: []Real, xs: []Real) -> []Real {
+  n = length(places)
+  ys = each i < n, place in places {
+    some = 0 < place
+    y = if some {
+      w = ws[place]
+      x = xs[place]
+      p = w * x
+      yield p
+    } else {
+      yield 1.0
+    }
+    yield y
+  }
+  return ys
+}
+func main(places: []Int, ws: []Real, xs: []Real, t: []Real) -> []Real {
+  v, r = linearize f_map(places, ws, xs)
+  g = forward f_map(r, t)
+  return g
+}
+entry main = main
+";
+    let program = wengert_ir::parse(text).expect("the text is a program");
+    let made = wengert_ir::print_used(&wengert_ad::differentiate(program));
+    let linear = made.split_once("func linear_f(").map_or("", |(_, rest)| rest);
+    assert!(linear.contains("= ws["), "{made}");
+    // The first loop gives values, and nothing for the second one.
+    assert!(made.contains("  ys = each i < n"), "{made}");
+}

@@ -350,6 +350,30 @@ fn checks_that_do_not_depend_on_the_iteration_are_made_before_a_loop() {
 }
 
 #[test]
+fn independent_iterations_run_upwards_unless_one_of_them_may_fail() {
+    let text = |read: &str| {
+        format!(
+            "func f(xs: []Real, n: Int) -> []Real {{
+                m = length(xs)
+                ys = each backward i < m, x in xs {{ k = i * n {read} s = sin(y) yield s }}
+                return ys
+            }}
+            entry f = f"
+        )
+    };
+    let safe = text("y = x * 2.0");
+    let made = text_of(&safe, Math::Library);
+    assert_eq!((made.matches("i--)").count(), made.matches("wg_sin_main(").count() > 1), (0, true), "{made}");
+    is_close(&safe, &[Value::reals([1.0, 2.0, 1e300]), Value::Int(1)]);
+    let unsafe_text = text("y = xs[k]");
+    assert_eq!(text_of(&unsafe_text, Math::Library).matches("i--)").count(), 1);
+    // The last iteration is the first.
+    if let Some(failure) = failure(&unsafe_text, &[Value::reals([1.0, 2.0, 3.0]), Value::Int(7)]) {
+        assert_eq!(failure.fault, Fault::Index { index: 14, size: 3 });
+    }
+}
+
+#[test]
 fn checks_stay_behind_what_may_fail_first() {
     let text = r"
         func f(xs: []Real, ys: []Real, places: []Int, k: Int) -> Real {

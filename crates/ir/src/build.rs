@@ -61,6 +61,11 @@ impl Builder {
         &self.func
     }
 
+    /// The parameters of the function so far.
+    pub fn params(&self) -> &[Var] {
+        &self.around.first().unwrap_or(&self.block).params
+    }
+
     /// The function, with these results.
     pub fn finish(mut self, results: Vec<Atom>) -> Func {
         while !self.around.is_empty() {

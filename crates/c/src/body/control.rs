@@ -187,6 +187,9 @@ impl Body<'_, '_> {
         if !self.unit.fast {
             return self.once(run);
         }
+        // Where nothing can fail, nobody sees which of independent iterations comes first.
+        let upward = Run { backward: run.backward && self.may_fail(run.body), ..run.clone() };
+        let run = if run.independent { &upward } else { run };
         if run.independent && !run.backward && self.can_run_again(run.body) {
             return self.main_paths(run, &[]);
         }
@@ -213,6 +216,27 @@ impl Body<'_, '_> {
         self.in_any_order(run, plan);
         self.depth -= 1;
         self.put("}");
+    }
+
+    /// Whether something in the body of an innermost loop fails that is not checked before the loop.
+    fn may_fail(&self, stmts: &[Stmt]) -> bool {
+        stmts.iter().any(|stmt| match stmt {
+            Stmt::Set(..) | Stmt::Store { .. } => false,
+            check if self.skipped.contains(&std::ptr::from_ref(check)) => false,
+            Stmt::If { cond: _, then, otherwise } => stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+                self.may_fail(then) || self.may_fail(otherwise)
+            }),
+            Stmt::Switch { .. }
+            | Stmt::For { .. }
+            | Stmt::Parallel { .. }
+            | Stmt::While { .. }
+            | Stmt::Call { .. }
+            | Stmt::Runtime { .. }
+            | Stmt::Retain(..)
+            | Stmt::Release(..)
+            | Stmt::Free(..)
+            | Stmt::Fail(..) => true,
+        })
     }
 
     /// An innermost loop whose iterations may come in any order.
