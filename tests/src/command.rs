@@ -119,6 +119,9 @@ pub fn shell_in(folder: &Path, line: &str) -> Ran {
 fn run(mut command: Command, folder: &Path, input: &str) -> Ran {
     command.current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.env("NO_COLOR", "1").env_remove("RUST_BACKTRACE");
+    if std::env::var_os("WENGERT_CACHE").is_none() {
+        command.env("WENGERT_CACHE", build_folder().join("libraries"));
+    }
     let mut child = command.spawn().expect("the program can be started");
     let stdin = child.stdin.take();
     let stdout = child.stdout.take();

@@ -5,6 +5,7 @@
 //! written under names of their own and then renamed, so that several programs may do this at once. When the folder has
 //! grown too large, the files that were not used for longest go.
 
+use crate::cache::{cache_folder, checksum, evict, machine, make_private};
 use crate::errors;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -13,13 +14,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 use wengert_base::Diagnostic;
 
-/// The folder may be so large.
-const LARGEST: u64 = 256 << 20;
-/// Files that nobody has finished are removed after so long.
-const FORGOTTEN: Duration = Duration::from_secs(3600);
 /// What stands behind the last byte of a library, before its length and checksum.
 const MARK: &[u8; 8] = b"wengert1";
 
@@ -192,63 +189,12 @@ fn in_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-/// What the machine code depends on beside the compiler: the features of the processor that matter.
-fn machine() -> String {
-    let mut machine = std::env::consts::ARCH.to_string();
-    #[cfg(target_arch = "x86_64")]
-    for (name, has) in [
-        ("avx", std::arch::is_x86_feature_detected!("avx")),
-        ("avx2", std::arch::is_x86_feature_detected!("avx2")),
-        ("fma", std::arch::is_x86_feature_detected!("fma")),
-        ("bmi2", std::arch::is_x86_feature_detected!("bmi2")),
-        ("avx512f", std::arch::is_x86_feature_detected!("avx512f")),
-        ("avx512vl", std::arch::is_x86_feature_detected!("avx512vl")),
-        ("avx512dq", std::arch::is_x86_feature_detected!("avx512dq")),
-        ("avx512vnni", std::arch::is_x86_feature_detected!("avx512vnni")),
-        ("avx512vp2intersect", std::arch::is_x86_feature_detected!("avx512vp2intersect")),
-    ] {
-        if has {
-            machine.push(' ');
-            machine.push_str(name);
-        }
-    }
-    machine
-}
-
-/// `$WENGERT_CACHE`, `$XDG_CACHE_HOME/wengert` or `~/.cache/wengert`, if files can be made there.
-fn cache_folder() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = set("WENGERT_CACHE")
-        .or_else(|| set("XDG_CACHE_HOME").map(|folder| folder.join("wengert")))
-        .or_else(|| set("HOME").map(|home| home.join(".cache").join("wengert")))?;
-    make_private(&folder).ok()?;
-    Some(folder)
-}
-
-/// Makes a folder in which only this user can put files.
-fn make_private(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)?;
-    let probe = folder.join(format!(".{}", std::process::id()));
-    File::create(&probe)?;
-    fs::remove_file(probe)
-}
-
 fn temporary_folder() -> io::Result<PathBuf> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("wengert-{}-{number}", std::process::id()));
     make_private(&folder)?;
     Ok(folder)
-}
-
-fn checksum(bytes: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    bytes.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Whether a library is complete and was made of this text.
@@ -261,32 +207,4 @@ fn is_whole(path: &Path, source: &Path, text: &str) -> bool {
     expected.extend((code.len() as u64).to_le_bytes());
     expected.extend(checksum(code).to_le_bytes());
     tail == expected && fs::read(source).is_ok_and(|made_of| made_of == text.as_bytes())
-}
-
-/// Removes the files that were not used for longest until the folder is small enough, and what was left unfinished.
-fn evict(folder: &Path, keep: &str) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    let mut files = Vec::new();
-    for entry in entries.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let Ok(data) = entry.metadata() else { continue };
-        let used = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-        if name.contains(".tmp.") {
-            if used.elapsed().is_ok_and(|age| age > FORGOTTEN) {
-                let _ = fs::remove_file(entry.path());
-            }
-        } else if data.is_file() {
-            files.push((used, name, data.len()));
-        }
-    }
-    files.sort();
-    let mut size: u64 = files.iter().map(|(_, _, size)| size).sum();
-    for (_, name, bytes) in files {
-        if size <= LARGEST {
-            return;
-        }
-        if !name.starts_with(keep) && fs::remove_file(folder.join(name)).is_ok() {
-            size -= bytes;
-        }
-    }
 }

@@ -86,7 +86,7 @@ pub(crate) fn line_of(sources: &SourceMap, library: &[SourceId], span: Span) -> 
 }
 
 /// The definitions that a definition needs, itself the last, and the types of all.
-fn needed(program: &Program, entry: Name) -> Program {
+pub(crate) fn needed(program: &Program, entry: Name) -> Program {
     let mut names = IndexSet::from([entry]);
     let mut next = 0;
     while let Some(name) = names.get_index(next).copied() {

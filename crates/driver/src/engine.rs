@@ -32,6 +32,8 @@ pub struct Options {
     pub strict: bool,
     /// Machine code divides short loops between threads too: for tests.
     pub short_loops: bool,
+    /// Machine code is kept on disk for later, and was perhaps kept before.
+    pub cache: bool,
     /// Passes of the optimizer to leave out.
     pub without: Vec<String>,
 }

@@ -18,6 +18,7 @@
 
 pub mod bench;
 mod build;
+mod cache;
 pub mod calculus;
 mod compiler;
 pub mod cost;

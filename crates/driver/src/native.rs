@@ -7,8 +7,9 @@ mod machine;
 
 pub(crate) use machine::Machine;
 
+use crate::cache;
 use crate::compiler::Compiler;
-use crate::emit::Stage;
+use crate::emit::{self, Stage};
 use crate::engine::{Engine, Options};
 use crate::errors;
 use std::rc::Rc;
@@ -29,6 +30,8 @@ pub(crate) struct Target {
     maker: Maker,
     manner: Manner,
     passes: Passes,
+    /// Whether machine code is kept on disk.
+    cache: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +54,54 @@ impl Target {
             Engine::C => Maker::C,
         };
         let manner = Manner { strict: options.strict, short_loops: options.short_loops };
-        Some(Target { maker, manner, passes: passes(options) })
+        Some(Target { maker, manner, passes: passes(options), cache: options.cache })
+    }
+
+    /// Machine code of a definition; from the cache, if it is there.
+    fn ready(
+        &self,
+        program: &Program,
+        entry: (Name, &[TypeArg]),
+        library: &[SourceId],
+        arity: usize,
+        limits: Limits,
+    ) -> Result<Native, Diagnostic> {
+        let kept = self.cache && matches!(self.maker, Maker::Jit);
+        let key = kept.then(|| self.key(program, entry, library, arity));
+        let known = key.and_then(cache::load);
+        if let Some(native) = known.and_then(|bytes| Native::restore(&bytes, limits.clone())) {
+            return Ok(native);
+        }
+        let unit = unit(program, entry, library, arity, &self.passes)?;
+        let native = self.make(unit, limits)?;
+        if let Some((key, bytes)) = key.zip(native.save().filter(|_| kept)) {
+            cache::store(key, &bytes);
+        }
+        Ok(native)
+    }
+
+    /// A name made of all that the machine code of a definition depends on.
+    fn key(
+        &self,
+        program: &Program,
+        (name, type_args): (Name, &[TypeArg]),
+        library: &[SourceId],
+        arity: usize,
+    ) -> u128 {
+        let needed = emit::needed(program, name);
+        let text = wengert_core::print(&needed);
+        let type_args: Vec<String> = type_args.iter().map(ToString::to_string).collect();
+        let manner = (self.manner.strict, self.manner.short_loops, &self.passes.without);
+        let mut spans = Vec::new();
+        for def in needed.defs.values() {
+            spans.push(def.span);
+            let mut terms = vec![&def.body];
+            while let Some(term) = terms.pop() {
+                spans.push(term.span);
+                term.push_children(&mut terms);
+            }
+        }
+        cache::key(&(text, name.as_str(), type_args, spans, library, arity, manner))
     }
 
     /// Machine code of a program whose derivatives are made.
@@ -83,8 +133,7 @@ pub(crate) fn call(
     limits: Limits,
     interp: &mut Interp,
 ) -> Result<Value, Diagnostic> {
-    let unit = unit(program, entry, library, args.len(), &target.passes)?;
-    let mut native = target.make(unit, limits)?;
+    let mut native = target.ready(program, entry, library, args.len(), limits)?;
     let mut form = Form { program, entry_data: native.entry().data.clone(), interp };
     let mut flat = Vec::new();
     for (arg, layout) in args.iter().zip(&native.entry().params) {

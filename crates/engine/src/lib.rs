@@ -19,6 +19,7 @@ use wengert_native::Compiled;
 use wengert_native::library::Made;
 
 mod exports;
+mod kept;
 mod ready;
 
 pub use exports::{CFunction, Role, c_library, c_names};

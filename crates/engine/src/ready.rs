@@ -48,6 +48,13 @@ impl Native {
         }
     }
 
+    pub(crate) fn machine_code(&self) -> Option<Vec<u8>> {
+        match &self.code {
+            Code::Machine(compiled) => compiled.save(),
+            Code::Ir(..) => None,
+        }
+    }
+
     /// How to call it.
     pub fn entry(&self) -> &Entry {
         &self.entry

@@ -3,13 +3,14 @@
 #![expect(unsafe_code, reason = "machine code is called")]
 
 mod loaded;
+mod restored;
 
 pub use loaded::Loaded;
 
 use crate::blocks;
 use crate::dead;
 use crate::faults::fault;
-use crate::jit::Code;
+use crate::jit::{Code, Kept};
 use crate::library::{Library, Made};
 use crate::loops::{Failure, Program as Loops};
 use crate::lower::{lower, lower_marked};
@@ -31,6 +32,8 @@ pub struct Compiled {
     loops: Loops,
     machine: Box<dyn Machine>,
     limit: u64,
+    /// The machine code, to be kept for another process.
+    kept: Option<(Math, Kept)>,
 }
 
 /// How functions of reals are computed.
@@ -143,17 +146,18 @@ impl Compiled {
             blocks::split(&mut loops);
         }
         let entries: Vec<FuncId> = program.entries.values().copied().collect();
-        let code = Code::compile(&loops, &entries, math)?;
+        let mut code = Code::compile(&loops, &entries, math)?;
+        let kept = code.kept.take().filter(|_| mark.is_none()).map(|kept| (math, kept));
         let context = Context::new(&loops, code.kinds.clone(), limit, stopped)
             .ok_or("there is no address space for a stack")?;
         let machine = Box::new(Jit { context, code });
-        Ok((Compiled { program, loops, machine, limit }, spans))
+        Ok((Compiled { program, loops, machine, limit, kept }, spans))
     }
 
     /// Opens a library that another compiler has made of a program.
     pub fn open(path: &str, made: Made, limit: u64, stopped: Arc<AtomicU64>) -> Result<Compiled, String> {
         let machine = Box::new(Library::open(path, made.entries, made.kinds, limit, stopped)?);
-        Ok(Compiled { program: made.program, loops: made.loops, machine, limit })
+        Ok(Compiled { program: made.program, loops: made.loops, machine, limit, kept: None })
     }
 
     /// How many threads make loops from now on. Results do not depend on it.

@@ -8,10 +8,13 @@
 
 mod body;
 mod choices;
+mod keep;
 mod lanes;
 mod real;
 mod value;
 mod vector;
+
+pub(crate) use keep::Kept;
 
 use crate::compiled::Math;
 use crate::loops::{Func, Kind, Program, Word};
@@ -24,6 +27,7 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId as ModuleFunc, Linkage, Module, default_libcall_names};
+use keep::Made;
 use rustc_hash::FxHashMap;
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Id, Table};
@@ -35,6 +39,8 @@ pub(crate) struct Code {
     pub(crate) entries: Vec<(FuncId, stack::Entry)>,
     /// The kinds that the code gives to the runtime by number.
     pub(crate) kinds: Vec<Kind>,
+    /// The same for other processes.
+    pub(crate) kept: Option<Kept>,
 }
 
 impl Code {
@@ -52,17 +58,11 @@ impl Code {
         for entry in entries {
             wrappers.push((*entry, compiler.entry(*entry)?));
         }
-        let Compiler { mut module, kinds, .. } = compiler;
+        let Compiler { mut module, kinds, made, .. } = compiler;
         module.finalize_definitions().map_err(|error| error.to_string())?;
-        let entries = wrappers
-            .into_iter()
-            .map(|(id, wrapper)| {
-                let code = module.get_finalized_function(wrapper);
-                // SAFETY: the wrapper was compiled with exactly this signature.
-                (id, unsafe { std::mem::transmute::<*const u8, stack::Entry>(code) })
-            })
-            .collect();
-        Ok(Code { module: Some(module), entries, kinds })
+        let kept = Kept::new(&module, made, &wrappers, &kinds);
+        let entries = wrappers.into_iter().map(|(id, wrapper)| (id, address(&module, wrapper))).collect();
+        Ok(Code { module: Some(module), entries, kinds, kept })
     }
 
     /// The code of each function before machine code is made of it.
@@ -86,6 +86,13 @@ impl Drop for Code {
     }
 }
 
+/// The address of a wrapper.
+fn address(module: &JITModule, wrapper: ModuleFunc) -> stack::Entry {
+    let code = module.get_finalized_function(wrapper);
+    // SAFETY: the wrapper was compiled with exactly this signature.
+    unsafe { std::mem::transmute::<*const u8, stack::Entry>(code) }
+}
+
 /// The compilation of a program.
 struct Compiler<'a> {
     program: &'a Program,
@@ -98,6 +105,8 @@ struct Compiler<'a> {
     kinds: Vec<Kind>,
     /// The entries of parts of loops.
     parts: FxHashMap<FuncId, ModuleFunc>,
+    /// Machine code to be kept, as long as all of it can be.
+    made: Option<Vec<Made>>,
 }
 
 /// A failure of the code generator; it is a bug.
@@ -105,28 +114,33 @@ fn internal(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
+/// An empty module that knows the runtime.
+fn module(math: Math) -> Result<JITModule, String> {
+    let mut flags = settings::builder();
+    for (name, value) in [
+        ("use_colocated_libcalls", "false"),
+        ("is_pic", "false"),
+        ("opt_level", "speed"),
+        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+    ] {
+        flags.set(name, value).map_err(internal)?;
+    }
+    let isa = cranelift_native::builder()?.finish(settings::Flags::new(flags)).map_err(internal)?;
+    let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+    for (name, address) in symbols() {
+        builder.symbol(name, address);
+    }
+    if math == Math::Fast {
+        builder.symbols(blocks::scalars());
+        builder.symbol("matmul", product::matmul_fast as *const u8);
+        builder.symbol("add_product", product::fast as *const u8);
+    }
+    Ok(JITModule::new(builder))
+}
+
 impl<'a> Compiler<'a> {
     fn new(program: &'a Program, math: Math) -> Result<Compiler<'a>, String> {
-        let mut flags = settings::builder();
-        for (name, value) in [
-            ("use_colocated_libcalls", "false"),
-            ("is_pic", "false"),
-            ("opt_level", "speed"),
-            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
-        ] {
-            flags.set(name, value).map_err(internal)?;
-        }
-        let isa = cranelift_native::builder()?.finish(settings::Flags::new(flags)).map_err(internal)?;
-        let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-        for (name, address) in symbols() {
-            builder.symbol(name, address);
-        }
-        if math == Math::Fast {
-            builder.symbols(blocks::scalars());
-            builder.symbol("matmul", product::matmul_fast as *const u8);
-            builder.symbol("add_product", product::fast as *const u8);
-        }
-        let mut module = JITModule::new(builder);
+        let mut module = module(math)?;
         let mut imports = FxHashMap::default();
         for (name, params, result) in signatures() {
             let mut signature = module.make_signature();
@@ -150,12 +164,22 @@ impl<'a> Compiler<'a> {
             imports,
             parts: FxHashMap::default(),
             kinds: Vec::new(),
+            made: Some(Vec::new()),
         })
     }
 
     fn function(&mut self, id: FuncId, func: &Func) -> Result<(), String> {
         let mut context = self.build(id, func);
-        self.module.define_function(*self.funcs.at(id), &mut context).map_err(|error| format!("{error:?}"))
+        self.define(*self.funcs.at(id), &mut context)
+    }
+
+    fn define(&mut self, id: ModuleFunc, context: &mut Context) -> Result<(), String> {
+        let made = keep::define(&mut self.module, id, context)?;
+        self.made = self.made.take().zip(made).map(|(mut all, made)| {
+            all.push(made);
+            all
+        });
+        Ok(())
     }
 
     fn build(&mut self, id: FuncId, func: &Func) -> Context {
@@ -201,7 +225,7 @@ impl<'a> Compiler<'a> {
         }
         builder.ins().return_(&[]);
         builder.finalize(self.module.target_config());
-        self.module.define_function(wrapper, &mut context).map_err(|error| format!("{error:?}"))?;
+        self.define(wrapper, &mut context)?;
         Ok(wrapper)
     }
 

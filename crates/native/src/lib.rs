@@ -14,6 +14,7 @@ pub mod lower;
 mod memory;
 mod parallel;
 mod runtime;
+pub mod saved;
 mod values;
 
 /// The loop program of an IR program, which is verified and has no derivative left to make, with the parts of loops that may be

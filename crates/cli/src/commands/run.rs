@@ -58,7 +58,7 @@ pub(crate) fn cost(
 impl How {
     fn options(&self) -> Options {
         let (engine, strict, without) = (self.engine.into(), self.strict, self.without.clone());
-        Options { engine, strict, without, ..options(&self.limits) }
+        Options { engine, strict, without, cache: true, ..options(&self.limits) }
     }
 }
 
