@@ -5,6 +5,7 @@
 
 mod latency;
 mod page;
+pub(crate) mod threads;
 
 use crate::suite::{Outcome, Suite};
 use serde_json::{Value, json};
@@ -151,7 +152,7 @@ fn row(kernel: &Kernel, plan: &Plan, binary: Option<&Path>) -> Row {
                 (None, None) => continue,
                 (None, Some(binary)) => by_hand(binary, kernel, plan),
                 (Some(engine), _) if engine.require().is_err() => continue,
-                (Some(engine), _) => by_us(*engine, kernel, plan),
+                (Some(engine), _) => by_us(&options(*engine, plan), kernel, plan),
             };
             let Some(known) = row.times.get_mut(place) else { continue };
             match times {
@@ -219,9 +220,12 @@ fn by_hand(binary: &Path, kernel: &Kernel, plan: &Plan) -> Result<[Time; 2], Str
     Ok([time(primal)?, time(gradient)?])
 }
 
-fn by_us(engine: Engine, kernel: &Kernel, plan: &Plan) -> Result<[Time; 2], String> {
-    let options = Options { engine, max_memory: Some(plan.memory), ..Options::default() };
-    let mut suite = Suite::new(plan.folder.clone(), options);
+fn options(engine: Engine, plan: &Plan) -> Options {
+    Options { engine, max_memory: Some(plan.memory), ..Options::default() }
+}
+
+fn by_us(options: &Options, kernel: &Kernel, plan: &Plan) -> Result<[Time; 2], String> {
+    let mut suite = Suite::new(plan.folder.clone(), options.clone());
     let runs = Runs { count: 3, time: Duration::from_secs_f64(plan.seconds) };
     let size = json!([kernel.size]).to_string();
     let mut time = |function: &str| {

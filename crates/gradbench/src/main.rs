@@ -85,6 +85,9 @@ enum Measure {
         /// How long each function is repeated in each round
         #[arg(long, value_name = "SECONDS", default_value = "0.3")]
         seconds: f64,
+        /// Instead: with so many threads beside one, through C
+        #[arg(long, value_name = "N")]
+        threads: Option<usize>,
     },
     /// Put tables into README.md and pictures into the folder `plots`
     Report {
@@ -149,9 +152,13 @@ fn measure(command: Measure) -> io::Result<bool> {
         Measure::Connect { name, eval, tool, label, log } => {
             Ok(connect::connect((&name, &label), &eval, &tool, &log)? == 0)
         }
-        Measure::Kernels { names, folder, rounds, seconds } => {
+        Measure::Kernels { names, folder, rounds, seconds, threads } => {
             let memory = memory_of_the_machine().unwrap_or(MEMORY);
-            kernels::measure(&kernels::Plan { folder, names, rounds, seconds, memory })
+            let plan = kernels::Plan { folder, names, rounds, seconds, memory };
+            match threads {
+                None => kernels::measure(&plan),
+                Some(threads) => kernels::threads::measure(&plan, threads),
+            }
         }
         Measure::Report { results, folder } => report::report(&results, &folder).map(|()| true),
     }

@@ -30,12 +30,17 @@ pub(crate) fn report(results: &[std::path::PathBuf], folder: &Path) -> io::Resul
 
 /// Replaces what stands between the marks of a page.
 pub(crate) fn put(page: &Path, text: &str) -> io::Result<()> {
+    put_between(page, (BEGIN, END), text)
+}
+
+/// The same with other marks.
+pub(crate) fn put_between(page: &Path, (first, last): (&str, &str), text: &str) -> io::Result<()> {
     let old = std::fs::read_to_string(page)?;
-    let (Some(begin), Some(end)) = (old.find(BEGIN), old.find(END)) else {
-        return Err(io::Error::other(format!("{} lacks the marks `{BEGIN}` and `{END}`", page.display())));
+    let (Some(begin), Some(end)) = (old.find(first), old.find(last)) else {
+        return Err(io::Error::other(format!("{} lacks the marks `{first}` and `{last}`", page.display())));
     };
     let (before, after) = (old.get(..begin).unwrap_or_default(), old.get(end..).unwrap_or_default());
-    std::fs::write(page, format!("{before}{BEGIN}\n\n{text}{after}"))
+    std::fs::write(page, format!("{before}{first}\n\n{text}{after}"))
 }
 
 /// The summary, then a table for each eval.

@@ -74,7 +74,7 @@ fn shown(number: Option<f64>, show: impl Fn(f64) -> String) -> String {
     number.map_or_else(|| "–".to_string(), show)
 }
 
-fn nanoseconds(number: f64) -> String {
+pub(super) fn nanoseconds(number: f64) -> String {
     time(number.max(0.0).round() as u64)
 }
 
@@ -116,7 +116,8 @@ pub(super) fn text(measured: &Measured) -> String {
             let _ = writeln!(page, "**{} is wrong.** {complaint}\n", kernel.name);
         });
     }
-    page.push_str(&circumstances(measured));
+    let by_hand = measured.compiler.as_deref().unwrap_or("no C++ compiler");
+    page.push_str(&circumstances(&format!("By hand: {by_hand}.")));
     page
 }
 
@@ -145,7 +146,7 @@ fn losses(measured: &Measured, tool: usize) -> String {
 }
 
 /// Machine, date, versions.
-fn circumstances(measured: &Measured) -> String {
+pub(super) fn circumstances(more: &str) -> String {
     let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let processor = processor.lines().find_map(|line| line.strip_prefix("model name"));
     let processor =
@@ -158,11 +159,10 @@ fn circumstances(measured: &Measured) -> String {
         first_line("date", &["-u", "+%Y-%m-%d %H:%M UTC"]),
         first_line("git", &["rev-parse", "--short", "HEAD"]),
     );
-    let by_hand = measured.compiler.as_deref().unwrap_or("no C++ compiler");
     let c = first_line("cc", &["--version"]);
     format!(
-        "Measured on {date} at commit {commit} (version {}), {processor}, {pinned}, load {load} at the end. By hand: \
-         {by_hand}. `wengert-c` uses {c}.\n\n",
+        "Measured on {date} at commit {commit} (version {}), {processor}, {pinned}, load {load} at the end. {more} \
+         `wengert-c` uses {c}.\n\n",
         env!("CARGO_PKG_VERSION")
     )
 }
