@@ -293,3 +293,12 @@ static WG_UNUSED void wg_matmul(
     memset(out, 0, (size_t)(n * width) * 8);
     wg_add_one_product(out, n, m, width, 0, a, b);
 }
+
+static inline WG_UNUSED void wg_matvec(
+    const double *restrict a, const double *restrict b, double *restrict out, word n, word m) {
+    for (word i = 0; i < n; i++) {
+        double sum = 0.0;
+        wg_add_dot_fast(&sum, a + i * m, b, 1, m, 0);
+        out[i] = sum;
+    }
+}

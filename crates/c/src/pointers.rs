@@ -194,7 +194,9 @@ impl Walk<'_> {
 
     fn runtime(&mut self, call: Runtime, args: &[Operand]) {
         match call {
-            Runtime::MatMul | Runtime::AddProduct => args.iter().for_each(|arg| self.used(*arg, true)),
+            Runtime::MatMul | Runtime::MatVec | Runtime::AddProduct => {
+                args.iter().for_each(|arg| self.used(*arg, true))
+            }
             Runtime::CopyWords => {
                 if let [from, to, ..] = args {
                     self.join(*from, *to);

@@ -318,7 +318,7 @@ impl<'p> Unit<'p> {
             R::SortReal | R::SortInt | R::SortText | R::ArgSortReal | R::ArgSortInt | R::ArgSortText => {
                 self.parts.order = true;
             }
-            R::MatMul | R::AddProduct => self.parts.matmul = true,
+            R::MatMul | R::MatVec | R::AddProduct => self.parts.matmul = true,
             R::Power | R::Polygamma => self.parts.functions = true,
             R::IntPower | R::CopyWords | R::ZeroWords | R::Map | R::Scratch => {}
         }
@@ -340,6 +340,7 @@ impl<'p> Unit<'p> {
             R::ArgSortInt => "wg_argsort_int",
             R::ArgSortText => "wg_argsort_text",
             R::MatMul => "wg_matmul",
+            R::MatVec => "wg_matvec",
             R::AddProduct => "wg_add_product",
             R::CopyWords => "wg_copy",
             R::ZeroWords => "wg_zero",
@@ -356,7 +357,9 @@ impl<'p> Unit<'p> {
             R::TextAppend | R::ShowReal | R::ShowInt | R::ShowText | R::TextJoin => true,
             R::SortReal | R::SortInt | R::SortText | R::ArgSortReal | R::ArgSortInt | R::ArgSortText => true,
             R::Power | R::Polygamma | R::IntPower | R::TextLength | R::TextCompare => false,
-            R::MatMul | R::AddProduct | R::CopyWords | R::ZeroWords | R::Map | R::Scratch => false,
+            R::MatMul | R::MatVec | R::AddProduct | R::CopyWords | R::ZeroWords | R::Map | R::Scratch => {
+                false
+            }
         }
     }
 }

@@ -133,6 +133,7 @@ fn module(math: Math) -> Result<JITModule, String> {
     if math == Math::Fast {
         builder.symbols(blocks::scalars());
         builder.symbol("matmul", product::matmul_fast as *const u8);
+        builder.symbol("matvec", product::matvec_fast as *const u8);
         builder.symbol("add_product", product::fast as *const u8);
     }
     Ok(JITModule::new(builder))
@@ -304,6 +305,7 @@ fn symbols() -> Vec<(&'static str, *const u8)> {
         ("polygamma", math::polygamma as *const u8),
         ("int_power", math::int_power as *const u8),
         ("matmul", product::matmul_exact as *const u8),
+        ("matvec", product::matvec_exact as *const u8),
         ("add_product", product::exact as *const u8),
         ("map", blocks::map as *const u8),
         ("scratch", blocks::scratch as *const u8),
@@ -338,6 +340,7 @@ fn signatures() -> Vec<(&'static str, Vec<Type>, Option<Type>)> {
         ("polygamma", vec![I64, I64, F64], Some(F64)),
         ("int_power", vec![I64, I64, I64], word),
         ("matmul", vec![I64; 7], None),
+        ("matvec", vec![I64; 6], None),
         ("add_product", vec![I64; 10], None),
         ("map", vec![I64; 5], None),
         ("scratch", vec![I64; 2], word),

@@ -465,6 +465,8 @@ pub enum Runtime {
     ArgSortText,
     /// First elements of two matrices and of the result, m, k, n: the product of reals.
     MatMul,
+    /// First elements of a matrix, of a vector and of the result, rows, columns: the product of reals.
+    MatVec,
     /// First element of a matrix, its rows, terms, its columns, how it is done (the sum of 1: the first factor lies transposed,
     /// 2: the second does, 4: backwards, 8: with strong zeros), first elements of two factors and of two more, or 0: adds
     /// their products.
@@ -508,6 +510,7 @@ impl Runtime {
             Runtime::ArgSortInt => "argsort_int",
             Runtime::ArgSortText => "argsort_text",
             Runtime::MatMul => "matmul",
+            Runtime::MatVec => "matvec",
             Runtime::AddProduct => "add_product",
             Runtime::CopyWords => "copy_words",
             Runtime::ZeroWords => "zero_words",

@@ -139,6 +139,11 @@ impl Lower<'_> {
         let some = self.set(Word::Int, Value::CompareInt(Compare::Ne, n, Operand::Int(0)));
         let wrong = self.set(Word::Int, Value::Int(Int::And, differ, some));
         self.fail_if(wrong, Failure::Required(Requirement::ProductSize(Name::new("matvec"))), vec![m, k]);
+        if a.elem == Elem::Real {
+            let args = vec![a.first, b.first, made.first, n, m];
+            self.emit(Stmt::Runtime { call: Runtime::MatVec, args, out: None });
+            return;
+        }
         self.for_each(n, false, |this, i| {
             let index = this.int(Int::Mul, i, m);
             let row = this.set(Word::Address, Value::Address { base: a.first, index, offset: 0 });

@@ -488,6 +488,16 @@ pub(crate) unsafe extern "C" fn matmul_exact(
     matmul(kernels().exact, Given { out, n, m, width, kind: 0 }, a, b);
 }
 
+/// See [`crate::loops::Runtime::MatVec`].
+pub(crate) unsafe extern "C" fn matvec_exact(_: *mut c_void, a: u64, b: u64, out: u64, n: i64, m: i64) {
+    matmul(kernels().exact, Given { out, n, m, width: 1, kind: 0 }, a, b);
+}
+
+/// The same, rounded as is fastest.
+pub(crate) unsafe extern "C" fn matvec_fast(_: *mut c_void, a: u64, b: u64, out: u64, n: i64, m: i64) {
+    matmul(kernels().fused, Given { out, n, m, width: 1, kind: 0 }, a, b);
+}
+
 /// The same, rounded as is fastest.
 pub(crate) unsafe extern "C" fn matmul_fast(
     _: *mut c_void,
