@@ -71,7 +71,7 @@ impl Sweep<'_> {
                 let inside = stmt.op.blocks().into_iter().any(|inner| !inner.stmts.is_empty());
                 let done = inside
                     || stmt.outs.iter().any(|out| self.is_needed(out))
-                    || !is_droppable(&stmt.op, self.total, self.counts.get(&self.id));
+                    || !is_droppable(stmt, self.total, self.counts.get(&self.id));
                 if done {
                     self.narrow(stmt);
                 }

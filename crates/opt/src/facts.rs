@@ -2,10 +2,11 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed tells nothing of lengths")]
 
+use crate::sizes::{boxes, in_range};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Convert, IntOp, Op};
 use wengert_ir::program::FuncId;
-use wengert_ir::{Atom, Block, Func, Program, Var};
+use wengert_ir::{Atom, Block, Func, Program, Stmt, Var};
 
 /// Functions that always return.
 pub(crate) fn total(program: &Program) -> FxHashSet<FuncId> {
@@ -81,33 +82,59 @@ pub(crate) fn is_safe(op: &Op, total: &FxHashSet<FuncId>) -> bool {
     }
 }
 
-/// Lengths of arrays, of each function: what is so many rows long can be made.
-pub(crate) type Counts = FxHashMap<FuncId, FxHashSet<Var>>;
-
-/// The lengths that a program asks for.
-pub(crate) fn counts(program: &Program) -> Counts {
-    let of = |func: &Func| {
-        let mut found = FxHashSet::default();
-        func.body.for_each_stmt(&mut |stmt| {
-            if let Op::Array(ArrayOp::Length(_), _) = stmt.op {
-                found.extend(&stmt.outs);
-            }
-        });
-        found
-    };
-    program.funcs.iter().map(|(id, func)| (id, of(func))).collect()
+/// What is known of the variables of a function.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// Lengths of arrays: what is so many rows long can be made.
+    counts: FxHashSet<Var>,
+    /// Results of reads and updates whose indices are in range.
+    inside: FxHashSet<Var>,
 }
 
-/// Whether an operation can be left out: as [`is_safe`], and arrays as long as others.
-pub(crate) fn is_droppable(op: &Op, total: &FxHashSet<FuncId>, counts: Option<&FxHashSet<Var>>) -> bool {
-    let as_long_as_another = match op {
+/// The same of each function.
+pub(crate) type Counts = FxHashMap<FuncId, Known>;
+
+/// The lengths that a program asks for, and the elements that are there.
+pub(crate) fn counts(program: &mut Program) -> Counts {
+    let boxes = boxes(program);
+    let of = |func: &mut Func| {
+        let mut counts = FxHashSet::default();
+        func.body.for_each_stmt(&mut |stmt| {
+            if let Op::Array(ArrayOp::Length(_), _) = stmt.op {
+                counts.extend(&stmt.outs);
+            }
+        });
+        Known { counts, inside: in_range(func, &boxes) }
+    };
+    program.funcs.iter_mut().map(|(id, func)| (id, of(func))).collect()
+}
+
+/// Whether a statement can be left out: as [`is_safe`], arrays as long as others, and elements that are there.
+pub(crate) fn is_droppable(stmt: &Stmt, total: &FxHashSet<FuncId>, known: Option<&Known>) -> bool {
+    let has = |of: fn(&Known) -> &FxHashSet<Var>, var: Option<Var>| {
+        var.is_some_and(|var| known.is_some_and(|known| of(known).contains(&var)))
+    };
+    let fine = match &stmt.op {
         Op::Array(ArrayOp::Replicate | ArrayOp::Iota, args) => {
-            let count = args.first().and_then(Atom::var);
-            count.is_some_and(|count| counts.is_some_and(|counts| counts.contains(&count)))
+            has(|known| &known.counts, args.first().and_then(Atom::var))
+        }
+        Op::Array(ArrayOp::Index | ArrayOp::Set | ArrayOp::AddAt, _) => {
+            has(|known| &known.inside, stmt.outs.first().copied())
         }
         _ => false,
     };
-    as_long_as_another || is_safe(op, total)
+    fine || is_safe(&stmt.op, total)
+}
+
+/// Whether nothing in a block fails or goes on forever, where these reads and updates are of elements that are there.
+pub(crate) fn is_total_inside(block: &Block, total: &FxHashSet<FuncId>, inside: &FxHashSet<Var>) -> bool {
+    let mut fine = true;
+    block.for_each_stmt(&mut |stmt| {
+        let there = matches!(stmt.op, Op::Array(ArrayOp::Index | ArrayOp::Set | ArrayOp::AddAt, _))
+            && stmt.outs.first().is_some_and(|out| inside.contains(out));
+        fine = fine && (there || is_safe(&stmt.op, total));
+    });
+    fine
 }
 
 fn is_safe_array_op(op: ArrayOp, args: &[Atom]) -> bool {

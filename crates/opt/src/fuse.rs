@@ -10,7 +10,8 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not joined")]
 
-use crate::facts::{is_safe, is_total, total};
+use crate::facts::{is_safe, is_total, is_total_inside, total};
+use crate::sizes::{boxes, in_range};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::program::{FuncId, VarInfo};
@@ -20,10 +21,12 @@ use wengert_prim::RealOp;
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
     let total = total(program);
+    let boxes = boxes(program);
     for (_, func) in program.funcs.iter_mut() {
+        let inside = in_range(func, &boxes);
         let uses = count_uses(&func.body);
         let mut body = std::mem::take(&mut func.body);
-        block(func, &mut body, &uses, &total);
+        Fuse { uses: &uses, total: &total, inside: &inside }.block(func, &mut body);
         func.body = body;
     }
 }
@@ -43,59 +46,72 @@ pub(crate) fn count_uses(block: &Block) -> FxHashMap<Var, usize> {
     uses
 }
 
-fn block(func: &mut Func, place: &mut Block, uses: &FxHashMap<Var, usize>, total: &FxHashSet<FuncId>) {
-    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-        for stmt in &mut place.stmts {
-            for inner in stmt.op.blocks_mut() {
-                block(func, inner, uses, total);
-            }
-        }
-        let mut at = 0;
-        while at < place.stmts.len() {
-            if let Some(maker) = maker(&place.stmts, at, uses, total) {
-                let made = place.stmts.remove(maker);
-                at -= 1;
-                if let Some(stmt) = place.stmts.get_mut(at) {
-                    join(func, made, stmt);
-                }
-                // What was joined may have a maker of its own.
-            } else {
-                at += 1;
-            }
-        }
-    });
+/// What is known of a function.
+struct Fuse<'a> {
+    /// How often variables are used.
+    uses: &'a FxHashMap<Var, usize>,
+    /// Functions that always return.
+    total: &'a FxHashSet<FuncId>,
+    /// Reads and updates of elements that are there.
+    inside: &'a FxHashSet<Var>,
 }
 
-/// The statement before `at` that makes arrays for that one only, if the two can be joined.
-fn maker(
-    stmts: &[Stmt],
-    at: usize,
-    uses: &FxHashMap<Var, usize>,
-    total: &FxHashSet<FuncId>,
-) -> Option<usize> {
-    let user = stmts.get(at)?;
-    let (inputs, len): (Vec<&Atom>, Option<&Atom>) = match &user.op {
-        Op::Loop(parts) if parts.mode != Mode::Reduce => (parts.inputs.iter().collect(), Some(&parts.len)),
-        Op::Array(ArrayOp::Sum, args) => (args.iter().collect(), None),
-        _ => return None,
-    };
-    for input in inputs {
-        let Some(var) = input.var() else { continue };
-        let Some(place) = stmts.iter().take(at).position(|stmt| stmt.outs.contains(&var)) else { continue };
-        let Some(Stmt { outs, op: Op::Loop(made), .. }) = stmts.get(place) else { continue };
-        let alone = made.mode == Mode::Each && made.accs.is_empty() && made.init.is_empty();
-        let same = len.is_none_or(|len| *len == made.len);
-        let only = outs.iter().all(|out| uses.get(out) == Some(&1) && is_input(user, *out));
-        let between = stmts.get(place + 1..at).unwrap_or_default();
-        let is_quiet = |stmt: &Stmt| {
-            is_safe(&stmt.op, total) && stmt.op.blocks().into_iter().all(|inner| is_total(inner, total))
-        };
-        let order = is_total(&made.body, total) || (between.iter().all(is_quiet) && is_quiet(user));
-        if alone && same && only && order {
-            return Some(place);
-        }
+impl Fuse<'_> {
+    fn block(&self, func: &mut Func, place: &mut Block) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            for stmt in &mut place.stmts {
+                for inner in stmt.op.blocks_mut() {
+                    self.block(func, inner);
+                }
+            }
+            let mut at = 0;
+            while at < place.stmts.len() {
+                if let Some(maker) = self.maker(&place.stmts, at) {
+                    let made = place.stmts.remove(maker);
+                    at -= 1;
+                    if let Some(stmt) = place.stmts.get_mut(at) {
+                        join(func, made, stmt);
+                    }
+                    // What was joined may have a maker of its own.
+                } else {
+                    at += 1;
+                }
+            }
+        });
     }
-    None
+
+    /// The statement before `at` that makes arrays for that one only, if the two can be joined.
+    fn maker(&self, stmts: &[Stmt], at: usize) -> Option<usize> {
+        let user = stmts.get(at)?;
+        let (inputs, len): (Vec<&Atom>, Option<&Atom>) = match &user.op {
+            Op::Loop(parts) if parts.mode != Mode::Reduce => {
+                (parts.inputs.iter().collect(), Some(&parts.len))
+            }
+            Op::Array(ArrayOp::Sum, args) => (args.iter().collect(), None),
+            _ => return None,
+        };
+        for input in inputs {
+            let Some(var) = input.var() else { continue };
+            let Some(place) = stmts.iter().take(at).position(|stmt| stmt.outs.contains(&var)) else {
+                continue;
+            };
+            let Some(Stmt { outs, op: Op::Loop(made), .. }) = stmts.get(place) else { continue };
+            let alone = made.mode == Mode::Each && made.accs.is_empty() && made.init.is_empty();
+            let same = len.is_none_or(|len| *len == made.len);
+            let only = outs.iter().all(|out| self.uses.get(out) == Some(&1) && is_input(user, *out));
+            let between = stmts.get(place + 1..at).unwrap_or_default();
+            let is_quiet = |stmt: &Stmt| {
+                is_safe(&stmt.op, self.total)
+                    && stmt.op.blocks().into_iter().all(|inner| is_total(inner, self.total))
+            };
+            let order = is_total_inside(&made.body, self.total, self.inside)
+                || (between.iter().all(is_quiet) && is_quiet(user));
+            if alone && same && only && order {
+                return Some(place);
+            }
+        }
+        None
+    }
 }
 
 fn is_input(user: &Stmt, var: Var) -> bool {

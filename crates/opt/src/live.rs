@@ -182,7 +182,7 @@ impl<'p> Mark<'p> {
     fn effects(&mut self, func: FuncId, block: &'p Block) {
         let counts = self.counts.get(&func);
         block.for_each_stmt(&mut |stmt| {
-            if !is_droppable(&stmt.op, self.total, counts) {
+            if !is_droppable(stmt, self.total, counts) {
                 self.stmt(func, stmt);
             }
         });

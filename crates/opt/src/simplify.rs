@@ -30,6 +30,8 @@ enum Made {
     Data(u32, Vec<Atom>),
     Literal(Vec<Atom>),
     Not(Atom),
+    /// Zeros in the shape of this.
+    Zeros(Atom),
 }
 
 impl Forward for Simplifier {
@@ -50,11 +52,18 @@ impl Forward for Simplifier {
         if let Some(better) = better(&stmt.op) {
             stmt.op = better;
         }
+        if let Op::Array(ArrayOp::Zeros, like) = &mut stmt.op
+            && let Some(Made::Zeros(of)) =
+                like.first().and_then(Atom::var).and_then(|var| self.made.get(&var))
+        {
+            *like = vec![of.clone()];
+        }
         self.lengths.note(func, &stmt.outs, &stmt.op);
         let made = match &stmt.op {
             Op::Make { data: _, ctor, fields } => Some(Made::Data(*ctor, fields.clone())),
             Op::Array(ArrayOp::Literal, items) => Some(Made::Literal(items.clone())),
             Op::Not(x) => Some(Made::Not(x.clone())),
+            Op::Array(ArrayOp::Zeros, like) => like.first().cloned().map(Made::Zeros),
             _ => None,
         };
         if let (Some(made), Some(var)) = (made, stmt.outs.first()) {
@@ -126,7 +135,7 @@ impl Simplifier {
             Op::Not(Atom::Bool(x)) => Some(Atom::Bool(!x)),
             Op::Not(atom) => match self.made.get(&atom.var()?)? {
                 Made::Not(x) => Some(x.clone()),
-                Made::Data(..) | Made::Literal(_) => None,
+                Made::Data(..) | Made::Literal(_) | Made::Zeros(_) => None,
             },
             Op::Select { cond: Atom::Bool(cond), then, otherwise } => {
                 Some(if *cond { then.clone() } else { otherwise.clone() })

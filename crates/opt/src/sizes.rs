@@ -55,6 +55,16 @@ pub(crate) fn walk(func: &mut Func, boxes: &Boxes, rewrite: bool) -> FxHashMap<V
     shapes
 }
 
+/// The results of reads and updates of elements that cannot fail: their indices are in range.
+pub(crate) fn in_range(func: &mut Func, boxes: &Boxes) -> FxHashSet<Var> {
+    let mut body = std::mem::take(&mut func.body);
+    let mut sizes = Sizes::new(func, boxes, PATIENCE * body.size() + 1000);
+    sizes.block(&mut body, false);
+    let inside = sizes.inside;
+    func.body = body;
+    inside
+}
+
 /// Data that is a box around an array, and the type of the array.
 pub(crate) type Boxes = FxHashMap<DataId, Ty>;
 
@@ -86,6 +96,10 @@ struct Sizes<'f> {
     natural: FxHashSet<Var>,
     /// Sizes along further axes, and the array: 0 if it has no rows.
     further: FxHashMap<Var, Var>,
+    /// Indices of loops, and how many iterations there are.
+    limits: FxHashMap<Var, Linear>,
+    /// Results of reads and updates at places that are there.
+    inside: FxHashSet<Var>,
     /// What is found to be equal to something bound before.
     equal: FxHashMap<Var, Linear>,
     learned: Vec<Var>,
@@ -107,6 +121,8 @@ impl<'f> Sizes<'f> {
             shapes: FxHashMap::default(),
             natural: FxHashSet::default(),
             further: FxHashMap::default(),
+            limits: FxHashMap::default(),
+            inside: FxHashSet::default(),
             equal: FxHashMap::default(),
             learned: Vec::new(),
             noted: Vec::new(),
@@ -217,6 +233,7 @@ impl<'f> Sizes<'f> {
 
     /// Whether a statement is kept.
     fn stmt(&mut self, stmt: &mut Stmt, rewrite: bool) -> bool {
+        self.note_range(stmt);
         for out in &stmt.outs {
             // It may be there from going through a loop with more assumed.
             self.values.remove(out);
@@ -272,6 +289,45 @@ impl<'f> Sizes<'f> {
             }
         }
         true
+    }
+
+    /// Notes whether an element that is read or updated is there. A body may be gone through with more assumed before: the last
+    /// time counts.
+    fn note_range(&mut self, stmt: &Stmt) {
+        let (Op::Array(op, args), [out]) = (&stmt.op, stmt.outs.as_slice()) else { return };
+        let [array, rest @ ..] = args.as_slice() else { return };
+        let indices = match (op, rest) {
+            (ArrayOp::Index, indices) => indices,
+            (ArrayOp::Set | ArrayOp::AddAt, [indices @ .., row]) if self.func.type_of(row).rank() == 0 => {
+                indices
+            }
+            (_, _) => return,
+        };
+        let shape = self.shape(array);
+        let mut places = indices.iter().zip(shape);
+        let fine = places.all(|(index, size)| {
+            size.zip(self.value(index)).is_some_and(|(size, index)| self.is_place(&index, &size))
+        });
+        if fine {
+            self.inside.insert(*out);
+        } else {
+            self.inside.remove(out);
+        }
+    }
+
+    /// Whether an index is neither negative nor beyond the size.
+    fn is_place(&self, index: &Linear, size: &Linear) -> bool {
+        if !self.is_natural(index) {
+            return false;
+        }
+        // The largest that it can be.
+        let mut top = index.clone();
+        for var in index.vars() {
+            if let Some(limit) = self.limits.get(&var) {
+                top = top.replace(var, &limit.minus(&Linear::constant(1)));
+            }
+        }
+        self.is_natural(&self.settle(size.minus(&top).minus(&Linear::constant(1))))
     }
 
     /// For an array that is kept, one of the same size that need not be kept for that.
@@ -350,7 +406,10 @@ impl<'f> Sizes<'f> {
             self.as_long(input, len.as_ref());
         }
         let carried = parts.init.len() + parts.accs.len();
-        self.natural.extend(parts.body.params.first());
+        if let Some(index) = parts.body.params.first() {
+            self.natural.insert(*index);
+            self.limits.extend(len.clone().map(|len| (*index, len)));
+        }
         for (param, input) in parts.body.params.iter().skip(1 + carried).zip(&parts.inputs) {
             let shape = self.shape(input).into_iter().skip(1).collect();
             self.shapes.insert(*param, shape);

@@ -820,3 +820,86 @@ fn known_leaves_data_that_is_given_from_outside() {
     crate::known::run(&mut program);
     assert_eq!(wengert_ir::print(&program), before);
 }
+
+/// Neighbors of an array are read in range: so the first loop can become part of the second, and what is added to `t` is not
+/// needed.
+const NEIGHBORS: &str = r"
+    func f(xs: []Real) -> []Real {
+        n = length(xs)
+        m = n - 1
+        ys = each i < m { j = i + 1 a = xs[i] b = xs[j] c = a * b yield c }
+        z = zeros(xs)
+        s, t = each backward i < m, s += z, t += z, y in ys {
+            j = i + 1
+            s2 = s with [j] += y
+            t2 = t with [j] += y
+            yield s2, t2
+        }
+        return s
+    }
+    entry f = f";
+
+#[test]
+fn fuse_knows_what_is_in_range() {
+    check("fuse", NEIGHBORS, &expect![[r#"
+        func f(xs: []Real) -> []Real {
+          n = length(xs)
+          m = n - 1
+          z = zeros(xs)
+          s3, t3 = each backward i2 < m, s += z, t += z {
+            j = i2 + 1
+            a = xs[i2]
+            b = xs[j]
+            c = a * b
+            j2 = i2 + 1
+            s2 = s with [j2] += c
+            t2 = t with [j2] += c
+            yield s2, t2
+          }
+          return s3
+        }
+
+        entry f = f
+    "#]]);
+    // Beyond the end the first iteration that fails is another one.
+    let beyond = NEIGHBORS.replace("a = xs[i] b = xs[j]", "k = i + 2 a = xs[i] b = xs[k]");
+    let mut program = wengert_ir::parse(&beyond).expect("the text is a program");
+    let before = wengert_ir::print(&program);
+    crate::fuse::run(&mut program);
+    assert_eq!(wengert_ir::print(&program), before);
+}
+
+#[test]
+fn dce_knows_what_is_in_range() {
+    check("dce", NEIGHBORS, &expect![[r#"
+        func f(xs: []Real) -> []Real {
+          n = length(xs)
+          m = n - 1
+          ys = each i < m {
+            j = i + 1
+            a = xs[i]
+            b = xs[j]
+            c = a * b
+            yield c
+          }
+          z = zeros(xs)
+          s3 = each backward i2 < m, s += z, y in ys {
+            j2 = i2 + 1
+            s2 = s with [j2] += y
+            yield s2
+          }
+          return s3
+        }
+
+        entry f = f
+    "#]]);
+    for (from, to) in [("j = i + 1\n            s2", "j = i + 2\n            s2"), ("m = n - 1", "m = n - 0")]
+    {
+        let beyond = NEIGHBORS.replace(from, to);
+        assert_ne!(beyond, NEIGHBORS);
+        let mut program = wengert_ir::parse(&beyond).expect("the text is a program");
+        let before = wengert_ir::print(&program);
+        crate::dce::run(&mut program);
+        assert_eq!(wengert_ir::print(&program), before);
+    }
+}
