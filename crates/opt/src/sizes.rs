@@ -12,6 +12,10 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "of what is not listed no size is known")]
 
+mod places;
+
+pub(crate) use places::in_range;
+
 use crate::linear::Linear;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Op};
@@ -53,16 +57,6 @@ pub(crate) fn walk(func: &mut Func, boxes: &Boxes, rewrite: bool) -> FxHashMap<V
     let shapes = sizes.shapes;
     func.body = body;
     shapes
-}
-
-/// The results of reads and updates of elements that cannot fail: their indices are in range.
-pub(crate) fn in_range(func: &mut Func, boxes: &Boxes) -> FxHashSet<Var> {
-    let mut body = std::mem::take(&mut func.body);
-    let mut sizes = Sizes::new(func, boxes, PATIENCE * body.size() + 1000);
-    sizes.block(&mut body, false);
-    let inside = sizes.inside;
-    func.body = body;
-    inside
 }
 
 /// Data that is a box around an array, and the type of the array.
@@ -289,45 +283,6 @@ impl<'f> Sizes<'f> {
             }
         }
         true
-    }
-
-    /// Notes whether an element that is read or updated is there. A body may be gone through with more assumed before: the last
-    /// time counts.
-    fn note_range(&mut self, stmt: &Stmt) {
-        let (Op::Array(op, args), [out]) = (&stmt.op, stmt.outs.as_slice()) else { return };
-        let [array, rest @ ..] = args.as_slice() else { return };
-        let indices = match (op, rest) {
-            (ArrayOp::Index, indices) => indices,
-            (ArrayOp::Set | ArrayOp::AddAt, [indices @ .., row]) if self.func.type_of(row).rank() == 0 => {
-                indices
-            }
-            (_, _) => return,
-        };
-        let shape = self.shape(array);
-        let mut places = indices.iter().zip(shape);
-        let fine = places.all(|(index, size)| {
-            size.zip(self.value(index)).is_some_and(|(size, index)| self.is_place(&index, &size))
-        });
-        if fine {
-            self.inside.insert(*out);
-        } else {
-            self.inside.remove(out);
-        }
-    }
-
-    /// Whether an index is neither negative nor beyond the size.
-    fn is_place(&self, index: &Linear, size: &Linear) -> bool {
-        if !self.is_natural(index) {
-            return false;
-        }
-        // The largest that it can be.
-        let mut top = index.clone();
-        for var in index.vars() {
-            if let Some(limit) = self.limits.get(&var) {
-                top = top.replace(var, &limit.minus(&Linear::constant(1)));
-            }
-        }
-        self.is_natural(&self.settle(size.minus(&top).minus(&Linear::constant(1))))
     }
 
     /// For an array that is kept, one of the same size that need not be kept for that.

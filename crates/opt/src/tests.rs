@@ -841,7 +841,10 @@ const NEIGHBORS: &str = r"
 
 #[test]
 fn fuse_knows_what_is_in_range() {
-    check("fuse", NEIGHBORS, &expect![[r#"
+    check(
+        "fuse",
+        NEIGHBORS,
+        &expect![[r#"
         func f(xs: []Real) -> []Real {
           n = length(xs)
           m = n - 1
@@ -860,7 +863,8 @@ fn fuse_knows_what_is_in_range() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
     // Beyond the end the first iteration that fails is another one.
     let beyond = NEIGHBORS.replace("a = xs[i] b = xs[j]", "k = i + 2 a = xs[i] b = xs[k]");
     let mut program = wengert_ir::parse(&beyond).expect("the text is a program");
@@ -871,7 +875,10 @@ fn fuse_knows_what_is_in_range() {
 
 #[test]
 fn dce_knows_what_is_in_range() {
-    check("dce", NEIGHBORS, &expect![[r#"
+    check(
+        "dce",
+        NEIGHBORS,
+        &expect![[r#"
         func f(xs: []Real) -> []Real {
           n = length(xs)
           m = n - 1
@@ -892,7 +899,8 @@ fn dce_knows_what_is_in_range() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
     for (from, to) in [("j = i + 1\n            s2", "j = i + 2\n            s2"), ("m = n - 1", "m = n - 0")]
     {
         let beyond = NEIGHBORS.replace(from, to);

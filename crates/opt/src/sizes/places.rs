@@ -1,0 +1,63 @@
+//! Which elements that are read or updated are there for sure: their indices are in range.
+//!
+//! ```text
+//! m = n - 1                          n = length(xs)
+//! each i < m { … xs[i + 1] … }       i + 1 is at most m, which is less than n
+//! ```
+
+use super::{Boxes, PATIENCE, Sizes};
+use crate::linear::Linear;
+use rustc_hash::FxHashSet;
+use wengert_ir::op::{ArrayOp, Op};
+use wengert_ir::{Func, Stmt, Var};
+
+/// The results of reads and updates of elements that cannot fail: their indices are in range.
+pub(crate) fn in_range(func: &mut Func, boxes: &Boxes) -> FxHashSet<Var> {
+    let mut body = std::mem::take(&mut func.body);
+    let mut sizes = Sizes::new(func, boxes, PATIENCE * body.size() + 1000);
+    sizes.block(&mut body, false);
+    let inside = sizes.inside;
+    func.body = body;
+    inside
+}
+
+impl Sizes<'_> {
+    /// Notes whether an element that is read or updated is there. A body may be gone through with more assumed before: the last
+    /// time counts.
+    pub(super) fn note_range(&mut self, stmt: &Stmt) {
+        let (Op::Array(op, args), [out]) = (&stmt.op, stmt.outs.as_slice()) else { return };
+        let [array, rest @ ..] = args.as_slice() else { return };
+        let indices = match (op, rest) {
+            (ArrayOp::Index, indices) => indices,
+            (ArrayOp::Set | ArrayOp::AddAt, [indices @ .., row]) if self.func.type_of(row).rank() == 0 => {
+                indices
+            }
+            (_, _) => return,
+        };
+        let shape = self.shape(array);
+        let mut places = indices.iter().zip(shape);
+        let fine = places.all(|(index, size)| {
+            size.zip(self.value(index)).is_some_and(|(size, index)| self.is_place(&index, &size))
+        });
+        if fine {
+            self.inside.insert(*out);
+        } else {
+            self.inside.remove(out);
+        }
+    }
+
+    /// Whether an index is neither negative nor beyond the size.
+    fn is_place(&self, index: &Linear, size: &Linear) -> bool {
+        if !self.is_natural(index) {
+            return false;
+        }
+        // The largest that it can be.
+        let mut top = index.clone();
+        for var in index.vars() {
+            if let Some(limit) = self.limits.get(&var) {
+                top = top.replace(var, &limit.minus(&Linear::constant(1)));
+            }
+        }
+        self.is_natural(&self.settle(size.minus(&top).minus(&Linear::constant(1))))
+    }
+}
