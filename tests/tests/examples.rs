@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use wengert_tests::command::wengert;
 use wengert_tests::expected::{blessing, difference};
+use wengert_tests::text::unsigned;
 use wengert_tests::{parallel, project};
 
 /// The least number of examples the project promises.
@@ -58,7 +59,9 @@ fn prints_what_it_says(path: &Path) -> Result<(), String> {
     let printed =
         wengert(&["run", &name]).value().map_err(|error| format!("{name} does not run: {error}"))?;
     let printed = format!("{}\n", printed.trim_end());
-    if said == printed {
+    // Another engine may have zeros of another sign.
+    let by_engine = std::env::var("WENGERT_ENGINE").is_ok_and(|engine| engine != "interp");
+    if said == printed || (by_engine && unsigned(&said) == unsigned(&printed)) {
         return Ok(());
     }
     if blessing() {

@@ -145,7 +145,7 @@ impl Writer<'_, '_> {
                     });
                 }
                 if parts.is_empty() {
-                    let ty = self.dotted(*out).1;
+                    let ty = self.info(*out).ty;
                     let point = self.primals(&[Atom::Var(*out)]).pop();
                     sum = Some(self.code.zero(point.as_ref(), ty));
                 }

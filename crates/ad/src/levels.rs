@@ -37,6 +37,11 @@ impl Ad {
         let own = if level > 0 { self.own_linears(&mut copy, level - 1) } else { FxHashMap::default() };
         self.redirect(&mut copy.body, level, &own);
         *self.program.funcs.at_mut(id) = copy;
+        if let Some(given) = self.at_given.get(&func).copied() {
+            // What it is for functions that are given as tangents has a copy too.
+            let given = self.at_level(given, level);
+            self.at_given.insert(id, given);
+        }
         id
     }
 

@@ -9,8 +9,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
 use std::time::Duration;
+use wengert_driver::PASSES;
 use wengert_driver::growth::{FAMILIES, Family};
-use wengert_driver::{PASSES, Pass};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -446,8 +446,13 @@ impl GrowthArgs {
     }
 }
 
-fn pass(pass: &Pass) -> PossibleValue {
-    PossibleValue::new(pass.name).help(pass.what)
+/// The name of a pass; nothing leaves out none.
+fn parse_pass(text: &str) -> Result<String, String> {
+    if text.is_empty() || PASSES.iter().any(|pass| pass.name == text) {
+        return Ok(text.to_string());
+    }
+    let names: Vec<&str> = PASSES.iter().map(|pass| pass.name).collect();
+    Err(format!("there is no such pass; there are {}", names.join(", ")))
 }
 
 fn family(family: &Family) -> PossibleValue {
@@ -472,7 +477,7 @@ pub(crate) struct How {
     /// Leave out a pass of the optimizer, or several separated by commas: results stay the same
     #[arg(
         long, value_name = "PASS", env = "WENGERT_WITHOUT", value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(PASSES.iter().map(pass)), hide_possible_values = true,
+        value_parser = parse_pass,
     )]
     pub(crate) without: Vec<String>,
 

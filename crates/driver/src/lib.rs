@@ -49,7 +49,7 @@ pub use explain::{all_codes, explain, find_code};
 pub use repl::{Repl, Reply};
 pub use session::{Input, Report, Session, Signature};
 pub use wengert_calculi as calculi;
-pub use wengert_engine::{BEYOND, PASSES, Pass};
+pub use wengert_engine::{BEYOND, PASSES};
 pub use wengert_interp::Value;
 pub use wengert_interp::show::show;
 pub use wengert_syntax::format::format;

@@ -14,10 +14,11 @@ use crate::engine::{Engine, Options};
 use crate::errors;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_core::{Program, Subst, Type, TypeArg};
 use wengert_engine::{Error, Layout, Limits, Line, Manner, Native, Passes, Unit};
+use wengert_fault::Fault;
 use wengert_interp::value::CtorInfo;
 use wengert_interp::{Interp, Value, View};
 use wengert_ir::Elem;
@@ -73,6 +74,10 @@ impl Target {
             return Ok(native);
         }
         let unit = unit(program, entry, library, arity, &self.passes)?;
+        if limits.stop.load(Ordering::Relaxed) != 0 {
+            // The user asked, or the time was up, while derivatives were made.
+            return Err(Fault::Interrupted.diagnostic(Span::NOWHERE));
+        }
         let native = self.make(unit, limits)?;
         if let Some((key, bytes)) = key.zip(native.save().filter(|_| kept)) {
             cache::store(key, &bytes);

@@ -27,7 +27,7 @@ pub use ready::{Loaded, Native};
 pub use wengert_ad::BEYOND;
 pub use wengert_c::{Exported, Line};
 pub use wengert_lower::{Entry, Layout};
-pub use wengert_opt::{Options as Passes, PASSES, Pass};
+pub use wengert_opt::{Options as Passes, PASSES};
 
 /// A program in the IR, and how to call it.
 pub struct Unit {

@@ -30,6 +30,12 @@ const MAX_DEPTH: u32 = 9;
 /// How often, at most, an expression inside loops should run.
 const MAX_REPETITION: u64 = 300;
 
+/// Sizes of arrays that vector code and threads divide.
+const LONG: &[u64] = &[8, 19, 37];
+
+/// Longer arrays are not written element by element.
+pub(super) const SHORT: u64 = 4;
+
 /// Operations, by estimate, of one run of a program.
 const MAX_COST: u64 = 30_000;
 
@@ -241,6 +247,7 @@ impl<'g, 'u> Gen<'g, 'u> {
                 let items = fields.iter().map(|(_, field)| self.leaf(field)).collect::<Result<_>>()?;
                 Ok(Node::new(ty.clone(), Form::Record(names), items))
             }
+            GenType::Array(n, elem) if *n > SHORT => self.long_array(ty, *n, elem),
             GenType::Array(n, elem) => {
                 let items = (0..*n).map(|_| self.leaf(elem)).collect::<Result<_>>()?;
                 Ok(Node::new(ty.clone(), Form::Array, items))
@@ -330,6 +337,9 @@ impl<'g, 'u> Gen<'g, 'u> {
                 )
             }
             9 if self.config.arrays => {
+                if self.config.wide && self.u.ratio(1, 5)? {
+                    return Ok(GenType::array(*self.u.choose(LONG)?, self.some_type(0)?));
+                }
                 let n = *self.u.choose(&[2, 3, 1, 4, 0])?;
                 GenType::array(n, self.some_type(depth - 1)?)
             }

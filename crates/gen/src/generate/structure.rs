@@ -31,7 +31,8 @@ impl Gen<'_, '_> {
         if n > 0 && matches!(elem, GenType::Array(..)) && first_order && self.u.ratio(1, 2)? {
             return self.rearranged(ty, n, elem);
         }
-        Ok(Some(match self.u.int_in_range(0..=9)? {
+        let first = if n > super::SHORT { 3 } else { 0 };
+        Ok(Some(match self.u.int_in_range(first..=9)? {
             0..=2 => {
                 let items = (0..n).map(|_| self.expr(elem)).collect::<Result<_>>()?;
                 Node::new(ty.clone(), Form::Array, items)

@@ -54,6 +54,12 @@ impl Gen<'_, '_> {
 
     /// Places in an array.
     fn places(&mut self, count: u64, n: u64) -> Result<Node> {
+        if count > super::SHORT {
+            let i = self.unique("i");
+            let body = self.inside(vec![Bound::value(i, GenType::Int)], count, |g| g.place(n))?;
+            let ty = GenType::array(count, GenType::Int);
+            return Ok(Node::binding(ty, Form::Build(count, i), vec![body]));
+        }
         let places = (0..count).map(|_| self.place(n)).collect::<Result<_>>()?;
         Ok(Node::new(GenType::array(count, GenType::Int), Form::Array, places))
     }
@@ -179,6 +185,21 @@ impl Gen<'_, '_> {
         Ok(Some(Node::binding(ty.clone(), Form::WhileCond(count, k, state), vec![cond, body, start])))
     }
 
+    /// An array whose elements depend on their places.
+    pub(super) fn long_array(&mut self, ty: &GenType, n: u64, elem: &GenType) -> Result<Node> {
+        let i = self.unique("i");
+        let body = self.inside(vec![Bound::value(i, GenType::Int)], n, |g| {
+            let leaf = g.leaf(elem)?;
+            if *elem != GenType::Real {
+                return Ok(leaf);
+            }
+            let place = call(GenType::Real, "real", vec![Node::new(GenType::Int, Form::Var(i), vec![])]);
+            let wave = call(GenType::Real, "sin", vec![place]);
+            Ok(Node::new(GenType::Real, Form::Binary(BinOp::Add), vec![leaf, wave]))
+        })?;
+        Ok(Node::binding(ty.clone(), Form::Build(n, i), vec![body]))
+    }
+
     /// A constant, as far as derivatives go.
     fn stopped(&mut self, ty: &GenType) -> Made {
         Ok(Some(call(ty.clone(), "stop_gradient", vec![self.expr(ty)?])))
@@ -196,7 +217,8 @@ impl Gen<'_, '_> {
 
     /// A number from an array, whose size may not be known.
     fn reduction(&mut self, ty: &GenType) -> Made {
-        let n = self.u.int_in_range(0..=4)?;
+        let long = self.u.ratio(1, 4)?;
+        let n = if long { *self.u.choose(super::LONG)? } else { self.u.int_in_range(0..=4)? };
         let array = GenType::array(n, ty.clone());
         let source = match self.u.int_in_range(0..=5)? {
             0 | 1 => {
