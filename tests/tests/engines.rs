@@ -5,7 +5,7 @@
 //! tests of the command.
 
 use std::path::{Path, PathBuf};
-use wengert_tests::command::wengert;
+use wengert_tests::command::{wengert, wengert_in};
 use wengert_tests::goldens::{mode, try_program};
 use wengert_tests::text::unsigned;
 use wengert_tests::{parallel, project};
@@ -20,6 +20,50 @@ fn examples_give_the_same() {
         let (expected, found) = (transcript("interp"), transcript("native"));
         if expected == found { Ok(()) } else { Err(format!("{name} gives\n{found}instead of\n{expected}")) }
     });
+}
+
+/// What a compiled program has no form for: functions in results, and arrays whose elements hold arrays of different sizes, which
+/// are left to the interpreter. Rows of different sizes are refused in the input.
+const PROGRAM: &str = "\
+def functions (x : Real) = (\\y -> x * y, [\\z -> z + x], {f = \\y -> y, x = x})
+def chosen (x : Real) = let y = x * 2.0 in if x > 0 then \\z -> z + y else \\z -> z
+def records (rs : []{xs : []Real}) = map (\\r -> sum r.xs) rs
+def made (n : Int) = map (\\k -> (k, build k (\\i -> real i))) (iota n)
+def gradient (y : Real) = grad (\\y -> sum (map (\\(n, xs) -> y * sum xs) (map (\\n -> (n, build n (\\i -> y))) [1, 2]))) y
+def rows (xs : [][][]Real) = sum (flatten (flatten xs))
+";
+
+const CALLS: &[(&str, &str)] = &[
+    ("functions", "[2.0]"),
+    ("chosen", "[-1.0]"),
+    ("records", r#"[[{"xs": [1.0]}, {"xs": [1.0, 2.0]}]]"#),
+    ("made", "[4]"),
+    ("gradient", "[2.0]"),
+    ("rows", "[[[[1.0]], [[2.0]]]]"),
+    ("rows", "[[[[1.0], [2.0]], [[2.0, 1.0], [2.0, 1.0]]]]"),
+    ("rows", "[[[], [[1.0]]]]"),
+];
+
+#[test]
+fn what_has_no_form_in_machine_code_gives_the_same() {
+    let folder = std::env::temp_dir().join(format!("wengert-forms-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("there is room");
+    std::fs::write(folder.join("forms.wg"), PROGRAM).expect("there is room");
+    parallel::check_all("calls", CALLS, |(entry, input)| {
+        let by = |engine: &str| {
+            let call = ["run", "forms.wg", "--entry", entry, "--input", input, "--engine", engine];
+            wengert_in(&folder, &call, "").transcript()
+        };
+        let expected = by("interp");
+        for engine in ["ir", "native"] {
+            let found = by(engine);
+            if expected != found {
+                return Err(format!("{entry} {input} gives\n{found}instead of\n{expected}"));
+            }
+        }
+        Ok(())
+    });
+    let _ = std::fs::remove_dir_all(folder);
 }
 
 /// Wrong programs whose texts are about limits of the interpreter: machine code counts no steps, and differentiates these.

@@ -29,6 +29,20 @@ fn the_index_of_errors_shows_every_kind() {
     }
 }
 
+#[test]
+fn the_book_lists_the_passes_of_the_optimizer() {
+    const HEAD: &str = "| pass | what it does |\n|---|---|\n";
+    let path = project::root().join("docs/engine.md");
+    let page = project::read(&path);
+    let (before, rest) = page.split_once(HEAD).expect("there is a table of passes");
+    let after = rest.split_once("\n\n").map_or("", |(_, after)| after);
+    let rows: String =
+        wengert_driver::PASSES.iter().map(|pass| format!("| `{}` | {} |\n", pass.name, pass.what)).collect();
+    if let Err(complaint) = compare_file(&path, &format!("{before}{HEAD}{rows}\n{after}")) {
+        panic!("{complaint}");
+    }
+}
+
 /// The chapters of the index, by the first three characters of a code.
 const CHAPTERS: [(&str, &str); 9] = [
     ("E01", "Syntax"),

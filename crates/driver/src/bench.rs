@@ -1,8 +1,9 @@
 //! How long a function and its derivatives take.
 
 use crate::cost::Calls;
-use crate::engine::Options;
+use crate::engine::{Engine, Options};
 use crate::json::guess::Numbers;
+use crate::native;
 use crate::prepared::{Held, Prepared, Runs, Settled};
 use crate::session::{Input, Session};
 use std::path::Path;
@@ -61,7 +62,9 @@ impl Session {
         };
         let (point, result) = (&calls.point_type, &calls.result);
         let pair = |a: &Type, b: &Type| Type::Tuple(vec![a.clone(), b.clone()]);
-        let mut measured = Measured { runs, least: usize::MAX, peak: None, interpreted: Vec::new() };
+        let compiled = options.engine != Engine::Interp;
+        let mut measured =
+            Measured { runs, least: usize::MAX, peak: None, compiled, interpreted: Vec::new() };
         let mut function = ready(&primal, point, result)?;
         let (time, value) = measured.measure("primal", &mut function, calls.point.clone())?;
         let (mut forward_time, mut reverse_time) = (None, None);
@@ -92,6 +95,8 @@ struct Measured {
     least: usize,
     /// The most memory of one of them.
     peak: Option<u64>,
+    /// Whether there is another engine than the interpreter.
+    compiled: bool,
     /// What the interpreter did.
     interpreted: Vec<&'static str>,
 }
@@ -107,15 +112,17 @@ impl Measured {
         let one = |error| vec![error];
         let mut args = function.hold(vec![arg.clone()]);
         match function.time(&args, WARM_UP, &mut |_| {}) {
-            Err(error) if error.message == wengert_engine::BEYOND => {
+            Err(error) if native::is_for_interpreter(&error) => {
                 function.leave_to_interpreter();
-                self.interpreted.push(part);
                 args = function.hold(vec![arg]);
                 function.time(&args, WARM_UP, &mut |_| {}).map_err(one)?;
             }
             warm => {
                 warm.map_err(one)?;
             }
+        }
+        if self.compiled && function.is_interpreted() {
+            self.interpreted.push(part);
         }
         let mut times = Vec::new();
         let value = function.time(&args, self.runs, &mut |time| times.push(time)).map_err(one)?;

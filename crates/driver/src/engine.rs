@@ -148,8 +148,8 @@ impl Evaluator {
             let value =
                 native::call(&source.target, &source.program, entry, &args, &source.library, limits, interp);
             match value.map_err(|error| watching.explain(error)) {
-                // Such a derivative can only be made while running. Nothing was changed so far.
-                Err(error) if error.message == wengert_engine::BEYOND => {}
+                // Nothing was changed so far.
+                Err(error) if native::is_for_interpreter(&error) => {}
                 value => {
                     self.used = self.wanted;
                     return value.map(|value| (value, 0));

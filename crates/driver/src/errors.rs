@@ -328,13 +328,14 @@ pub fn not_for_c(span: Span, entry: &str, ty: &str, why: &str) -> Diagnostic {
 
 /// What the compiler leaves to the interpreter, where there must be machine code.
 pub fn only_interpreted(span: Span, entry: &str) -> Diagnostic {
-    let message = format!("`{entry}` needs a derivative that cannot be made before it runs");
+    let message = format!("only the interpreter can run `{entry}`");
     Diagnostic::error("E0829", span, message)
         .note(
             "this is so for `taylor` of an order above 5, for derivatives of functions that are made as deep as running \
-             says, and for rules of `custom_jvp` and `custom_vjp` that are not seen to be linear",
+             says, for rules of `custom_jvp` and `custom_vjp` that are not seen to be linear, and for arrays whose elements \
+             hold arrays of different sizes",
         )
-        .help("`wengert run`, `eval` and `bench` do it with the interpreter; for machine code make the order a smaller literal")
+        .help("`wengert run`, `eval` and `bench` do it with the interpreter")
 }
 
 /// A command of the interactive mode that does not exist.

@@ -12,6 +12,7 @@ use crate::compiler::Compiler;
 use crate::emit::{self, Stage};
 use crate::engine::{Engine, Options};
 use crate::errors;
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -139,10 +140,13 @@ pub(crate) fn call(
     interp: &mut Interp,
 ) -> Result<Value, Diagnostic> {
     let mut native = target.ready(program, entry, library, args.len(), limits)?;
-    let mut form = Form { program, entry_data: native.entry().data.clone(), interp };
+    let mut form = Form::new(program, &native, interp);
     let mut flat = Vec::new();
     for (arg, layout) in args.iter().zip(&native.entry().params) {
         form.flatten(arg, layout, &mut flat);
+    }
+    if form.ragged.get() {
+        return Err(ragged());
     }
     let given = native.call(&flat).map_err(|failure| failure.diagnostic())?;
     let layout = native.entry().result.clone();
@@ -229,9 +233,26 @@ struct Form<'a> {
     program: &'a Program,
     entry_data: Vec<(wengert_ir::DataId, Vec<Vec<Layout>>)>,
     interp: &'a mut Interp,
+    /// An array was met in whose elements arrays of different sizes stand at one place, which is no value of the IR.
+    ragged: Cell<bool>,
 }
 
-impl Form<'_> {
+/// The failure of an array in whose elements arrays of different sizes stand at one place.
+fn ragged() -> Diagnostic {
+    Fault::Ragged { first: (0, String::new()), second: (1, String::new()) }.diagnostic(Span::NOWHERE)
+}
+
+/// Whether a failure of machine code says nothing about the program: that can only be made while running, or has arrays of
+/// different sizes in the elements of an array, where the IR has one array. Then the interpreter runs it.
+pub(crate) fn is_for_interpreter(error: &Diagnostic) -> bool {
+    error.message == wengert_engine::BEYOND || error.code == ragged().code
+}
+
+impl<'a> Form<'a> {
+    fn new(program: &'a Program, native: &Native, interp: &'a mut Interp) -> Form<'a> {
+        Form { program, entry_data: native.entry().data.clone(), interp, ragged: Cell::new(false) }
+    }
+
     /// The values of the IR that a value is.
     fn flatten(&self, value: &Value, layout: &Layout, out: &mut Vec<Flat>) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match (value.view(), layout) {
@@ -285,12 +306,19 @@ impl Form<'_> {
         if leaves.is_empty() {
             leaves.push((Elem::Unit, 1));
         }
-        columns.into_iter().zip(leaves).map(|(rows, (elem, rank))| stacked(&rows, elem, rank)).collect()
+        let stacked = |(rows, (elem, rank)): (Vec<Flat>, (Elem, u8))| {
+            let made = stacked(&rows, elem, rank);
+            self.ragged.set(self.ragged.get() || made.is_none());
+            made.unwrap_or(Flat::Unit)
+        };
+        columns.into_iter().zip(leaves).map(stacked).collect()
     }
 
     /// The value of that type that values of the IR are.
     fn value(&mut self, flat: &[Flat], layout: &Layout, ty: &Type) -> Value {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match (layout, ty, flat) {
+            // What a function is nobody outside of machine code can say: any stands for it.
+            (_, Type::Fun(..), _) => self.some_function(),
             (Layout::Tuple(layouts), Type::Tuple(types), flat) => {
                 let mut rest = flat;
                 let mut items = Vec::with_capacity(types.len());
@@ -335,7 +363,6 @@ impl Form<'_> {
                 let unreadable = self.some_function();
                 Value::Dual(Rc::new([unreadable].into_iter().collect()))
             }
-            // What a function is nobody outside of machine code can say: any stands for it.
             (_, _, _) => self.some_function(),
         })
     }
@@ -400,8 +427,8 @@ fn leaf_elems(layout: &Layout, rank: u8, out: &mut Vec<(wengert_ir::Elem, u8)>) 
     }
 }
 
-/// The array of these rows, which agree in shape.
-fn stacked(rows: &[Flat], elem: Elem, rank: u8) -> Flat {
+/// The array of these rows; nothing if they do not agree in shape.
+fn stacked(rows: &[Flat], elem: Elem, rank: u8) -> Option<Flat> {
     let mut items = Items::with_capacity(elem, rows.len());
     let mut shape = vec![rows.len()];
     match rows.first() {
@@ -411,11 +438,14 @@ fn stacked(rows: &[Flat], elem: Elem, rank: u8) -> Flat {
     for row in rows {
         // Rows are of one kind: the checker says so.
         if let Flat::Array(row) = row {
+            if row.shape() != shape.get(1..).unwrap_or_default() {
+                return None;
+            }
             items.extend(row.items());
         } else {
             items.push(row.clone());
         }
     }
     shape.truncate(usize::from(rank));
-    Flat::array(shape, items)
+    Some(Flat::array(shape, items))
 }

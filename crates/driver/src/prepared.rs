@@ -135,8 +135,16 @@ impl Prepared {
         let Some(machine) = &self.machine else {
             return values.into_iter().map(|value| Held(Form::Value(value))).collect();
         };
-        let flat = machine.flatten(&values, &self.program, &mut self.interp);
+        let Some(flat) = machine.flatten(&values, &self.program, &mut self.interp) else {
+            self.leave_to_interpreter();
+            return self.hold(values);
+        };
         flat.into_iter().map(|flat| Held(Form::Flat(flat))).collect()
+    }
+
+    /// Whether the interpreter calls it.
+    pub(crate) fn is_interpreted(&self) -> bool {
+        self.machine.is_none()
     }
 
     /// From now on the interpreter calls it; what is held must be held anew.

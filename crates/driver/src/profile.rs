@@ -59,7 +59,7 @@ impl Session {
     ) -> Result<Vec<Line>, Vec<Diagnostic>> {
         let call = self.call(file, entry, Some(input), Numbers::Real)?;
         let seen = self.sampled(&call, entry, part, time, options).map_err(|error| {
-            let beyond = error.message == wengert_engine::BEYOND;
+            let beyond = error.message.contains(wengert_engine::BEYOND);
             vec![if beyond { errors::only_interpreted(call.def.span, entry) } else { error }]
         })?;
         Ok(lines(&seen, self.sources()))
@@ -115,7 +115,9 @@ fn sample(
     to: &Type,
     time: Duration,
 ) -> Result<(Vec<(Span, u64)>, Value), Diagnostic> {
-    let args: Vec<_> = machine.flatten(&[arg], program, interp).into_iter().flatten().collect();
+    let beyond = || errors::internal(Span::NOWHERE, wengert_engine::BEYOND);
+    let flat = machine.flatten(&[arg], program, interp).ok_or_else(beyond)?;
+    let args: Vec<_> = flat.into_iter().flatten().collect();
     let over = AtomicBool::new(false);
     let begin = Instant::now();
     let (counts, result) = std::thread::scope(|scope| {

@@ -39,8 +39,8 @@ pub(crate) fn bench(what: &Measured<'_>, runs: Runs, engine: EngineArg, style: S
                 let verb = if bench.interpreted.len() == 1 { "is" } else { "are" };
                 let engine = engine.name();
                 note(&format!(
-                    "{parts} {verb} measured in the interpreter: what order of derivative `{first}` needs only running tells, and \
-                     the engine `{engine}` makes derivatives before"
+                    "{parts} {verb} measured in the interpreter: the engine `{engine}` cannot run `{first}`, which needs a \
+                     derivative that is not known before running, or has arrays of different sizes inside of an array"
                 ))?;
             }
             let engine = if bench.interpreted.contains(&"primal") { Engine::Interp } else { engine };

@@ -234,6 +234,7 @@ impl<'a> Decoder<'a> {
             return Err(self.wrong(node, "an array"));
         };
         self.check_size(node, size, *len as usize)?;
+        self.check_row(node, *len as usize)?;
         let (elem, environment) = self.resolve((elem, environment));
         let children = self.document.children(node);
         // Arrays of plain numbers are by far the longest: no frame for them.
@@ -274,6 +275,29 @@ impl<'a> Decoder<'a> {
             error.message = format!("{path}, element {}{rest}", index + 1);
         }
         error
+    }
+
+    /// The rows of an array agree in size.
+    fn check_row(&self, node: usize, found: usize) -> Result<(), Diagnostic> {
+        let arrays = self.frames.iter().rev().take_while(|frame| matches!(frame.shape, Shape::Array(_)));
+        for (up, frame) in arrays.enumerate() {
+            let Some(mut other) = frame.done.first() else { continue };
+            for _ in 0..up {
+                let Value::Array(array) = other else { return Ok(()) };
+                let Array::Values(rows) = array.as_ref() else { return Ok(()) };
+                let Some(first) = rows.get(0) else { return Ok(()) };
+                other = first;
+            }
+            let Value::Array(other) = other else { return Ok(()) };
+            if other.len() == found {
+                return Ok(());
+            }
+            let (expected, why) =
+                (format!("an array of {}", other.len()), "the rows of an array have one size");
+            let (span, path) = (self.document.span(node), self.path());
+            return Err(errors::wrong_length(span, &path, &expected, found, Some(why.into())));
+        }
+        Ok(())
     }
 
     fn check_size(&mut self, node: usize, size: &Size, found: usize) -> Result<(), Diagnostic> {

@@ -51,15 +51,22 @@ impl Machine {
     }
 
     /// Arguments as values of the IR, several for each.
-    pub(crate) fn flatten(&self, args: &[Value], program: &Program, interp: &mut Interp) -> Vec<Vec<Flat>> {
-        let form = Form { program, entry_data: self.native.entry().data.clone(), interp };
+    /// Nothing if an argument has no such form.
+    pub(crate) fn flatten(
+        &self,
+        args: &[Value],
+        program: &Program,
+        interp: &mut Interp,
+    ) -> Option<Vec<Vec<Flat>>> {
+        let form = Form::new(program, &self.native, interp);
         let layouts = &self.native.entry().params;
         let flatten = |(arg, layout)| {
             let mut flat = Vec::new();
             form.flatten(arg, layout, &mut flat);
             flat
         };
-        args.iter().zip(layouts).map(flatten).collect()
+        let flat = args.iter().zip(layouts).map(flatten).collect();
+        (!form.ragged.get()).then_some(flat)
     }
 
     /// The result after as many calls as `is_over`, which is told the time of each, demands.
@@ -85,7 +92,7 @@ impl Machine {
 
     /// What a result of that type is.
     pub(crate) fn value(&self, flat: &[Flat], ty: &Type, program: &Program, interp: &mut Interp) -> Value {
-        let mut form = Form { program, entry_data: self.native.entry().data.clone(), interp };
+        let mut form = Form::new(program, &self.native, interp);
         form.value(flat, &self.native.entry().result, ty)
     }
 }
