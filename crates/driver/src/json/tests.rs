@@ -64,7 +64,7 @@ fn every_kind_of_value_comes_back() {
         ("Bool -> String -> ()", r#"[true, "a \"b\" \u0001 é"]"#),
         ("(Real, Int) -> () -> Real", "[[1.0, 2], []]"),
         ("{x : Real, y : [2]Int} -> Real", r#"[{"x": 1.0, "y": [1, 2]}]"#),
-        ("[][]Real -> Real", "[[[1.0, 2.0], []]]"),
+        ("[][]Real -> Real", "[[[1.0, 2.0], [3.0, 4.0]]]"),
         ("[]Bool -> Real", "[[true, false]]"),
         ("m.List Real -> Real", r#"[{"tag": "Cons", "fields": [1.0, {"tag": "Nil", "fields": []}]}]"#),
         ("m.Nest Int -> Real", r#"[{"tag": "Deep", "fields": [{"tag": "Flat", "fields": [[1, 2]]}]}]"#),
@@ -74,6 +74,22 @@ fn every_kind_of_value_comes_back() {
     assert_eq!(round("Real -> Int -> Real", "[2, 1e3]"), "[2.0, 1000]");
     assert_eq!(round("{b : Int, a : Int} -> Int", r#"[{"b": 1, "a": 2}]"#), r#"[{"a": 2, "b": 1}]"#);
     assert_eq!(round("m.List Int -> Int", r#"[{"tag": "Nil"}]"#), r#"[{"tag": "Nil", "fields": []}]"#);
+}
+
+#[test]
+fn rows_of_different_sizes_are_refused() {
+    for (ty, text) in [
+        ("[][]Real -> Real", "[[[1.0, 2.0], []]]"),
+        ("[][]String -> Real", r#"[[["x"], ["x", "y"]]]"#),
+        ("[][][]Int -> Real", "[[[[1], [2]], [[1]]]]"),
+        ("[][][]Int -> Real", "[[[[1], [2]], [[1, 2], [3, 4]]]]"),
+    ] {
+        let (_, result) = read(ty, text, Numbers::Int);
+        let error = result.err().unwrap_or_else(|| panic!("{text} was read"));
+        assert_eq!(error.code, "E0815", "{text}: {}", error.message);
+    }
+    // Elements that hold arrays may differ.
+    assert_eq!(round("[](Int, []Int) -> Real", "[[[1, [2]], [3, []]]]"), "[[[1, [2]], [3, []]]]");
 }
 
 #[test]
@@ -109,7 +125,7 @@ fn open_types_are_settled_by_the_json() {
     assert_eq!(types(numbers, r#"["NaN"]"#, Numbers::Int), "Real; Real");
     assert_eq!(types("forall a. (Data a, Smooth a) => a -> a", "[[1, 2]]", Numbers::Int), "[]Real; []Real");
     assert_eq!(types("forall a. Num a => (a, a) -> a", "[[3, 4.5]]", Numbers::Int), "(Real, Real); Real");
-    assert_eq!(types("forall a. a -> a", r#"[[["x"], []]]"#, Numbers::Int), "[][]String; [][]String");
+    assert_eq!(types("forall a. a -> a", r#"[[["x"], ["y"]]]"#, Numbers::Int), "[][]String; [][]String");
     assert_eq!(types("forall a b. a -> b -> a", "[1, true]", Numbers::Int), "Int; Bool; Int");
     assert_eq!(
         types("forall a {r}. {x : a | r} -> a", r#"[{"x": 1, "z": [true]}]"#, Numbers::Int),
