@@ -13,6 +13,9 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variab
 use cranelift_module::Module;
 use rustc_hash::FxHashMap;
 
+/// Loops with so many iterations do not look whether to stop.
+const LONG: i64 = 1 << 12;
+
 /// The building of a function.
 pub(super) struct Body<'c, 'a, 'f> {
     pub(super) compiler: &'c mut Compiler<'a>,
@@ -23,6 +26,8 @@ pub(super) struct Body<'c, 'a, 'f> {
     pub(super) state: Value,
     /// The loops that are run in vectors.
     plans: FxHashMap<*const Stmt, vector::Plan<'f>>,
+    /// Where the program goes if it is to stop.
+    stopped: Option<Block>,
     /// Whether the block that is being built has ended.
     done: bool,
 }
@@ -46,7 +51,8 @@ pub(super) fn build<'f>(
     let state = *state;
     let program = compiler.program;
     let plans = vector::plans(func, compiler.math == Math::Fast);
-    let mut body = Body { compiler, program, func, builder, variables, state, plans, done: false };
+    let mut body =
+        Body { compiler, program, func, builder, variables, state, plans, stopped: None, done: false };
     for (param, value) in func.params.iter().zip(params) {
         body.assign(*param, *value);
     }
@@ -71,6 +77,10 @@ pub(super) fn build<'f>(
             }
         }
     }
+    if let Some(stopped) = body.stopped {
+        body.enter(stopped);
+        body.fail(context::STOPPED, &[]);
+    }
     body.builder.seal_all_blocks();
     let config = body.compiler.module.target_config();
     body.builder.finalize(config);
@@ -82,8 +92,14 @@ impl Body<'_, '_, '_> {
         self.done
     }
 
-    /// Goes on in another block.
+    /// Goes on in another block, to which all ways have been made.
     pub(super) fn enter(&mut self, block: Block) {
+        self.enter_loop(block);
+        self.builder.seal_block(block);
+    }
+
+    /// Goes on in a block to which there will be a way back; it is to be sealed then.
+    pub(super) fn enter_loop(&mut self, block: Block) {
         self.builder.switch_to_block(block);
         self.done = false;
     }
@@ -147,6 +163,7 @@ impl Body<'_, '_, '_> {
             Stmt::If { cond, then, otherwise } => self.branch(*cond, then, otherwise),
             Stmt::Switch { on, cases } => self.switch(*on, cases),
             Stmt::For { index, len, backward, independent, sums: _, body } => {
+                let known = if let Operand::Int(known) = len { Some(*known) } else { None };
                 let len = self.operand(*len);
                 let counter = self.builder.declare_var(types::I64);
                 let zero = self.builder.ins().iconst(types::I64, 0);
@@ -157,12 +174,16 @@ impl Body<'_, '_, '_> {
                     backward: *backward,
                     body,
                     counter,
-                    stops: !independent,
+                    known,
+                    stops: !independent && known.is_none_or(|len| len > LONG),
                 };
-                if let Some(plan) = self.plans.remove(&std::ptr::from_ref(stmt)) {
-                    lanes::vectors(self, &plan, &made);
+                let is_done = match self.plans.remove(&std::ptr::from_ref(stmt)) {
+                    Some(plan) => lanes::vectors(self, &plan, &made),
+                    None => false,
+                };
+                if !is_done {
+                    self.for_loop(&made);
                 }
-                self.for_loop(&made);
             }
             Stmt::Parallel { part, len, backward, work, captured, sums } => {
                 self.parallel(*part, &[*len, *work, Operand::Int(i64::from(*backward))], captured, sums);
@@ -204,7 +225,11 @@ impl Body<'_, '_, '_> {
         let limit = self.builder.ins().load(types::I64, flags(), self.state, context::STACK_LIMIT);
         let over = self.builder.ins().icmp(IntCC::UnsignedLessThan, pointer, limit);
         self.unlikely(over, |this| {
-            this.import("deepen", &[this.state, pointer]);
+            // No call that comes back: registers would be kept in memory for it.
+            let end = this.builder.ins().load(types::I64, flags(), this.state, context::STACK_END);
+            let over = this.builder.ins().icmp(IntCC::UnsignedLessThan, pointer, end);
+            this.unlikely(over, |this| this.fail(context::MEMORY, &[]));
+            this.builder.ins().store(flags(), end, this.state, context::STACK_LIMIT);
         });
         self.check_stop();
     }
@@ -214,7 +239,18 @@ impl Body<'_, '_, '_> {
         let address = self.builder.ins().load(types::I64, constant(), self.state, context::STOP);
         // Somebody else writes it: an atomic load is done each time.
         let stop = self.builder.ins().atomic_load(types::I64, flags(), address);
-        self.unlikely(stop, |this| this.fail(context::STOPPED, &[]));
+        let stopped = match self.stopped {
+            Some(stopped) => stopped,
+            None => {
+                let stopped = self.builder.create_block();
+                self.builder.set_cold_block(stopped);
+                self.stopped = Some(stopped);
+                stopped
+            }
+        };
+        let rest = self.builder.create_block();
+        self.builder.ins().brif(stop, stopped, &[], rest, &[]);
+        self.enter(rest);
     }
 
     fn fail(&mut self, site: u32, numbers: &[Operand]) {
@@ -224,12 +260,17 @@ impl Body<'_, '_, '_> {
             let text = numbers.first().map(|text| self.operand(*text)).unwrap_or(number);
             self.import("fail_with", &[self.state, number, text]);
         } else {
-            let slot = self.slot(numbers.len());
-            for (place, operand) in (0..).zip(numbers) {
-                let value = self.operand(*operand);
-                self.builder.ins().stack_store(types::I64, value, slot, place * 8);
-            }
-            let address = self.builder.ins().stack_addr(types::I64, slot, 0);
+            let address = match numbers {
+                [] => self.builder.ins().iconst(types::I64, 0),
+                numbers => {
+                    let slot = self.slot(numbers.len());
+                    for (place, operand) in (0..).zip(numbers) {
+                        let value = self.operand(*operand);
+                        self.builder.ins().stack_store(types::I64, value, slot, place * 8);
+                    }
+                    self.builder.ins().stack_addr(types::I64, slot, 0)
+                }
+            };
             let count = self.builder.ins().iconst(types::I64, numbers.len() as i64);
             self.import("fail", &[self.state, number, address, count]);
         }
@@ -289,7 +330,7 @@ impl Body<'_, '_, '_> {
         let (inside, after) = (self.builder.create_block(), self.builder.create_block());
         let now = self.builder.use_var(made.counter);
         self.again(made, now, inside, after);
-        self.enter(inside);
+        self.enter_loop(inside);
         let now = self.builder.use_var(made.counter);
         let next = self.builder.ins().iadd_imm_s(now, if made.backward { -1 } else { 1 });
         self.assign(made.index, if made.backward { next } else { now });
@@ -302,6 +343,7 @@ impl Body<'_, '_, '_> {
             let now = self.builder.use_var(made.counter);
             self.again(made, now, inside, after);
         }
+        self.builder.seal_block(inside);
         self.enter(after);
     }
 
@@ -319,7 +361,7 @@ impl Body<'_, '_, '_> {
         let (start, inside, after) =
             (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
         self.builder.ins().jump(start, &[]);
-        self.enter(start);
+        self.enter_loop(start);
         self.check_stop();
         self.stmts(head);
         if !self.is_done() {
@@ -331,6 +373,7 @@ impl Body<'_, '_, '_> {
                 self.builder.ins().jump(start, &[]);
             }
         }
+        self.builder.seal_block(start);
         self.enter(after);
     }
 

@@ -39,6 +39,8 @@ enum Lanes {
 pub(super) struct Loop<'s> {
     pub(super) index: Local,
     pub(super) len: Value,
+    /// The same, if it is a constant.
+    pub(super) known: Option<i64>,
     pub(super) backward: bool,
     pub(super) body: &'s [Stmt],
     /// How many iterations are done, or backwards, how many are left.
@@ -47,23 +49,32 @@ pub(super) struct Loop<'s> {
     pub(super) stops: bool,
 }
 
-/// Makes the part in vectors. It ends where the rest of the loop begins.
-pub(super) fn vectors(body: &mut Body<'_, '_, '_>, plan: &Plan<'_>, made: &Loop<'_>) {
+/// Makes the part in vectors. It ends where the rest of the loop begins; gives whether there is none.
+pub(super) fn vectors(body: &mut Body<'_, '_, '_>, plan: &Plan<'_>, made: &Loop<'_>) -> bool {
     let width = 2 * i64::try_from(plan.unroll).unwrap_or(1);
     let least = width + i64::from(plan.keep_last);
+    if made.known.is_some_and(|len| len < least) {
+        return false;
+    }
+    let can_fail = plan.body.iter().any(|stmt| matches!(stmt, Stmt::If { .. }));
+    let is_all = made.known.is_some_and(|len| len % width == 0) && !plan.keep_last && !can_fail;
     let (prepare, inside, merge, rest) = (
         body.builder.create_block(),
         body.builder.create_block(),
         body.builder.create_block(),
         body.builder.create_block(),
     );
-    let enough = body.builder.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, made.len, least);
-    body.builder.ins().brif(enough, prepare, &[], rest, &[]);
+    if made.known.is_some() {
+        body.builder.ins().jump(prepare, &[]);
+    } else {
+        let enough = body.builder.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, made.len, least);
+        body.builder.ins().brif(enough, prepare, &[], rest, &[]);
+    }
     body.enter(prepare);
     let partial: Vec<Vec<Variable>> =
         plan.carried.iter().map(|carried| start(body, *carried, plan.unroll)).collect();
     body.builder.ins().jump(inside, &[]);
-    body.enter(inside);
+    body.enter_loop(inside);
     if made.stops {
         body.check_stop();
     }
@@ -98,12 +109,14 @@ pub(super) fn vectors(body: &mut Body<'_, '_, '_>, plan: &Plan<'_>, made: &Loop<
     let left = if made.backward { next } else { body.builder.ins().isub(made.len, next) };
     let more = body.builder.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, left, least);
     body.builder.ins().brif(more, inside, &[], merge, &[]);
+    body.builder.seal_block(inside);
     body.enter(merge);
     for (carried, variables) in plan.carried.iter().zip(&partial) {
         add_up(body, *carried, variables);
     }
     body.builder.ins().jump(rest, &[]);
     body.enter(rest);
+    is_all
 }
 
 /// Variables for what is carried in vectors, and what they are at first.

@@ -167,12 +167,20 @@ fn binary(body: &mut Body<'_, '_, '_>, op: RealOp, x: Value, y: Value) -> Value 
         RealOp::Sub => body.builder.ins().fsub(x, y),
         RealOp::Mul => body.builder.ins().fmul(x, y),
         RealOp::Div => body.builder.ins().fdiv(x, y),
-        RealOp::MulZero | RealOp::DivZero => {
-            // There are masks for vectors only: as the first of a pair.
-            let first = body.builder.ins().scalar_to_vector(types::F64X2, x);
-            let second = body.builder.ins().scalar_to_vector(types::F64X2, y);
-            let pair = apply_pairs(body, op, &[first, second]);
-            body.builder.ins().extractlane(pair, 0)
+        // A choice is a branch, which mostly goes the same way: so that nothing waits for it.
+        RealOp::MulZero => {
+            let zero = body.builder.ins().f64const(0.0);
+            let product = body.builder.ins().fmul(x, y);
+            let first = body.builder.ins().fcmp(FloatCC::Equal, x, zero);
+            let product = body.builder.ins().select(first, zero, product);
+            let second = body.builder.ins().fcmp(FloatCC::Equal, y, zero);
+            body.builder.ins().select(second, zero, product)
+        }
+        RealOp::DivZero => {
+            let zero = body.builder.ins().f64const(0.0);
+            let quotient = body.builder.ins().fdiv(x, y);
+            let none = body.builder.ins().fcmp(FloatCC::Equal, x, zero);
+            body.builder.ins().select(none, zero, quotient)
         }
         RealOp::Min | RealOp::Max => {
             let (first, second) = extreme(op);

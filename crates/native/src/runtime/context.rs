@@ -11,19 +11,21 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 /// The state of a run. Compiled code knows the first fields by their places.
 #[repr(C)]
 pub(crate) struct Context {
-    /// At [`STACK_LIMIT`]: below this address recursion asks how much deeper it may go.
+    /// At [`STACK_LIMIT`]: below this address recursion is deep; then this is [`STACK_END`]'s.
     stack_limit: u64,
     /// At [`STOP`]: the address of a word that is not 0 when the program is to stop.
     stop: *const AtomicU64,
     /// At [`TEXTS`]: the address of the addresses of the program's texts.
     texts: *const u64,
+    /// At [`STACK_END`]: below this address recursion fails.
+    stack_end: u64,
     save: u64,
     /// At [`FREE`].
     heap: Heap,
     raised: Option<Raised>,
     stack: Stack,
-    /// Where recursion is called deep, and where it fails.
-    stack_bounds: (u64, u64),
+    /// What `stack_limit` is before recursion is deep.
+    stack_deep: u64,
     /// How many threads make loops, this one included, and the others, once there is a loop for them.
     threads: usize,
     pool: Option<Pool>,
@@ -49,8 +51,10 @@ pub(crate) const STACK_LIMIT: i32 = 0;
 pub(crate) const STOP: i32 = 8;
 /// See [`Context`].
 pub(crate) const TEXTS: i32 = 16;
+/// See [`Context`].
+pub(crate) const STACK_END: i32 = 24;
 /// Where the lists of free objects start, which are the heap's first field.
-pub(crate) const FREE: i32 = 32;
+pub(crate) const FREE: i32 = 40;
 
 /// A failure: its place and the numbers that belong to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,13 +102,14 @@ impl Context {
         let deep = stack.limit(super::stack::KEEP as u64).max(end);
         Some(Box::new(Context {
             stack_limit: deep,
+            stack_end: end,
             stop: Arc::as_ptr(&common.stopped),
             texts: texts.as_ptr(),
             save: 0,
             heap,
             raised: None,
             stack,
-            stack_bounds: (deep, end),
+            stack_deep: deep,
             threads,
             pool: None,
             common: Arc::clone(common),
@@ -152,8 +157,8 @@ impl Context {
         let context: *mut c_void = std::ptr::from_mut(self).cast();
         // SAFETY: the stack is ours and unused; `entry` is as the caller promises.
         let left = unsafe { stack::enter(entry, context, args.as_ptr(), results.as_mut_ptr(), top, save) };
-        if self.stack_limit != self.stack_bounds.0 {
-            self.stack_limit = self.stack_bounds.0;
+        if self.stack_limit != self.stack_deep {
+            self.stack_limit = self.stack_deep;
             self.stack.shrink();
         }
         self.outcome(left)
@@ -215,18 +220,6 @@ pub(crate) unsafe extern "C" fn alloc(context: *mut c_void, words: i64) -> u64 {
 pub(crate) const MEMORY: u32 = u32::MAX - 1;
 /// The site of the failure that the program was stopped.
 pub(crate) const STOPPED: u32 = u32::MAX - 2;
-
-/// Recursion has come to the limit, with its stack pointer here: it is deep, and goes on, or fails at the end of the stack.
-pub(crate) unsafe extern "C" fn deepen(context: *mut c_void, pointer: u64) {
-    // SAFETY: called by compiled code with its context.
-    let state = unsafe { state(context) };
-    let (_, end) = state.stack_bounds;
-    if pointer < end {
-        // SAFETY: as above.
-        unsafe { raise(context, Raised { site: MEMORY, numbers: Vec::new(), text: None }) };
-    }
-    state.stack_limit = end;
-}
 
 /// Frees an object.
 pub(crate) unsafe extern "C" fn free(context: *mut c_void, address: u64) {
