@@ -77,7 +77,15 @@ impl Graph {
                     Stmt::Switch { cases, .. } => {
                         cases.iter().for_each(|case| self.stmts(case, Some(node)));
                     }
-                    Stmt::For { body, .. } => self.stmts(body, Some(node)),
+                    Stmt::For { sums, body, .. } => {
+                        // Whoever divides the loop makes arrays of these sizes.
+                        for sum in sums {
+                            if let Sum::Array { object: _, first, size } = sum {
+                                self.need(node, &[Operand::Local(*first), *size], None);
+                            }
+                        }
+                        self.stmts(body, Some(node));
+                    }
                     Stmt::While { head, body, .. } => {
                         // It may never end.
                         self.roots.push(node);
@@ -178,7 +186,41 @@ fn kept(stmts: Vec<Stmt>, needed: &[bool], next: &mut usize) -> Vec<Stmt> {
 
 #[cfg(test)]
 mod tests {
+    use crate::loops::walk::{every, writes};
+    use crate::loops::{Local, Operand, Stmt, Sum};
     use expect_test::expect;
+
+    #[test]
+    fn the_sizes_of_arrays_that_loops_add_to_stay() {
+        let text = "func f(xs: []Real, zs: [][]Real, n: Int) -> [][]Real {
+            ys = for i < n, ys += zs {
+                x = xs[i]
+                j = i / 2
+                us = add_at(ys, j, 0, x)
+                yield us
+            }
+            return ys
+        }
+        entry f = f";
+        let program = wengert_ir::parse::parse(text).expect("the text is a program");
+        let mut loops = crate::lower::lower(&program);
+        let before = crate::loops::print(&loops);
+        assert!(before.contains("adding to"), "{before}");
+        super::clean(&mut loops);
+        let mut sizes = Vec::new();
+        for (_, func) in loops.funcs.iter() {
+            let mut assigned: Vec<Local> = func.params.clone();
+            every(&func.body, &mut |stmt| assigned.extend(writes(stmt)));
+            every(&func.body, &mut |stmt| {
+                let Stmt::For { sums, .. } = stmt else { return };
+                sizes.extend(sums.iter().map(|sum| match sum {
+                    Sum::Array { size: Operand::Local(size), .. } => assigned.contains(size),
+                    Sum::Array { .. } | Sum::Word(_) => true,
+                }));
+            });
+        }
+        assert!(!sizes.is_empty() && sizes.into_iter().all(|known| known), "{}", crate::loops::print(&loops));
+    }
 
     #[test]
     fn a_maximum_does_not_look_for_its_place_and_what_nobody_wants_goes() {

@@ -5,7 +5,7 @@
 //! of what it was given, and two allocations are different.
 
 use crate::loops::walk::{every, parts, writes};
-use crate::loops::{Func, Local, Operand, Program, Stmt, Sum, Value, Word};
+use crate::loops::{Func, Int, Local, Operand, Program, Stmt, Sum, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Notes it of each innermost loop of which it can be seen.
@@ -25,7 +25,7 @@ fn loops(stmts: &mut [Stmt], origins: &Origins) {
                 Stmt::For { index, independent, sums, body, .. } => {
                     let but_for_words = sums.iter().all(|sum| matches!(sum, Sum::Word(..)));
                     let seen = !sums.is_empty() && but_for_words && stores(body);
-                    if !*independent && (seen || is_independent(body, *index, origins)) {
+                    if !*independent && (seen || is_independent(body, *index, sums, origins)) {
                         *independent = true;
                     }
                     loops(body, origins);
@@ -60,6 +60,8 @@ enum Origin {
     Made(Local),
     /// One that is there before the function is called.
     Given,
+    /// The one that this address, computed in one place of the function, points into.
+    Part(Local),
     /// Any object.
     Unknown,
 }
@@ -94,7 +96,11 @@ impl Origins {
                     Stmt::Set(local, value) => {
                         let origin = match value {
                             Value::Alloc(_) => Some(Origin::Made(*local)),
-                            Value::Address { base, .. } => Some(self.origin(*base)),
+                            Value::Address { base, .. } => {
+                                let origin = self.origin(*base);
+                                let known = origin != Origin::Unknown;
+                                Some(if known { origin } else { Origin::Part(*local) })
+                            }
                             Value::Copy(_)
                             | Value::Real(..)
                             | Value::Int(..)
@@ -161,10 +167,12 @@ impl Origins {
         match (self.origin(a), self.origin(b)) {
             (Origin::Made(a), Origin::Made(b)) => a != b,
             (Origin::Made(_), Origin::Given) | (Origin::Given, Origin::Made(_)) => true,
-            (Origin::Made(made), Origin::Unknown) | (Origin::Unknown, Origin::Made(made)) => {
-                !self.shared.contains(&made)
-            }
-            (Origin::Given | Origin::Unknown, Origin::Given | Origin::Unknown) => false,
+            (Origin::Made(made), Origin::Unknown | Origin::Part(_))
+            | (Origin::Unknown | Origin::Part(_), Origin::Made(made)) => !self.shared.contains(&made),
+            (
+                Origin::Given | Origin::Unknown | Origin::Part(_),
+                Origin::Given | Origin::Unknown | Origin::Part(_),
+            ) => false,
         }
     }
 }
@@ -203,7 +211,8 @@ fn stores(body: &[Stmt]) -> bool {
 
 /// Whether the iterations of a loop do not meet in memory: each stores at its own index, and what is read is stored by the
 /// same iteration or by none.
-fn is_independent(body: &[Stmt], index: Local, origins: &Origins) -> bool {
+/// What iterations add to is read and written for that only, by whatever address.
+fn is_independent(body: &[Stmt], index: Local, sums: &[Sum], origins: &Origins) -> bool {
     let (mut loads, mut stores) = (Vec::new(), Vec::new());
     let mut assigned = FxHashSet::default();
     if !places(body, &mut loads, &mut stores, &mut assigned) || stores.is_empty() || assigned.contains(&index)
@@ -211,9 +220,53 @@ fn is_independent(body: &[Stmt], index: Local, origins: &Origins) -> bool {
         return false;
     }
     let fixed = |operand: &Operand| !matches!(operand, Operand::Local(local) if assigned.contains(local));
-    let own = |(base, at, _): &Place| fixed(base) && *at == Operand::Local(index);
-    let apart = |a: &Place, b: &Place| a == b || origins.differ(a.0, b.0);
+    let own = |(base, at, _): &Place| fixed(base) && moves(*at, index, body, &fixed);
+    let added_to: Vec<Origin> = sums
+        .iter()
+        .filter_map(|sum| match sum {
+            Sum::Array { first, .. } => Some(origins.origin(Operand::Local(*first))),
+            Sum::Word(_) => None,
+        })
+        .filter(|origin| !matches!(origin, Origin::Unknown | Origin::Given))
+        .collect();
+    let apart = |a: &Place, b: &Place| {
+        let both = [origins.origin(a.0), origins.origin(b.0)];
+        let alone = both[0] != both[1]
+            && !both.contains(&Origin::Unknown)
+            && both.iter().any(|origin| added_to.contains(origin));
+        a == b || alone || origins.differ(a.0, b.0)
+    };
     stores.iter().all(|store| own(store) && loads.iter().chain(&stores).all(|other| apart(store, other)))
+}
+
+/// Whether an index is that of the loop and something fixed.
+fn moves(at: Operand, index: Local, body: &[Stmt], fixed: &dyn Fn(&Operand) -> bool) -> bool {
+    let Operand::Local(local) = at else { return false };
+    if local == index {
+        return true;
+    }
+    let Some(Value::Int(Int::Add, a, b)) = definition(&at, body) else { return false };
+    let is_index = |operand: &Operand| *operand == Operand::Local(index);
+    fixed_in(a, body, fixed, 0) && is_index(b) || fixed_in(b, body, fixed, 0) && is_index(a)
+}
+
+/// Whether an operand is the same in all iterations: from outside, or computed from such, but not deeply.
+fn fixed_in(operand: &Operand, body: &[Stmt], fixed: &dyn Fn(&Operand) -> bool, depth: usize) -> bool {
+    const DEEP: usize = 8;
+    if fixed(operand) || depth > DEEP {
+        return fixed(operand);
+    }
+    let Some(Value::Int(_, a, b)) = definition(operand, body) else { return false };
+    fixed_in(a, body, fixed, depth + 1) && fixed_in(b, body, fixed, depth + 1)
+}
+
+/// The one expression that a variable is assigned in a body.
+fn definition<'b>(operand: &Operand, body: &'b [Stmt]) -> Option<&'b Value> {
+    let mut values = body.iter().filter_map(|stmt| {
+        let Stmt::Set(known, value) = stmt else { return None };
+        (Operand::Local(*known) == *operand).then_some(value)
+    });
+    values.next().filter(|_| values.next().is_none())
 }
 
 /// Where a body reads and writes, and what it assigns; `false` if it does more than that.

@@ -80,30 +80,7 @@ pub(super) fn vectors(body: &mut Body<'_, '_, '_>, plan: &Plan<'_>, made: &Loop<
     }
     let now = body.builder.use_var(made.counter);
     let first = if made.backward { body.builder.ins().iadd_imm_s(now, -width) } else { now };
-    let mut lanes = LaneCode {
-        body,
-        unroll: plan.unroll,
-        values: FxHashMap::default(),
-        ranges: FxHashMap::default(),
-        words: &plan.words,
-    };
-    lanes.values.insert(made.index, Lanes::Moving(first, 1));
-    for (carried, variables) in plan.carried.iter().zip(&partial) {
-        let values = variables.iter().map(|variable| lanes.body.builder.use_var(*variable)).collect();
-        lanes.values.insert(carried.local, Lanes::Vector(values));
-    }
-    for stmt in &plan.body {
-        lanes.stmt(stmt, merge);
-    }
-    let values = lanes.values;
-    for (carried, variables) in plan.carried.iter().zip(&partial) {
-        if let Some(Lanes::Vector(values)) = values.get(&carried.local) {
-            variables
-                .iter()
-                .zip(values)
-                .for_each(|(variable, value)| body.builder.def_var(*variable, *value));
-        }
-    }
+    iteration(body, plan, made, first, &partial, merge);
     let next = if made.backward { first } else { body.builder.ins().iadd_imm_s(now, width) };
     body.builder.def_var(made.counter, next);
     let left = if made.backward { next } else { body.builder.ins().isub(made.len, next) };
@@ -117,6 +94,41 @@ pub(super) fn vectors(body: &mut Body<'_, '_, '_>, plan: &Plan<'_>, made: &Loop<
     body.builder.ins().jump(rest, &[]);
     body.enter(rest);
     is_all
+}
+
+/// The body of the loop for several iterations, from the one with this index on.
+fn iteration(
+    body: &mut Body<'_, '_, '_>,
+    plan: &Plan<'_>,
+    made: &Loop<'_>,
+    first: Value,
+    partial: &[Vec<Variable>],
+    merge: Block,
+) {
+    let mut lanes = LaneCode {
+        body,
+        unroll: plan.unroll,
+        values: FxHashMap::default(),
+        ranges: FxHashMap::default(),
+        words: &plan.words,
+    };
+    lanes.values.insert(made.index, Lanes::Moving(first, 1));
+    for (carried, variables) in plan.carried.iter().zip(partial) {
+        let values = variables.iter().map(|variable| lanes.body.builder.use_var(*variable)).collect();
+        lanes.values.insert(carried.local, Lanes::Vector(values));
+    }
+    for stmt in &plan.body {
+        lanes.stmt(stmt, merge);
+    }
+    let values = lanes.values;
+    for (carried, variables) in plan.carried.iter().zip(partial) {
+        if let Some(Lanes::Vector(values)) = values.get(&carried.local) {
+            variables
+                .iter()
+                .zip(values)
+                .for_each(|(variable, value)| body.builder.def_var(*variable, *value));
+        }
+    }
 }
 
 /// Variables for what is carried in vectors, and what they are at first.

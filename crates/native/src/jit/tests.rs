@@ -309,3 +309,26 @@ fn both_sides_of_a_choice() {
         1,
     );
 }
+
+#[test]
+fn arrays_that_are_added_to() {
+    agrees(
+        "func f(xs: []Real) -> ([]Real, []Real) {
+            n = length(xs)
+            zs = replicate(n, 0.5)
+            vs = replicate(n, 1.5)
+            us, ws = for backward i < n, us += zs, ws += vs, x in xs {
+                y = x * 0.5
+                z = y + 1.0
+                a = add_at(us, i, z)
+                j = i + 0
+                b = add_at(ws, j, y)
+                yield a, b
+            }
+            return us, ws
+        }
+        entry f = f",
+        1,
+        1,
+    );
+}

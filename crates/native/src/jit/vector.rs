@@ -140,10 +140,12 @@ impl Planner<'_> {
                     store(of(base)?, of(index)?, of(value)?, &mut balance)?;
                 }
                 Stmt::If { cond, .. } => {
-                    if stored {
+                    let class = self.of(cond, &classes)?;
+                    // What a check looks at must not depend on what the same iterations have stored.
+                    if stored && (class == Class::Mask || self.reads_integers()) {
                         return None;
                     }
-                    balance.scalars += usize::from(self.of(cond, &classes)? == Class::Each);
+                    balance.scalars += usize::from(class == Class::Each && !self.is_range(cond, &classes));
                 }
                 Stmt::Switch { .. }
                 | Stmt::For { .. }
@@ -167,6 +169,26 @@ impl Planner<'_> {
             (_, _) => 1,
         };
         Some(Found { carried, keep_last, unroll })
+    }
+
+    /// Whether integers come from memory or from reals.
+    fn reads_integers(&self) -> bool {
+        self.body.iter().any(|stmt| {
+            let Stmt::Set(local, value) = stmt else { return false };
+            let is_load = matches!(value, Value::Load { .. });
+            is_load && self.words.get(*local) != Some(Word::Real)
+                || matches!(value, Value::RealToInt(_) | Value::Bits(_))
+        })
+    }
+
+    /// Whether a truth value asks whether what moves is not in a range.
+    fn is_range(&self, cond: &Operand, classes: &FxHashMap<Local, Class>) -> bool {
+        let of = |operand| self.of(operand, classes);
+        self.body.iter().any(|stmt| {
+            let Stmt::Set(local, Value::OutOfRange(index, size)) = stmt else { return false };
+            Operand::Local(*local) == *cond
+                && matches!((of(index), of(size)), (Some(Class::Moving(_)), Some(Class::Uniform)))
+        })
     }
 
     fn of(&self, operand: &Operand, classes: &FxHashMap<Local, Class>) -> Option<Class> {
