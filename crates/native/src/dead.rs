@@ -215,7 +215,7 @@ mod tests {
                 let Stmt::For { sums, .. } = stmt else { return };
                 sizes.extend(sums.iter().map(|sum| match sum {
                     Sum::Array { size: Operand::Local(size), .. } => assigned.contains(size),
-                    Sum::Array { .. } | Sum::Word(_) => true,
+                    Sum::Array { .. } | Sum::Word(..) => true,
                 }));
             });
         }
@@ -245,7 +245,7 @@ mod tests {
                 }
                 r6 = real p1[0]
                 r4 = r6
-                for i7 in 0..i2 {
+                for i7 in 0..i2 adding to r4 {
                     r8 = real p1[i7]
                     i9 = r4 >= r8
                     if i9 {

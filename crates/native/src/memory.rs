@@ -225,7 +225,7 @@ fn is_independent(body: &[Stmt], index: Local, sums: &[Sum], origins: &Origins) 
         .iter()
         .filter_map(|sum| match sum {
             Sum::Array { first, .. } => Some(origins.origin(Operand::Local(*first))),
-            Sum::Word(_) => None,
+            Sum::Word(..) => None,
         })
         .filter(|origin| !matches!(origin, Origin::Unknown | Origin::Given))
         .collect();
