@@ -77,6 +77,13 @@ pub(crate) fn machine() -> String {
     let mut machine = std::env::consts::ARCH.to_string();
     #[cfg(target_arch = "x86_64")]
     for (name, has) in [
+        ("sse3", std::arch::is_x86_feature_detected!("sse3")),
+        ("ssse3", std::arch::is_x86_feature_detected!("ssse3")),
+        ("sse4.1", std::arch::is_x86_feature_detected!("sse4.1")),
+        ("sse4.2", std::arch::is_x86_feature_detected!("sse4.2")),
+        ("popcnt", std::arch::is_x86_feature_detected!("popcnt")),
+        ("lzcnt", std::arch::is_x86_feature_detected!("lzcnt")),
+        ("bmi1", std::arch::is_x86_feature_detected!("bmi1")),
         ("avx", std::arch::is_x86_feature_detected!("avx")),
         ("avx2", std::arch::is_x86_feature_detected!("avx2")),
         ("fma", std::arch::is_x86_feature_detected!("fma")),
@@ -84,6 +91,8 @@ pub(crate) fn machine() -> String {
         ("avx512f", std::arch::is_x86_feature_detected!("avx512f")),
         ("avx512vl", std::arch::is_x86_feature_detected!("avx512vl")),
         ("avx512dq", std::arch::is_x86_feature_detected!("avx512dq")),
+        ("avx512vbmi", std::arch::is_x86_feature_detected!("avx512vbmi")),
+        ("avx512bitalg", std::arch::is_x86_feature_detected!("avx512bitalg")),
         ("avx512vnni", std::arch::is_x86_feature_detected!("avx512vnni")),
         ("avx512vp2intersect", std::arch::is_x86_feature_detected!("avx512vp2intersect")),
     ] {
