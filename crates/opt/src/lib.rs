@@ -9,6 +9,7 @@
 //! assert_eq!(wengert_ir::print(&program), "func f(x: Real) -> Real {\n  b = x + x\n  d = b * b\n  return d\n}\n\nentry f = f\n");
 //! ```
 
+mod branches;
 mod cse;
 mod dce;
 mod ends;
@@ -83,6 +84,11 @@ pub const PASSES: &[Pass] = &[
         run: ends::run,
     },
     Pass { name: "cse", what: "what was computed before is not computed again", run: cse::run },
+    Pass {
+        name: "branches",
+        what: "a branch that makes something for another on the same condition becomes part of it",
+        run: branches::run,
+    },
     Pass { name: "hoist", what: "what does not change in a loop is computed before it", run: hoist::run },
     Pass {
         name: "fuse",

@@ -248,12 +248,18 @@ fn better(op: &Op) -> Option<Op> {
         }
         // With a finite positive factor nothing special happens.
         Op::Real(RealOp::DivZero, args) => match args.as_slice() {
+            // What is no zero is divided as ever.
+            [x @ Atom::Real(t), d] if *t != 0.0 => Some(Op::Real(RealOp::Div, vec![x.clone(), d.clone()])),
             [x, Atom::Real(d)] if d.is_finite() && *d > 0.0 => {
                 Some(Op::Real(RealOp::Div, vec![x.clone(), Atom::Real(*d)]))
             }
             _ => None,
         },
         Op::Real(RealOp::MulZero, args) => match args.as_slice() {
+            // A zero gives 0 either way, never -0.
+            [x, Atom::Real(-1.0)] | [Atom::Real(-1.0), x] => {
+                Some(Op::Real(RealOp::Sub, vec![Atom::Real(0.0), x.clone()]))
+            }
             [x, Atom::Real(c)] | [Atom::Real(c), x] if c.is_finite() && *c > 0.0 => {
                 Some(Op::Real(RealOp::Mul, vec![x.clone(), Atom::Real(*c)]))
             }

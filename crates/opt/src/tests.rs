@@ -911,3 +911,61 @@ fn dce_knows_what_is_in_range() {
         assert_eq!(wengert_ir::print(&program), before);
     }
 }
+
+#[test]
+fn branches_on_one_condition_become_one() {
+    let text = r"
+        func f(x: Real, n: Int) -> (Real, Real) {
+            p = x > 0.0
+            c = if p { yield 0.0 } else { k = cos(x) yield k }
+            z = x * x
+            d = if p { y = z + x yield y } else { yield c }
+            a = if p { i = div(2, n) yield i } else { yield n }
+            j = div(1, n)
+            e = if p { r = real(a) yield r } else { yield z }
+            return d, e
+        }
+        entry f = f";
+    check(
+        "branches",
+        text,
+        &expect![[r#"
+        func f(x: Real, n: Int) -> (Real, Real) {
+          p = x > 0.0
+          z = x * x
+          d = if p {
+            y = z + x
+            yield y
+          } else {
+            k = cos(x)
+            yield k
+          }
+          a = if p {
+            i = div(2, n)
+            yield i
+          } else {
+            yield n
+          }
+          j = div(1, n)
+          e = if p {
+            r = real(a)
+            yield r
+          } else {
+            yield z
+          }
+          return d, e
+        }
+
+        entry f = f
+    "#]],
+    );
+    // What else is used stays where it is, and so does what may fail before something that may.
+    let stays = [("return d, e", "g = d + c return g, e"), ("z = x * x", "z = x * c")];
+    for (from, to) in stays {
+        let text = text.replace(from, to);
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        let before = wengert_ir::print(&program);
+        crate::branches::run(&mut program);
+        assert_eq!(wengert_ir::print(&program), before);
+    }
+}

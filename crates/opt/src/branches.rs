@@ -1,0 +1,121 @@
+//! Two branches on one condition become one: what the first makes for the second stands where it is used, and nothing stands
+//! for what is not there.
+//!
+//! ```text
+//! c = if p { yield 0.0 } else { c = cos(x) yield c }
+//! d = if p { y = x + x yield y } else { yield c }         d = if p { y = x + x yield y } else { c = cos(x) yield c }
+//! ```
+//!
+//! The first goes to the place of the second, so nothing else may use what it makes, and either nothing in it fails, or nothing
+//! in between.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is no branch is not joined")]
+
+use crate::facts::{is_safe, is_total, total};
+use crate::fuse::count_uses;
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::op::Op;
+use wengert_ir::program::FuncId;
+use wengert_ir::{Atom, Block, Program, Stmt, Var};
+
+/// How many statements after a branch are looked at.
+const NEAR: usize = 24;
+
+/// See the module.
+pub(crate) fn run(program: &mut Program) {
+    let total = total(program);
+    for (_, func) in program.funcs.iter_mut() {
+        let uses = count_uses(&func.body);
+        block(&mut func.body, &uses, &total);
+    }
+}
+
+fn block(place: &mut Block, uses: &FxHashMap<Var, usize>, total: &FxHashSet<FuncId>) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let mut at = 0;
+        while at < place.stmts.len() {
+            match partner(&place.stmts, at, uses, total) {
+                Some(second) => {
+                    let first = place.stmts.remove(at);
+                    if let Some(second) = place.stmts.get_mut(second - 1) {
+                        join(first, second);
+                    }
+                }
+                None => at += 1,
+            }
+        }
+        for stmt in &mut place.stmts {
+            for inner in stmt.op.blocks_mut() {
+                block(inner, uses, total);
+            }
+        }
+    });
+}
+
+/// The statement after `at` that branches on the same condition and alone uses what that one makes.
+fn partner(
+    stmts: &[Stmt],
+    at: usize,
+    uses: &FxHashMap<Var, usize>,
+    total: &FxHashSet<FuncId>,
+) -> Option<usize> {
+    let first = stmts.get(at)?;
+    let Op::If { cond, then, otherwise } = &first.op else { return None };
+    // A branch that only fails has to come first.
+    if first.outs.is_empty() {
+        return None;
+    }
+    let same = |stmt: &Stmt| matches!(&stmt.op, Op::If { cond: other, .. } if other == cond);
+    let second = (at + 1..stmts.len().min(at + NEAR)).find(|place| stmts.get(*place).is_some_and(same))?;
+    let Op::If { then: with, otherwise: without, .. } = &stmts.get(second)?.op else { return None };
+    let (mut inside, mut some) = (count_uses(with), 0);
+    for (var, count) in count_uses(without) {
+        *inside.entry(var).or_default() += count;
+    }
+    for out in &first.outs {
+        let count = uses.get(out).copied().unwrap_or(0);
+        if inside.get(out).copied().unwrap_or(0) != count {
+            return None;
+        }
+        some += count;
+    }
+    let quiet = |stmt: &Stmt| {
+        is_safe(&stmt.op, total) && stmt.op.blocks().into_iter().all(|inner| is_total(inner, total))
+    };
+    let between = stmts.get(at + 1..second)?;
+    // What is updated in between must not be looked at later than it was.
+    let looked_at: FxHashSet<Var> = [then, otherwise].into_iter().flat_map(Block::free_vars).collect();
+    let touches = |stmt: &Stmt| {
+        let inside = stmt.op.blocks().into_iter().flat_map(Block::free_vars);
+        stmt.op.operand_vars().into_iter().chain(inside).any(|var| looked_at.contains(&var))
+    };
+    let takes =
+        |stmt: &Stmt| !stmt.op.blocks().is_empty() || matches!(stmt.op, Op::Array(..) | Op::Call { .. });
+    if between.iter().any(|stmt| takes(stmt) && touches(stmt)) {
+        return None;
+    }
+    let order = (is_total(then, total) && is_total(otherwise, total)) || between.iter().all(quiet);
+    (some > 0 && order).then_some(second)
+}
+
+/// Puts the blocks of the first before those of the second.
+fn join(first: Stmt, second: &mut Stmt) {
+    let Op::If { then, otherwise, .. } = first.op else { return };
+    let Op::If { then: with, otherwise: without, .. } = &mut second.op else { return };
+    for (from, to) in [(then, with), (otherwise, without)] {
+        let Block { params: _, mut stmts, results } = from;
+        // What a block that fails is said to give is not there.
+        if results.len() != first.outs.len() {
+            *to = Block { params: Vec::new(), stmts, results };
+            continue;
+        }
+        let known: FxHashMap<Var, Atom> = first.outs.iter().copied().zip(results).collect();
+        to.for_each_atom_mut(&mut |atom| {
+            if let Some(other) = atom.var().and_then(|var| known.get(&var)) {
+                *atom = other.clone();
+            }
+        });
+        stmts.append(&mut to.stmts);
+        to.stmts = stmts;
+    }
+}
