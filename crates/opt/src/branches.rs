@@ -9,8 +9,6 @@
 //! The first goes to the place of the second, so nothing else may use what it makes, and either nothing in it fails, or nothing
 //! in between.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is no branch is not joined")]
-
 use crate::facts::{is_safe, is_total, total};
 use crate::fuse::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -68,17 +66,10 @@ fn partner(
     let same = |stmt: &Stmt| matches!(&stmt.op, Op::If { cond: other, .. } if other == cond);
     let second = (at + 1..stmts.len().min(at + NEAR)).find(|place| stmts.get(*place).is_some_and(same))?;
     let Op::If { then: with, otherwise: without, .. } = &stmts.get(second)?.op else { return None };
-    let (mut inside, mut some) = (count_uses(with), 0);
-    for (var, count) in count_uses(without) {
-        *inside.entry(var).or_default() += count;
-    }
-    for out in &first.outs {
-        let count = uses.get(out).copied().unwrap_or(0);
-        if inside.get(out).copied().unwrap_or(0) != count {
-            return None;
-        }
-        some += count;
-    }
+    let (inside, beside) = (count_uses(with), count_uses(without));
+    let of = |uses: &FxHashMap<Var, usize>, out: &Var| uses.get(out).copied().unwrap_or(0);
+    let all_inside = first.outs.iter().all(|out| of(&inside, out) + of(&beside, out) == of(uses, out));
+    let some = first.outs.iter().any(|out| of(uses, out) > 0);
     let quiet = |stmt: &Stmt| {
         is_safe(&stmt.op, total) && stmt.op.blocks().into_iter().all(|inner| is_total(inner, total))
     };
@@ -95,7 +86,7 @@ fn partner(
         return None;
     }
     let order = (is_total(then, total) && is_total(otherwise, total)) || between.iter().all(quiet);
-    (some > 0 && order).then_some(second)
+    (all_inside && some && order).then_some(second)
 }
 
 /// Puts the blocks of the first before those of the second.
