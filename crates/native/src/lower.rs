@@ -28,6 +28,7 @@ mod scalar;
 mod shape;
 mod stable;
 mod sums;
+mod thin;
 mod update;
 mod uses;
 
@@ -51,8 +52,10 @@ pub fn lower_marked(program: &Program, mark: Option<i64>) -> (out::Program, Vec<
     let modes = borrow::modes(program);
     let recursive = borrow::recursive(program);
     let tapes = program.data.ids().filter(|data| borrow::is_tape(program, *data)).collect();
+    let thin = thin::thin(program);
     let mut shared = Shared {
         tapes,
+        thin,
         texts: Vec::new(),
         text_numbers: FxHashMap::default(),
         sites: Vec::new(),
@@ -65,7 +68,10 @@ pub fn lower_marked(program: &Program, mark: Option<i64>) -> (out::Program, Vec<
     for (id, func) in program.funcs.iter() {
         funcs.push(Lower::new(&mut shared, id, func).function(recursive.contains(&id)));
     }
-    let data = program.data.iter().map(|(_, data)| {
+    let data = program.data.iter().map(|(id, data)| {
+        // What is no object of its own is freed as what it is.
+        let inside = shared.thin.get(&id).and_then(|(_, inside)| program.data.get(*inside));
+        let data = inside.unwrap_or(data);
         let kinds = |ctor: &wengert_ir::ty::Ctor| ctor.fields.iter().map(|ty| kind(*ty)).collect();
         data.ctors.iter().map(kinds).collect()
     });
@@ -77,6 +83,8 @@ pub fn lower_marked(program: &Program, mark: Option<i64>) -> (out::Program, Vec<
 struct Shared {
     /// Data types of what derivatives keep.
     tapes: FxHashSet<DataId>,
+    /// Data types with a constructor that is its field, and the type of that.
+    thin: FxHashMap<DataId, (u32, DataId)>,
     texts: Vec<Arc<str>>,
     text_numbers: FxHashMap<Arc<str>, u32>,
     sites: Vec<Site>,

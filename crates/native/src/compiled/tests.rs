@@ -355,3 +355,61 @@ fn tapes_are_freed_as_they_are_taken_apart_unless_somebody_else_has_them() {
     assert_eq!(back.matches(" free(").count(), 3, "{loops}");
     gives(text, &[Value::Int(3), real(1.0)], &[real(108.0), real(216.0), real(216.0)]);
 }
+
+#[test]
+fn a_constructor_of_a_tape_that_only_holds_another_is_that() {
+    let text = r"
+        residual Maybe { Nothing(); Just(Tape) }
+        residual Tape { End(Real); More([]Maybe, Real) }
+        func make(n: Int, x: Real) -> Maybe {
+            none = n < 0
+            t = if none { a = Nothing() yield a } else {
+                end = n == 0
+                u = if end { e = End(x) yield e } else {
+                    ts = each i < 3 { k = n - i m = k - 1 y = real(m) u = make(m, y) yield u }
+                    b = More(ts, x)
+                    yield b
+                }
+                j = Just(u)
+                yield j
+            }
+            return t
+        }
+        func back(t: Maybe, w: Real) -> Real {
+            s = match t {
+                Nothing() { yield w }
+                Just(u) {
+                    p = match u {
+                        End(x) { p = x * w yield p }
+                        More(ts, x) {
+                            n = length(ts)
+                            q = for i < n, q = x, t in ts { r = back(t, w) v = q + r yield v }
+                            yield q
+                        }
+                    }
+                    yield p
+                }
+            }
+            return s
+        }
+        func f(n: Int, x: Real) -> (Real, Real, Bool) {
+            t = make(n, x)
+            a = back(t, 1.0)
+            some = match t { Nothing() { yield false } Just(u) { yield true } }
+            b = back(t, 2.0)
+            return a, b, some
+        }
+        entry f = f";
+    let program = wengert_ir::parse(text).expect("a program");
+    let loops = crate::loops::print(&crate::lower::lower(&program));
+    // An end, an array and a node, and nothing around them.
+    assert_eq!(loops.matches("= alloc(").count(), 3, "{loops}");
+    let entry = *program.entries.values().next().expect("it has an entry");
+    for n in [-1, 0, 1, 4] {
+        let args = [Value::Int(n), real(1.5)];
+        let expected = wengert_ir::eval::Evaluator::new(&program, wengert_ir::eval::Limits::default())
+            .call(entry, args.to_vec())
+            .expect("it runs");
+        gives(text, &args, &expected);
+    }
+}

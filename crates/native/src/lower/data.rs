@@ -17,6 +17,10 @@ impl<'a> Lower<'a> {
             self.bind(out, Value::Copy(Operand::Int(2 * i64::from(ctor) + 1)));
             return;
         }
+        if let (true, [field]) = (self.thin_ctor(self.func.ty(out)) == Some(ctor), fields) {
+            let value = self.consume(field, dying);
+            return self.own(out, value);
+        }
         let words = HEADER as i64 + fields.len() as i64;
         let object = self.set(Word::Ref, Value::Alloc(Operand::Int(words)));
         self.store(object, 1, Operand::Int(i64::from(ctor)));
@@ -51,12 +55,18 @@ impl<'a> Lower<'a> {
             mine.remove(&var);
         }
         let data_kind = kind(self.ty(on));
+        let thin = self.thin_ctor(self.ty(on));
         let cases: Vec<Vec<Stmt>> = arms
             .iter()
             .map(|arm| {
                 let mut mine = mine.clone();
                 self.apart(|this| {
                     let last = uses::last_uses(arm, &this.views);
+                    if let (Some(_), Operand::Local(local)) = (thin, object) {
+                        let is_used = |var| last.contains_key(&var);
+                        mine.extend(this.thin_field((on, local), arm, is_used, (owned, taken)));
+                        return this.arm(arm, mine, &results);
+                    }
                     let counted = this.fields(object, arm, &last.keys().copied().collect());
                     let (used, unused): (Vec<Field>, Vec<Field>) =
                         counted.into_iter().partition(|field| last.contains_key(&field.var));
@@ -75,7 +85,10 @@ impl<'a> Lower<'a> {
         match <[Vec<Stmt>; 1]>::try_from(cases) {
             Ok([only]) => self.code.extend(only),
             Err(cases) => {
-                let on = self.set(Word::Int, Value::Tag(object));
+                let on = match thin {
+                    Some(ctor) => self.thin_tag(object, ctor),
+                    None => self.set(Word::Int, Value::Tag(object)),
+                };
                 self.emit(Stmt::Switch { on, cases });
             }
         }
