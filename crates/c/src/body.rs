@@ -5,6 +5,7 @@
 
 mod control;
 mod expr;
+mod finite;
 mod guards;
 mod over;
 mod parallel;
@@ -48,6 +49,12 @@ pub(crate) struct Body<'u, 'p> {
     /// How the loop around is run in any order.
     plan: Plan,
     over: Over,
+    /// Whether zeros are not strong here.
+    plain: bool,
+    /// Variables that are declared before a run of statements which is there twice.
+    outcome: FxHashSet<Local>,
+    /// Loops around.
+    loops: usize,
     /// What the variables are that are assigned once.
     values: FxHashMap<Local, &'p Value>,
     out: String,
@@ -95,6 +102,9 @@ impl<'u, 'p> Body<'u, 'p> {
             rare: None,
             plan: Plan::default(),
             over: Over::default(),
+            plain: false,
+            outcome: FxHashSet::default(),
+            loops: 0,
             values: rare::values(func),
             out: String::new(),
             depth: 1,
@@ -227,7 +237,8 @@ impl<'u, 'p> Body<'u, 'p> {
     /// Whether a variable is assigned and read once, in the same block.
     fn is_inline(&self, local: Local) -> bool {
         let info = self.info(local);
-        info.sets == 1
+        !self.outcome.contains(&local)
+            && info.sets == 1
             && info.reads == 1
             && info.set_in == info.read_in
             && !self.func.params.contains(&local)
@@ -277,8 +288,19 @@ impl<'u, 'p> Body<'u, 'p> {
     pub(crate) fn stmts(&mut self, stmts: &[Stmt], block: Block, from: u32) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
             self.over.enter(stmts);
-            for (place, stmt) in (from..).zip(stmts) {
-                self.stmt(stmt, (block, place));
+            let (mut rest, mut place) = (stmts, from);
+            while !rest.is_empty() {
+                let (run, after) = rest.split_at(self.run_length(rest).max(1));
+                match self.outcome(run) {
+                    Some(outcome) => self.without_looking(run, &outcome, (block, place)),
+                    None => {
+                        for (place, stmt) in (place..).zip(run) {
+                            self.stmt(stmt, (block, place));
+                        }
+                    }
+                }
+                place += count(run);
+                rest = after;
             }
             self.over.leave(self.depth);
         });
@@ -391,7 +413,8 @@ impl<'u, 'p> Body<'u, 'p> {
             return;
         }
         self.source_line(self.span_of(&[local]));
-        let here = info.declared == Some(place) && !self.func.params.contains(&local);
+        let own = !self.func.params.contains(&local) && !self.outcome.contains(&local);
+        let here = info.declared == Some(place) && own;
         self.declare(place, here.then_some(local));
         if matches!(value, Value::Alloc(_)) {
             self.flush_reads();

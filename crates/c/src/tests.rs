@@ -374,6 +374,45 @@ fn independent_iterations_run_upwards_unless_one_of_them_may_fail() {
 }
 
 #[test]
+fn zeros_stay_strong_where_nobody_looks_for_them_first() {
+    let products: String = (0..6)
+        .map(|i| format!("a{i} = mul_zero(t{i}, c) b{i} = div_zero(a{i}, d) t{} = b{i} + a{i} ", i + 1))
+        .collect();
+    let text = format!(
+        "func f(n: Int, t0: Real, c: Real, d: Real) -> Real {{
+            z = n == 0
+            r = if z {{ yield t0 }} else {{ m = n - 1 {products} e = mul_zero(t3, d) g = t6 + e r = f(m, g, c, d) yield r }}
+            return r
+        }}
+        entry f = f"
+    );
+    // The run is there twice, once with plain products.
+    let made = text_of(&text, Math::Library);
+    let (products, checks) = (made.matches("wg_mul_zero(").count(), made.matches(" != 0.0)) {").count());
+    assert_eq!((checks, products > 7), (1, true), "{made}");
+    assert_eq!(text_of(&text, Math::Host).matches(" != 0.0)) {").count(), 0);
+    let Some((mut fast, entry)) = with_options(&text, Math::Library, &["-O3"]) else { return };
+    let Some((mut strict, _)) = with_options(&text, Math::Host, &[]) else { return };
+    let numbers = [0.0, -0.0, 1.0, -0.5, f64::INFINITY, f64::NAN, 1e200];
+    for t in numbers {
+        for (c, d) in numbers.into_iter().flat_map(|c| numbers.map(|d| (c, d))) {
+            let args = [Value::Int(2), real(t), real(c), real(d)];
+            let (a, b) =
+                (fast.call(entry, &args).expect("it runs"), strict.call(entry, &args).expect("it runs"));
+            let [Value::Real(a), Value::Real(b)] =
+                [a.first(), b.first()].map(|x| x.cloned().unwrap_or(Value::Unit))
+            else {
+                continue;
+            };
+            assert!(
+                a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-13 * b.abs(),
+                "{t} {c} {d}: {a} {b}"
+            );
+        }
+    }
+}
+
+#[test]
 fn checks_stay_behind_what_may_fail_first() {
     let text = r"
         func f(xs: []Real, ys: []Real, places: []Int, k: Int) -> Real {

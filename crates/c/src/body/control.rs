@@ -326,7 +326,9 @@ impl Body<'_, '_> {
         }
         self.is_declared(index);
         self.unit.in_loop = shape.straight && !one_by_one;
+        self.loops += 1;
         self.stmts(body, block, 0);
+        self.loops -= 1;
         self.leave();
         self.unit.in_loop = false;
         self.put("}");
@@ -356,6 +358,7 @@ impl Body<'_, '_> {
 
     pub(super) fn while_loop(&mut self, head: &[Stmt], cond: Operand, body: &[Stmt]) {
         self.flush(|pending| pending.reads || !pending.changing.is_empty());
+        self.loops += 1;
         if head.is_empty() {
             let cond = self.integer(cond);
             self.put(&format!("while ({}) {{", cond.text));
@@ -375,6 +378,7 @@ impl Body<'_, '_> {
         }
         self.leave();
         self.put("}");
+        self.loops -= 1;
     }
 }
 

@@ -154,7 +154,10 @@ impl Body<'_, '_> {
         });
         let mut product = None;
         let fast = self.unit.fast;
-        let expr = if let (true, Value::Real(RealOp::Mul, args)) = (fast, value) {
+        let is_product = |op: RealOp| op == RealOp::Mul || op == RealOp::MulZero && self.plain;
+        let expr = if let (true, Value::Real(op, args)) = (fast, value)
+            && is_product(*op)
+        {
             let factors: Vec<Expr> = args.iter().map(|arg| self.number(*arg)).collect();
             if let [a, b] = factors.as_slice() {
                 product = Some((a.clone(), b.clone()));
@@ -201,8 +204,16 @@ impl Body<'_, '_> {
             Value::Copy(x) => self.copied(local, *x),
             Value::Real(op, args) => {
                 let over = self.reciprocal(value);
+                let op = match op {
+                    RealOp::MulZero if self.plain => &RealOp::Mul,
+                    RealOp::DivZero if self.plain => &RealOp::Div,
+                    op => op,
+                };
                 let args: Vec<Expr> = args.iter().map(|arg| self.number(*arg)).collect();
                 match args.as_slice() {
+                    [arg, _] if over.is_some() && self.plain => {
+                        Expr::binary(Level::Product, "*", arg, &Expr::primary(over.unwrap_or_default()))
+                    }
                     [arg, _] if over.is_some() => {
                         let name = if self.unit.in_loop { "wg_each_times_over" } else { "wg_times_over" };
                         Expr::call(name, &[arg.clone(), Expr::primary(over.unwrap_or_default())])

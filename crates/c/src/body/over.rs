@@ -41,6 +41,11 @@ impl Over {
     /// After them.
     pub(super) fn leave(&mut self, depth: usize) {
         self.blocks.pop();
+        self.close(depth);
+    }
+
+    /// What is declared so deep is not there any more.
+    pub(super) fn close(&mut self, depth: usize) {
         self.made.retain(|(_, made_at, _)| *made_at < depth);
     }
 }

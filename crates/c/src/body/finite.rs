@@ -1,0 +1,143 @@
+//! Derivatives of numbers outside of innermost loops. Zero tangents are strong: that costs a look at each product and quotient,
+//! and makes a difference only where one of them is not a number, which then is true of what is made of it, too. So a run of
+//! operations is done as plain ones, without looking; if what comes out of it is not finite, the run is done again,
+//! carefully.
+//!
+//! Where numbers need not be to the last bit those of the interpreter, plain products and sums are rounded once.
+
+use super::Body;
+use crate::scopes::{Block, for_each_operand};
+use rustc_hash::FxHashMap;
+use wengert_ir::ty::Id;
+use wengert_native::loops::{Local, Operand, Stmt, Value, Word};
+use wengert_prim::RealOp;
+
+/// So many products and quotients are worth a second text.
+const WORTH: usize = 8;
+
+/// Whether the result of an operation is not a number if an operand is not.
+fn hands_on(op: RealOp) -> bool {
+    match op {
+        RealOp::PowInt(n) => n != 0,
+        op => matches!(
+            op,
+            RealOp::Add
+                | RealOp::Sub
+                | RealOp::Mul
+                | RealOp::Div
+                | RealOp::Neg
+                | RealOp::Abs
+                | RealOp::Sqrt
+                | RealOp::MulZero
+                | RealOp::DivZero
+                | RealOp::Exp
+                | RealOp::Log
+                | RealOp::Sin
+                | RealOp::Cos
+        ),
+    }
+}
+
+fn is_strong(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Set(_, Value::Real(RealOp::MulZero | RealOp::DivZero, _)))
+}
+
+impl Body<'_, '_> {
+    /// How many statements from the first on are operations that hand on what is not a number, and nothing else.
+    pub(super) fn run_length(&self, stmts: &[Stmt]) -> usize {
+        if !self.unit.fast || self.unit.in_loop || !self.repeats() {
+            return 0;
+        }
+        stmts.iter().take_while(|stmt| self.is_plain(stmt)).count()
+    }
+
+    /// Whether the code is run more than once in a call of the program.
+    fn repeats(&self) -> bool {
+        self.func.recursive || self.loops > 0
+    }
+
+    fn is_plain(&self, stmt: &Stmt) -> bool {
+        let Stmt::Set(local, value) = stmt else { return false };
+        if !self.assigned_once(*local) || self.func.params.contains(local) {
+            return false;
+        }
+        match value {
+            Value::Real(op, _) => hands_on(*op),
+            Value::Copy(_) | Value::Select(..) => self.word(*local) == Word::Real,
+            Value::Load { .. }
+            | Value::Address { .. }
+            | Value::Int(..)
+            | Value::CompareInt(..)
+            | Value::OutOfRange(..)
+            | Value::IntToReal(_) => true,
+            Value::CompareReal(..)
+            | Value::RealToInt(_)
+            | Value::Round(..)
+            | Value::Bits(_)
+            | Value::Tag(_)
+            | Value::Unique(..)
+            | Value::Alloc(_) => false,
+        }
+    }
+
+    /// The variables that such a run sets for others, if it is worth doing it without looking.
+    pub(super) fn outcome(&self, stmts: &[Stmt]) -> Option<Vec<Local>> {
+        let strong = stmts.iter().filter(|stmt| is_strong(stmt)).count();
+        if strong < WORTH {
+            return None;
+        }
+        let mut inside: FxHashMap<Local, usize> = FxHashMap::default();
+        for stmt in stmts {
+            if let Stmt::Set(_, value) = stmt {
+                for_each_operand(value, &mut |operand| {
+                    if let Operand::Local(local) = operand {
+                        *inside.entry(*local).or_default() += 1;
+                    }
+                });
+            }
+        }
+        let read_elsewhere =
+            |local: &Local| self.info(*local).reads as usize > inside.get(local).copied().unwrap_or(0);
+        let set =
+            stmts.iter().filter_map(|stmt| if let Stmt::Set(local, _) = stmt { Some(*local) } else { None });
+        let outcome: Vec<Local> = set.filter(read_elsewhere).collect();
+        let reals = outcome.iter().filter(|local| self.word(**local) == Word::Real).count();
+        (reals > 0 && 2 * reals <= strong).then_some(outcome)
+    }
+
+    /// Such a run, without looking, and again if that was wrong.
+    pub(super) fn without_looking(&mut self, stmts: &[Stmt], outcome: &[Local], place: (Block, u32)) {
+        self.flush(|_| true);
+        for local in outcome {
+            if !self.declared.get(local.index()).copied().unwrap_or(false) {
+                let line = format!("{}{};", self.declarator(*local), self.name(*local));
+                self.put(&line);
+                self.is_declared(*local);
+            }
+        }
+        self.outcome.extend(outcome);
+        let before = (self.declared.clone(), self.line);
+        self.put("{");
+        self.plain = true;
+        self.run(stmts, place);
+        self.plain = false;
+        self.put("}");
+        (self.declared, self.line) = before;
+        let reals = outcome.iter().filter(|local| self.word(**local) == Word::Real);
+        let checks: Vec<String> = reals.map(|local| format!("({0} - {0})", self.name(*local))).collect();
+        self.put(&format!("if (WG_RARELY({} != 0.0)) {{", checks.join(" + ")));
+        self.run(stmts, place);
+        self.put("}");
+        self.outcome.retain(|local| !outcome.contains(local));
+    }
+
+    fn run(&mut self, stmts: &[Stmt], (block, from): (Block, u32)) {
+        self.depth += 1;
+        for (place, stmt) in (from..).zip(stmts) {
+            self.stmt(stmt, (block, place));
+        }
+        self.flush(|_| true);
+        self.over.close(self.depth);
+        self.depth -= 1;
+    }
+}
