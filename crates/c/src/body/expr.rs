@@ -204,10 +204,12 @@ impl Body<'_, '_> {
             Value::Copy(x) => self.copied(local, *x),
             Value::Real(op, args) => {
                 let over = self.reciprocal(value);
-                let op = match op {
-                    RealOp::MulZero if self.plain => &RealOp::Mul,
-                    RealOp::DivZero if self.plain => &RealOp::Div,
-                    op => op,
+                let op = if self.plain && *op == RealOp::MulZero {
+                    &RealOp::Mul
+                } else if self.plain && *op == RealOp::DivZero {
+                    &RealOp::Div
+                } else {
+                    op
                 };
                 let args: Vec<Expr> = args.iter().map(|arg| self.number(*arg)).collect();
                 match args.as_slice() {

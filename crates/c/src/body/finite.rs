@@ -17,9 +17,9 @@ const WORTH: usize = 8;
 
 /// Whether the result of an operation is not a number if an operand is not.
 fn hands_on(op: RealOp) -> bool {
-    match op {
-        RealOp::PowInt(n) => n != 0,
-        op => matches!(
+    let power = matches!(op, RealOp::PowInt(n) if n != 0);
+    power
+        || matches!(
             op,
             RealOp::Add
                 | RealOp::Sub
@@ -34,8 +34,7 @@ fn hands_on(op: RealOp) -> bool {
                 | RealOp::Log
                 | RealOp::Sin
                 | RealOp::Cos
-        ),
-    }
+        )
 }
 
 fn is_strong(stmt: &Stmt) -> bool {
