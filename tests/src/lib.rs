@@ -7,6 +7,7 @@
 pub mod book;
 pub mod command;
 pub mod differential;
+pub mod everywhere;
 pub mod expected;
 pub mod fuzz;
 pub mod goldens;

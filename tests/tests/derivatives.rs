@@ -5,7 +5,8 @@
 
 use std::path::Path;
 use wengert_driver::scope::Scope;
-use wengert_driver::{Options, Session, show};
+use wengert_driver::{Options, Session};
+use wengert_tests::everywhere;
 
 /// Shared by all programs here.
 const DEFINITIONS: &str = "\
@@ -37,16 +38,13 @@ def steep f = custom_jvp f (\\(x, t) -> (f x, 10 * t))
 def steep_back f = custom_vjp f (\\x -> (f x, \\c -> 10 * c))
 ";
 
-/// The value of an expression, as printed, or the message of the error.
+/// The value of an expression, as every engine prints it, or the message of the error.
 fn eval(text: &str) -> String {
     let mut session = Session::new();
     let report = session.check_text("definitions.wg", DEFINITIONS, Path::new("."));
     assert!(!report.has_errors(), "{:?}", report.diagnostics);
     let scope = Scope::of_file(&report.modules);
-    match session.eval_in(&scope, "test.wg", text, &Options::default()) {
-        Ok(evaluated) => show(&evaluated.value),
-        Err(diagnostics) => diagnostics.iter().map(|d| format!("{}: {}\n", d.code, d.message)).collect(),
-    }
+    everywhere::eval(&mut session, &scope, text)
 }
 
 /// All programs that a text with `D`s stands for.

@@ -4,18 +4,16 @@
 //! derivatives around them, against the same function without the rule.
 
 use std::path::Path;
+use wengert_driver::Session;
 use wengert_driver::scope::Scope;
-use wengert_driver::{Options, Session, show};
+use wengert_tests::everywhere;
 
-/// The value of an expression as printed, or the message of the error.
+/// The value of an expression as every engine prints it, or the message of the error.
 fn eval(text: &str) -> String {
     let mut session = Session::new();
     let report = session.check_text("empty.wg", "def nothing = 0\n", Path::new("."));
     let scope = Scope::of_file(&report.modules);
-    match session.eval_in(&scope, "test.wg", text, &Options::default()) {
-        Ok(evaluated) => show(&evaluated.value),
-        Err(diagnostics) => diagnostics.iter().map(|d| format!("{}: {}\n", d.code, d.message)).collect(),
-    }
+    everywhere::eval(&mut session, &scope, text)
 }
 
 fn number(text: &str) -> f64 {

@@ -22,7 +22,7 @@ impl Scope<'_> {
     /// Appends a function with a rule to the primal part, with what its derivative needs, and gives its linear part.
     pub(crate) fn custom(&mut self, code: &mut Code<'_>, stmt: &Stmt, parts: &Custom) -> Vec<Lin> {
         code.b.push(stmt.clone());
-        let Custom { captured, rule, rule_captured, point, .. } = parts;
+        let Custom { captured, point, .. } = parts;
         let mut lins = Vec::new();
         let mut summands: Vec<Vec<Option<Var>>> = Vec::new();
         if self.mask(captured).contains(&true) {
@@ -31,12 +31,7 @@ impl Scope<'_> {
             summands.push(outs);
         }
         if self.mask(point).contains(&true) {
-            let (lin, outs) = match rule {
-                Rule::Jvp(rule) => self.by_tangents(code, stmt, *rule, rule_captured, point),
-                Rule::Vjp(rule, apply) => {
-                    self.by_cotangents(code, stmt, (*rule, *apply), rule_captured, point)
-                }
-            };
+            let (lin, outs) = self.by_point(code, stmt, parts);
             lins.push(lin);
             summands.push(outs);
         }
@@ -44,13 +39,20 @@ impl Scope<'_> {
         lins
     }
 
-    /// The same as if the point did not vary.
-    pub(crate) fn custom_captured(&mut self, code: &mut Code<'_>, stmt: &Stmt, parts: &Custom) -> Vec<Lin> {
-        code.b.push(stmt.clone());
-        let (lin, outs) = self.by_captured(code, stmt, parts);
+    /// The linear part alone, as if what is captured did not vary.
+    pub(crate) fn custom_point(&mut self, code: &mut Code<'_>, stmt: &Stmt, parts: &Custom) -> Vec<Lin> {
+        let (lin, outs) = self.by_point(code, stmt, parts);
         let mut lins = vec![lin];
         self.summed(stmt, &[outs], &mut lins);
         lins
+    }
+
+    fn by_point(&mut self, code: &mut Code<'_>, stmt: &Stmt, parts: &Custom) -> (Lin, Vec<Option<Var>>) {
+        let Custom { rule, rule_captured, point, .. } = parts;
+        match rule {
+            Rule::Jvp(rule) => self.by_tangents(code, stmt, *rule, rule_captured, point),
+            Rule::Vjp(rule, apply) => self.by_cotangents(code, stmt, (*rule, *apply), rule_captured, point),
+        }
     }
 
     fn by_captured(&mut self, code: &mut Code<'_>, stmt: &Stmt, parts: &Custom) -> (Lin, Vec<Option<Var>>) {

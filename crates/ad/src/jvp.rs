@@ -367,25 +367,43 @@ impl Jvp<'_, '_> {
 
     /// A function with a rule: what is captured contributes by the function, the point by the rule.
     fn custom(&mut self, stmt: &Stmt, parts: &Custom) {
-        let Rule::Jvp(rule) = parts.rule else {
-            let lins = self.scope.custom(self.code, stmt, parts);
-            return self.write(&lins);
-        };
-        let mut lins = Vec::new();
-        if self.scope.mask(&parts.captured).contains(&true) {
-            lins = self.scope.custom_captured(self.code, stmt, parts);
-            if !self.scope.mask(&parts.point).contains(&true) {
-                return self.write(&lins);
+        self.code.b.push(stmt.clone());
+        let by_captured = self.by_captured(parts);
+        if self.scope.mask(&parts.point).contains(&true) {
+            match parts.rule {
+                Rule::Vjp(..) => {
+                    let lins = self.scope.custom_point(self.code, stmt, parts);
+                    self.write(&lins);
+                }
+                Rule::Jvp(rule) => {
+                    let tangents: Vec<Option<Atom>> = parts.point.iter().map(|x| self.tangent(x)).collect();
+                    let args = parts.rule_captured.iter().chain(&parts.point).cloned().collect();
+                    let values: Vec<Atom> = stmt.outs.iter().copied().map(Atom::Var).collect();
+                    let found = self.code.rule_tangents(rule, args, &parts.point, tangents, &values);
+                    self.add_tangents(stmt, found);
+                }
             }
-        } else {
-            self.code.b.push(stmt.clone());
         }
-        self.write(&lins);
-        let tangents: Vec<Option<Atom>> = parts.point.iter().map(|x| self.tangent(x)).collect();
-        let args = parts.rule_captured.iter().chain(&parts.point).cloned().collect();
-        let values: Vec<Atom> = stmt.outs.iter().copied().map(Atom::Var).collect();
-        let found = self.code.rule_tangents(rule, args, &parts.point, tangents, &values);
-        for (out, tangent) in stmt.outs.iter().zip(found) {
+        self.add_tangents(stmt, by_captured);
+    }
+
+    /// The tangents by what a function with a rule has captured, as if the point did not vary.
+    fn by_captured(&mut self, parts: &Custom) -> Vec<Option<Atom>> {
+        let mut mask = self.scope.mask(&parts.captured);
+        if !mask.contains(&true) {
+            return Vec::new();
+        }
+        let varying = parts.captured.iter().zip(&mask).filter(|(_, active)| **active);
+        let varying: Vec<Atom> = varying.map(|(arg, _)| arg.clone()).collect();
+        let tangents = self.tangents_or_zeros(&varying);
+        let args: Vec<Atom> = parts.captured.iter().chain(&parts.point).cloned().collect();
+        mask.resize(args.len(), false);
+        self.code.call_jvp(&(parts.func, mask), &args, &tangents).1
+    }
+
+    /// Adds to the tangents of what a statement gives.
+    fn add_tangents(&mut self, stmt: &Stmt, more: Vec<Option<Atom>>) {
+        for (out, tangent) in stmt.outs.iter().zip(more) {
             let Some(tangent) = tangent else { continue };
             let sum = match self.dots.remove(out) {
                 Some(other) => self.code.sum(other, tangent),
