@@ -35,6 +35,8 @@ use work::Work;
 /// Loops with less work than this are made whole.
 const MUCH: f64 = 131_072.0;
 
+/// Bodies with more statements are not repeated.
+const LONG: usize = 40;
 /// So many sums are described by a word.
 const MOST_SUMS: usize = 16;
 /// With this factor, any loop is much work.
@@ -154,8 +156,9 @@ impl Divider<'_> {
             Stmt::For { index, len, backward, independent, sums, body } => {
                 let parts = Loop { index, len, backward, independent, sums: &sums, body: &body };
                 match self.divided(&parts, made) {
-                    Some((much, parallel)) => {
-                        let whole = Stmt::For { index, len, backward, independent, sums, body };
+                    Some((much, parallel, whole)) => {
+                        let whole =
+                            whole.unwrap_or(Stmt::For { index, len, backward, independent, sums, body });
                         Stmt::If { cond: much, then: vec![parallel], otherwise: vec![whole] }
                     }
                     None => {
@@ -186,8 +189,9 @@ impl Divider<'_> {
         made.push(stmt);
     }
 
-    /// The loop by parts, and when it is to be made so; the part is one of the parts then.
-    fn divided(&mut self, parts: &Loop<'_>, made: &mut Vec<Stmt>) -> Option<(Operand, Stmt)> {
+    /// When the loop is to be made by parts, and how; the part is one of the parts then. If the loop is long as a text, it is
+    /// not repeated where it is made whole: then that is a part too.
+    fn divided(&mut self, parts: &Loop<'_>, made: &mut Vec<Stmt>) -> Option<(Operand, Stmt, Option<Stmt>)> {
         if words(parts.sums).count() > MOST_SUMS {
             return None;
         }
@@ -220,15 +224,23 @@ impl Divider<'_> {
         let work = self.amount(&work, parts.len, made);
         let much = self.func.fresh(Word::Int);
         made.push(Stmt::Set(much, Value::CompareReal(Compare::Ge, work, Operand::Real(MUCH))));
+        let part = FuncId::new(number);
+        let mut size = 0;
+        every(parts.body, &mut |_| size += 1);
+        let whole = (size > LONG).then(|| {
+            let locals = captured.iter().chain(&words).map(|local| Operand::Local(*local));
+            let args = [Operand::Int(0), parts.len].into_iter().chain(locals).collect();
+            Stmt::Call { func: part, args, outs: words }
+        });
         let parallel = Stmt::Parallel {
-            part: FuncId::new(number),
+            part,
             len: parts.len,
             backward: parts.backward,
             work,
             captured,
             sums: parts.sums.to_vec(),
         };
-        Some((Operand::Local(much), parallel))
+        Some((Operand::Local(much), parallel, whole))
     }
 
     fn rounds(&self, sums: &[Sum]) -> bool {

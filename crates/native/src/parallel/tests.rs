@@ -241,6 +241,24 @@ fn the_first_that_is_no_number_is_the_largest_and_the_smallest() {
 }
 
 #[test]
+fn long_bodies_are_not_repeated() {
+    let lines: String = (0..60).map(|k| format!("a{} = a{k} * 1.01\n", k + 1)).collect();
+    let text = format!(
+        "func f(xs: []Real) -> ([]Real, Int) {{
+            n = length(xs)
+            s, ys = for i < n, s = 3, x in xs {{ a0 = sin(x) {lines} k = i % 5 t = s + k yield t, a60 }}
+            return ys, s
+        }}
+        entry f = f"
+    );
+    agrees(&text, (1, 1), SIZES);
+    let program = wengert_ir::parse::parse(&text).expect("the text is a program");
+    let mut loops = crate::lower::lower(&program);
+    divide(&mut loops, false, false);
+    assert_eq!(crate::loops::print(&loops).matches("sin(").count(), 1);
+}
+
+#[test]
 fn what_needs_the_last_iteration_stays_whole() {
     agrees(
         "func f(xs: []Real) -> (Real, Real) {
