@@ -73,7 +73,15 @@ impl Task<'_> {
     }
 }
 
-type Product = fn(&Task<'_>, &mut [f64]);
+/// Copies of the factors.
+#[derive(Default)]
+struct Panels {
+    left: Vec<f64>,
+    right: Vec<f64>,
+}
+
+/// Nothing of a kernel is a closure that is given away: it would be compiled for any processor.
+type Product = fn(&Task<'_>, &mut [f64], &mut Panels);
 
 /// The products for a kind of processor: with sums rounded after each product and after each sum, or once for both.
 #[derive(Clone, Copy)]
@@ -111,22 +119,22 @@ macro_rules! level {
     ($module:ident, $features:literal, $columns:literal, $doc:literal) => {
         #[doc = $doc]
         mod $module {
-            use super::{Kernels, Task, add};
+            use super::{Kernels, Panels, Task, add};
 
             /// Chosen only where the processor has the features.
             pub(super) const KERNELS: Kernels = Kernels { exact, fused };
 
             #[target_feature(enable = $features)]
-            fn here<const FUSED: bool>(task: &Task<'_>, out: &mut [f64]) {
-                add::<FUSED, 4, $columns>(task, out);
+            fn here<const FUSED: bool>(task: &Task<'_>, out: &mut [f64], panels: &mut Panels) {
+                add::<FUSED, 4, $columns>(task, out, panels);
             }
-            fn exact(task: &Task<'_>, out: &mut [f64]) {
+            fn exact(task: &Task<'_>, out: &mut [f64], panels: &mut Panels) {
                 // SAFETY: these kernels are only available where the processor has the features.
-                unsafe { here::<false>(task, out) };
+                unsafe { here::<false>(task, out, panels) };
             }
-            fn fused(task: &Task<'_>, out: &mut [f64]) {
+            fn fused(task: &Task<'_>, out: &mut [f64], panels: &mut Panels) {
                 // SAFETY: as above.
-                unsafe { here::<true>(task, out) };
+                unsafe { here::<true>(task, out, panels) };
             }
         }
     };
@@ -156,42 +164,45 @@ fn finite(sums: &[f64]) -> bool {
 }
 
 #[inline(always)]
-fn add<const FUSED: bool, const R: usize, const C: usize>(task: &Task<'_>, out: &mut [f64]) {
+fn add<const FUSED: bool, const R: usize, const C: usize>(
+    task: &Task<'_>,
+    out: &mut [f64],
+    panels: &mut Panels,
+) {
     if task.n * task.m * task.width == 0 {
         return;
     }
     if task.n < R || task.m < 4 || task.width < 4 {
-        return add_rows::<FUSED>(task, out);
+        return add_rows::<FUSED>(task, out, &mut panels.left);
     }
-    PANELS.with_borrow_mut(|(left, right)| {
-        left.resize(HIGH.next_multiple_of(R) * DEPTH, 0.0);
-        right.resize(WIDE.min(task.width).next_multiple_of(C) * DEPTH, 0.0);
-        for column in (0..task.width).step_by(WIDE) {
-            let columns = WIDE.min(task.width - column);
-            for start in (0..task.m).step_by(DEPTH) {
-                let depth = DEPTH.min(task.m - start);
-                pack::<C>(right, columns, depth, |j, k| task.y.at(task.term(start + k), column + j));
-                for row in (0..task.n).step_by(HIGH) {
-                    let rows = HIGH.min(task.n - row);
-                    pack::<R>(left, rows, depth, |i, k| task.x.at(row + i, task.term(start + k)));
-                    for j in (0..columns).step_by(C) {
-                        let right = right.get(j * depth..(j + C) * depth).unwrap_or_default();
-                        for i in (0..rows).step_by(R) {
-                            let left = left.get(i * depth..(i + R) * depth).unwrap_or_default();
-                            let to = out.get_mut((row + i) * task.width + column + j..).unwrap_or_default();
-                            let size = (R.min(rows - i), C.min(columns - j));
-                            edge_tile::<FUSED, R, C>(left, right, to, task.width, size, task.strong);
-                        }
+    let Panels { left, right } = panels;
+    left.resize(HIGH.next_multiple_of(R) * DEPTH, 0.0);
+    right.resize(WIDE.min(task.width).next_multiple_of(C) * DEPTH, 0.0);
+    for column in (0..task.width).step_by(WIDE) {
+        let columns = WIDE.min(task.width - column);
+        for start in (0..task.m).step_by(DEPTH) {
+            let depth = DEPTH.min(task.m - start);
+            pack::<C>(right, columns, depth, |j, k| task.y.at(task.term(start + k), column + j));
+            for row in (0..task.n).step_by(HIGH) {
+                let rows = HIGH.min(task.n - row);
+                pack::<R>(left, rows, depth, |i, k| task.x.at(row + i, task.term(start + k)));
+                for j in (0..columns).step_by(C) {
+                    let right = right.get(j * depth..(j + C) * depth).unwrap_or_default();
+                    for i in (0..rows).step_by(R) {
+                        let left = left.get(i * depth..(i + R) * depth).unwrap_or_default();
+                        let to = out.get_mut((row + i) * task.width + column + j..).unwrap_or_default();
+                        let size = (R.min(rows - i), C.min(columns - j));
+                        edge_tile::<FUSED, R, C>(left, right, to, task.width, size, task.strong);
                     }
                 }
             }
         }
-    });
+    }
 }
 
 thread_local! {
     /// The copies of the factors.
-    static PANELS: RefCell<(Vec<f64>, Vec<f64>)> = const { RefCell::new((Vec::new(), Vec::new())) };
+    static PANELS: RefCell<Panels> = const { RefCell::new(Panels { left: Vec::new(), right: Vec::new() }) };
 }
 
 /// Copies rows (or columns) so that `N` of them lie side by side; what is missing at the end is 0.
@@ -274,14 +285,14 @@ fn careful_tile<const R: usize, const C: usize>(left: &[f64], right: &[f64], sum
 
 /// A few rows, or short ones: each row of the sum by itself.
 #[inline(always)]
-fn add_rows<const FUSED: bool>(task: &Task<'_>, out: &mut [f64]) {
+fn add_rows<const FUSED: bool>(task: &Task<'_>, out: &mut [f64], copy: &mut Vec<f64>) {
+    copy.clear();
     if task.width == 1 && task.x.right == 1 {
         // A matrix and a column: rows times the column.
-        return PANELS.with_borrow_mut(|(column, _)| {
-            column.clear();
-            column.extend((0..task.m).map(|k| task.y.at(k, 0)));
-            add_dots::<FUSED>(out, (task.x, task.n), column, task);
-        });
+        for k in 0..task.m {
+            copy.push(task.y.at(k, 0));
+        }
+        return add_dots::<FUSED>(out, (task.x, task.n), copy, task);
     }
     if task.width == 1 {
         return add_scaled::<FUSED>(out, |k| task.y.at(k, 0), |k| task.x.from(0, k), task);
@@ -290,12 +301,12 @@ fn add_rows<const FUSED: bool>(task: &Task<'_>, out: &mut [f64]) {
         if task.y.right == 1 {
             add_scaled::<FUSED>(out, |k| task.x.at(i, k), |k| task.y.from(k, 0), task);
         } else {
-            PANELS.with_borrow_mut(|(row, _)| {
-                row.clear();
-                row.extend((0..task.m).map(|k| task.x.at(i, k)));
-                let columns = Factor { items: task.y.items, down: task.y.right, right: task.y.down };
-                add_dots::<FUSED>(out, (columns, task.width), row, task);
-            });
+            copy.clear();
+            for k in 0..task.m {
+                copy.push(task.x.at(i, k));
+            }
+            let columns = Factor { items: task.y.items, down: task.y.right, right: task.y.down };
+            add_dots::<FUSED>(out, (columns, task.width), copy, task);
         }
     }
 }
@@ -316,9 +327,13 @@ fn add_scaled<'r, const FUSED: bool>(
         }
         // A number that is finite and not zero times zero is zero.
         if !task.strong || x.is_finite() {
-            out.iter_mut().zip(row).for_each(|(sum, y)| *sum = plus::<FUSED>(*sum, x, *y));
+            for (sum, y) in out.iter_mut().zip(row) {
+                *sum = plus::<FUSED>(*sum, x, *y);
+            }
         } else {
-            out.iter_mut().zip(row).for_each(|(sum, y)| *sum = plus_careful(*sum, x, *y));
+            for (sum, y) in out.iter_mut().zip(row) {
+                *sum = plus_careful(*sum, x, *y);
+            }
         }
     }
 }
@@ -363,15 +378,20 @@ fn dot(start: f64, row: &[f64], other: &[f64]) -> f64 {
     const LANES: usize = 16;
     let mut sums = [0.0; LANES];
     let (rows, others) = (row.chunks_exact(LANES), other.chunks_exact(LANES));
-    let rest = rows.remainder().iter().zip(others.remainder());
-    let rest = rest.fold(start, |sum, (x, y)| x.mul_add(*y, sum));
+    let mut total = start;
+    for (x, y) in rows.remainder().iter().zip(others.remainder()) {
+        total = x.mul_add(*y, total);
+    }
     for (x, y) in rows.zip(others) {
         let (Some(x), Some(y)) = (x.first_chunk::<LANES>(), y.first_chunk::<LANES>()) else { break };
         for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
             *sum = x.mul_add(*y, *sum);
         }
     }
-    sums.iter().fold(rest, |total, sum| total + sum)
+    for sum in sums {
+        total += sum;
+    }
+    total
 }
 
 /// Sizes, and how the factors lie, as compiled code gives them.
@@ -408,7 +428,9 @@ fn run(product: Product, given: Given, x: u64, y: u64) {
         backward: kind & BACKWARD != 0,
         strong: kind & STRONG != 0,
     };
-    product(&task, words_mut::<f64>(out, size));
+    let mut panels = PANELS.take();
+    product(&task, words_mut::<f64>(out, size), &mut panels);
+    PANELS.replace(panels);
 }
 
 /// See [`crate::loops::Runtime::AddProduct`].
@@ -573,8 +595,8 @@ mod tests {
                 let expected = expected(&task, &before);
                 for (level, kernels) in available().into_iter().enumerate() {
                     let (mut exact, mut fused) = (before.clone(), before.clone());
-                    (kernels.exact)(&task, &mut exact);
-                    (kernels.fused)(&task, &mut fused);
+                    (kernels.exact)(&task, &mut exact, &mut Panels::default());
+                    (kernels.fused)(&task, &mut fused, &mut Panels::default());
                     check(&expected, &exact, &fused, &format!("{n} {m} {width}, {kind}, {level}"));
                 }
             }
