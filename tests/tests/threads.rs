@@ -56,19 +56,20 @@ fn run(text: &str, size: usize, options: &Options) -> String {
     }
 }
 
-fn options(engine: Engine, strict: bool, threads: usize) -> Options {
-    Options { engine, strict, threads, ..Options::default() }
+fn options(engine: Engine, strict: bool, threads: usize, short_loops: bool) -> Options {
+    Options { engine, strict, threads, short_loops, ..Options::default() }
 }
 
-fn all_agree(engine: Engine, sizes: &[usize]) {
+/// Sizes, and whether short loops are divided too.
+fn all_agree(engine: Engine, sizes: &[(usize, bool)]) {
     for (what, text) in PROGRAMS {
-        for size in sizes {
-            let truth = run(text, *size, &options(Engine::Interp, true, 1));
+        for (size, short_loops) in sizes {
+            let truth = run(text, *size, &options(Engine::Interp, true, 1, false));
             for strict in [true, false] {
-                let one = run(text, *size, &options(engine, strict, 1));
+                let one = run(text, *size, &options(engine, strict, 1, *short_loops));
                 assert!(close(&one, &truth, 1e-9), "{what}, size {size}, {}", engine.name());
                 for threads in [2, 4, 7] {
-                    let some = run(text, *size, &options(engine, strict, threads));
+                    let some = run(text, *size, &options(engine, strict, threads, *short_loops));
                     assert!(
                         some == one,
                         "{what}, size {size}, {}, {threads} threads, strict: {strict}",
@@ -82,12 +83,12 @@ fn all_agree(engine: Engine, sizes: &[usize]) {
 
 #[test]
 fn machine_code_gives_the_same_with_any_number_of_threads() {
-    all_agree(Engine::Native, &[1, 1000, 50_000]);
+    all_agree(Engine::Native, &[(1, true), (1000, true), (100_000, false)]);
 }
 
 #[test]
 fn what_the_c_compiler_makes_gives_the_same_with_any_number_of_threads() {
     if Engine::C.require().is_ok() {
-        all_agree(Engine::C, &[50_000]);
+        all_agree(Engine::C, &[(50_000, true)]);
     }
 }

@@ -12,7 +12,7 @@
 
 enum { WG_HEAD = 7, WG_PARTS = 64, WG_PARTS_WITH_ARRAYS = 16, WG_PATIENCE = 4096 };
 /* The work of a part at least, and of a part for each number of its arrays. */
-static const double wg_grain = 32768.0, wg_each = 64.0;
+static const double wg_grain = 65536.0, wg_each = 64.0;
 
 typedef struct {
     wg_entry entry;

@@ -33,7 +33,7 @@ use wengert_ir::ty::{Id, Table};
 use work::Work;
 
 /// Loops with less work than this are made whole.
-const MUCH: f64 = 131_072.0;
+const MUCH: f64 = 524_288.0;
 
 /// Bodies with more statements are not repeated.
 const LONG: usize = 40;

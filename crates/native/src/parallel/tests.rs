@@ -3,7 +3,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "results are numbers")]
 
 use super::divide;
-use crate::{Compiled, Math};
+use crate::{Compiled, Manner, Math};
 use std::sync::Arc;
 use wengert_fault::Fault;
 use wengert_ir::eval::{Evaluator, Items, Limits, Value};
@@ -20,7 +20,9 @@ fn parts(text: &str, exact: bool) -> usize {
 
 fn run(text: &str, math: Math, threads: usize, args: &[Value]) -> Result<Vec<Value>, Fault> {
     let program = wengert_ir::parse::parse(text).expect("the text is a program");
-    let mut compiled = Compiled::with_math(program, math, 1 << 32, Arc::default()).expect("it compiles");
+    // As if all loops were long.
+    let manner = Manner { math, mark: None, short_loops: true };
+    let (mut compiled, _) = Compiled::made(program, manner, 1 << 32, Arc::default()).expect("it compiles");
     compiled.set_threads(threads);
     let entry = *compiled.program().entries.values().next().expect("it has an entry");
     let before = compiled.words_in_use();
@@ -100,7 +102,7 @@ fn agrees(text: &str, expected: (usize, usize), sizes: &[usize]) {
     }
 }
 
-const SIZES: &[usize] = &[0, 1, 100, 20_000, 100_003];
+const SIZES: &[usize] = &[0, 1, 2, 63, 100, 20_000, 100_003];
 
 #[test]
 fn maps() {

@@ -16,7 +16,7 @@ use std::ffi::c_void;
 use wengert_prim::special;
 
 /// The work of a part at least.
-const GRAIN: f64 = 32_768.0;
+const GRAIN: f64 = 65_536.0;
 /// So many parts at most, and so many if they add to arrays.
 const MOST: i64 = 64;
 const MOST_WITH_ARRAYS: i64 = 16;
