@@ -98,7 +98,7 @@ fn values_of_different_shapes_are_explained() {
     let message = |result: Result<Value, Failure>| result.map(|_| ()).unwrap_err().0.message;
     assert_eq!(
         message(add(&mut cx, &list(2, 1.0), &list(1, 1.0))),
-        "`add`: the point is a `Cons`, but the tangent is `Nil`"
+        "`add`: the point is a `Cons`, but the tangent is a `Nil`"
     );
     let (short, long) = (walk::array([real(1.0)]), walk::array([real(1.0), real(2.0)]));
     assert_eq!(
