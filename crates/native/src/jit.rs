@@ -25,7 +25,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{FuncId as ModuleFunc, Linkage, Module, default_libcall_names};
 use keep::Made;
 use rustc_hash::FxHashMap;
@@ -114,6 +114,10 @@ fn internal(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
+/// So much address space is set aside for the code of a program, or less if there is no more: functions call each other
+/// over less than 2 GiB, and pieces of memory that the system gives one by one may lie further apart.
+const ROOM: [usize; 3] = [1 << 30, 1 << 28, 1 << 26];
+
 /// An empty module that knows the runtime.
 fn module(math: Math) -> Result<JITModule, String> {
     let mut flags = settings::builder();
@@ -127,6 +131,9 @@ fn module(math: Math) -> Result<JITModule, String> {
     }
     let isa = cranelift_native::builder()?.finish(settings::Flags::new(flags)).map_err(internal)?;
     let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+    if let Some(room) = ROOM.into_iter().find_map(|bytes| ArenaMemoryProvider::new_with_size(bytes).ok()) {
+        builder.memory_provider(Box::new(room));
+    }
     for (name, address) in symbols() {
         builder.symbol(name, address);
     }
