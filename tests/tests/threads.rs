@@ -43,6 +43,24 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("an index that does not exist", "def main n = let xs = iota n in sum (map (\\i -> xs[i * 2]) xs)"),
 ];
 
+/// Programs whose products of matrices are divided.
+const PRODUCTS: &[(&str, &str)] = &[
+    (
+        "a product of matrices, and its pullback",
+        "def main n =
+           let matrix k = build n (\\i -> build (n + k) (\\j -> sin (real (i * 7 + j * k)))) in
+           let weigh m = sum (map2 (\\i row -> real i * sum row) (iota n) m) in
+           grad (\\(a, b) -> weigh (matmul a b)) (matrix 0, matrix 3)",
+    ),
+    (
+        "a matrix times a vector, and its pullback",
+        "def main n =
+           let a = build (40 * n) (\\i -> build (2 * n) (\\j -> cos (real (i + 3 * j)))) in
+           let x = build (2 * n) (\\j -> real (j % 5)) in
+           let (_, back) = vjp (matvec a) x in (sum (matvec a x), back (matvec a x))",
+    ),
+];
+
 /// The result of a program as text, or what went wrong, rendered.
 fn run(text: &str, size: usize, options: &Options) -> String {
     let mut session = Session::new();
@@ -61,8 +79,8 @@ fn options(engine: Engine, strict: bool, threads: usize, short_loops: bool) -> O
 }
 
 /// Sizes, and whether short loops are divided too.
-fn all_agree(engine: Engine, sizes: &[(usize, bool)]) {
-    for (what, text) in PROGRAMS {
+fn all_agree(programs: &[(&str, &str)], engine: Engine, sizes: &[(usize, bool)]) {
+    for (what, text) in programs {
         for (size, short_loops) in sizes {
             let truth = run(text, *size, &options(Engine::Interp, true, 1, false));
             for strict in [true, false] {
@@ -83,12 +101,14 @@ fn all_agree(engine: Engine, sizes: &[(usize, bool)]) {
 
 #[test]
 fn machine_code_gives_the_same_with_any_number_of_threads() {
-    all_agree(Engine::Native, &[(1, true), (1000, true), (100_000, false)]);
+    all_agree(PROGRAMS, Engine::Native, &[(1, true), (1000, true), (100_000, false)]);
+    all_agree(PRODUCTS, Engine::Native, &[(1, false), (125, false)]);
 }
 
 #[test]
 fn what_the_c_compiler_makes_gives_the_same_with_any_number_of_threads() {
     if Engine::C.require().is_ok() {
-        all_agree(Engine::C, &[(50_000, true)]);
+        all_agree(PROGRAMS, Engine::C, &[(50_000, true)]);
+        all_agree(PRODUCTS, Engine::C, &[(125, false)]);
     }
 }

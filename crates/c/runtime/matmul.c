@@ -5,9 +5,13 @@
  * the columns of `y` that a tile needs are copied side by side, some rows at a time.
  *
  * Where zeros are strong, a zero times anything is zero. That makes a difference only where a factor is infinite or no number,
- * and then the plain sum is not finite: such a tile is done again, carefully. */
+ * and then the plain sum is not finite: such a tile is done again, carefully.
+ *
+ * If there is much to do, threads do blocks of rows each. No element of the sum comes out otherwise for that. */
 
 enum { WG_ROWS = 4, WG_COLUMNS = 16, WG_DEPTH = 192, WG_FEW = 64 };
+enum { WG_BLOCK = 16 }; /* rows that one thread does at least: some times the rows of a tile */
+static const double wg_much = 1048576.0;
 enum { WG_FIRST = 1, WG_SECOND = 2, WG_BACKWARD = 4, WG_STRONG = 8 };
 typedef double wg_vector __attribute__((vector_size(64), aligned(8), may_alias));
 
@@ -212,8 +216,56 @@ static inline __attribute__((always_inline)) void wg_add_small(
     for (word i = 0; i < n * width; i++) out[i] = sums[i];
 }
 
+/* What is to be added: as `wg_add_product` is given it. */
+typedef struct {
+    double *out;
+    word n, m, width, how;
+    const double *xs, *ys;
+} wg_product;
+
+/* Adds to some rows. */
+static void wg_add_rows(const wg_product *p, word from, word count) {
+    word m = p->m, width = p->width, how = p->how;
+    wg_factor x = wg_factor_of(p->xs, p->n, m, (how & WG_FIRST) != 0);
+    wg_factor y = wg_factor_of(p->ys, m, width, (how & WG_SECOND) != 0);
+    x.items += from * x.down;
+    double *out = p->out + from * width;
+    if (width == 1) {
+        if (x.right == 1) {
+            for (word i = 0; i < count; i++) wg_add_dot_fast(out + i, x.items + i * x.down, p->ys, 1, m, how);
+        } else {
+            wg_add_scaled(out, count, p->ys, 1, x.items, x.right, m, how);
+        }
+    } else if (p->n < WG_ROWS || m < WG_ROWS || width < WG_ROWS) {
+        for (word i = 0; i < count; i++) {
+            if (y.right == 1) {
+                wg_add_scaled(out + i * width, width, x.items + i * x.down, x.right, p->ys, y.down, m, how);
+            } else {
+                for (word j = 0; j < width; j++) {
+                    wg_add_dot_fast(out + i * width + j, p->ys + j * y.right, x.items + i * x.down, x.right, m, how);
+                }
+            }
+        }
+    } else {
+        void *straight = NULL;
+        if (x.right != 1 && width > WG_COLUMNS && (straight = malloc((size_t)(count * m) * 8))) {
+            x = wg_factor_of(wg_straight(x, count, m, straight), count, m, 0);
+        }
+        wg_add_tiles(out, count, m, width, x, y, how);
+        free(straight);
+    }
+}
+
+/* The same for blocks of rows, as a part of a loop. */
+static void wg_add_blocks(wg_run *r, const word *arguments, word *results) {
+    const wg_product *p = (const wg_product *)arguments[2];
+    word from = arguments[0] * WG_BLOCK, count = arguments[1] * WG_BLOCK;
+    wg_add_rows(p, from, count < p->n - from ? count : p->n - from);
+    (void)r, (void)results;
+}
+
 static WG_UNUSED void wg_add_one_product(
-    double *out, word n, word m, word width, word how, const double *xs, const double *ys) {
+    wg_run *r, double *out, word n, word m, word width, word how, const double *xs, const double *ys) {
     if (n <= 0 || m <= 0 || width <= 0) return;
     if (n <= 8 && m <= 8 && width <= 8) {
         wg_factor x = wg_factor_of(xs, n, m, (how & WG_FIRST) != 0);
@@ -227,44 +279,27 @@ static WG_UNUSED void wg_add_one_product(
         return;
     }
     /* A factor that is part of what is added to is copied first. */
-    void *kept[3] = {NULL, NULL, NULL};
+    void *kept[2] = {NULL, NULL};
     if (xs < out + n * width && out < xs + n * m && (kept[0] = malloc((size_t)(n * m) * 8))) {
         xs = memcpy(kept[0], xs, (size_t)(n * m) * 8);
     }
     if (ys < out + n * width && out < ys + m * width && (kept[1] = malloc((size_t)(m * width) * 8))) {
         ys = memcpy(kept[1], ys, (size_t)(m * width) * 8);
     }
-    wg_factor x = wg_factor_of(xs, n, m, (how & WG_FIRST) != 0);
-    wg_factor y = wg_factor_of(ys, m, width, (how & WG_SECOND) != 0);
-    if (width == 1) {
-        if (x.right == 1) {
-            for (word i = 0; i < n; i++) wg_add_dot_fast(out + i, xs + i * x.down, ys, 1, m, how);
-        } else {
-            wg_add_scaled(out, n, ys, 1, xs, x.right, m, how);
-        }
-    } else if (n < WG_ROWS || m < WG_ROWS || width < WG_ROWS) {
-        for (word i = 0; i < n; i++) {
-            if (y.right == 1) {
-                wg_add_scaled(out + i * width, width, xs + i * x.down, x.right, ys, y.down, m, how);
-            } else {
-                for (word j = 0; j < width; j++) {
-                    wg_add_dot_fast(out + i * width + j, ys + j * y.right, xs + i * x.down, x.right, m, how);
-                }
-            }
-        }
+    wg_product product = {out, n, m, width, how, xs, ys};
+    double work = (double)n * (double)m * (double)width;
+    if (r->threads > 1 && work >= wg_much) {
+        word info[WG_HEAD + 1] = {(n + WG_BLOCK - 1) / WG_BLOCK, wg_word_of(work / 2), 0, 1, 0, 0, 0, (word)&product};
+        wg_parallel(r, wg_add_blocks, info);
     } else {
-        if (x.right != 1 && width > WG_COLUMNS && (kept[2] = malloc((size_t)(n * m) * 8))) {
-            x = wg_factor_of(wg_straight(x, n, m, kept[2]), n, m, 0);
-        }
-        wg_add_tiles(out, n, m, width, x, y, how);
+        wg_add_rows(&product, 0, n);
     }
-    for (int i = 0; i < 3; i++) {
-        if (kept[i]) free(kept[i]);
-    }
+    free(kept[0]);
+    free(kept[1]);
 }
 
 static WG_UNUSED void wg_add_product(
-    double *out, word n, word m, word width, word how, const double *x, const double *y, const double *x2,
+    wg_run *r, double *out, word n, word m, word width, word how, const double *x, const double *y, const double *x2,
     const double *y2) {
 #ifdef WG_EXACT
     if (x2) {
@@ -284,18 +319,23 @@ static WG_UNUSED void wg_add_product(
         return;
     }
 #endif
-    wg_add_one_product(out, n, m, width, how, x, y);
-    if (x2) wg_add_one_product(out, n, m, width, how, x2, y2);
+    wg_add_one_product(r, out, n, m, width, how, x, y);
+    if (x2) wg_add_one_product(r, out, n, m, width, how, x2, y2);
 }
 
 static WG_UNUSED void wg_matmul(
-    const double *restrict a, const double *restrict b, double *restrict out, word n, word m, word width) {
+    wg_run *r, const double *restrict a, const double *restrict b, double *restrict out, word n, word m, word width) {
     memset(out, 0, (size_t)(n * width) * 8);
-    wg_add_one_product(out, n, m, width, 0, a, b);
+    wg_add_one_product(r, out, n, m, width, 0, a, b);
 }
 
 static inline WG_UNUSED void wg_matvec(
-    const double *restrict a, const double *restrict b, double *restrict out, word n, word m) {
+    wg_run *r, const double *restrict a, const double *restrict b, double *restrict out, word n, word m) {
+    if (r->threads > 1 && (double)n * (double)m >= wg_much) {
+        memset(out, 0, (size_t)n * 8);
+        wg_add_one_product(r, out, n, m, 1, 0, a, b);
+        return;
+    }
     for (word i = 0; i < n; i++) {
         double sum = 0.0;
         wg_add_dot_fast(&sum, a + i * m, b, 1, m, 0);

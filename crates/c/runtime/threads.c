@@ -296,6 +296,7 @@ static __attribute__((noinline)) void wg_parallel(wg_run *r, wg_entry entry, wor
     char *here = __builtin_alloca(64);
     void *top = (void *)(((uintptr_t)here - 8192) & ~(uintptr_t)63);
     wg_pool *pool = l.parts > 1 ? wg_pool_of(r) : NULL;
+    if (pool && pool->loop) pool = NULL; /* a loop in a part of a loop */
     word others = 0;
     if (pool && pool->threads) {
         l.found = malloc((size_t)(l.parts * info[4] + 1) * sizeof *l.found);

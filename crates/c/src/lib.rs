@@ -185,8 +185,8 @@ fn assemble(unit: &mut Unit<'_>, math: Math, code: &str, interface: &str) -> Str
     let pieces = [
         (TEXT, parts.text || parts.order),
         (ORDER, parts.order),
-        (MATMUL, parts.matmul),
         (THREADS, parts.threads),
+        (MATMUL, parts.matmul),
     ];
     for (part, wanted) in pieces {
         if wanted {

@@ -318,7 +318,9 @@ impl<'p> Unit<'p> {
             R::SortReal | R::SortInt | R::SortText | R::ArgSortReal | R::ArgSortInt | R::ArgSortText => {
                 self.parts.order = true;
             }
-            R::MatMul | R::MatVec | R::AddProduct => self.parts.matmul = true,
+            R::MatMul | R::MatVec | R::AddProduct => {
+                (self.parts.matmul, self.parts.threads) = (true, true);
+            }
             R::Power | R::Polygamma => self.parts.functions = true,
             R::IntPower | R::CopyWords | R::ZeroWords | R::Map | R::Scratch => {}
         }
@@ -350,16 +352,15 @@ impl<'p> Unit<'p> {
         }
     }
 
-    /// Whether such a function takes the run: it makes objects.
+    /// Whether such a function takes the run: it makes objects, or is divided between threads.
     pub(crate) fn runtime_takes_run(&self, call: Runtime) -> bool {
         use Runtime as R;
         match call {
             R::TextAppend | R::ShowReal | R::ShowInt | R::ShowText | R::TextJoin => true,
             R::SortReal | R::SortInt | R::SortText | R::ArgSortReal | R::ArgSortInt | R::ArgSortText => true,
             R::Power | R::Polygamma | R::IntPower | R::TextLength | R::TextCompare => false,
-            R::MatMul | R::MatVec | R::AddProduct | R::CopyWords | R::ZeroWords | R::Map | R::Scratch => {
-                false
-            }
+            R::MatMul | R::MatVec | R::AddProduct => true,
+            R::CopyWords | R::ZeroWords | R::Map | R::Scratch => false,
         }
     }
 }

@@ -220,7 +220,11 @@ unsafe fn sums_of(context: *mut c_void, parts: Loop) -> Outcome {
     let mut run = |entry: Entry, args: &[u64], results: &mut [u64]| unsafe {
         Context::run_inside(context, entry, args, results)
     };
-    if threads < 2 || parts.parts < 2 {
+    let alone = threads < 2
+        || parts.parts < 2
+        // SAFETY: as above. A loop in a part of a loop is made by the thread that makes the part.
+        || unsafe { state(context) }.pool().is_none_or(|pool| !pool.is_free());
+    if alone {
         // SAFETY: as above.
         return unsafe { one_by_one(context, &parts, &mut run) };
     }

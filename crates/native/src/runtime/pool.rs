@@ -109,6 +109,11 @@ impl Pool {
         Pool { board, threads }
     }
 
+    /// Whether no loop is being made.
+    pub(crate) fn is_free(&self) -> bool {
+        self.board.state.lock().unwrap_or_else(PoisonError::into_inner).0.is_none()
+    }
+
     /// Makes a loop: this thread helps.
     pub(crate) fn run(&self, job: &Arc<Job>, run: Run<'_>) -> Vec<Outcome> {
         self.tell(|state| state.0 = Some(Arc::clone(job)));

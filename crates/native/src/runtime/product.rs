@@ -6,8 +6,12 @@
 //!
 //! Where zeros are strong, a zero times anything is zero. That makes a difference only where a factor is infinite or no number,
 //! and then the plain sum is not finite: such a tile is done again, carefully.
+//!
+//! If there is much to do, threads do blocks of rows each. No element of the sum comes out otherwise for that.
 
+use super::context::state;
 use super::heap::{words, words_mut};
+use super::parallel::{HEAD, parallel};
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::sync::OnceLock;
@@ -22,6 +26,12 @@ pub(crate) const BACKWARD: i64 = 4;
 /// Zeros are strong.
 pub(crate) const STRONG: i64 = 8;
 
+/// Rows of a tile.
+const ROWS: usize = 4;
+/// Rows that one thread does at least: whole tiles.
+const BLOCK: usize = 16;
+/// Products with less multiplications are not divided.
+const MUCH: f64 = 1_048_576.0;
 /// Terms that are summed in registers at a time.
 const DEPTH: usize = 256;
 /// Rows and columns whose copies are kept at a time.
@@ -56,6 +66,8 @@ impl<'a> Factor<'a> {
 /// What is to be done.
 #[derive(Clone, Copy)]
 struct Task<'a> {
+    /// Whether the sum has so few rows, these and others, that tiles are not worth it.
+    few: bool,
     n: usize,
     m: usize,
     width: usize,
@@ -96,7 +108,7 @@ fn kernels() -> Kernels {
 }
 
 const PLAIN: Kernels =
-    Kernels { exact: add::<false, 4, 4>, fused: add::<{ cfg!(target_arch = "aarch64") }, 4, 4> };
+    Kernels { exact: add::<false, ROWS, 4>, fused: add::<{ cfg!(target_arch = "aarch64") }, ROWS, 4> };
 
 /// The kernels that this processor can run, the best last.
 fn available() -> Vec<Kernels> {
@@ -119,14 +131,14 @@ macro_rules! level {
     ($module:ident, $features:literal, $columns:literal, $doc:literal) => {
         #[doc = $doc]
         mod $module {
-            use super::{Kernels, Panels, Task, add};
+            use super::{Kernels, Panels, ROWS, Task, add};
 
             /// Chosen only where the processor has the features.
             pub(super) const KERNELS: Kernels = Kernels { exact, fused };
 
             #[target_feature(enable = $features)]
             fn here<const FUSED: bool>(task: &Task<'_>, out: &mut [f64], panels: &mut Panels) {
-                add::<FUSED, 4, $columns>(task, out, panels);
+                add::<FUSED, ROWS, $columns>(task, out, panels);
             }
             fn exact(task: &Task<'_>, out: &mut [f64], panels: &mut Panels) {
                 // SAFETY: these kernels are only available where the processor has the features.
@@ -172,7 +184,7 @@ fn add<const FUSED: bool, const R: usize, const C: usize>(
     if task.n * task.m * task.width == 0 {
         return;
     }
-    if task.n < R || task.m < 4 || task.width < 4 {
+    if task.few || task.m < R || task.width < R {
         return add_rows::<FUSED>(task, out, &mut panels.left);
     }
     let Panels { left, right } = panels;
@@ -404,9 +416,66 @@ struct Given {
     kind: i64,
 }
 
+/// A product of factors that are not part of what is added to.
+struct Whole<'a> {
+    product: Product,
+    given: Given,
+    xs: &'a [f64],
+    ys: &'a [f64],
+}
+
+impl Whole<'_> {
+    /// Adds to some rows.
+    fn rows(&self, from: usize, rows: usize) {
+        let Given { out, n, m, width, kind } = self.given;
+        let count = |n: i64| usize::try_from(n).unwrap_or(0);
+        let (n, m, width) = (count(n), count(m), count(width));
+        let (from, end) = (from.min(n), from.saturating_add(rows).min(n));
+        let whole = Factor::new(self.xs, m, kind & FIRST != 0, n);
+        let task = Task {
+            few: n < ROWS,
+            n: end - from,
+            m,
+            width,
+            x: Factor { items: whole.from(from, 0), ..whole },
+            y: Factor::new(self.ys, width, kind & SECOND != 0, m),
+            backward: kind & BACKWARD != 0,
+            strong: kind & STRONG != 0,
+        };
+        let size = i64::try_from((end - from) * width).unwrap_or(0);
+        let mut panels = PANELS.take();
+        (self.product)(&task, words_mut::<f64>(out + 8 * (from * width) as u64, size), &mut panels);
+        PANELS.replace(panels);
+    }
+
+    /// Adds to all rows, with other threads if there are any and it is much.
+    fn add(&self, context: *mut c_void) {
+        let Given { n, m, width, .. } = self.given;
+        let work = n as f64 * m as f64 * width as f64;
+        // SAFETY: compiled code, which has called, has given its context.
+        if work < MUCH || unsafe { state(context) }.threads() < 2 {
+            return self.rows(0, usize::MAX);
+        }
+        let blocks = n.cast_unsigned().div_ceil(BLOCK as u64);
+        let mut info: [u64; HEAD + 1] =
+            [blocks, (work / 2.0).to_bits(), 0, 1, 0, 0, 0, std::ptr::from_ref(self) as u64];
+        // SAFETY: the description is that of a loop without sums whose parts are given one word; they do not fail.
+        unsafe { parallel(context, blocks_of as *const u8, info.as_mut_ptr()) };
+    }
+}
+
+/// Adds to blocks of rows: a part of a loop.
+unsafe extern "C" fn blocks_of(_: *mut c_void, args: *const u64, _: *mut u64) {
+    let [from, count, whole] = *words::<u64>(args as u64, 3) else { return };
+    // SAFETY: `Whole::add` waits until all parts are done.
+    let whole = unsafe { &*(whole as *const Whole<'_>) };
+    let rows = |blocks: u64| usize::try_from(blocks).unwrap_or(0).saturating_mul(BLOCK);
+    whole.rows(rows(from), rows(count));
+}
+
 /// Calls a product for factors at these addresses. Where a factor is part of what is added to, it is copied first.
-fn run(product: Product, given: Given, x: u64, y: u64) {
-    let Given { out, n, m, width, kind } = given;
+fn run(context: *mut c_void, product: Product, given: Given, x: u64, y: u64) {
+    let Given { out, n, m, width, .. } = given;
     let (size_x, size_y, size) = (n * m, m * width, n * width);
     let overlaps = |address: u64, count: i64| {
         let end = |from: u64, count: i64| from + 8 * u64::try_from(count).unwrap_or(0);
@@ -417,25 +486,12 @@ fn run(product: Product, given: Given, x: u64, y: u64) {
     let [own_x, own_y] = &copies;
     let xs = own_x.as_deref().unwrap_or_else(|| words::<f64>(x, size_x));
     let ys = own_y.as_deref().unwrap_or_else(|| words::<f64>(y, size_y));
-    let count = |n: i64| usize::try_from(n).unwrap_or(0);
-    let (n, m, width) = (count(n), count(m), count(width));
-    let task = Task {
-        n,
-        m,
-        width,
-        x: Factor::new(xs, m, kind & FIRST != 0, n),
-        y: Factor::new(ys, width, kind & SECOND != 0, m),
-        backward: kind & BACKWARD != 0,
-        strong: kind & STRONG != 0,
-    };
-    let mut panels = PANELS.take();
-    product(&task, words_mut::<f64>(out, size), &mut panels);
-    PANELS.replace(panels);
+    Whole { product, given, xs, ys }.add(context);
 }
 
 /// See [`crate::loops::Runtime::AddProduct`].
 pub(crate) unsafe extern "C" fn exact(
-    _: *mut c_void,
+    context: *mut c_void,
     out: u64,
     n: i64,
     m: i64,
@@ -448,7 +504,7 @@ pub(crate) unsafe extern "C" fn exact(
 ) {
     let given = Given { out, n, m, width, kind };
     if x2 == 0 {
-        return run(kernels().exact, given, x, y);
+        return run(context, kernels().exact, given, x, y);
     }
     two(given, (x, y), (x2, y2));
 }
@@ -479,7 +535,7 @@ fn two(given: Given, first: (u64, u64), second: (u64, u64)) {
 
 /// The same, rounded as is fastest.
 pub(crate) unsafe extern "C" fn fast(
-    _: *mut c_void,
+    context: *mut c_void,
     out: u64,
     n: i64,
     m: i64,
@@ -491,15 +547,15 @@ pub(crate) unsafe extern "C" fn fast(
     y2: u64,
 ) {
     let given = Given { out, n, m, width, kind };
-    run(kernels().fused, given, x, y);
+    run(context, kernels().fused, given, x, y);
     if x2 != 0 {
-        run(kernels().fused, given, x2, y2);
+        run(context, kernels().fused, given, x2, y2);
     }
 }
 
 /// See [`crate::loops::Runtime::MatMul`].
 pub(crate) unsafe extern "C" fn matmul_exact(
-    _: *mut c_void,
+    context: *mut c_void,
     a: u64,
     b: u64,
     out: u64,
@@ -507,22 +563,22 @@ pub(crate) unsafe extern "C" fn matmul_exact(
     m: i64,
     width: i64,
 ) {
-    matmul(kernels().exact, Given { out, n, m, width, kind: 0 }, a, b);
+    matmul(context, kernels().exact, Given { out, n, m, width, kind: 0 }, a, b);
 }
 
 /// See [`crate::loops::Runtime::MatVec`].
-pub(crate) unsafe extern "C" fn matvec_exact(_: *mut c_void, a: u64, b: u64, out: u64, n: i64, m: i64) {
-    matmul(kernels().exact, Given { out, n, m, width: 1, kind: 0 }, a, b);
+pub(crate) unsafe extern "C" fn matvec_exact(context: *mut c_void, a: u64, b: u64, out: u64, n: i64, m: i64) {
+    matmul(context, kernels().exact, Given { out, n, m, width: 1, kind: 0 }, a, b);
 }
 
 /// The same, rounded as is fastest.
-pub(crate) unsafe extern "C" fn matvec_fast(_: *mut c_void, a: u64, b: u64, out: u64, n: i64, m: i64) {
-    matmul(kernels().fused, Given { out, n, m, width: 1, kind: 0 }, a, b);
+pub(crate) unsafe extern "C" fn matvec_fast(context: *mut c_void, a: u64, b: u64, out: u64, n: i64, m: i64) {
+    matmul(context, kernels().fused, Given { out, n, m, width: 1, kind: 0 }, a, b);
 }
 
 /// The same, rounded as is fastest.
 pub(crate) unsafe extern "C" fn matmul_fast(
-    _: *mut c_void,
+    context: *mut c_void,
     a: u64,
     b: u64,
     out: u64,
@@ -530,12 +586,12 @@ pub(crate) unsafe extern "C" fn matmul_fast(
     m: i64,
     width: i64,
 ) {
-    matmul(kernels().fused, Given { out, n, m, width, kind: 0 }, a, b);
+    matmul(context, kernels().fused, Given { out, n, m, width, kind: 0 }, a, b);
 }
 
-fn matmul(product: Product, given: Given, a: u64, b: u64) {
+fn matmul(context: *mut c_void, product: Product, given: Given, a: u64, b: u64) {
     words_mut::<f64>(given.out, given.n * given.width).fill(0.0);
-    run(product, given, a, b);
+    run(context, product, given, a, b);
 }
 
 #[cfg(test)]
@@ -584,6 +640,7 @@ mod tests {
             let before = numbers(n * width, 3, &[]);
             for kind in 0..16 {
                 let task = Task {
+                    few: n < ROWS,
                     n,
                     m,
                     width,
@@ -625,12 +682,40 @@ mod tests {
         });
     }
 
+    /// Threads may do blocks of rows: every bit is as if one did all.
+    #[test]
+    fn rows_come_out_the_same_in_blocks() {
+        for (n, m, width) in SIZES.iter().copied().chain([(33, 40, 24), (65, 12, 1), (40, 3, 50)]) {
+            let (xs, ys) = (numbers(n * m, 1, &[]), numbers(m * width, 2, &[f64::INFINITY, 0.0]));
+            for (kind, product) in (0..16).flat_map(|kind| [(kind, kernels().exact), (kind, kernels().fused)])
+            {
+                let sum = |rows: usize| {
+                    let mut sum = numbers(n * width, 3, &[]);
+                    let size = |n: usize| i64::try_from(n).expect("small");
+                    let given = Given {
+                        out: sum.as_mut_ptr() as u64,
+                        n: size(n),
+                        m: size(m),
+                        width: size(width),
+                        kind,
+                    };
+                    let whole = Whole { product, given, xs: &xs, ys: &ys };
+                    (0..n).step_by(rows).for_each(|from| whole.rows(from, rows));
+                    sum
+                };
+                let (all, blocks) = (sum(n), sum(BLOCK));
+                let alike = all.iter().zip(&blocks).all(|(a, b)| a.to_bits() == b.to_bits() || same(*a, *b));
+                assert!(alike, "{n} {m} {width}, {kind}");
+            }
+        }
+    }
+
     #[test]
     fn what_is_added_to_may_be_a_factor() {
         let (mut sums, x) = (vec![1.0, 2.0, 3.0, 4.0], vec![1.0, 1.0, 0.0, 2.0]);
         let at = sums.as_mut_ptr() as u64;
         let given = Given { out: at, n: 2, m: 2, width: 2, kind: STRONG };
-        run(kernels().exact, given, x.as_ptr() as u64, at);
+        run(std::ptr::null_mut(), kernels().exact, given, x.as_ptr() as u64, at);
         assert_eq!(sums, [5.0, 8.0, 9.0, 12.0]);
     }
 
