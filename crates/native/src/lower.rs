@@ -121,6 +121,7 @@ struct ArrayPlace {
 }
 
 /// Where an array is to be made: as a row of another one.
+#[derive(Clone)]
 struct Destination {
     place: ArrayPlace,
     /// Which row.

@@ -1,6 +1,7 @@
 //! What nobody needs is not computed: statements whose results are unused and that cannot fail, results of branches, outputs,
 //! carried values and inputs of loops, parameters and results of functions, fields of data, and functions that nobody calls.
-//! What is needed is found by [`crate::live`] for the whole program at once.
+//! What is needed is found by [`crate::live`] for the whole program at once. What can only fail where something before it has
+//! failed already, cannot fail.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is kept whole")]
 
@@ -8,7 +9,7 @@ use crate::facts::{Counts, counts, is_droppable, total};
 use crate::inline::callees;
 use crate::live::{Needed, needed};
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{Custom, Loop, Mode, Op, Rule, While};
+use wengert_ir::op::{ArrayOp, Custom, Loop, Mode, Op, Rule, While};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Elem, Table, Ty};
 use wengert_ir::{Block, DataId, Func, Program, Stmt, Var};
@@ -30,7 +31,8 @@ pub(crate) fn run(program: &mut Program) {
         keep_at(&mut body.results, &results);
         keep_at(&mut func.results, &results);
         body.params.retain(|param| needed.param(id, *param));
-        Sweep { id, total: &total, counts: &counts, needed: &needed, params: &params, func }.block(&mut body);
+        let sweep = Sweep { id, total: &total, counts: &counts, needed: &needed, params: &params, func };
+        sweep.block(&mut body, &mut Vec::new());
         func.body = body;
     }
     for (id, data) in program.data.iter_mut() {
@@ -38,6 +40,16 @@ pub(crate) fn run(program: &mut Program) {
             let keep = kept_fields(&needed, id, ctor, declared.fields.len());
             keep_at(&mut declared.fields, &keep);
         }
+    }
+}
+
+/// The array whose largest or smallest element a statement looks for: it fails if there is none.
+fn extreme_of(stmt: &Stmt) -> Option<Var> {
+    match &stmt.op {
+        Op::Array(ArrayOp::Maximum | ArrayOp::Minimum | ArrayOp::ArgMax | ArrayOp::ArgMin, args) => {
+            args.first()?.var()
+        }
+        _ => None,
     }
 }
 
@@ -62,21 +74,27 @@ impl Sweep<'_> {
         self.needed.var(self.id, *var)
     }
 
-    fn block(&self, block: &mut Block) {
+    /// `full` are arrays that have elements, or else the program has failed before.
+    fn block(&self, block: &mut Block, full: &mut Vec<Var>) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let before = full.len();
             block.stmts.retain_mut(|stmt| {
                 for inner in stmt.op.blocks_mut() {
-                    self.block(inner);
+                    self.block(inner, full);
                 }
                 let inside = stmt.op.blocks().into_iter().any(|inner| !inner.stmts.is_empty());
+                let extreme = extreme_of(stmt);
+                let safe = extreme.is_some_and(|array| full.contains(&array));
                 let done = inside
                     || stmt.outs.iter().any(|out| self.is_needed(out))
-                    || !is_droppable(stmt, self.total, self.counts.get(&self.id));
+                    || !(safe || is_droppable(stmt, self.total, self.counts.get(&self.id)));
                 if done {
+                    full.extend(extreme.filter(|_| !safe));
                     self.narrow(stmt);
                 }
                 done
             });
+            full.truncate(before);
         });
     }
 

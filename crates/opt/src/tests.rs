@@ -322,6 +322,38 @@ fn dce_narrows_loops_and_keeps_failures() {
 }
 
 #[test]
+fn dce_drops_what_can_only_fail_where_something_failed_before() {
+    let text = r"
+        func f(xs: []Real, ys: []Real, c: Bool) -> Real {
+            m = maximum(xs)
+            at = argmax(xs)
+            r = if c { n = maximum(ys) k = argmax(ys) yield m } else { yield 1.0 }
+            l = argmin(ys)
+            return r
+        }
+        entry f = f";
+    check(
+        "dce",
+        text,
+        &expect![[r#"
+            func f(xs: []Real, ys: []Real, c: Bool) -> Real {
+              m = maximum(xs)
+              r = if c {
+                n = maximum(ys)
+                yield m
+              } else {
+                yield 1.0
+              }
+              l = argmin(ys)
+              return r
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
 fn dce_goes_through_calls_data_and_loops_inside_of_loops() {
     let text = r"
         residual Kept { Kept([]Real, Real) Other(Int) }

@@ -98,6 +98,43 @@ fn lists_a_million_long_are_made_matched_and_freed() {
     gives(text, &[Value::Int(1_000_000)], &[real(1_000_001_000_000.0)]);
 }
 
+/// Rows that come out of branches are made where they belong too: nothing is made but `xs` and `ys`.
+#[test]
+fn rows_of_branches_are_made_in_their_places() {
+    let text = r"
+        func f(n: Int) -> (Real, Real, Real, Real) {
+            xs = [2.0, 3.0]
+            m = length(xs)
+            ys = each i < n {
+                first = i == 0
+                row = if first {
+                    yield xs
+                } else {
+                    second = i == 1
+                    other = if second {
+                        z = zeros(xs)
+                        yield z
+                    } else {
+                        scaled = each j < m, x in xs { f = real(i) y = x * f yield y }
+                        yield scaled
+                    }
+                    yield other
+                }
+                yield row
+            }
+            a = ys[0, 1]
+            b = ys[1, 0]
+            c = ys[2, 1]
+            d = ys[3, 0]
+            return a, b, c, d
+        }
+        entry f = f";
+    let program = wengert_ir::parse(text).expect("a program");
+    let loops = crate::loops::print(&crate::lower::lower(&program));
+    assert_eq!(loops.matches("= alloc(").count(), 2, "{loops}");
+    gives(text, &[Value::Int(4)], &[real(3.0), real(0.0), real(6.0), real(6.0)]);
+}
+
 #[test]
 fn updates_are_in_place_unless_somebody_else_looks() {
     let text = r"

@@ -485,10 +485,15 @@ impl Lower<'_> {
 /// Whether the operation that binds a variable in a block can make it in a destination.
 pub(super) fn makes_in_place(block: &Block, var: Var) -> bool {
     let Some(stmt) = block.stmts.iter().find(|stmt| stmt.outs.contains(&var)) else { return false };
+    let place = stmt.outs.iter().position(|out| *out == var);
+    let arm = |arm: &Block| {
+        let result = place.and_then(|place| arm.results.get(place)?.var());
+        result.is_some_and(|result| makes_in_place(arm, result))
+    };
     match &stmt.op {
-        Op::Loop(parts) => {
-            stmt.outs.iter().position(|out| *out == var) >= Some(parts.init.len() + parts.accs.len())
-        }
+        Op::Loop(parts) => place >= Some(parts.init.len() + parts.accs.len()),
+        Op::If { then, otherwise, .. } => arm(then) || arm(otherwise),
+        Op::Match { arms, .. } => arms.iter().any(arm),
         Op::Array(op, _) => matches!(
             op,
             ArrayOp::Literal

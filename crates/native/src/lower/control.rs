@@ -1,10 +1,19 @@
 //! Branches and calls.
 
+use super::arrays::makes_in_place;
 use super::uses::Vars;
-use super::{Kind, Lower, Operand, Passing, Place, Stmt, Value, Word, kind, word};
+use super::{Destination, Kind, Lower, Operand, Passing, Place, Stmt, Value, Word, kind, word};
 use crate::loops::Local;
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Op, Ty, Var};
+
+/// Where a result of branches goes.
+pub(super) enum Joined {
+    /// A variable.
+    Word(Local),
+    /// It is a row of another array.
+    Row(Destination),
+}
 
 impl<'a> Lower<'a> {
     /// `if`; what dies in it is released in the branch that does not need it.
@@ -16,7 +25,7 @@ impl<'a> Lower<'a> {
         dying: &mut Vars,
     ) {
         let cond = self.word(cond);
-        let results = self.results(outs);
+        let results = self.joined(outs);
         let mine = std::mem::take(dying);
         let then = self.apart(|this| this.arm(then, mine.clone(), &results));
         let otherwise = self.apart(|this| this.arm(otherwise, mine, &results));
@@ -25,16 +34,32 @@ impl<'a> Lower<'a> {
     }
 
     /// Binds variables to the results of branches.
-    pub(super) fn bind_joined(&mut self, op: &Op, outs: &[Var], results: &[Local]) {
-        if !self.tail_calls.contains(&std::ptr::from_ref(op)) {
-            self.bind_results(outs, results);
-            return;
-        }
-        // A branch that starts the function again has no results: they are handed on, and not looked at.
+    pub(super) fn bind_joined(&mut self, op: &Op, outs: &[Var], results: &[Joined]) {
+        let tail = self.tail_calls.contains(&std::ptr::from_ref(op));
         for (out, result) in outs.iter().zip(results) {
-            let place = if kind(self.func.ty(*out)) == Kind::Plain { Place::Plain } else { Place::Counted };
-            self.places.insert(*out, place(Operand::Local(*result)));
+            match result {
+                Joined::Row(Destination { place, index: _ }) => {
+                    self.in_place.insert(*out);
+                    self.places.insert(*out, Place::Array(place.clone()));
+                }
+                // A branch that starts the function again has no results: they are handed on, and not looked at.
+                Joined::Word(result) if tail => {
+                    let plain = kind(self.func.ty(*out)) == Kind::Plain;
+                    let place = if plain { Place::Plain } else { Place::Counted };
+                    self.places.insert(*out, place(Operand::Local(*result)));
+                }
+                Joined::Word(result) => self.bind_version(*out, *out, *result),
+            }
         }
+    }
+
+    /// Where results of branches go.
+    pub(super) fn joined(&mut self, outs: &[Var]) -> Vec<Joined> {
+        let place = |out: &Var| match self.destinations.remove(out) {
+            Some(destination) => Joined::Row(destination),
+            None => Joined::Word(self.made.fresh(word(self.func.ty(*out)))),
+        };
+        outs.iter().map(place).collect()
     }
 
     /// Variables for results.
@@ -59,12 +84,31 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A block whose results go into variables.
-    pub(super) fn arm(&mut self, block: &'a Block, mine: Vars, results: &[Local]) {
+    /// A block whose results go where those of its branch do.
+    pub(super) fn arm(&mut self, block: &'a Block, mine: Vars, results: &[Joined]) {
+        for (result, atom) in results.iter().zip(&block.results) {
+            let once = block.results.iter().filter(|other| *other == atom).count() == 1;
+            if let (Joined::Row(row), Some(var), true) = (result, atom.var(), once)
+                && makes_in_place(block, var)
+            {
+                self.destinations.insert(var, row.clone());
+            }
+        }
         self.block(block, mine, &mut |this, given, dying| {
             for (result, atom) in results.iter().zip(given) {
-                let value = this.consume(atom, dying);
-                this.emit(Stmt::Set(*result, Value::Copy(value)));
+                match result {
+                    Joined::Word(result) => {
+                        let value = this.consume(atom, dying);
+                        this.emit(Stmt::Set(*result, Value::Copy(value)));
+                    }
+                    Joined::Row(_) if atom.var().is_some_and(|var| this.in_place.remove(&var)) => {}
+                    Joined::Row(Destination { place, index }) => {
+                        let row = this.array(atom);
+                        this.check_rows(*index, &place.dims, &row.dims);
+                        let size = this.product(Some(&row.dims));
+                        this.copy_elems(row.first, place.first, size, row.elem);
+                    }
+                }
             }
         });
     }

@@ -45,7 +45,7 @@ impl<'a> Lower<'a> {
         dying: &mut Vars,
     ) {
         let object = self.word(on);
-        let results = self.results(outs);
+        let results = self.joined(outs);
         let mut mine = std::mem::take(dying);
         let scrutinee = on.var();
         let used_again = |var: Var| arms.iter().any(|arm| arm.free_vars().contains(&var));

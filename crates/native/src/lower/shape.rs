@@ -45,8 +45,35 @@ impl Lower<'_> {
             Op::Copy(atom) => self.dims_of(atom, inside),
             Op::Loop(parts) => self.loop_dims(stmt, parts, var, inside),
             Op::Array(op, args) => self.array_dims(*op, args, inside),
+            Op::If { then, otherwise, .. } => self.branch_dims(stmt, &[then, otherwise], var, inside),
+            Op::Match { arms, .. } => {
+                self.branch_dims(stmt, &arms.iter().collect::<Vec<&Block>>(), var, inside)
+            }
             _ => None,
         }
+    }
+
+    /// The sizes that an array has whichever branch it is from.
+    fn branch_dims(
+        &mut self,
+        stmt: &Stmt,
+        branches: &[&Block],
+        var: Var,
+        inside: &[Inside<'_>],
+    ) -> Option<Vec<Operand>> {
+        let place = stmt.outs.iter().position(|out| *out == var)?;
+        let mut found: Option<Vec<Operand>> = None;
+        for branch in branches {
+            let mut deeper: Vec<Inside<'_>> =
+                inside.iter().map(|level| Inside { body: level.body, rows: level.rows.clone() }).collect();
+            deeper.push(Inside { body: branch, rows: Vec::new() });
+            let dims = self.dims_of(branch.results.get(place)?, &deeper)?;
+            if found.as_ref().is_some_and(|found| *found != dims) {
+                return None;
+            }
+            found = Some(dims);
+        }
+        found
     }
 
     fn loop_dims(
