@@ -149,6 +149,10 @@ struct Lower<'a> {
     sizes: FxHashSet<Local>,
     /// Variables that were made there.
     in_place: FxHashSet<Var>,
+    /// Objects that were made in so many loops, and referred to once.
+    fresh: FxHashMap<Local, usize>,
+    /// In how many loops the code is that is being made.
+    depth: usize,
     /// The source of the statement.
     span: Span,
     /// The calls of the function itself at its end.
@@ -183,6 +187,8 @@ impl<'a> Lower<'a> {
             views,
             destinations: FxHashMap::default(),
             in_place: FxHashSet::default(),
+            fresh: FxHashMap::default(),
+            depth: 0,
             stable: FxHashMap::default(),
             loops: Vec::new(),
             sizes: FxHashSet::default(),
@@ -277,6 +283,9 @@ impl<'a> Lower<'a> {
     }
 
     fn emit(&mut self, stmt: Stmt) {
+        if let Stmt::Retain(Operand::Local(object), _) = &stmt {
+            self.fresh.remove(object);
+        }
         self.code.push(stmt);
     }
 
@@ -305,6 +314,14 @@ impl<'a> Lower<'a> {
         let before = std::mem::take(&mut self.code);
         make(self);
         std::mem::replace(&mut self.code, before)
+    }
+
+    /// The statements of a body of a loop.
+    fn inside(&mut self, make: impl FnOnce(&mut Self)) -> Vec<Stmt> {
+        self.depth += 1;
+        let body = self.apart(make);
+        self.depth -= 1;
+        body
     }
 
     /// Stores where the program is, if somebody wants to know.

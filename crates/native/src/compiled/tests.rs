@@ -98,6 +98,41 @@ fn lists_a_million_long_are_made_matched_and_freed() {
     gives(text, &[Value::Int(1_000_000)], &[real(1_000_001_000_000.0)]);
 }
 
+/// An object that was made just now is not asked whether somebody else refers to it; one from before a loop is, and one that
+/// was given away once.
+#[test]
+fn what_is_new_is_updated_without_asking() {
+    let text = |more: &str| {
+        format!(
+            "func f(n: Int) -> Real {{
+                xs = replicate(n, 0.0)
+                {more}
+                zs = for i < n, zs = xs {{ z = real(i) w = set(zs, i, z) yield w }}
+                b = zs[1]
+                c = ys[1]
+                d = b + c
+                return d
+            }}
+            entry f = f"
+        )
+    };
+    for (more, asked) in [
+        ("ys = replicate(n, 1.0)", 0),
+        ("ys = xs", 1),
+        ("ys = for j < 3, ys = xs { t = real(j) us = replicate(n, t) vs = set(us, 0, t) yield vs }", 1),
+    ] {
+        let text = text(more);
+        let program = wengert_ir::parse(&text).expect("a program");
+        let loops = crate::loops::print(&crate::lower::lower(&program));
+        assert_eq!(loops.matches("unique(").count(), asked, "{more}: {loops}");
+        let entry = *program.entries.values().next().expect("it has an entry");
+        let expected = wengert_ir::eval::Evaluator::new(&program, wengert_ir::eval::Limits::default())
+            .call(entry, vec![Value::Int(3)])
+            .expect("it runs");
+        gives(&text, &[Value::Int(3)], &expected);
+    }
+}
+
 /// Rows that come out of branches are made where they belong too: nothing is made but `xs` and `ys`.
 #[test]
 fn rows_of_branches_are_made_in_their_places() {

@@ -82,6 +82,9 @@ impl Lower<'_> {
         let header = i64::try_from(dims.len()).unwrap_or(0) + 1;
         let words = self.int(Int::Add, size, Operand::Int(header));
         let object = self.set(Word::Ref, Value::Alloc(words));
+        if let Operand::Local(local) = object {
+            self.fresh.insert(local, self.depth);
+        }
         for (offset, dim) in (1..).zip(dims) {
             self.store(object, offset, *dim);
         }

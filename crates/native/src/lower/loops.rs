@@ -47,7 +47,7 @@ impl<'a> Lower<'a> {
         let backward = parts.backward;
         self.start_draining(&mut drained);
         let outputs = self.outputs(made, rows, len, &parts.body, (row_params, &inputs));
-        let body = self.apart(|this| {
+        let body = self.inside(|this| {
             this.loops.push((Operand::Local(index), len));
             this.bind_carried(params, &locals);
             for ((param, input), stride) in row_params.iter().zip(&inputs).zip(&strides) {
@@ -297,7 +297,7 @@ impl<'a> Lower<'a> {
         let rows = parts.body.results.get(carried.len()..).unwrap_or_default();
         let grown: Vec<Grown> = made.iter().map(|out| self.start_growing(*out)).collect();
         let cond = self.made.fresh(Word::Int);
-        let head = self.apart(|this| {
+        let head = self.inside(|this| {
             // The condition only looks at what is carried.
             for ((param, carried), local) in cond_params.iter().zip(params).zip(&locals) {
                 this.bind_version(*param, *carried, *local);
@@ -307,7 +307,7 @@ impl<'a> Lower<'a> {
                 this.emit(Stmt::Set(cond, Value::Copy(value)));
             });
         });
-        let body = self.apart(|this| {
+        let body = self.inside(|this| {
             this.bind_carried(params, &locals);
             let mine = this.counted_params(params);
             this.block(&parts.body, mine, &mut |this, given, dying| {

@@ -208,7 +208,12 @@ impl Lower<'_> {
         }
         let some = self.set(Word::Int, Value::CompareInt(Compare::Ne, n, Operand::Int(0)));
         for size in row {
-            dims.push(self.set(Word::Int, Value::Select(some, *size, Operand::Int(0))));
+            let same = *size == n || *size == Operand::Int(0);
+            dims.push(if same {
+                *size
+            } else {
+                self.set(Word::Int, Value::Select(some, *size, Operand::Int(0)))
+            });
         }
         dims
     }

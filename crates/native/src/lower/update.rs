@@ -40,8 +40,12 @@ impl Lower<'_> {
     pub(super) fn made_unique(&mut self, atom: &Atom, dying: &mut Vars) -> ArrayPlace {
         let source = self.array(atom);
         let ty = self.ty(atom);
-        let mine = self.made.fresh(Word::Ref);
         let given = self.consume(atom, dying);
+        // Nobody can have referred to an object that was made just now, in this iteration of all loops around.
+        if source.object.is_some_and(|object| self.fresh.get(&object) == Some(&self.depth)) {
+            return source;
+        }
+        let mine = self.made.fresh(Word::Ref);
         self.emit(Stmt::Set(mine, Value::Copy(given)));
         if source.object.is_some() {
             let unique = self.set(Word::Int, Value::Unique(given, kind(ty)));
