@@ -30,11 +30,14 @@ pub(crate) struct Again {
     pub(crate) used: Vec<Var>,
 }
 
-/// What to keep of a block of a branch: only integers and truth values are computed again, of integers and truth values, so
+/// What to keep of a block of a branch: computed again are integers and truth values, of integers and truth values, reals also of
+/// reals that the linear code of the block mentions (`around`, if they are bound outside of the block), so
 /// that nothing else is needed from outside of it; and what is read from parameters of the function, of which there is one for
 /// all iterations.
-pub(crate) fn plan_arm(code: &Builder, block: &Block, mentioned: &[Var]) -> Again {
+pub(crate) fn plan_arm(code: &Builder, block: &Block, mentioned: &[Var], around: &FxHashSet<Var>) -> Again {
     let func = code.func();
+    let bound: FxHashSet<Var> = block.stmts.iter().flat_map(|stmt| &stmt.outs).copied().collect();
+    let there = |var: &Var| func.ty(*var) == Ty::REAL && (bound.contains(var) || around.contains(var));
     let whole = |stmt: &Stmt| {
         let mut vars = stmt.op.operand_vars();
         if let Op::Array(ArrayOp::Index, args) = &stmt.op
@@ -45,7 +48,7 @@ pub(crate) fn plan_arm(code: &Builder, block: &Block, mentioned: &[Var]) -> Agai
         } else {
             vars.extend(&stmt.outs);
         }
-        vars.into_iter().all(|var| matches!(func.ty(var), Ty::INT | Ty::BOOL))
+        vars.into_iter().all(|var| matches!(func.ty(var), Ty::INT | Ty::BOOL) || there(&var))
     };
     plan_where(block, mentioned, &FxHashSet::default(), &whole)
 }

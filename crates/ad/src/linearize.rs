@@ -347,11 +347,20 @@ impl Linearize<'_, '_> {
 
     /// What linear code mentions of the variables that `block` binds at its top.
     fn mentioned(&self, lin: &LinBlock, block: &Block) -> Vec<Var> {
+        let bound = bound(block);
+        self.mentions(lin).into_iter().filter(|var| bound.contains(var)).collect()
+    }
+
+    /// What linear code mentions of variables outside of its block.
+    fn mentioned_around(&self, lin: &LinBlock, block: &Block) -> FxHashSet<Var> {
+        let bound = bound(block);
+        self.mentions(lin).into_iter().filter(|var| !bound.contains(var)).collect()
+    }
+
+    fn mentions(&self, lin: &LinBlock) -> IndexSet<Var> {
         let mut mentions = Mentions { vars: &self.code.b.func().vars, found: IndexSet::new() };
         mentions.block(lin);
-        let bound: FxHashSet<Var> =
-            block.params.iter().chain(block.stmts.iter().flat_map(|stmt| &stmt.outs)).copied().collect();
-        mentions.found.into_iter().filter(|var| bound.contains(var)).collect()
+        mentions.found
     }
 
     fn select(&mut self, stmt: &Stmt, cond: &Atom, then: &Atom, otherwise: &Atom) -> Lin {
@@ -367,6 +376,11 @@ impl Linearize<'_, '_> {
         let on = crate::linear::Choice::If(cond.clone());
         Lin::Branch(Box::new(crate::linear::Branch { on, arms, outs }))
     }
+}
+
+/// The variables that a block binds, those inside of its operations excepted.
+fn bound(block: &Block) -> FxHashSet<Var> {
+    block.params.iter().chain(block.stmts.iter().flat_map(|stmt| &stmt.outs)).copied().collect()
 }
 
 impl Code<'_> {

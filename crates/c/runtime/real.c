@@ -28,10 +28,11 @@ static inline WG_UNUSED double wg_times_over(double t, double over) {
     }
     return quotient;
 }
-/* The same for loops: choices become vector code, but no choice by two conditions. */
+/* The same for loops: choices become vector code, one after the other, but no choice by two conditions. The product does not wait
+ * for them. */
 static inline WG_UNUSED double wg_each_mul_zero(double t, double c) {
-    double tangent = c == 0.0 ? 0.0 : t, factor = t == 0.0 ? 0.0 : c;
-    return tangent * factor;
+    double product = t * c, strong = t == 0.0 ? 0.0 : product;
+    return c == 0.0 ? 0.0 : strong;
 }
 static inline WG_UNUSED double wg_each_div_zero(double t, double d) {
     double quotient = t / d;

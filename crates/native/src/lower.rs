@@ -21,6 +21,7 @@ mod borrow;
 mod control;
 mod data;
 mod drain;
+mod growing;
 mod loops;
 mod origins;
 mod reduce;

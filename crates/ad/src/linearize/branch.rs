@@ -84,7 +84,9 @@ impl Linearize<'_, '_> {
         let made = self.code.b.close(block.results.clone());
         let block = Block { params: block.params.clone(), ..made };
         let mentioned = self.mentioned(&linear, &block);
-        let Again { stmts: again, kept, .. } = crate::again::plan_arm(&self.code.b, &block, &mentioned);
+        let around = self.mentioned_around(&linear, &block);
+        let Again { stmts: again, kept, .. } =
+            crate::again::plan_arm(&self.code.b, &block, &mentioned, &around);
         Made { block, linear, kept, again }
     }
 

@@ -183,18 +183,24 @@ impl Body<'_, '_> {
         if [left, right].iter().any(|operand| self.is_summed(*operand)) {
             return None;
         }
+        // Of two products the one that changes is taken: the other one may be made before the loop.
+        let changes = |this: &Self, operand: Operand| {
+            let is = |pending: &&Pending| operand == Operand::Local(pending.local);
+            this.pending.iter().find(is).is_some_and(|pending| !pending.changing.is_empty())
+        };
+        let left_changes = of_left.is_some() && changes(self, left) && !changes(self, right);
         let (a, b, rest) = match (of_left, of_right) {
-            (_, Some((a, b))) => {
+            (_, Some((a, b))) if !left_changes => {
                 self.number(right);
                 let a = if op == RealOp::Sub { minus(&a) } else { a };
                 (a, b, self.number(left))
             }
-            (Some((a, b)), None) => {
+            (Some((a, b)), _) => {
                 self.number(left);
                 let rest = self.number(right);
                 (a, b, if op == RealOp::Sub { minus(&rest) } else { rest })
             }
-            (None, None) => return None,
+            (None, _) => return None,
         };
         Some(Expr::call("wg_fma", &[a, b, rest]))
     }

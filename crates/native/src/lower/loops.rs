@@ -8,8 +8,8 @@ use super::drain::Drained;
 use super::stable::Versions;
 use super::uses::Vars;
 use super::{ArrayPlace, Destination, Lower, Operand, Place, Stmt, Value, Word, kind, word};
-use crate::loops::{Failure, Int, Kind, Local, Runtime};
-use wengert_ir::op::{Compare, Loop, Mode, Op, While};
+use crate::loops::{Failure, Int, Kind, Local};
+use wengert_ir::op::{Compare, Loop, Mode, Op};
 use wengert_ir::{Atom, Block, Elem, Ty, Var};
 
 /// An output of a loop.
@@ -58,8 +58,13 @@ impl<'a> Lower<'a> {
             }
             let mut mine = this.counted_params(params);
             mine.extend(drained.iter().map(|array| array.row));
+            let (early, late): (Vec<&Output>, Vec<&Output>) =
+                outputs.iter().partition(|output| this.is_carried_number(&output.row, params));
+            for output in early {
+                this.put(output, Operand::Local(index), len, &mut Vars::new());
+            }
             this.block(&parts.body, mine, &mut |this, given, dying| {
-                for output in &outputs {
+                for output in &late {
                     this.put(output, Operand::Local(index), len, dying);
                 }
                 this.end_carried(given, &locals, dying);
@@ -76,7 +81,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Carried values before the first iteration.
-    fn start_carried(
+    pub(super) fn start_carried(
         &mut self,
         init: &[&Atom],
         params: &[Var],
@@ -123,7 +128,7 @@ impl<'a> Lower<'a> {
         Some(self.made_unique(atom, dying))
     }
 
-    fn bind_carried(&mut self, params: &[Var], locals: &[Local]) {
+    pub(super) fn bind_carried(&mut self, params: &[Var], locals: &[Local]) {
         for (param, local) in params.iter().zip(locals) {
             if !self.stable.contains_key(param) {
                 self.bind_owned(*param, *local);
@@ -132,18 +137,24 @@ impl<'a> Lower<'a> {
     }
 
     /// What was carried, after the loop.
-    fn bind_after(&mut self, outs: &[Var], params: &[Var], locals: &[Local]) {
+    pub(super) fn bind_after(&mut self, outs: &[Var], params: &[Var], locals: &[Local]) {
         for ((out, param), local) in outs.iter().zip(params).zip(locals) {
             self.bind_version(*out, *param, *local);
         }
     }
 
-    fn counted_params(&self, params: &[Var]) -> Vars {
+    /// Whether a row is a number that is carried into the iteration: it is put into its place before anything else, for then it
+    /// needs no place of its own while the next one is computed.
+    pub(super) fn is_carried_number(&self, row: &Atom, params: &[Var]) -> bool {
+        row.var().is_some_and(|row| params.contains(&row) && kind(self.func.ty(row)) == Kind::Plain)
+    }
+
+    pub(super) fn counted_params(&self, params: &[Var]) -> Vars {
         params.iter().copied().filter(|param| kind(self.func.ty(*param)) != Kind::Plain).collect()
     }
 
     /// Carried values for the next iteration. All are computed before the first is set.
-    fn end_carried(&mut self, given: &[Atom], locals: &[Local], dying: &mut Vars) {
+    pub(super) fn end_carried(&mut self, given: &[Atom], locals: &[Local], dying: &mut Vars) {
         let mut values = Vec::with_capacity(locals.len());
         for (atom, local) in given.iter().zip(locals) {
             let value = self.consume(atom, dying);
@@ -262,7 +273,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Copies a row to its place.
-    fn copy_row(&mut self, row: &ArrayPlace, to: Operand, index: Operand, elem: Elem) {
+    pub(super) fn copy_row(&mut self, row: &ArrayPlace, to: Operand, index: Operand, elem: Elem) {
         let size = self.product(Some(&row.dims));
         let index = self.int(Int::Mul, index, size);
         let to = self.set(Word::Address, Value::Address { base: to, index, offset: 0 });
@@ -287,111 +298,6 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `while`; outputs grow by doubling.
-    pub(super) fn while_holds(&mut self, outs: &[Var], parts: &'a While, dying: &mut Vars) {
-        let carried: Vec<&Atom> = parts.init.iter().collect();
-        let (params, _) = split(&parts.body, 0, carried.len());
-        let (cond_params, _) = split(&parts.cond, 0, carried.len());
-        let locals = self.start_carried(&carried, params, &parts.body, dying);
-        let made = outs.get(carried.len()..).unwrap_or_default();
-        let rows = parts.body.results.get(carried.len()..).unwrap_or_default();
-        let grown: Vec<Grown> = made.iter().map(|out| self.start_growing(*out)).collect();
-        let cond = self.made.fresh(Word::Int);
-        let head = self.inside(|this| {
-            // The condition only looks at what is carried.
-            for ((param, carried), local) in cond_params.iter().zip(params).zip(&locals) {
-                this.bind_version(*param, *carried, *local);
-            }
-            this.block(&parts.cond, Vars::new(), &mut |this, given, _| {
-                let value = given.first().map_or(Operand::Int(0), |atom| this.word(atom));
-                this.emit(Stmt::Set(cond, Value::Copy(value)));
-            });
-        });
-        let body = self.inside(|this| {
-            this.bind_carried(params, &locals);
-            let mine = this.counted_params(params);
-            this.block(&parts.body, mine, &mut |this, given, dying| {
-                for (grown, row) in grown.iter().zip(rows) {
-                    this.grow(grown, row, dying);
-                }
-                this.end_carried(given, &locals, dying);
-            });
-        });
-        self.emit(Stmt::While { head, cond: Operand::Local(cond), body });
-        self.bind_after(outs, params, &locals);
-        for grown in grown {
-            self.finish_growing(&grown);
-        }
-    }
-
-    fn start_growing(&mut self, out: Var) -> Grown {
-        let ty = self.func.ty(out);
-        let rank = usize::from(ty.rank());
-        let object = self.made.fresh(Word::Ref);
-        let count = self.made.fresh(Word::Int);
-        let room = self.made.fresh(Word::Int);
-        let empty = self.alloc_array(&vec![Operand::Int(0); rank]);
-        self.emit(Stmt::Set(object, Value::Copy(empty)));
-        self.emit(Stmt::Set(count, Value::Copy(Operand::Int(0))));
-        self.emit(Stmt::Set(room, Value::Copy(Operand::Int(0))));
-        Grown { out, elem: ty.elem(), object, count, room }
-    }
-
-    /// Appends a row.
-    fn grow(&mut self, grown: &Grown, row: &Atom, dying: &mut Vars) {
-        let (count, room) = (Operand::Local(grown.count), Operand::Local(grown.room));
-        let rank = self.func.ty(grown.out).rank();
-        let scalar = rank == 1;
-        let row_place = if scalar { None } else { Some(self.array(row)) };
-        let row_dims = row_place.as_ref().map(|row| row.dims.clone()).unwrap_or_default();
-        let size = self.product(Some(&row_dims));
-        let full = self.set(Word::Int, Value::CompareInt(Compare::Ge, count, room));
-        let more = self.apart(|this| this.more_room(grown, &row_dims, size));
-        self.emit(Stmt::If { cond: full, then: more, otherwise: Vec::new() });
-        if let Place::Array(made) = self.array_at(grown.object, grown.elem, rank) {
-            match row_place {
-                None => {
-                    let value = self.consume(row, dying);
-                    self.emit(Stmt::Store { base: made.first, index: count, offset: 0, value });
-                }
-                Some(row) => {
-                    let expected = made.dims.get(1..).unwrap_or_default().to_vec();
-                    self.check_rows(count, &expected, &row.dims);
-                    self.copy_row(&row, made.first, count, grown.elem);
-                }
-            }
-        }
-        let next = self.int(Int::Add, count, Operand::Int(1));
-        self.emit(Stmt::Set(grown.count, Value::Copy(next)));
-    }
-
-    /// Twice the room, or a first row's.
-    fn more_room(&mut self, grown: &Grown, row_dims: &[Operand], size: Operand) {
-        const FIRST: i64 = 8;
-        let (count, room) = (Operand::Local(grown.count), Operand::Local(grown.room));
-        let twice = self.int(Int::Mul, room, Operand::Int(2));
-        let room = self.set(Word::Int, Value::Int(Int::Max, twice, Operand::Int(FIRST)));
-        let dims: Vec<Operand> = std::iter::once(room).chain(row_dims.iter().copied()).collect();
-        let rank = u8::try_from(dims.len()).unwrap_or(u8::MAX);
-        let larger = self.alloc_array(&dims);
-        let offset = i32::from(rank) + 1;
-        let object = Operand::Local(grown.object);
-        let from = self.set(Word::Address, Value::Address { base: object, index: Operand::Int(0), offset });
-        let to = self.set(Word::Address, Value::Address { base: larger, index: Operand::Int(0), offset });
-        let words = self.int(Int::Mul, count, size);
-        // The elements are moved: the old object is freed without them.
-        self.emit(Stmt::Runtime { call: Runtime::CopyWords, args: vec![from, to, words], out: None });
-        self.emit(Stmt::Free(object, kind(self.func.ty(grown.out))));
-        self.emit(Stmt::Set(grown.object, Value::Copy(larger)));
-        self.emit(Stmt::Set(grown.room, Value::Copy(room)));
-    }
-
-    /// The array has as many rows as were appended, whatever room there is.
-    fn finish_growing(&mut self, grown: &Grown) {
-        self.store(Operand::Local(grown.object), 1, Operand::Local(grown.count));
-        self.bind_owned(grown.out, grown.object);
-    }
-
     /// Fails unless a row has the sizes of row 0.
     pub(super) fn check_rows(&mut self, index: Operand, expected: &[Operand], found: &[Operand]) {
         for (want, have) in expected.iter().zip(found) {
@@ -406,19 +312,8 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// An output of a `while`.
-struct Grown {
-    out: Var,
-    elem: Elem,
-    object: Local,
-    /// Rows so far.
-    count: Local,
-    /// Rows that fit.
-    room: Local,
-}
-
 /// The parameters of a body after `skip`: those for what is carried, and the others.
-fn split(body: &Block, skip: usize, carried: usize) -> (&[Var], &[Var]) {
+pub(super) fn split(body: &Block, skip: usize, carried: usize) -> (&[Var], &[Var]) {
     let params = body.params.get(skip..).unwrap_or_default();
     params.split_at_checked(carried).unwrap_or((params, &[]))
 }
