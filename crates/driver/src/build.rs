@@ -61,7 +61,7 @@ impl Session {
         let library = self.modules.library_sources();
         let line = |span: Span| crate::emit::line_of(&self.modules.sources, &library, span);
         let place = |failing: Span| self.place(failing).or_else(|| self.place(span)).unwrap_or_default();
-        let made = wengert_engine::c_library(&name, &functions, &place, &line)
+        let made = wengert_engine::c_library(&name, functions, &place, &line)
             .map_err(|why| one(errors::not_for_c(span, &build.entry, &ty.to_string(), &why)))?;
         let compiler = Compiler::find().map_err(one)?;
         write(&compiler, folder, &name, &made).map_err(one)

@@ -172,9 +172,9 @@ pub(crate) fn text(
     }
     let unit = unit(program, entry, library, usize::MAX, passes)?;
     match stage {
-        Stage::Loops => Ok(wengert_engine::loops(&unit)),
+        Stage::Loops => Ok(wengert_engine::loops(unit)),
         Stage::C => Ok(wengert_engine::c(unit, Manner::default(), line).text().to_string()),
-        Stage::Clif => wengert_engine::clif(&unit).map_err(diagnostic),
+        Stage::Clif => wengert_engine::clif(unit).map_err(diagnostic),
         Stage::Core | Stage::Ir | Stage::Derivative => Ok(wengert_engine::ir(&unit)),
     }
 }

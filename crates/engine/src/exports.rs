@@ -41,10 +41,15 @@ pub fn c_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
 /// the source is called.
 pub fn c_library(
     name: &str,
-    functions: &[CFunction],
+    functions: Vec<CFunction>,
     place: &dyn Fn(Span) -> String,
     line: &Line<'_>,
 ) -> Result<Exported, String> {
+    let relaxed = |function: CFunction| CFunction {
+        unit: crate::relaxed(function.unit, crate::Manner::default()),
+        ..function
+    };
+    let functions: Vec<CFunction> = functions.into_iter().map(relaxed).collect();
     let loops: Vec<Loops> = functions
         .iter()
         .map(|function| wengert_native::divided(&function.unit.program, false, false))

@@ -4,7 +4,7 @@
 //! simple::Program ──lower──► IR with requests for derivatives
 //!                 ──optimize──► so that derivatives are made of simple code
 //!                 ──differentiate──► IR without requests
-//!                 ──optimize──► ──native──► machine code
+//!                 ──optimize──► ──relax (unless strict)──► ──native──► machine code
 //! ```
 //!
 //! What lies between can be printed ([`ir`], [`loops`], [`clif`]), and is verified in builds with debug assertions.
@@ -129,13 +129,14 @@ pub fn ir(unit: &Unit) -> String {
 }
 
 /// What Cranelift is given, as text.
-pub fn clif(unit: &Unit) -> Result<String, Error> {
-    wengert_native::clif(&unit.program).map_err(|error| Error::Internal(Broken(error)))
+pub fn clif(unit: Unit) -> Result<String, Error> {
+    wengert_native::clif(&relaxed(unit, Manner::default()).program)
+        .map_err(|error| Error::Internal(Broken(error)))
 }
 
 /// Loops over flat memory, as text.
-pub fn loops(unit: &Unit) -> String {
-    wengert_native::loops::print(&wengert_native::lower::lower(&unit.program))
+pub fn loops(unit: Unit) -> String {
+    wengert_native::loops::print(&wengert_native::lower::lower(&relaxed(unit, Manner::default()).program))
 }
 
 /// What a compiled program may use.
@@ -158,9 +159,21 @@ pub struct Manner {
     pub short_loops: bool,
 }
 
+/// Optimized further, where numbers need not be to the last bit what they are elsewhere.
+fn relaxed(mut unit: Unit, manner: Manner) -> Unit {
+    if !manner.strict {
+        wengert_opt::relax(&mut unit.program);
+        if let Some(func) = unit.program.entries.values().next() {
+            unit.entry.func = *func;
+        }
+        debug_assert!(verify(&unit.program, "the optimizer of slopes").is_ok());
+    }
+    unit
+}
+
 /// Machine code of a program whose derivatives are made.
 pub fn native(unit: Unit, manner: Manner, limits: Limits) -> Result<Native, Error> {
-    let Unit { program, entry } = unit;
+    let Unit { program, entry } = relaxed(unit, manner);
     let math = if manner.strict { wengert_native::Math::Strict } else { wengert_native::Math::Fast };
     let manner = wengert_native::Manner { math, mark: None, short_loops: manner.short_loops };
     let (mut compiled, _) = Compiled::made(program, manner, limits.memory, limits.stop)
@@ -183,7 +196,7 @@ pub struct CSource {
 
 /// The C text of a program whose derivatives are made. The lines of the source that `line` gives are put in as comments.
 pub fn c(unit: Unit, manner: Manner, line: &Line<'_>) -> CSource {
-    let Unit { program, entry } = unit;
+    let Unit { program, entry } = relaxed(unit, manner);
     let loops = wengert_native::divided(&program, manner.strict, manner.short_loops);
     let func = program.funcs.get(entry.func);
     let types = func.map(|func| func.param_types().into_iter().chain(func.results.iter().copied()));

@@ -25,6 +25,7 @@ mod products;
 mod rows;
 mod simplify;
 mod sizes;
+mod slopes;
 mod strong;
 mod unbox;
 mod walk;
@@ -139,6 +140,15 @@ pub fn optimize(program: &mut Program, options: &Options) {
         before = after;
     }
     run(last);
+}
+
+/// Optimizes a program further, where its numbers need not be to the last bit what they are elsewhere.
+pub fn relax(program: &mut Program) {
+    if slopes::run(program) {
+        for pass in [simplify::run, hoist::run, cse::run, dce::run] {
+            pass(program);
+        }
+    }
 }
 
 fn size(program: &Program) -> usize {

@@ -106,7 +106,9 @@ impl Body<'_, '_> {
 
     /// Such a run, without looking, and again if that was wrong.
     pub(super) fn without_looking(&mut self, stmts: &[Stmt], outcome: &[Local], place: (Block, u32)) {
-        self.flush(|_| true);
+        // What waits further out is used further out.
+        let depth = self.depth;
+        self.flush(|pending| pending.depth >= depth);
         for local in outcome {
             if !self.declared.get(local.index()).copied().unwrap_or(false) {
                 let line = format!("{}{};", self.declarator(*local), self.name(*local));
@@ -135,7 +137,8 @@ impl Body<'_, '_> {
         for (place, stmt) in (from..).zip(stmts) {
             self.stmt(stmt, (block, place));
         }
-        self.flush(|_| true);
+        let depth = self.depth;
+        self.flush(|pending| pending.depth >= depth);
         self.over.close(self.depth);
         self.depth -= 1;
     }
