@@ -298,6 +298,94 @@ entry main = main
 }
 
 #[test]
+fn arms_compute_cheap_numbers_again() {
+    // `p` is a product of what the derivative mentions in any case; the sine is kept.
+    let text = "
+residual F {}
+linear f_map of f(fixed, varies, varies) keeps F
+func f(n: Int, x: Real, c: Real) -> Real {
+  y2 = for i < n, y = x {
+    big = y > 1.0
+    z = if big {
+      p = c * y
+      q = p * y
+      yield q
+    } else {
+      s = sin(y)
+      r = s * y
+      yield r
+    }
+    yield z
+  }
+  return y2
+}
+func main(n: Int, x: Real, c: Real) -> (Real, Real) {
+  v, r = linearize f_map(n, x, c)
+  gx, gc = backward f_map(r, 1.0)
+  return gx, gc
+}
+entry main = main
+";
+    check(
+        text,
+        &expect![[r#"
+        residual F {
+          F([]Real, []Real, []Real, Real)
+        }
+
+        func main(n: Int, x: Real, c: Real) -> (Real, Real) {
+          y2, ys, ts, ss = primal_f(n, x, c)
+          t, t2 = back_f(ys, ts, ss, c, 1.0)
+          return t, t2
+        }
+
+        func primal_f(n: Int, x: Real, c: Real) -> (Real, []Real, []Real, []Real) {
+          y2, ys, ts, ss = for i < n, y = x {
+            big = y > 1.0
+            z, t2, s2 = if big {
+              p = c * y
+              q = p * y
+              yield q, 0.0, 0.0
+            } else {
+              s = sin(y)
+              t = cos(y)
+              r = s * y
+              yield r, t, s
+            }
+            yield z, y, t2, s2
+          }
+          return y2, ys, ts, ss
+        }
+
+        func back_f(ys: []Real, ts: []Real, ss: []Real, c: Real, y2_bar: Real) -> (Real, Real) {
+          n = length(ys)
+          y_bar7, c_bar4 = for backward i < n, y_bar = y2_bar, c_bar += 0.0, y in ys, t in ts, s in ss {
+            big = y > 1.0
+            c_bar3, y_bar6 = if big {
+              p = c * y
+              p_bar = mul_zero(y_bar, y)
+              y_bar2 = mul_zero(y_bar, p)
+              t2 = mul_zero(p_bar, y)
+              c_bar2 = c_bar + t2
+              t3 = mul_zero(p_bar, c)
+              y_bar3 = y_bar2 + t3
+              yield c_bar2, y_bar3
+            } else {
+              s_bar = mul_zero(y_bar, y)
+              y_bar4 = mul_zero(y_bar, s)
+              t4 = mul_zero(s_bar, t)
+              y_bar5 = y_bar4 + t4
+              yield c_bar, y_bar5
+            }
+            yield y_bar6, c_bar3
+          }
+          return y_bar7, c_bar4
+        }
+    "#]],
+    );
+}
+
+#[test]
 fn loops_run_backwards() {
     let text = "
 residual F {}

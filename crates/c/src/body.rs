@@ -11,6 +11,7 @@ mod over;
 mod parallel;
 mod rare;
 mod real;
+mod steps;
 mod sums;
 
 use crate::pointers::Pointers;
@@ -51,6 +52,8 @@ pub(crate) struct Body<'u, 'p> {
     over: Over,
     /// Whether zeros are not strong here.
     plain: bool,
+    /// Where it is noted that what is stored is not finite, if one of these variables is.
+    noted: Option<(String, FxHashSet<Local>)>,
     /// Variables that are declared before a run of statements which is there twice.
     outcome: FxHashSet<Local>,
     /// Loops around.
@@ -103,6 +106,7 @@ impl<'u, 'p> Body<'u, 'p> {
             plan: Plan::default(),
             over: Over::default(),
             plain: false,
+            noted: None,
             outcome: FxHashSet::default(),
             loops: 0,
             values: rare::values(func),
@@ -325,10 +329,11 @@ impl<'u, 'p> Body<'u, 'p> {
             Stmt::Store { base, index, offset, value } => {
                 self.declare(place, None);
                 let real = self.is_real(*value);
-                let value = self.stored(*value);
+                let text = self.stored(*value).text;
                 let target = self.element(*base, *index, *offset, real);
                 self.flush_reads();
-                self.put(&format!("{} = {};", target.text, value.text));
+                self.put(&format!("{} = {text};", target.text));
+                self.note_stored(*value, &target.text);
             }
             Stmt::If { cond, .. } if self.skipped.contains(&std::ptr::from_ref(stmt)) => {
                 self.declare(place, None);

@@ -12,6 +12,8 @@ use wengert_native::Compiled;
 use wengert_native::library::Made;
 
 /// The compiler, if there is one.
+mod steps;
+
 fn compiler() -> Option<&'static str> {
     ["cc", "gcc", "clang"].into_iter().find(|cc| Command::new(cc).arg("--version").output().is_ok())
 }

@@ -1035,7 +1035,9 @@ fn what_a_loop_hands_on_is_multiplied_with_the_slope_of_the_step() {
             return x_bar2, q_bar2
         }
         entry f = f";
-    check_relaxed(text, &expect![[r#"
+    check_relaxed(
+        text,
+        &expect![[r#"
         func f(xs: []Real, q: Real) -> (Real, Real) {
           n = length(xs)
           x_bar2, q_bar2 = for backward i < n, x_bar = 1.0, q_bar += 0.0, x in xs {
@@ -1057,7 +1059,8 @@ fn what_a_loop_hands_on_is_multiplied_with_the_slope_of_the_step() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

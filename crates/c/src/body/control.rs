@@ -28,7 +28,7 @@ struct Shape {
 
 /// A loop that is to be printed.
 #[derive(Clone)]
-struct Run<'s> {
+pub(super) struct Run<'s> {
     index: Local,
     end: String,
     backward: bool,
@@ -38,7 +38,7 @@ struct Run<'s> {
     /// Whether it is not for vectors.
     one_by_one: bool,
     shape: Shape,
-    body: &'s [Stmt],
+    pub(super) body: &'s [Stmt],
 }
 
 impl Body<'_, '_> {
@@ -196,7 +196,12 @@ impl Body<'_, '_> {
         if run.independent {
             return self.once(run);
         }
-        let Some(plan) = self.plan(run.body, run.index) else { return self.once(run) };
+        let Some(plan) = self.plan(run.body, run.index) else {
+            if !self.steps(run) {
+                self.once(run);
+            }
+            return;
+        };
         let plain = plan.cells.is_empty() && plan.sums.is_empty();
         if plain || has_functions(run.body) {
             return self.in_any_order(run, plan);
@@ -285,7 +290,7 @@ impl Body<'_, '_> {
     }
 
     /// A loop as it is.
-    fn once(&mut self, run: &Run<'_>) {
+    pub(super) fn once(&mut self, run: &Run<'_>) {
         let Run { index, end, backward, independent, looks, one_by_one, shape, body } = run;
         let (index, backward) = (*index, *backward);
         let block = self.blocks + 1;

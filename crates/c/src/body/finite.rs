@@ -16,7 +16,7 @@ use wengert_prim::RealOp;
 const WORTH: usize = 8;
 
 /// Whether the result of an operation is not a number if an operand is not.
-fn hands_on(op: RealOp) -> bool {
+pub(super) fn hands_on(op: RealOp) -> bool {
     let power = matches!(op, RealOp::PowInt(n) if n != 0);
     power
         || matches!(

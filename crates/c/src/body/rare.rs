@@ -26,7 +26,7 @@ pub(super) fn values(func: &Func) -> FxHashMap<Local, &Value> {
     values
 }
 
-fn for_each_set<'s>(stmts: &'s [Stmt], see: &mut dyn FnMut(Local, &'s Value)) {
+pub(super) fn for_each_set<'s>(stmts: &'s [Stmt], see: &mut dyn FnMut(Local, &'s Value)) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         for stmt in stmts {
             match stmt {
@@ -99,6 +99,16 @@ impl Body<'_, '_> {
         }
     }
 
+    /// Whether all stores are to objects that were made here, from which nothing is loaded.
+    pub(super) fn are_apart(&self, loads: &[Operand], stores: &[Operand]) -> bool {
+        let loads: Vec<Root> = loads.iter().map(|base| self.root(*base)).collect();
+        let apart = |base: &Operand| {
+            let root = self.root(*base);
+            matches!(root, Root::New(_)) && !loads.contains(&root) && !loads.contains(&Root::Unknown)
+        };
+        stores.iter().all(apart)
+    }
+
     /// Whether it calls a function with rare arguments.
     pub(super) fn has_rare(&self, stmts: &[Stmt]) -> bool {
         let mut rare = false;
@@ -110,20 +120,17 @@ impl Body<'_, '_> {
 
     /// Whether an innermost loop calls functions with rare arguments and could run twice: it reads nothing that it writes.
     pub(super) fn can_run_again(&self, stmts: &[Stmt]) -> bool {
-        let (mut rare, mut loads) = (false, Vec::new());
+        let (mut rare, mut loads, mut stores) = (false, Vec::new(), Vec::new());
         for_each_set(stmts, &mut |_, value| {
             if let Value::Real(op, _) = value {
                 rare |= has_rare_arguments(*op);
             } else if let Value::Load { base, .. } = value {
-                loads.push(self.root(*base));
+                loads.push(*base);
             }
         });
-        let mut own = rare && !loads.contains(&Root::Unknown);
-        for_each_store(stmts, &mut |base| {
-            let root = self.root(base);
-            own &= matches!(root, Root::New(_)) && !loads.contains(&root);
-        });
-        own
+        for_each_store(stmts, &mut |base| stores.push(base));
+        let known = !loads.iter().any(|base| self.root(*base) == Root::Unknown);
+        rare && known && self.are_apart(&loads, &stores)
     }
 
     /// A call of the main path of a function, with a note of whether that was right.

@@ -1,0 +1,196 @@
+//! Loops whose steps wait for each other, in derivatives.
+//!
+//! They make no vectors, and what is carried goes through products with strong zeros: a look at each of these would stand between the
+//! steps. So such a loop runs with plain products first. A strong zero makes a difference only where a plain product is not a
+//! number, and then what is made of it is none either; if something that comes out of the loop is not finite, it runs again, carefully,
+//! from what it began with.
+
+use super::Body;
+use super::control::Run;
+use super::finite::hands_on;
+use crate::scopes::for_each_operand;
+use rustc_hash::FxHashSet;
+use wengert_native::loops::{Local, Operand, Stmt, Value, Word};
+use wengert_prim::RealOp;
+
+/// What is known of the body of such a loop.
+struct Steps {
+    /// What products with strong zeros lead to.
+    derived: FxHashSet<Local>,
+    /// Variables from outside that it assigns.
+    carried: Vec<Local>,
+    /// Whether something that is derived is stored.
+    stores: bool,
+}
+
+impl Body<'_, '_> {
+    /// The loop twice: as it is for most numbers, and carefully. Whether this is such a loop.
+    pub(super) fn steps(&mut self, run: &Run<'_>) -> bool {
+        let Some(steps) = self.steps_of(run.body) else { return false };
+        let mut saved = Vec::new();
+        for local in &steps.carried {
+            let (name, before) = (self.name(*local).to_string(), self.unit.temporary());
+            self.put(&format!("const {}{before} = {name};", self.declarator(*local)));
+            saved.push(format!("{name} = {before};"));
+        }
+        let mut checks: Vec<String> = Vec::new();
+        if steps.stores {
+            let note = self.unit.temporary();
+            self.put(&format!("double {note} = 0.0;"));
+            checks.push(note.clone());
+            self.noted = Some((note, steps.derived.clone()));
+        }
+        let before = (self.blocks, self.declared.clone(), self.line);
+        self.plain = true;
+        self.once(run);
+        self.plain = false;
+        self.noted = None;
+        (self.blocks, self.declared, self.line) = before;
+        let derived = steps.carried.iter().filter(|local| steps.derived.contains(local));
+        checks.extend(derived.map(|local| format!("({0} - {0})", self.name(*local))));
+        self.put(&format!("if (WG_RARELY({} != 0.0)) {{", checks.join(" + ")));
+        self.depth += 1;
+        saved.iter().for_each(|line| self.put(line));
+        self.once(run);
+        self.depth -= 1;
+        self.put("}");
+        true
+    }
+
+    /// What is stored in a loop that runs without looking is noted.
+    pub(super) fn note_stored(&mut self, operand: Operand, text: &str) {
+        if let (Some((note, derived)), Operand::Local(local)) = (&self.noted, operand)
+            && derived.contains(&local)
+        {
+            let line = format!("{note} += {text} - {text};");
+            self.put(&line);
+        }
+    }
+
+    fn steps_of(&self, body: &[Stmt]) -> Option<Steps> {
+        let mut steps = Steps { derived: FxHashSet::default(), carried: Vec::new(), stores: false };
+        let mut memory = Memory { loads: Vec::new(), stores: Vec::new() };
+        // What is carried may be derived from what comes later.
+        loop {
+            let before = steps.derived.len();
+            self.look(body, &mut steps, &mut memory)?;
+            if steps.derived.len() == before {
+                break;
+            }
+        }
+        let apart = self.are_apart(&memory.loads, &memory.stores);
+        (apart && self.waits(body, &steps)).then_some(steps)
+    }
+
+    /// Notes what is in statements; `None` if they may do something that depends on a strong zero, or cannot be done again.
+    fn look(&self, stmts: &[Stmt], steps: &mut Steps, memory: &mut Memory) -> Option<()> {
+        for stmt in stmts {
+            match stmt {
+                Stmt::Set(local, value) => {
+                    if !self.assigned_once(*local)
+                        && self.is_from_outside(*local)
+                        && !steps.carried.contains(local)
+                    {
+                        steps.carried.push(*local);
+                    }
+                    if let Value::Load { base, .. } = value {
+                        memory.loads.push(*base);
+                    }
+                    let strong = matches!(value, Value::Real(RealOp::MulZero | RealOp::DivZero, _));
+                    let mut derived = false;
+                    for_each_operand(value, &mut |operand| derived |= steps.is_derived(*operand));
+                    if derived && !self.hands_on(*local, value, steps) {
+                        return None;
+                    }
+                    if derived || strong {
+                        steps.derived.insert(*local);
+                    }
+                }
+                Stmt::Store { base, index: _, offset: _, value } => {
+                    memory.stores.push(*base);
+                    steps.stores |= steps.is_derived(*value);
+                }
+                Stmt::If { cond: _, then, otherwise } => {
+                    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+                        self.look(then, steps, memory)?;
+                        self.look(otherwise, steps, memory)
+                    })?;
+                }
+                Stmt::Fail(_, numbers) => {
+                    (!numbers.iter().any(|number| steps.is_derived(*number))).then_some(())?;
+                }
+                Stmt::Switch { .. }
+                | Stmt::For { .. }
+                | Stmt::Parallel { .. }
+                | Stmt::While { .. }
+                | Stmt::Call { .. }
+                | Stmt::Runtime { .. }
+                | Stmt::Retain(..)
+                | Stmt::Release(..)
+                | Stmt::Free(..) => return None,
+            }
+        }
+        Some(())
+    }
+
+    /// Whether a value is not a number if an operand is none that is derived.
+    fn hands_on(&self, local: Local, value: &Value, steps: &Steps) -> bool {
+        match value {
+            Value::Real(op, _) => hands_on(*op),
+            Value::Copy(_) => self.word(local) == Word::Real,
+            Value::Select(cond, ..) => self.word(local) == Word::Real && !steps.is_derived(*cond),
+            Value::Load { .. }
+            | Value::Address { .. }
+            | Value::Int(..)
+            | Value::CompareInt(..)
+            | Value::OutOfRange(..)
+            | Value::IntToReal(_)
+            | Value::CompareReal(..)
+            | Value::RealToInt(_)
+            | Value::Round(..)
+            | Value::Bits(_)
+            | Value::Tag(_)
+            | Value::Unique(..)
+            | Value::Alloc(_) => false,
+        }
+    }
+
+    /// Whether a variable is declared outside of the loop that is printed next.
+    fn is_from_outside(&self, local: Local) -> bool {
+        self.info(local).declared.is_none_or(|(block, _)| block <= self.blocks)
+    }
+
+    /// Whether a step multiplies or divides what the step before has derived.
+    fn waits(&self, body: &[Stmt], steps: &Steps) -> bool {
+        let derived = |local: &&Local| self.word(**local) == Word::Real && steps.derived.contains(*local);
+        let mut from: FxHashSet<Local> = steps.carried.iter().filter(derived).copied().collect();
+        let mut found = false;
+        super::rare::for_each_set(body, &mut |local, value| {
+            let mut uses = false;
+            for_each_operand(value, &mut |operand| {
+                uses |= matches!(operand, Operand::Local(used) if from.contains(used));
+            });
+            let factor = matches!(
+                value,
+                Value::Real(RealOp::Mul | RealOp::MulZero | RealOp::Div | RealOp::DivZero, _)
+            );
+            found |= uses && factor;
+            if uses {
+                from.insert(local);
+            }
+        });
+        found
+    }
+}
+
+impl Steps {
+    fn is_derived(&self, operand: Operand) -> bool {
+        matches!(operand, Operand::Local(local) if self.derived.contains(&local))
+    }
+}
+
+/// The addresses that a loop reads and writes at.
+struct Memory {
+    loads: Vec<Operand>,
+    stores: Vec<Operand>,
+}
