@@ -5,6 +5,7 @@
     reason = "a size that is not found is no mistake: the array is made later"
 )]
 
+use super::stable::Versions;
 use super::{ArrayPlace, Lower, Operand, Place, Value, Word};
 use crate::loops::Int;
 use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop};
@@ -85,7 +86,10 @@ impl Lower<'_> {
     ) -> Option<Vec<Operand>> {
         let place = stmt.outs.iter().position(|out| *out == var)?;
         let carried = parts.init.len() + parts.accs.len();
-        let row = parts.body.results.get(place).filter(|_| place >= carried)?;
+        let row = parts.body.results.get(place)?;
+        if place < carried {
+            return self.carried_dims(place, parts, row, inside);
+        }
         let len = self.size_of(&parts.len, inside)?;
         if usize::from(self.func.ty(var).rank()) == 1 {
             return Some(vec![len]);
@@ -101,6 +105,21 @@ impl Lower<'_> {
         deeper.push(Inside { body: &parts.body, rows });
         let row = self.dims_of(row, &deeper)?;
         Some(self.with_rows(len, &row))
+    }
+
+    /// The sizes of an array that a loop carries: those that it has before, if the loop only updates it.
+    fn carried_dims(
+        &mut self,
+        place: usize,
+        parts: &Loop,
+        end: &Atom,
+        inside: &[Inside<'_>],
+    ) -> Option<Vec<Operand>> {
+        let start = parts.init.iter().chain(&parts.accs).nth(place)?;
+        let param = *parts.body.params.get(place + 1)?;
+        let taken = |op: &Op, place: usize| self.passes_on(op, place);
+        let mut versions = Versions { views: &self.views, taken: &taken, found: Vec::new() };
+        versions.follow(&parts.body, param, end).then(|| self.dims_of(start, inside))?
     }
 
     fn array_dims(&mut self, op: ArrayOp, args: &[Atom], inside: &[Inside<'_>]) -> Option<Vec<Operand>> {
