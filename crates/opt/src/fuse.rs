@@ -6,7 +6,8 @@
 //! zs = each i < n, y in ys { z = y + 1.0 yield z }        zs = each i < n, x in xs { y = x * x z = y + 1.0 yield z }
 //! ```
 //!
-//! Failures come in the order of the iterations then, so that only one of the two may have any.
+//! Failures come in the order of the iterations then, so that only one of the two may have any. Iterations that neither fail nor add
+//! to anything go forward: nobody can tell.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not joined")]
 
@@ -62,6 +63,12 @@ impl Fuse<'_> {
             for stmt in &mut place.stmts {
                 for inner in stmt.op.blocks_mut() {
                     self.block(func, inner);
+                }
+                if let Op::Loop(parts) = &mut stmt.op
+                    && parts.mode == Mode::Each
+                    && parts.accs.is_empty()
+                {
+                    parts.backward &= !is_total_inside(&parts.body, self.total, self.inside);
                 }
             }
             let mut at = 0;

@@ -76,7 +76,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "rows",
-        what: "what a loop reads at its index becomes a row that it goes through; sums of arrays become loops",
+        what: "what a loop reads at its index becomes a row that it goes through, what it adds there one that it gives; sums of arrays become loops",
         run: rows::run,
     },
     Pass {

@@ -7,9 +7,14 @@
 //! ys = each i < n {              becomes  ys = each i < n, x in xs {
 //!   x = xs[i] …                             …
 //! ```
+//!
+//! So does what it adds at its index ([`added`]).
+
+mod added;
 
 use crate::facts::Lengths;
 use crate::sizes::{Shape, boxes, walk};
+use added::{Made, become_rows};
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::program::VarInfo;
@@ -33,12 +38,11 @@ pub(crate) fn run(program: &mut Program) {
 fn block(func: &mut Func, place: &mut Block, lengths: &mut Lengths) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let mark = lengths.mark();
-        let mut made: FxHashSet<Var> = FxHashSet::default();
+        let mut made = Made::default();
         for stmt in &mut place.stmts {
             sum_of_made(func, stmt, &made, lengths);
-            if let Op::Loop(parts) = &stmt.op {
-                made.extend(stmt.outs.iter().skip(parts.init.len() + parts.accs.len()));
-            }
+            become_rows(func, stmt, &made, lengths);
+            made.note(func, stmt);
             if let Op::Loop(parts) = &mut stmt.op
                 && parts.mode != Mode::Reduce
             {
@@ -54,13 +58,13 @@ fn block(func: &mut Func, place: &mut Block, lengths: &mut Lengths) {
 }
 
 /// The elementwise sum of two arrays, one of which a loop has made, is a loop, so that the two can become one.
-fn sum_of_made(func: &mut Func, stmt: &mut Stmt, made: &FxHashSet<Var>, lengths: &Lengths) {
+fn sum_of_made(func: &mut Func, stmt: &mut Stmt, made: &Made, lengths: &Lengths) {
     let (Op::Array(ArrayOp::Add, args), [out]) = (&stmt.op, stmt.outs.as_slice()) else { return };
     let [Atom::Var(a), Atom::Var(b)] = args.as_slice() else { return };
     let Some(len) = lengths.of(&Atom::Var(*a)).cloned() else { return };
     let flat = func.ty(*out) == Ty::Array(Elem::Real, 1);
     let known = lengths.of(&Atom::Var(*b)) == Some(&len);
-    if !flat || !known || !(made.contains(a) || made.contains(b)) {
+    if !flat || !known || !(made.by_loop(*a) || made.by_loop(*b)) {
         return;
     }
     let inputs = args.clone();

@@ -1,0 +1,441 @@
+//! Calls, branches, and what is known.
+
+use super::check;
+use expect_test::expect;
+
+#[test]
+fn inline_copies_small_functions_and_leaves_recursive_ones() {
+    let text = r"
+        func square(x: Real) -> Real { y = x * x return y }
+        func pow(x: Real, n: Int) -> Real {
+            done = n == 0
+            p = if done { yield 1.0 } else { m = n - 1 r = pow(x, m) p = r * x yield p }
+            return p
+        }
+        func f(x: Real) -> Real { a = square(x) b = square(a) c = pow(b, 3) return c }
+        entry f = f";
+    check(
+        "inline",
+        text,
+        &expect![[r#"
+            func square(x: Real) -> Real {
+              y = x * x
+              return y
+            }
+
+            func pow(x: Real, n: Int) -> Real {
+              done = n == 0
+              p2 = if done {
+                yield 1.0
+              } else {
+                m = n - 1
+                r = pow(x, m)
+                p = r * x
+                yield p
+              }
+              return p2
+            }
+
+            func f(x: Real) -> Real {
+              y = x * x
+              a = y
+              y2 = a * a
+              b = y2
+              c = pow(b, 3)
+              return c
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn simplify_uses_what_is_known() {
+    let text = r"
+        data Shape { Circle(Real); Square(Real) }
+        func f(x: Real, n: Int) -> (Real, Int) {
+            s = Circle(x)
+            a = match s { Circle(r) { b = r * r yield b } Square(w) { yield w } }
+            c = 1 < 2
+            d = if c { yield a } else { yield 0.0 }
+            xs = [x, d]
+            g = xs[1]
+            k = length(xs)
+            m = k * 1
+            h = mul_zero(g, 2.0)
+            j = h * 1.0
+            return j, m
+        }
+        entry f = f";
+    check(
+        "simplify",
+        text,
+        &expect![[r#"
+        data Shape {
+          Circle(Real)
+          Square(Real)
+        }
+
+        func f(x: Real, n: Int) -> (Real, Int) {
+          s = Circle(x)
+          b = x * x
+          xs = [x, b]
+          h = b * 2.0
+          return h, 2
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn cse_stays_inside_of_its_block() {
+    let text = r"
+        func f(x: Real, c: Bool) -> Real {
+            a = sin(x)
+            b = if c { d = sin(x) e = cos(x) g = d + e yield g } else { h = cos(x) yield h }
+            k = cos(x)
+            l = a + b
+            m = l * k
+            return m
+        }
+        entry f = f";
+    check(
+        "cse",
+        text,
+        &expect![[r#"
+        func f(x: Real, c: Bool) -> Real {
+          a = sin(x)
+          b = if c {
+            e = cos(x)
+            g = a + e
+            yield g
+          } else {
+            h = cos(x)
+            yield h
+          }
+          k = cos(x)
+          l = a + b
+          m = l * k
+          return m
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn hoist_moves_what_cannot_fail() {
+    let text = r"
+        func f(x: Real, xs: []Real, n: Int) -> []Real {
+            ys = each i < n {
+                a = exp(x)
+                b = xs[0]
+                c = real(i)
+                d = a * b
+                e = d + c
+                yield e
+            }
+            return ys
+        }
+        entry f = f";
+    check(
+        "hoist",
+        text,
+        &expect![[r#"
+        func f(x: Real, xs: []Real, n: Int) -> []Real {
+          a = exp(x)
+          ys = each i < n {
+            b = xs[0]
+            c = real(i)
+            d = a * b
+            e = d + c
+            yield e
+          }
+          return ys
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn strong_looks_at_the_other_factor_before_a_loop() {
+    let text = r"
+        func f(xs: []Real, w: Real, y: Real, n: Int) -> (Real, Real, []Real, Real) {
+            a = for i < n, a = 0.0, x in xs { b = a + x yield b }
+            c = mul_zero(a, w)
+            d = for i < n, d = 0.0, x in xs { e = x * y g = d + e yield g }
+            z = mul_zero(w, d)
+            h = for i < n, h = 0.0, x in xs { k = h - x yield k }
+            m = mul_zero(h, w)
+            t = m + h
+            o = for i < n, o = 0.0, x in xs { p = o - x yield p }
+            us = xs with [0] = y
+            q = mul_zero(o, w)
+            r = for i < n, r = 0.0 { v = us[i] u = r + v yield u }
+            s = mul_zero(r, w)
+            e2 = c + z
+            g2 = q + s
+            return e2, t, us, g2
+        }
+        entry f = f";
+    // `h` is used twice, what `o` is made of is changed before its product, and `r` may fail.
+    check(
+        "strong",
+        text,
+        &expect![[r#"
+            func f(xs: []Real, w: Real, y: Real, n: Int) -> (Real, Real, []Real, Real) {
+              skip = w == 0.0
+              c = if skip {
+                yield 0.0
+              } else {
+                a2 = for i < n, a = 0.0, x in xs {
+                  b = a + x
+                  yield b
+                }
+                c2 = mul_zero(a2, w)
+                yield c2
+              }
+              skip2 = w == 0.0
+              z = if skip2 {
+                yield 0.0
+              } else {
+                d2 = for i2 < n, d = 0.0, x2 in xs {
+                  e = x2 * y
+                  g = d + e
+                  yield g
+                }
+                z2 = mul_zero(w, d2)
+                yield z2
+              }
+              h2 = for i3 < n, h = 0.0, x3 in xs {
+                k = h - x3
+                yield k
+              }
+              m = mul_zero(h2, w)
+              t = m + h2
+              o2 = for i4 < n, o = 0.0, x4 in xs {
+                p = o - x4
+                yield p
+              }
+              us = xs with [0] = y
+              q = mul_zero(o2, w)
+              r2 = for i5 < n, r = 0.0 {
+                v = us[i5]
+                u = r + v
+                yield u
+              }
+              s = mul_zero(r2, w)
+              e2 = c + z
+              g2 = q + s
+              return e2, t, us, g2
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn inline_copies_larger_functions_to_calls_with_numbers() {
+    let body: String = (0..60).map(|i| format!("x{} = x{i} * y ", i + 1)).collect();
+    let text = format!(
+        "func g(x0: Real, y: Real) -> Real {{ {body} return x60 }}
+         func f(x: Real) -> (Real, Real, Real) {{ a = g(x, 1.0) b = g(1.0, x) c = g(x, a) return a, b, c }}
+         entry f = f"
+    );
+    let mut program = wengert_ir::parse(&text).expect("the text is a program");
+    crate::inline::run(&mut program);
+    let text = wengert_ir::print(&program);
+    // Two calls were with a number; the third stays a call.
+    assert_eq!((text.matches("g(x, a)").count(), text.matches("= g(").count()), (1, 1), "{text}");
+}
+
+#[test]
+fn inline_leaves_one_function_of_a_circle() {
+    let text = r"
+        func even(n: Int) -> Bool {
+            z = n == 0
+            r = if z { yield true } else { m = n - 1 o = odd(m) yield o }
+            return r
+        }
+        func odd(n: Int) -> Bool {
+            z = n == 0
+            r = if z { yield false } else { m = n - 1 e = even(m) yield e }
+            return r
+        }
+        func f(n: Int) -> Bool { e = even(n) return e }
+        entry f = f";
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    crate::inline::run(&mut program);
+    crate::dce::run(&mut program);
+    let text = wengert_ir::print(&program);
+    // `even` calls itself now; nobody needs `odd`.
+    assert_eq!((text.matches("= even(").count(), text.matches("odd(").count()), (2, 0), "{text}");
+}
+
+#[test]
+fn known_numbers_and_fields_given_twice_are_bound_where_they_are_needed() {
+    let text = r"
+        data Tape { End(Real); More(Real, Real, Real, Int, Tape) }
+        func go(n: Int, x: Real, step: Real) -> Tape {
+            z = n == 0
+            t = if z { e = End(x) yield e } else {
+                m = n - 1
+                y = x * step
+                rest = go(m, y, step)
+                a = More(y, step, y, 3, rest)
+                yield a
+            }
+            return t
+        }
+        func back(t: Tape, w: Real) -> Real {
+            s = match t {
+                End(x) { yield x }
+                More(a, b, c, k, rest) {
+                    r = back(rest, a)
+                    d = b * c
+                    q = real(k)
+                    u = d + q
+                    v = u * r
+                    yield v
+                }
+            }
+            return s
+        }
+        func f(x: Real, n: Int) -> Real { t = go(n, x, 0.5) r = back(t, 1.0) return r }
+        entry f = f";
+    check(
+        "known",
+        text,
+        &expect![[r#"
+        data Tape {
+          End(Real)
+          More(Real, Real, Real, Int, Tape)
+        }
+
+        func go(n: Int, x: Real, step2: Real) -> Tape {
+          step = 0.5
+          z = n == 0
+          t = if z {
+            e = End(x)
+            yield e
+          } else {
+            m = n - 1
+            y = x * step
+            rest = go(m, y, step)
+            a = More(y, step, y, 3, rest)
+            yield a
+          }
+          return t
+        }
+
+        func back(t: Tape, w: Real) -> Real {
+          s = match t {
+            End(x) {
+              yield x
+            }
+            More(a, b2, c2, k2, rest) {
+              b = 0.5
+              c = a
+              k = 3
+              r = back(rest, a)
+              d = b * c
+              q = real(k)
+              u = d + q
+              v = u * r
+              yield v
+            }
+          }
+          return s
+        }
+
+        func f(x: Real, n: Int) -> Real {
+          t = go(n, x, 0.5)
+          r = back(t, 1.0)
+          return r
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn known_leaves_data_that_is_given_from_outside() {
+    let text = r"
+        data Pair { Pair(Real, Real) }
+        func f(p: Pair, x: Real) -> (Real, Pair) {
+            q = Pair(x, x)
+            a = match p { Pair(u, v) { w = u - v yield w } }
+            return a, q
+        }
+        entry f = f";
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    let before = wengert_ir::print(&program);
+    crate::known::run(&mut program);
+    assert_eq!(wengert_ir::print(&program), before);
+}
+
+#[test]
+fn branches_on_one_condition_become_one() {
+    let text = r"
+        func f(x: Real, n: Int) -> (Real, Real) {
+            p = x > 0.0
+            c = if p { yield 0.0 } else { k = cos(x) yield k }
+            z = x * x
+            d = if p { y = z + x yield y } else { yield c }
+            a = if p { i = div(2, n) yield i } else { yield n }
+            j = div(1, n)
+            e = if p { r = real(a) yield r } else { yield z }
+            return d, e
+        }
+        entry f = f";
+    check(
+        "branches",
+        text,
+        &expect![[r#"
+        func f(x: Real, n: Int) -> (Real, Real) {
+          p = x > 0.0
+          z = x * x
+          d = if p {
+            y = z + x
+            yield y
+          } else {
+            k = cos(x)
+            yield k
+          }
+          a = if p {
+            i = div(2, n)
+            yield i
+          } else {
+            yield n
+          }
+          j = div(1, n)
+          e = if p {
+            r = real(a)
+            yield r
+          } else {
+            yield z
+          }
+          return d, e
+        }
+
+        entry f = f
+    "#]],
+    );
+    // What else is used stays where it is, and so does what may fail before something that may.
+    let stays = [("return d, e", "g = d + c return g, e"), ("z = x * x", "z = x * c")];
+    for (from, to) in stays {
+        let text = text.replace(from, to);
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        let before = wengert_ir::print(&program);
+        crate::branches::run(&mut program);
+        assert_eq!(wengert_ir::print(&program), before);
+    }
+}

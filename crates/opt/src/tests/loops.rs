@@ -1,0 +1,278 @@
+//! Passes on loops: rows, fusion, indices in range.
+
+use super::check;
+use expect_test::expect;
+
+#[test]
+fn rows_are_gone_through() {
+    let text = r"
+        func f(xs: []Real, a: [][]Real) -> []Real {
+            n = length(xs)
+            m = length(a)
+            ys = each i < n {
+                x = xs[i]
+                y = each j < m { z = a[j, i] w = x * z yield w }
+                s = sum(y)
+                yield s
+            }
+            return ys
+        }
+        entry f = f";
+    check(
+        "rows",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, a: [][]Real) -> []Real {
+          n = length(xs)
+          m = length(a)
+          ys = each i < n, x2 in xs {
+            x = x2
+            y = each j < m, a2 in a {
+              z = a2[i]
+              w = x * z
+              yield w
+            }
+            s = sum(y)
+            yield s
+          }
+          return ys
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn fuse_joins_loops_and_sums() {
+    let text = r"
+        func f(xs: []Real) -> (Real, Real) {
+            n = length(xs)
+            ys = each i < n, x in xs { y = x * x yield y }
+            zs = each i < n, y in ys { z = y + 1.0 yield z }
+            s = sum(zs)
+            ws = each i < n, x in xs { w = exp(x) yield w }
+            t = for i < n, acc = 0.0, w in ws { u = acc * w yield u }
+            return s, t
+        }
+        entry f = f";
+    check(
+        "fuse",
+        text,
+        &expect![[r#"
+        func f(xs: []Real) -> (Real, Real) {
+          n = length(xs)
+          s = for i5 < n, s2 = 0.0, x in xs {
+            y = x * x
+            z = y + 1.0
+            s3 = s2 + z
+            yield s3
+          }
+          t = for i4 < n, acc = 0.0, x2 in xs {
+            w = exp(x2)
+            u = acc * w
+            yield u
+          }
+          return s, t
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn fuse_keeps_the_order_of_failures() {
+    let text = r"
+        func f(xs: []Real, is: []Int, js: []Int) -> []Real {
+            n = length(is)
+            ys = each i < n, k in is { y = xs[k] yield y }
+            zs = each i < n, y in ys, j in js { w = xs[j] z = y + w yield z }
+            return zs
+        }
+        entry f = f";
+    check(
+        "fuse",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, is: []Int, js: []Int) -> []Real {
+          n = length(is)
+          ys = each i < n, k in is {
+            y = xs[k]
+            yield y
+          }
+          zs = each i2 < n, y2 in ys, j in js {
+            w = xs[j]
+            z = y2 + w
+            yield z
+          }
+          return zs
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+/// Neighbors of an array are read in range: so the first loop can become part of the second, and what is added to `t` is not
+/// needed.
+const NEIGHBORS: &str = r"
+    func f(xs: []Real) -> []Real {
+        n = length(xs)
+        m = n - 1
+        ys = each i < m { j = i + 1 a = xs[i] b = xs[j] c = a * b yield c }
+        z = zeros(xs)
+        s, t = each backward i < m, s += z, t += z, y in ys {
+            j = i + 1
+            s2 = s with [j] += y
+            t2 = t with [j] += y
+            yield s2, t2
+        }
+        return s
+    }
+    entry f = f";
+
+#[test]
+fn fuse_knows_what_is_in_range() {
+    check(
+        "fuse",
+        NEIGHBORS,
+        &expect![[r#"
+        func f(xs: []Real) -> []Real {
+          n = length(xs)
+          m = n - 1
+          z = zeros(xs)
+          s3, t3 = each backward i2 < m, s += z, t += z {
+            j = i2 + 1
+            a = xs[i2]
+            b = xs[j]
+            c = a * b
+            j2 = i2 + 1
+            s2 = s with [j2] += c
+            t2 = t with [j2] += c
+            yield s2, t2
+          }
+          return s3
+        }
+
+        entry f = f
+    "#]],
+    );
+    // Beyond the end the first iteration that fails is another one.
+    let beyond = NEIGHBORS.replace("a = xs[i] b = xs[j]", "k = i + 2 a = xs[i] b = xs[k]");
+    let mut program = wengert_ir::parse(&beyond).expect("the text is a program");
+    let before = wengert_ir::print(&program);
+    crate::fuse::run(&mut program);
+    assert_eq!(wengert_ir::print(&program), before);
+}
+
+#[test]
+fn dce_knows_what_is_in_range() {
+    check(
+        "dce",
+        NEIGHBORS,
+        &expect![[r#"
+        func f(xs: []Real) -> []Real {
+          n = length(xs)
+          m = n - 1
+          ys = each i < m {
+            j = i + 1
+            a = xs[i]
+            b = xs[j]
+            c = a * b
+            yield c
+          }
+          z = zeros(xs)
+          s3 = each backward i2 < m, s += z, y in ys {
+            j2 = i2 + 1
+            s2 = s with [j2] += y
+            yield s2
+          }
+          return s3
+        }
+
+        entry f = f
+    "#]],
+    );
+    for (from, to) in [("j = i + 1\n            s2", "j = i + 2\n            s2"), ("m = n - 1", "m = n - 0")]
+    {
+        let beyond = NEIGHBORS.replace(from, to);
+        assert_ne!(beyond, NEIGHBORS);
+        let mut program = wengert_ir::parse(&beyond).expect("the text is a program");
+        let before = wengert_ir::print(&program);
+        crate::dce::run(&mut program);
+        assert_eq!(wengert_ir::print(&program), before);
+    }
+}
+
+#[test]
+fn rows_are_what_iterations_add_at_their_index() {
+    let text = r"
+        func f(xs: []Real, rs: [][]Real, keep: []Real) -> ([]Real, [][]Real, []Real, []Real) {
+            n = length(xs)
+            ys = each i < n, x in xs { y = sin(x) yield y }
+            ones = replicate(n, 1.0)
+            zs, os, ks = each backward i < n, a += ys, b += ones, c += keep, x in xs {
+                t = x * 2.0
+                d = a with [i] += t
+                e = d with [i] += x
+                f = b with [i] += x
+                g = c with [i] += x
+                yield e, f, g
+            }
+            j = n - 1
+            ts = each i < n, x in xs { t = cos(x) yield t }
+            us = each i < n, a += ts { b = a with [j] += 1.0 yield b }
+            ws = each i < n, a += us { b = a with [i] += 1.0 yield b }
+            vs = each i < n, x in xs { row = replicate(3, x) yield row }
+            qs = each i < n, a += vs, r in rs { b = a with [i] += r yield b }
+            return zs, qs, ks, ws
+        }
+        entry f = f";
+    check(
+        "rows",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, rs: [][]Real, keep: []Real) -> ([]Real, [][]Real, []Real, []Real) {
+          n = length(xs)
+          ys = each i < n, x in xs {
+            y = sin(x)
+            yield y
+          }
+          ones = replicate(n, 1.0)
+          ks, zs, os = each backward i2 < n, c += keep, x2 in xs, a5 in ys {
+            t = x2 * 2.0
+            d2 = a5 + t
+            e2 = d2 + x2
+            f2 = 1.0 + x2
+            g = c with [i2] += x2
+            yield g, e2, f2
+          }
+          j = n - 1
+          ts = each i3 < n, x3 in xs {
+            t2 = cos(x3)
+            yield t2
+          }
+          us = each i4 < n, a2 += ts {
+            b2 = a2 with [j] += 1.0
+            yield b2
+          }
+          ws = each i5 < n, a3 += us {
+            b3 = a3 with [i5] += 1.0
+            yield b3
+          }
+          vs = each i6 < n, x4 in xs {
+            row = replicate(3, x4)
+            yield row
+          }
+          qs = each i7 < n, r in rs, a6 in vs {
+            b5 = a6 + r
+            yield b5
+          }
+          return zs, qs, ks, ws
+        }
+
+        entry f = f
+    "#]],
+    );
+}

@@ -1,0 +1,154 @@
+//! What nobody needs.
+
+use super::check;
+use expect_test::expect;
+
+#[test]
+fn dce_narrows_loops_and_keeps_failures() {
+    let text = r"
+        func unused(x: Real) -> Real { return x }
+        func f(xs: []Real, n: Int) -> Real {
+            s, p, ys = for i < n, s = 0.0, p = 1.0, x in xs { t = s + x q = p * x yield t, q, q }
+            a = sin(s)
+            b = xs[7]
+            c, d = while v = s, w = s { go = v < 9.0 yield go } do g, h { k = g * 2.0 l = h + g yield k, l }
+            return c
+        }
+        entry f = f";
+    check(
+        "dce",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, n: Int) -> Real {
+          s2 = for i < n, s = 0.0, x in xs {
+            t = s + x
+            yield t
+          }
+          b = xs[7]
+          c = while v = s2 {
+            go = v < 9.0
+            yield go
+          } do g {
+            k = g * 2.0
+            yield k
+          }
+          return c
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn dce_drops_what_can_only_fail_where_something_failed_before() {
+    let text = r"
+        func f(xs: []Real, ys: []Real, c: Bool) -> Real {
+            m = maximum(xs)
+            at = argmax(xs)
+            r = if c { n = maximum(ys) k = argmax(ys) yield m } else { yield 1.0 }
+            l = argmin(ys)
+            return r
+        }
+        entry f = f";
+    check(
+        "dce",
+        text,
+        &expect![[r#"
+            func f(xs: []Real, ys: []Real, c: Bool) -> Real {
+              m = maximum(xs)
+              r = if c {
+                n = maximum(ys)
+                yield m
+              } else {
+                yield 1.0
+              }
+              l = argmin(ys)
+              return r
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn dce_goes_through_calls_data_and_loops_inside_of_loops() {
+    let text = r"
+        residual Kept { Kept([]Real, Real) Other(Int) }
+        func f(xs: []Real, n: Int) -> (Real, Kept) {
+            s, v, us, vs = for i < n, s = 0.0, u = 1.0, x in xs {
+                a, b = for j < n, a = s, b = u { c = a + x d = b * x yield c, d }
+                yield a, b, x, a
+            }
+            kept = Kept(us, s)
+            return s, kept
+        }
+        func g(xs: []Real, n: Int, m: Int) -> Real {
+            done = n == m
+            s, kept = if done { e, l = f(xs, n) yield e, l } else { other = Other(m) yield 0.0, other }
+            t = match kept {
+                Kept(us, r) { q = for backward i < n, q = r, u in us { p = q + r yield p } yield q }
+                Other(k) { yield 1.0 }
+            }
+            return t
+        }
+        func h(xs: []Real) -> Real { n = length(xs) y = g(xs, n, 4) z = g(xs, 3, n) w = y + z return w }
+        entry h = h";
+    check(
+        "dce",
+        text,
+        &expect![[r#"
+        residual Kept {
+          Kept(Real)
+          Other()
+        }
+
+        func f(xs: []Real, n: Int) -> Kept {
+          s2 = for i < n, s = 0.0, x in xs {
+            a2 = for j < n, a = s {
+              c = a + x
+              yield c
+            }
+            yield a2
+          }
+          kept = Kept(s2)
+          return kept
+        }
+
+        func g(xs: []Real, n: Int, m: Int) -> Real {
+          done = n == m
+          kept = if done {
+            l = f(xs, n)
+            yield l
+          } else {
+            other = Other()
+            yield other
+          }
+          t = match kept {
+            Kept(r) {
+              q2 = for backward i < n, q = r {
+                p = q + r
+                yield p
+              }
+              yield q2
+            }
+            Other() {
+              yield 1.0
+            }
+          }
+          return t
+        }
+
+        func h(xs: []Real) -> Real {
+          n = length(xs)
+          y = g(xs, n, 4)
+          z = g(xs, 3, n)
+          w = y + z
+          return w
+        }
+
+        entry h = h
+    "#]],
+    );
+}

@@ -1,0 +1,204 @@
+//! Sizes of arrays, and boxes around them.
+
+use super::check;
+use expect_test::expect;
+
+#[test]
+fn sizes_drop_what_is_known_and_forget_what_a_block_told() {
+    let text = r"
+        func f(xs: []Real, ys: []Real, rows: [][]Real, n: Int, b: Bool) -> ([]Real, Int, Int) {
+            a = length(xs)
+            m = max(a, 0)
+            require a == m, count build
+            p = max(n, 0)
+            require n == p, count build
+            c = length(ys)
+            k = if b { require a == c, same_size map2 d = length(ys) yield d } else { yield 0 }
+            zs = each i < m, x in xs { require a == c, same_size map2 l = c - a one = [x] t = one[l] yield t }
+            e = length(zs)
+            require e == a, same_size map2
+            require c == a, same_size map2
+            w = for i < n, w = xs {
+                first = [1.0]
+                l = length(w)
+                o = l - 1
+                s = slice(w, 0, o)
+                v = concat(first, s)
+                q = length(v)
+                require a == q, same_size map2
+                yield v
+            }
+            g = length(w)
+            r = each i < a, row in rows { u = each j < a { yield 1.0 } yield u }
+            h = length(r, 1)
+            return w, k, h
+        }
+        entry f = f";
+    check(
+        "sizes",
+        text,
+        &expect![[r#"
+            func f(xs: []Real, ys: []Real, rows: [][]Real, n: Int, b: Bool) -> ([]Real, Int, Int) {
+              a = length(xs)
+              c = length(ys)
+              m = a
+              p = max(n, 0)
+              require n == p, count build
+              k = if b {
+                require a == c, same_size map2
+                d = a
+                yield d
+              } else {
+                yield 0
+              }
+              zs = each i < a, x in xs {
+                require a == c, same_size map2
+                l = 0
+                one = [x]
+                t = one[l]
+                yield t
+              }
+              e = a
+              require c == a, same_size map2
+              w2 = for i2 < n, w = xs {
+                first = [1.0]
+                l2 = a
+                o = l2 - 1
+                s = slice(w, 0, o)
+                v = concat(first, s)
+                q = a
+                yield v
+              }
+              g = a
+              r = each i3 < a, row in rows {
+                u = each j < a {
+                  yield 1.0
+                }
+                yield u
+              }
+              h = length(r, 1)
+              return w2, k, h
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn unbox_opens_boxes_of_one_size() {
+    let text = r"
+        residual Row { Row([]Real) }
+        func f(xs: []Real, n: Int, m: Int) -> (Real, []Real) {
+            k = length(xs)
+            w, rows, others = for i < n, w = xs {
+                v = each j < k, x in w { y = sin(x) yield y }
+                row = Row(v)
+                z = each j < i { yield 1.0 }
+                other = Row(z)
+                yield v, row, other
+            }
+            s = for backward i < n, s = 0.0, row in rows, other in others {
+                t = match row { Row(v) { y = v[m] yield y } }
+                u = match other { Row(v) { y = v[m] yield y } }
+                a = s + t
+                b = a + u
+                yield b
+            }
+            return s, w
+        }
+        entry f = f";
+    check(
+        "unbox",
+        text,
+        &expect![[r#"
+        residual Row {
+          Row([]Real)
+        }
+
+        func f(xs: []Real, n: Int, m: Int) -> (Real, []Real) {
+          k = length(xs)
+          w2, rows, others = for i < n, w = xs {
+            v = each j < k, x in w {
+              y = sin(x)
+              yield y
+            }
+            row = v
+            z = each j2 < i {
+              yield 1.0
+            }
+            other = Row(z)
+            yield v, row, other
+          }
+          s2 = for backward i2 < n, s = 0.0, row2 in rows, other2 in others {
+            v2 = row2
+            y2 = v2[m]
+            t = y2
+            u = match other2 {
+              Row(v3) {
+                y3 = v3[m]
+                yield y3
+              }
+            }
+            a = s + t
+            b = a + u
+            yield b
+          }
+          return s2, w2
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn sizes_of_parameters_come_first_and_zeros_need_not_what_is_kept() {
+    let text = r"
+        func f(xs: []Real, rows: [][]Real, s: Int) -> []Real {
+            y = zeros(xs)
+            n = length(xs)
+            z, kept = for i < s, z = y {
+                m = length(z)
+                require m == n, same_size map2
+                u = each j < n, a in xs, b in z { c = a * b yield c }
+                yield u, z
+            }
+            w = for i < s, w = z, row in kept {
+                o = zeros(row)
+                v = each j < n, a in w, b in o { c = a + b yield c }
+                yield v
+            }
+            return w
+        }
+        entry f = f";
+    check(
+        "sizes",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, rows: [][]Real, s: Int) -> []Real {
+          n = length(xs)
+          y = zeros(xs)
+          z2, kept = for i < s, z = y {
+            m = n
+            u = each j < n, a in xs, b in z {
+              c = a * b
+              yield c
+            }
+            yield u, z
+          }
+          w2 = for i2 < s, w = z2, row in kept {
+            o = zeros(xs)
+            v = each j2 < n, a2 in w, b2 in o {
+              c2 = a2 + b2
+              yield c2
+            }
+            yield v
+          }
+          return w2
+        }
+
+        entry f = f
+    "#]],
+    );
+}

@@ -1,0 +1,84 @@
+//! Slopes of loops.
+
+use expect_test::{Expect, expect};
+
+/// The program relaxed.
+fn check_relaxed(text: &str, expected: &Expect) {
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    assert_eq!(wengert_ir::verify(&program), Ok(()), "before");
+    crate::relax(&mut program);
+    assert_eq!(wengert_ir::verify(&program), Ok(()), "after:\n{}", wengert_ir::print(&program));
+    expected.assert_eq(&wengert_ir::print(&program));
+}
+
+#[test]
+fn what_a_loop_hands_on_is_multiplied_with_the_slope_of_the_step() {
+    // The cotangent goes through a quotient and a product in each step; a sum takes its part of it, in both branches.
+    let text = r"
+        func f(xs: []Real, q: Real) -> (Real, Real) {
+            n = length(xs)
+            x_bar2, q_bar2 = for backward i < n, x_bar = 1.0, q_bar += 0.0, x in xs {
+                c = x > 1.0
+                y_bar, q_bar3 = if c {
+                    a = -x_bar
+                    b = div_zero(a, x)
+                    d = mul_zero(b, q)
+                    e = x_bar + d
+                    g = q_bar + b
+                    yield e, g
+                } else {
+                    h = x_bar * 0.5
+                    yield h, q_bar
+                }
+                yield y_bar, q_bar3
+            }
+            return x_bar2, q_bar2
+        }
+        entry f = f";
+    check_relaxed(
+        text,
+        &expect![[r#"
+        func f(xs: []Real, q: Real) -> (Real, Real) {
+          n = length(xs)
+          x_bar2, q_bar2 = for backward i < n, x_bar = 1.0, q_bar += 0.0, x in xs {
+            c = x > 1.0
+            y_bar, q_bar3 = if c {
+              b2 = -1.0 / x
+              d2 = mul_zero(b2, q)
+              e2 = 1.0 + d2
+              yield e2, b2
+            } else {
+              yield 0.5, 0.0
+            }
+            t = mul_zero(x_bar, y_bar)
+            t2 = mul_zero(x_bar, q_bar3)
+            t3 = q_bar + t2
+            yield t, t3
+          }
+          return x_bar2, q_bar2
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn slopes_are_left_where_they_are_no_gain_or_not_all_of_it() {
+    // A short way; what else comes in on the way; a condition on the tangent; no derivative at all.
+    for body in [
+        "a = mul_zero(t, x) yield a",
+        "a = mul_zero(t, x) b = a + x c = mul_zero(b, x) d = c - b yield d",
+        "p = t > 0.0 a = mul_zero(t, x) b = a + t c = b - a s = select(p, b, c) yield s",
+        "a = t * x b = a + t c = b * x yield c",
+        "a = mul_zero(t, x) b = mul_zero(a, t) c = b + t yield c",
+    ] {
+        let text = format!(
+            "func f(xs: []Real) -> Real {{ n = length(xs) t2 = for i < n, t = 1.0, x in xs {{ {body} }} return t2 }} entry f = f"
+        );
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        let before = wengert_ir::print(&program);
+        crate::relax(&mut program);
+        assert_eq!(wengert_ir::print(&program), before);
+    }
+}
