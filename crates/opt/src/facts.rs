@@ -126,12 +126,16 @@ pub(crate) fn is_droppable(stmt: &Stmt, total: &FxHashSet<FuncId>, known: Option
     fine || is_safe(&stmt.op, total)
 }
 
-/// Whether nothing in a block fails or goes on forever, where these reads and updates are of elements that are there.
+/// Whether nothing in a block fails or goes on forever, where these reads and updates are of elements that are there, and arrays
+/// are made with sizes that are not negative.
 pub(crate) fn is_total_inside(block: &Block, total: &FxHashSet<FuncId>, inside: &FxHashSet<Var>) -> bool {
     let mut fine = true;
     block.for_each_stmt(&mut |stmt| {
-        let there = matches!(stmt.op, Op::Array(ArrayOp::Index | ArrayOp::Set | ArrayOp::AddAt, _))
-            && stmt.outs.first().is_some_and(|out| inside.contains(out));
+        let checked = matches!(
+            stmt.op,
+            Op::Array(ArrayOp::Index | ArrayOp::Set | ArrayOp::AddAt | ArrayOp::Replicate | ArrayOp::Iota, _)
+        );
+        let there = checked && stmt.outs.first().is_some_and(|out| inside.contains(out));
         fine = fine && (there || is_safe(&stmt.op, total));
     });
     fine

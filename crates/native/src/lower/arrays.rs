@@ -275,7 +275,8 @@ impl Lower<'_> {
     /// A count of elements that will be stored.
     fn count(&mut self, function: &str, atom: &Atom) -> Operand {
         let n = self.word(atom);
-        if matches!(n, Operand::Int(0..=0xFFFF)) {
+        let is_size = matches!(n, Operand::Local(local) if self.sizes.contains(&local));
+        if is_size || matches!(n, Operand::Int(0..=0xFFFF)) {
             return n;
         }
         let negative = self.set(Word::Int, Value::CompareInt(Compare::Lt, n, Operand::Int(0)));

@@ -11,7 +11,8 @@ use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Op};
 use wengert_ir::{Func, Stmt, Var};
 
-/// The results of reads and updates of elements that cannot fail: their indices are in range.
+/// The results of reads and updates of elements that cannot fail: their indices are in range; and of arrays that are made with a
+/// size that is not negative.
 pub(crate) fn in_range(func: &mut Func, boxes: &Boxes) -> FxHashSet<Var> {
     let mut body = std::mem::take(&mut func.body);
     let mut sizes = Sizes::new(func, boxes, PATIENCE * body.size() + 1000);
@@ -27,6 +28,15 @@ impl Sizes<'_> {
     pub(super) fn note_range(&mut self, stmt: &Stmt) {
         let (Op::Array(op, args), [out]) = (&stmt.op, stmt.outs.as_slice()) else { return };
         let [array, rest @ ..] = args.as_slice() else { return };
+        if matches!(op, ArrayOp::Replicate | ArrayOp::Iota) {
+            // As many as there are of something else.
+            if self.value(array).is_some_and(|size| self.is_natural(&size)) {
+                self.inside.insert(*out);
+            } else {
+                self.inside.remove(out);
+            }
+            return;
+        }
         let indices = match (op, rest) {
             (ArrayOp::Index, indices) => indices,
             (ArrayOp::Set | ArrayOp::AddAt, [indices @ .., row]) if self.func.type_of(row).rank() == 0 => {

@@ -276,3 +276,45 @@ fn rows_are_what_iterations_add_at_their_index() {
     "#]],
     );
 }
+
+#[test]
+fn fuse_turns_loops_around_whose_direction_nobody_can_tell() {
+    let text = r"
+        func f(m: [][]Real, k: Int) -> ([][]Real, [][]Real, [][]Real) {
+            n = length(m)
+            w = length(m, 1)
+            a = each backward i < n, r in m { s = sum(r) t = replicate(w, s) yield t }
+            b = each backward i < n, r in m { s = sum(r) t = replicate(k, s) yield t }
+            c = each backward i < n, r in m { s = r[k] t = r with [0] += s yield t }
+            return a, b, c
+        }
+        entry f = f";
+    check(
+        "fuse",
+        text,
+        &expect![[r#"
+        func f(m: [][]Real, k: Int) -> ([][]Real, [][]Real, [][]Real) {
+          n = length(m)
+          w = length(m, 1)
+          a = each i < n, r in m {
+            s = sum(r)
+            t = replicate(w, s)
+            yield t
+          }
+          b = each backward i2 < n, r2 in m {
+            s2 = sum(r2)
+            t2 = replicate(k, s2)
+            yield t2
+          }
+          c = each backward i3 < n, r3 in m {
+            s3 = r3[k]
+            t3 = r3 with [0] += s3
+            yield t3
+          }
+          return a, b, c
+        }
+
+        entry f = f
+    "#]],
+    );
+}
