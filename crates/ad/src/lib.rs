@@ -51,7 +51,7 @@ mod types;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
-use wengert_ir::op::Atom;
+use wengert_ir::op::{Atom, Op, Stmt};
 use wengert_ir::program::{Func, FuncId, LinearId, Program};
 use wengert_ir::ty::{DataId, Role};
 use wengert_ir::{Builder, Ty};
@@ -60,6 +60,24 @@ use wengert_ir::{Builder, Ty};
 /// function that asks for its own derivative again and again, to an order that only running tells; or where only running tells
 /// whether a rule is linear. Such a program is one for the interpreter.
 pub const BEYOND: &str = "a derivative of an order that is not known before running";
+
+/// Whether a program asks for derivatives, or has rules for them.
+pub fn asks(program: &Program) -> bool {
+    let asks = |stmt: &Stmt| {
+        matches!(
+            stmt.op,
+            Op::Jvp { .. }
+                | Op::Linearize { .. }
+                | Op::Forward { .. }
+                | Op::Backward { .. }
+                | Op::Custom(_)
+                | Op::Taylor { .. }
+                | Op::StopGradient(_)
+                | Op::Call { checkpoint: true, .. }
+        )
+    };
+    program.funcs.iter().any(|(_, func)| !func.body.all_stmts(&mut |stmt| !asks(stmt)))
+}
 
 /// The program with every derivative that it asks for made.
 pub fn differentiate(program: Program) -> Program {

@@ -32,6 +32,10 @@ use wengert_ir::op::{Atom, Block, Op, Stmt, Var};
 use wengert_ir::program::{Func, FuncId, VarInfo};
 use wengert_ir::ty::{Ctor, Data, DataId, Elem, Role, Table, Ty};
 
+/// Functions and branches give at most so many values beside their results. If there are more, they are put into one: else
+/// functions that call functions that call functions hand on what all of them keep.
+const MANY: usize = 24;
+
 /// A linearized function.
 pub(crate) struct Linearized {
     /// The function, with products written out.
@@ -46,7 +50,7 @@ pub(crate) struct Linearized {
     pub(crate) results: Vec<bool>,
     /// What the linear part mentions.
     pub(crate) residual: Vec<Var>,
-    /// The data type that holds the residual, if the function is recursive.
+    /// The data type that holds the residual, if the function is recursive or the residual is large.
     pub(crate) tape: Option<DataId>,
     /// The variable of the branch whose constructors those of the tape are, if the whole function is a branch.
     pub(crate) branch: Option<Var>,
@@ -63,7 +67,7 @@ impl Ad {
         }
         let prepared = self.prepare(key);
         let func = &prepared.func;
-        let tape = self.is_recursive(key.0).then(|| self.reserve_tape(key, func));
+        let reserved = self.is_recursive(key.0).then(|| self.reserve_tape(key, func));
         let mut code = Code::like(self, func, &format!("primal_{}", func.name));
         let mut walk = Linearize {
             code: &mut code,
@@ -76,23 +80,23 @@ impl Ad {
         mentions.block(&block);
         let residual: Vec<Var> = mentions.found.into_iter().collect();
         let mut results = func.body.results.clone();
+        let kept: Vec<Var> = residual.iter().filter(|var| !func.body.params.contains(var)).copied().collect();
+        let recursive = reserved.map(|(_, data)| data);
+        let tape = recursive.or_else(|| (kept.len() > MANY).then(|| code.ad.tape_type(func)));
         let branch = tape.and_then(|_| tape::whole(&block, &residual, &branches, func));
         match (tape, branch) {
             (Some(_), Some(branch)) => results.push(Atom::Var(branch)),
-            (Some((_, data)), None) => results.push(code.tape(data, &residual)),
-            (None, _) => {
-                let params = &func.body.params;
-                results.extend(residual.iter().filter(|var| !params.contains(var)).copied().map(Atom::Var));
-            }
+            (Some(data), None) => results.push(code.tape(data, &residual)),
+            (None, _) => results.extend(kept.into_iter().map(Atom::Var)),
         }
         let Code { ad, b } = code;
         let mut made = b.finish(results);
-        if let (Some((_, data)), Some(var)) = (tape, branch) {
+        if let (Some(data), Some(var)) = (tape, branch) {
             ad.tape_of_branch(&mut made, &mut block, (data, var), &residual);
         }
         let vars = Rc::new(made.vars.clone());
         let made = crate::tidy::tidy(made, &ad.program);
-        let primal = match tape {
+        let primal = match reserved {
             Some((id, _)) => {
                 *self.program.funcs.at_mut(id) = made;
                 id
@@ -106,7 +110,7 @@ impl Ad {
             block,
             results: prepared.results.clone(),
             residual,
-            tape: tape.map(|(_, data)| data),
+            tape,
             branch,
         });
         self.linears.insert(key.clone(), Rc::clone(&linearized));
@@ -115,13 +119,17 @@ impl Ad {
 
     /// Numbers for the primal part of a recursive function and for the type of its tape.
     fn reserve_tape(&mut self, key: &Key, func: &Func) -> (FuncId, DataId) {
-        let name = Name::new(&format!("{}_tape", func.name));
-        let data = self.program.data.push(Data { name, role: Role::Residual, ctors: Vec::new() });
+        let data = self.tape_type(func);
         let mut results = func.results.clone();
         results.push(Ty::Scalar(Elem::Data(data)));
         let id = self.reserve(results);
         self.tapes.insert(key.clone(), (id, data));
         (id, data)
+    }
+
+    fn tape_type(&mut self, func: &Func) -> DataId {
+        let name = Name::new(&format!("{}_tape", func.name));
+        self.program.data.push(Data { name, role: Role::Residual, ctors: Vec::new() })
     }
 
     /// Whether a function calls itself, by way of others perhaps.

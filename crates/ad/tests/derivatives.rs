@@ -775,3 +775,25 @@ entry main = main
     // The first loop gives values, and nothing for the second one.
     assert!(made.contains("  ys = each i < n"), "{made}");
 }
+
+#[test]
+fn functions_that_call_functions_do_not_hand_on_all_that_they_keep() {
+    use std::fmt::Write as _;
+    const DEEP: usize = 12;
+    let mut text = String::from(
+        "residual F {}\nlinear f_map of f12(varies) keeps F\nfunc f0(x: Real) -> Real {\n  return x\n}\n",
+    );
+    for n in 1..=DEEP {
+        // Each keeps nine numbers of its own.
+        let _ = writeln!(text, "func f{n}(x: Real) -> Real {{\n  y0 = f{}(x)", n - 1);
+        for step in 1..10 {
+            let _ = writeln!(text, "  s{step} = sin(y{})\n  y{step} = s{step} * x", step - 1);
+        }
+        let _ = writeln!(text, "  return y9\n}}");
+    }
+    text.push_str("func main(x: Real) -> Real {\n  v, r = linearize f_map(x)\n  g = backward f_map(r, 1.0)\n  return g\n}\nentry main = main\n");
+    let made = made(&text);
+    let most = made.funcs.iter().map(|(_, func)| func.results.len().max(func.body.params.len())).max();
+    assert!(most <= Some(24 + 3), "{most:?} values are handed on");
+    assert!(made.data.iter().any(|(_, data)| data.name.as_str() == "f2_tape"));
+}

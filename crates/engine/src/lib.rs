@@ -35,6 +35,8 @@ pub struct Unit {
     pub program: Program,
     /// Its one entry. Its function is [`Unit::program`]'s entry of that name.
     pub entry: Entry,
+    /// Whether the optimizer has nothing left to do.
+    settled: bool,
 }
 
 /// What went wrong in the compiler itself.
@@ -60,7 +62,7 @@ pub fn lower(
 ) -> Result<Unit, Error> {
     let lowered =
         wengert_lower::lower_with_notes(program, notes, is_library, arity).map_err(Error::Program)?;
-    let mut unit = Unit { program: lowered.program, entry: lowered.entry };
+    let mut unit = Unit { program: lowered.program, entry: lowered.entry, settled: false };
     verify(&unit.program, "lowering")?;
     optimize(&mut unit, passes, "the optimizer")?;
     Ok(unit)
@@ -68,10 +70,13 @@ pub fn lower(
 
 /// Its derivatives made.
 pub fn differentiate(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
+    if unit.settled && !wengert_ad::asks(&unit.program) {
+        return Ok(unit);
+    }
     let mut program = wengert_ad::differentiate(unit.program);
     // Most of what was made may have been needed on the way only.
     wengert_opt::drop_functions(&mut program);
-    let mut unit = Unit { program, entry: unit.entry };
+    let mut unit = Unit { program, entry: unit.entry, settled: false };
     verify(&unit.program, "making derivatives")?;
     optimize(&mut unit, passes, "the optimizer after derivatives")?;
     Ok(unit)
@@ -100,7 +105,7 @@ pub fn always_beyond(unit: &Unit) -> bool {
 }
 
 fn optimize(unit: &mut Unit, passes: &Passes, stage: &str) -> Result<(), Error> {
-    wengert_opt::optimize(&mut unit.program, passes);
+    unit.settled = wengert_opt::optimize(&mut unit.program, passes);
     verify(&unit.program, stage)?;
     // The optimizer drops functions and numbers the others anew.
     if let Some(func) = unit.program.entries.values().next() {
@@ -173,7 +178,7 @@ fn relaxed(mut unit: Unit, manner: Manner) -> Unit {
 
 /// Machine code of a program whose derivatives are made.
 pub fn native(unit: Unit, manner: Manner, limits: Limits) -> Result<Native, Error> {
-    let Unit { program, entry } = relaxed(unit, manner);
+    let Unit { program, entry, .. } = relaxed(unit, manner);
     let math = if manner.strict { wengert_native::Math::Strict } else { wengert_native::Math::Fast };
     let manner = wengert_native::Manner { math, mark: None, short_loops: manner.short_loops };
     let (mut compiled, _) = Compiled::made(program, manner, limits.memory, limits.stop)
@@ -196,7 +201,7 @@ pub struct CSource {
 
 /// The C text of a program whose derivatives are made. The lines of the source that `line` gives are put in as comments.
 pub fn c(unit: Unit, manner: Manner, line: &Line<'_>) -> CSource {
-    let Unit { program, entry } = relaxed(unit, manner);
+    let Unit { program, entry, .. } = relaxed(unit, manner);
     let loops = wengert_native::divided(&program, manner.strict, manner.short_loops);
     let func = program.funcs.get(entry.func);
     let types = func.map(|func| func.param_types().into_iter().chain(func.results.iter().copied()));
@@ -225,7 +230,7 @@ impl CSource {
 
 /// The same, of a program that keeps storing at `mark` which of the spans it is at, counted from 1.
 pub fn marked(unit: Unit, limits: Limits, mark: &'static AtomicI64) -> Result<(Native, Vec<Span>), Error> {
-    let Unit { program, entry } = unit;
+    let Unit { program, entry, .. } = unit;
     let manner =
         wengert_native::Manner { math: wengert_native::Math::Fast, mark: Some(mark), short_loops: false };
     let (compiled, spans) = Compiled::made(program, manner, limits.memory, limits.stop)

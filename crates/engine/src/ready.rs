@@ -33,7 +33,7 @@ impl Native {
     }
 
     pub(crate) fn reference(unit: Unit, limits: Limits) -> Native {
-        let Unit { program, entry } = unit;
+        let Unit { program, entry, .. } = unit;
         let Limits { memory, stop, threads: _ } = limits;
         let limits =
             EvaluatorLimits { max_memory: memory, interrupt: Some(stop), ..EvaluatorLimits::default() };

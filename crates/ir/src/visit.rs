@@ -181,6 +181,15 @@ impl Block {
         });
     }
 
+    /// Whether all statements are so, those of nested blocks included. Ends at the first that is not.
+    pub fn all_stmts<'a>(&'a self, test: &mut dyn FnMut(&'a Stmt) -> bool) -> bool {
+        deep(|| {
+            self.stmts
+                .iter()
+                .all(|stmt| test(stmt) && stmt.op.blocks().into_iter().all(|block| block.all_stmts(test)))
+        })
+    }
+
     /// Changes each operand and each result in place, in nested blocks too.
     pub fn for_each_atom_mut(&mut self, visit: &mut dyn FnMut(&mut Atom)) {
         deep(|| {

@@ -58,7 +58,7 @@ fn partner(
     total: &FxHashSet<FuncId>,
 ) -> Option<usize> {
     let first = stmts.get(at)?;
-    let Op::If { cond, then, otherwise } = &first.op else { return None };
+    let Op::If { cond, .. } = &first.op else { return None };
     // A branch that only fails has to come first.
     if first.outs.is_empty() {
         return None;
@@ -70,12 +70,20 @@ fn partner(
     let of = |uses: &FxHashMap<Var, usize>, out: &Var| uses.get(out).copied().unwrap_or(0);
     let all_inside = first.outs.iter().all(|out| of(&inside, out) + of(&beside, out) == of(uses, out));
     let some = first.outs.iter().any(|out| of(uses, out) > 0);
+    let between = stmts.get(at + 1..second)?;
+    (all_inside && some && may_move(first, between, total)).then_some(second)
+}
+
+/// Whether branches can be done after these statements, which use nothing of what they give.
+pub(crate) fn may_move(first: &Stmt, between: &[Stmt], total: &FxHashSet<FuncId>) -> bool {
+    if between.is_empty() {
+        return true;
+    }
     let quiet = |stmt: &Stmt| {
         is_safe(&stmt.op, total) && stmt.op.blocks().into_iter().all(|inner| is_total(inner, total))
     };
-    let between = stmts.get(at + 1..second)?;
     // What is updated in between must not be looked at later than it was.
-    let looked_at: FxHashSet<Var> = [then, otherwise].into_iter().flat_map(Block::free_vars).collect();
+    let looked_at: FxHashSet<Var> = first.op.blocks().into_iter().flat_map(Block::free_vars).collect();
     let touches = |stmt: &Stmt| {
         let inside = stmt.op.blocks().into_iter().flat_map(Block::free_vars);
         stmt.op.operand_vars().into_iter().chain(inside).any(|var| looked_at.contains(&var))
@@ -83,10 +91,9 @@ fn partner(
     let takes =
         |stmt: &Stmt| !stmt.op.blocks().is_empty() || matches!(stmt.op, Op::Array(..) | Op::Call { .. });
     if between.iter().any(|stmt| takes(stmt) && touches(stmt)) {
-        return None;
+        return false;
     }
-    let order = (is_total(then, total) && is_total(otherwise, total)) || between.iter().all(quiet);
-    (all_inside && some && order).then_some(second)
+    first.op.blocks().into_iter().all(|block| is_total(block, total)) || between.iter().all(quiet)
 }
 
 /// Puts the blocks of the first before those of the second.

@@ -11,25 +11,48 @@ use wengert_ir::{Atom, Block, Func, Program, Stmt, Var};
 /// Functions that always return.
 pub(crate) fn total(program: &Program) -> FxHashSet<FuncId> {
     let mut total = FxHashSet::default();
-    // A function is total if all that it calls is known to be; recursive ones never get there.
-    loop {
-        let before = total.len();
-        for (id, func) in program.funcs.iter() {
-            if !total.contains(&id) && is_total(&func.body, &total) {
-                total.insert(id);
+    // What each function that does nothing unsafe itself calls, and who calls it.
+    let mut waits: FxHashMap<FuncId, usize> = FxHashMap::default();
+    let mut callers: FxHashMap<FuncId, Vec<FuncId>> = FxHashMap::default();
+    let mut ready = Vec::new();
+    for (id, func) in program.funcs.iter() {
+        let mut called = FxHashSet::default();
+        let fine = func.body.all_stmts(&mut |stmt| match &stmt.op {
+            Op::Call { func, .. } => {
+                called.insert(*func);
+                true
+            }
+            op => is_safe(op, &total),
+        });
+        if !fine {
+            continue;
+        }
+        match called.len() {
+            0 => ready.push(id),
+            count => {
+                waits.insert(id, count);
             }
         }
-        if total.len() == before {
-            return total;
+        called.into_iter().for_each(|callee| callers.entry(callee).or_default().push(id));
+    }
+    // A function is total if all that it calls are known to be; recursive ones never get there.
+    while let Some(id) = ready.pop() {
+        total.insert(id);
+        for caller in callers.remove(&id).unwrap_or_default() {
+            if let Some(count) = waits.get_mut(&caller) {
+                *count -= 1;
+                if *count == 0 {
+                    ready.push(caller);
+                }
+            }
         }
     }
+    total
 }
 
 /// Whether nothing in a block fails or goes on forever.
 pub(crate) fn is_total(block: &Block, total: &FxHashSet<FuncId>) -> bool {
-    let mut fine = true;
-    block.for_each_stmt(&mut |stmt| fine = fine && is_safe(&stmt.op, total));
-    fine
+    block.all_stmts(&mut |stmt| is_safe(&stmt.op, total))
 }
 
 /// Whether an operation can be left out or done where it was not: it neither fails nor goes on forever. Blocks inside of it
@@ -129,16 +152,14 @@ pub(crate) fn is_droppable(stmt: &Stmt, total: &FxHashSet<FuncId>, known: Option
 /// Whether nothing in a block fails or goes on forever, where these reads and updates are of elements that are there, and arrays
 /// are made with sizes that are not negative.
 pub(crate) fn is_total_inside(block: &Block, total: &FxHashSet<FuncId>, inside: &FxHashSet<Var>) -> bool {
-    let mut fine = true;
-    block.for_each_stmt(&mut |stmt| {
+    block.all_stmts(&mut |stmt| {
         let checked = matches!(
             stmt.op,
             Op::Array(ArrayOp::Index | ArrayOp::Set | ArrayOp::AddAt | ArrayOp::Replicate | ArrayOp::Iota, _)
         );
         let there = checked && stmt.outs.first().is_some_and(|out| inside.contains(out));
-        fine = fine && (there || is_safe(&stmt.op, total));
-    });
-    fine
+        there || is_safe(&stmt.op, total)
+    })
 }
 
 fn is_safe_array_op(op: ArrayOp, args: &[Atom]) -> bool {

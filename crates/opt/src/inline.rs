@@ -34,15 +34,17 @@ pub(crate) fn run(program: &mut Program) {
     }
     let (order, recursive) = callees_first(program);
     for id in order {
-        let mut func = program.funcs.at(id).clone();
-        let mut body = std::mem::take(&mut func.body);
-        let mut inliner =
-            Inliner { program, uses: &uses, recursive: &recursive, size: body.size(), done: false };
-        inliner.block(&mut func, &mut body);
-        if inliner.done {
-            func.body = body;
-            *program.funcs.at_mut(id) = func;
+        let Some(place) = program.funcs.get(id) else { continue };
+        let inliner = Inliner { program, uses: &uses, recursive: &recursive, size: place.body.size() };
+        if !inliner.finds(&place.body) {
+            continue;
         }
+        let mut func = place.clone();
+        let mut body = std::mem::take(&mut func.body);
+        let mut inliner = inliner;
+        inliner.block(&mut func, &mut body);
+        func.body = body;
+        *program.funcs.at_mut(id) = func;
     }
 }
 
@@ -51,10 +53,17 @@ struct Inliner<'a> {
     uses: &'a FxHashMap<FuncId, usize>,
     recursive: &'a FxHashSet<FuncId>,
     size: usize,
-    done: bool,
 }
 
 impl<'a> Inliner<'a> {
+    /// Whether there is a call to be inlined.
+    fn finds(&self, body: &Block) -> bool {
+        !body.all_stmts(&mut |stmt| match &stmt.op {
+            Op::Call { func, args, checkpoint: false } => self.wanted(*func, args).is_none(),
+            _ => true,
+        })
+    }
+
     fn block(&mut self, func: &mut Func, block: &mut Block) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
             let mut out = Vec::with_capacity(block.stmts.len());
@@ -75,7 +84,6 @@ impl<'a> Inliner<'a> {
     }
 
     fn copy(&mut self, func: &mut Func, out: &mut Vec<Stmt>, callee: &Func, args: &[Atom], call: &Stmt) {
-        self.done = true;
         self.size += callee.body.size();
         let mut copier = Copier::new(callee);
         for (param, arg) in callee.body.params.iter().zip(args) {

@@ -10,6 +10,7 @@
 //! ```
 
 mod branches;
+mod cases;
 mod cse;
 mod dce;
 mod ends;
@@ -90,6 +91,11 @@ pub const PASSES: &[Pass] = &[
         what: "a branch that makes something for another on the same condition becomes part of it",
         run: branches::run,
     },
+    Pass {
+        name: "cases",
+        what: "a match on what branches make becomes part of them, and that is not made",
+        run: cases::run,
+    },
     Pass { name: "hoist", what: "what does not change in a loop is computed before it", run: hoist::run },
     Pass {
         name: "fuse",
@@ -120,8 +126,8 @@ pub struct Options {
 /// Rounds at most: a pass may make work for one before it.
 const ROUNDS: usize = 4;
 
-/// Optimizes a program.
-pub fn optimize(program: &mut Program, options: &Options) {
+/// Optimizes a program. Gives whether nothing is left to do: the same again would change nothing.
+pub fn optimize(program: &mut Program, options: &Options) -> bool {
     let (rounds, last) = PASSES.split_at_checked(PASSES.len() - LAST).unwrap_or((PASSES, &[]));
     let mut before = size(program);
     let mut run = |passes: &[Pass]| {
@@ -132,14 +138,17 @@ pub fn optimize(program: &mut Program, options: &Options) {
         }
         size(program)
     };
+    let mut settled = false;
     for _ in 0..ROUNDS {
         let after = run(rounds);
-        if after == before {
+        settled = after == before;
+        if settled {
             break;
         }
         before = after;
     }
     run(last);
+    settled
 }
 
 /// Optimizes a program further, where its numbers need not be to the last bit what they are elsewhere.

@@ -25,6 +25,11 @@ use wengert_prim::RealOp;
 pub(crate) fn run(program: &mut Program) {
     let boxes = boxes(program);
     for (_, func) in program.funcs.iter_mut() {
+        // Without any of these there is nothing to find.
+        let is_other = |stmt: &Stmt| !matches!(stmt.op, Op::Array(ArrayOp::Index | ArrayOp::Add, _));
+        if func.body.all_stmts(&mut |stmt| is_other(stmt)) {
+            continue;
+        }
         let first = |shape: &Shape| shape.first()?.as_ref()?.atom();
         let known = walk(func, &boxes, false);
         let known = known.iter().filter_map(|(array, shape)| Some((*array, first(shape)?))).collect();

@@ -4,7 +4,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed stays as it is")]
 
 use crate::facts::Lengths;
-use crate::walk::{Forward, Names};
+use crate::walk::{Forward, Names, sides};
 use rustc_hash::FxHashMap;
 use wengert_ir::op::{ArrayOp, Compare, Convert, IntOp, Op};
 use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
@@ -70,6 +70,20 @@ impl Forward for Simplifier {
             self.made.insert(*var, made);
         }
         None
+    }
+
+    /// In the arms of a match it is known what is matched.
+    fn inside(&mut self, func: &mut Func, op: &mut Op) {
+        let Op::Match { on: Atom::Var(on), arms } = op else { return sides(self, func, op) };
+        for (ctor, arm) in (0..).zip(arms) {
+            let fields = arm.params.iter().map(|param| Atom::Var(*param)).collect();
+            let before = self.made.insert(*on, Made::Data(ctor, fields));
+            self.block(func, arm);
+            match before {
+                Some(before) => self.made.insert(*on, before),
+                None => self.made.remove(on),
+            };
+        }
     }
 
     fn enter(&mut self) -> usize {

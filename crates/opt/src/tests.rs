@@ -1,5 +1,6 @@
 //! Each pass alone on a small program: what it does, and what it must leave.
 
+mod cases;
 mod flow;
 mod loops;
 mod needed;

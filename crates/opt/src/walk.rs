@@ -76,11 +76,14 @@ pub(crate) trait Forward {
             }
             return;
         }
-        for block in stmt.op.blocks_mut() {
-            self.block(func, block);
-        }
+        self.inside(func, &mut stmt.op);
         let op = std::mem::replace(&mut stmt.op, Op::Copy(Atom::Unit));
         out.push(Stmt { outs: std::mem::take(&mut stmt.outs), op, span: stmt.span });
+    }
+
+    /// The blocks inside of an operation.
+    fn inside(&mut self, func: &mut Func, op: &mut Op) {
+        sides(self, func, op);
     }
 
     /// Goes through a function.
@@ -88,5 +91,23 @@ pub(crate) trait Forward {
         let mut body = std::mem::take(&mut func.body);
         self.block(func, &mut body);
         func.body = body;
+    }
+}
+
+/// The blocks inside of an operation. On the sides of a branch the condition is known.
+pub(crate) fn sides<F: Forward + ?Sized>(pass: &mut F, func: &mut Func, op: &mut Op) {
+    if let Op::If { cond: Atom::Var(cond), then, otherwise } = op {
+        for (side, holds) in [(then, true), (otherwise, false)] {
+            let before = pass.names().known.insert(*cond, Atom::Bool(holds));
+            pass.block(func, side);
+            match before {
+                Some(before) => pass.names().known.insert(*cond, before),
+                None => pass.names().known.remove(cond),
+            };
+        }
+        return;
+    }
+    for block in op.blocks_mut() {
+        pass.block(func, block);
     }
 }

@@ -120,7 +120,8 @@ impl Linearize<'_, '_> {
             .iter()
             .flat_map(|made| types(self.code, &made.kept))
             .any(|ty| matches!(ty.elem(), Elem::Data(_)));
-        let fillers = !data_inside && !is_match;
+        let most = made.iter().map(|made| made.kept.len()).max().unwrap_or(0);
+        let fillers = !data_inside && !is_match && most <= super::MANY;
         if fillers {
             let binds = self.share_places(&mut made);
             let (places, binds) = binds;

@@ -14,6 +14,11 @@ use wengert_ir::{Func, Stmt, Var};
 /// The results of reads and updates of elements that cannot fail: their indices are in range; and of arrays that are made with a
 /// size that is not negative.
 pub(crate) fn in_range(func: &mut Func, boxes: &Boxes) -> FxHashSet<Var> {
+    let is_other =
+        |stmt: &Stmt| !matches!(stmt.op, Op::Array(ArrayOp::Index | ArrayOp::Set | ArrayOp::AddAt, _));
+    if func.body.all_stmts(&mut |stmt| is_other(stmt)) {
+        return FxHashSet::default();
+    }
     let mut body = std::mem::take(&mut func.body);
     let mut sizes = Sizes::new(func, boxes, PATIENCE * body.size() + 1000);
     sizes.block(&mut body, false);

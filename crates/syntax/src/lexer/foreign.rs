@@ -76,6 +76,11 @@ fn is_invisible(c: char) -> bool {
 impl Lexer<'_> {
     /// Reads a foreign spelling if one begins here.
     pub(super) fn foreign(&mut self, c: char) -> bool {
+        // With these none of them begins, and most of a text is such.
+        let ours = matches!(c, '_' | ')' | '[' | ']' | '}' | ',' | '\\' | '^' | '%' | '|' | '"');
+        if ours || c.is_ascii_alphanumeric() {
+            return false;
+        }
         self.foreign_comment()
             || self.foreign_quote(c)
             || self.foreign_operator()
