@@ -13,6 +13,7 @@ mod lanes;
 mod real;
 mod value;
 mod vector;
+mod zeros;
 
 pub(crate) use keep::Kept;
 

@@ -1,7 +1,7 @@
 //! Into which phases the statements of a loop's body are put.
 //!
-//! A statement belongs to the first phase in which all that it reads is known; the result of a kernel is known one phase
-//! after its argument. What is carried from one iteration to the next, and what depends on it, belongs to the last phase.
+//! A statement can belong to the first phase in which all that it reads is known; the result of a kernel is known one phase
+//! after its argument. It does if a kernel needs it there, else it is put off to the phase that reads it. What is carried from one iteration to the next, and what depends on it, belongs to the last phase.
 //! A load comes no earlier than the stores before it, a store no earlier than the loads and stores before it.
 //!
 //! A value that a later phase needs is computed again there if that is no more than an address or a load, which must not
@@ -184,8 +184,26 @@ impl<'a> Planner<'_, 'a> {
         }
         let late = |(unit, phase): (&Unit<'_>, &usize)| !unit.stores || *phase == self.last;
         let loads = self.units.iter().zip(&self.phases).all(late);
+        self.put_off(&pinned, loads);
         self.again = repeatable(&self.units, &self.definitions, loads);
         (self.last > 0).then_some(())
+    }
+
+    /// What no kernel waits for is computed where it is used, so that it need not be kept.
+    fn put_off(&mut self, pinned: &[bool], loads: bool) {
+        // The first phase in which each variable is read.
+        let mut wanted: FxHashMap<Local, usize> = FxHashMap::default();
+        let all = self.units.iter().zip(&mut self.phases).zip(pinned);
+        for ((unit, phase), is_pinned) in all.rev() {
+            let has_place = unit.function.is_some() || unit.stores || unit.guards || unit.loads && !loads;
+            if !is_pinned && !has_place {
+                let first = unit.writes.iter().filter_map(|local| wanted.get(local).copied()).min();
+                *phase = first.unwrap_or(*phase).max(*phase);
+            }
+            for local in &unit.reads {
+                wanted.entry(*local).and_modify(|first| *first = (*first).min(*phase)).or_insert(*phase);
+            }
+        }
     }
 
     /// Buffers, and what each phase needs.

@@ -289,3 +289,23 @@ fn the_example_is_cut_as_the_page_says() {
     "#]]
     .assert_eq(&crate::loops::print(&loops));
 }
+
+#[test]
+fn what_no_kernel_waits_for_is_not_kept() {
+    let before: String = (0..9).map(|k| format!("a{k} = x * {k}.5 b{k} = a{k} - 1.0 ")).collect();
+    let after: String = (1..9).map(|k| format!("s{k} = s{} + b{k} ", k - 1)).collect();
+    let text = format!(
+        "func f(xs: []Real) -> []Real {{
+            n = length(xs)
+            ys = each i < n, x in xs {{ {before} e = exp(x) s0 = e * b0 {after} yield s8 }}
+            return ys
+        }}
+        entry f = f"
+    );
+    agrees(&text);
+    // One buffer: what the kernel is given, and gives.
+    let program = wengert_ir::parse::parse(&text).expect("the text is a program");
+    let mut loops = crate::lower::lower(&program);
+    split(&mut loops);
+    assert!(crate::loops::print(&loops).contains("scratch(512)"), "{}", crate::loops::print(&loops));
+}

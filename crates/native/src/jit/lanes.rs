@@ -8,11 +8,14 @@
 //! rest: the loop as it was, from where the vectors have stopped
 //! ```
 
+mod quick;
+
 use super::body::Body;
 use super::choices::Words;
 use super::real;
 use super::value::{condition, float_condition, integer_of};
 use super::vector::{Carried, How, Plan};
+use super::zeros::{Doubtful, plain};
 use crate::loops::{Int, Local, Operand, Round, Stmt, Value as Expr, Word};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
@@ -33,6 +36,34 @@ enum Lanes {
     Vector(Vec<Value>),
     /// Pairs of truth values, all bits set or none.
     Mask(Vec<Value>),
+}
+
+/// How the statements of a body are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    /// One after the other.
+    Whole,
+    /// Without looking for strong zeros, and what is stored is not yet stored.
+    Plain,
+    /// With looking for them, and what is stored is not yet stored.
+    Careful,
+}
+
+/// What came out of a body.
+struct Done {
+    values: FxHashMap<Local, Lanes>,
+    stores: Vec<Stored>,
+    doubtful: Doubtful,
+    /// Doubtful values that were compared.
+    looked_at: Vec<Value>,
+}
+
+/// What is to be stored.
+struct Stored {
+    place: Place,
+    offset: i32,
+    value: Lanes,
+    doubtful: bool,
 }
 
 /// The loop that is made.
@@ -105,22 +136,16 @@ fn iteration(
     partial: &[Vec<Variable>],
     merge: Block,
 ) {
-    let mut lanes = LaneCode {
-        body,
-        unroll: plan.unroll,
-        values: FxHashMap::default(),
-        ranges: FxHashMap::default(),
-        words: &plan.words,
-    };
-    lanes.values.insert(made.index, Lanes::Moving(first, 1));
+    let mut start: FxHashMap<Local, Lanes> = FxHashMap::default();
+    start.insert(made.index, Lanes::Moving(first, 1));
     for (carried, variables) in plan.carried.iter().zip(partial) {
-        let values = variables.iter().map(|variable| lanes.body.builder.use_var(*variable)).collect();
-        lanes.values.insert(carried.local, Lanes::Vector(values));
+        let values = variables.iter().map(|variable| body.builder.use_var(*variable)).collect();
+        start.insert(carried.local, Lanes::Vector(values));
     }
-    for stmt in &plan.body {
-        lanes.stmt(stmt, merge);
-    }
-    let values = lanes.values;
+    let values = match plan.quick {
+        true => quick::quickly(body, plan, start, merge),
+        false => once(body, plan, start, Pass::Whole, merge).values,
+    };
     for (carried, variables) in plan.carried.iter().zip(partial) {
         if let Some(Lanes::Vector(values)) = values.get(&carried.local) {
             variables
@@ -129,6 +154,30 @@ fn iteration(
                 .for_each(|(variable, value)| body.builder.def_var(*variable, *value));
         }
     }
+}
+
+/// What the statements of the body give, done in one way.
+fn once(
+    body: &mut Body<'_, '_, '_>,
+    plan: &Plan<'_>,
+    start: FxHashMap<Local, Lanes>,
+    pass: Pass,
+    merge: Block,
+) -> Done {
+    let mut lanes = LaneCode {
+        body,
+        unroll: plan.unroll,
+        values: start,
+        ranges: FxHashMap::default(),
+        words: &plan.words,
+        pass,
+        stores: Vec::new(),
+        doubtful: Doubtful::default(),
+        looked_at: Vec::new(),
+    };
+    plan.body.iter().for_each(|stmt| lanes.stmt(stmt, merge));
+    let LaneCode { values, stores, doubtful, looked_at, .. } = lanes;
+    Done { values, stores, doubtful, looked_at }
 }
 
 /// Variables for what is carried in vectors, and what they are at first.
@@ -198,6 +247,11 @@ struct LaneCode<'l, 'c, 'a, 'f> {
     /// Truth values that ask whether what moves is not in a range: the first, the last, and how many there are.
     ranges: FxHashMap<Local, [Value; 3]>,
     words: &'l Words<'l>,
+    pass: Pass,
+    /// What is not yet stored.
+    stores: Vec<Stored>,
+    doubtful: Doubtful,
+    looked_at: Vec<Value>,
 }
 
 impl LaneCode<'_, '_, '_, '_> {
@@ -208,12 +262,26 @@ impl LaneCode<'_, '_, '_, '_> {
                 if let Expr::OutOfRange(index, size) = value {
                     self.note_range(*local, *index, *size);
                 }
+                if let (Expr::CompareReal(_, a, b), Pass::Plain) = (value, self.pass) {
+                    for operand in [a, b] {
+                        if self.doubtful.is(operand) {
+                            let lanes = self.operand(*operand);
+                            self.looked_at.extend(lanes.all());
+                        }
+                    }
+                }
+                self.doubtful.note(*local, value);
                 let lanes = self.value(value, word);
                 self.values.insert(*local, lanes);
             }
             Stmt::Store { base, index, offset, value } => {
+                let doubtful = self.doubtful.is(value);
                 let value = self.operand(*value);
-                self.store(*base, *index, *offset, &value);
+                let store = Stored { place: self.address(*base, *index), offset: *offset, value, doubtful };
+                match self.pass {
+                    Pass::Whole => put(self.body, self.unroll, &store),
+                    Pass::Plain | Pass::Careful => self.stores.push(store),
+                }
             }
             Stmt::If { cond, .. } => {
                 let fails = self.any(*cond);
@@ -260,17 +328,7 @@ impl LaneCode<'_, '_, '_, '_> {
 
     /// Integers one by one.
     fn each(&mut self, lanes: &Lanes) -> Vec<Value> {
-        match lanes {
-            Lanes::Uniform(value) => vec![*value; self.width()],
-            Lanes::Moving(value, step) => (0..)
-                .take(self.width())
-                .map(|lane: i64| match lane * step {
-                    0 => *value,
-                    more => self.body.builder.ins().iadd_imm_s(*value, more),
-                })
-                .collect(),
-            Lanes::Each(values) | Lanes::Vector(values) | Lanes::Mask(values) => values.clone(),
-        }
+        each(self.body, self.width(), lanes)
     }
 
     /// Truth values as bits.
@@ -361,6 +419,7 @@ impl LaneCode<'_, '_, '_, '_> {
     }
 
     fn real(&mut self, op: RealOp, args: &[Operand]) -> Lanes {
+        let op = if self.pass == Pass::Plain { plain(op) } else { op };
         let args: Vec<Lanes> = args.iter().map(|arg| self.operand(*arg)).collect();
         if let Some(values) = uniform(&args) {
             return Lanes::Uniform(real::apply(self.body, op, &values));
@@ -516,33 +575,48 @@ impl LaneCode<'_, '_, '_, '_> {
             .collect();
         if word == Word::Real { self.together(&each) } else { Lanes::Each(each) }
     }
+}
 
-    fn store(&mut self, base: Operand, index: Operand, offset: i32, value: &Lanes) {
-        let offset = offset * 8;
-        let place = self.address(base, index);
-        let is_real = matches!(value, Lanes::Vector(_));
-        if let (Place::Moving(address, 8), true) = (&place, is_real) {
-            let pairs = self.pairs(value);
-            for (pair, value) in (0..).zip(pairs) {
-                self.body.builder.ins().store(anywhere(), value, *address, offset + 16 * pair);
-            }
-            return;
+/// Stores.
+fn put(body: &mut Body<'_, '_, '_>, unroll: usize, store: &Stored) {
+    let Stored { place, offset, value, .. } = store;
+    let offset = offset * 8;
+    let width = 2 * unroll;
+    if let (Place::Moving(address, 8), Lanes::Vector(pairs)) = (place, value) {
+        for (pair, value) in (0..).zip(pairs) {
+            body.builder.ins().store(anywhere(), *value, *address, offset + 16 * pair);
         }
-        let addresses = match place {
-            Place::Moving(address, step) => self.each(&Lanes::Moving(address, step)),
-            Place::Each(each) => each,
-        };
-        let values: Vec<Value> = match value {
-            Lanes::Vector(pairs) => pairs
-                .iter()
-                .flat_map(|pair| [(*pair, 0), (*pair, 1)])
-                .map(|(pair, lane)| self.body.builder.ins().extractlane(pair, lane))
-                .collect(),
-            Lanes::Uniform(_) | Lanes::Moving(..) | Lanes::Each(_) | Lanes::Mask(_) => self.each(value),
-        };
-        for (address, value) in addresses.into_iter().zip(values) {
-            self.body.builder.ins().store(super::flags(), value, address, offset);
-        }
+        return;
+    }
+    let values: Vec<Value> = match value {
+        Lanes::Vector(pairs) => pairs
+            .iter()
+            .flat_map(|pair| [(*pair, 0), (*pair, 1)])
+            .map(|(pair, lane)| body.builder.ins().extractlane(pair, lane))
+            .collect(),
+        Lanes::Uniform(_) | Lanes::Moving(..) | Lanes::Each(_) | Lanes::Mask(_) => each(body, width, value),
+    };
+    let addresses = match place {
+        Place::Moving(address, step) => each(body, width, &Lanes::Moving(*address, *step)),
+        Place::Each(each) => each.clone(),
+    };
+    for (address, value) in addresses.into_iter().zip(values) {
+        body.builder.ins().store(super::flags(), value, address, offset);
+    }
+}
+
+/// Integers one by one.
+fn each(body: &mut Body<'_, '_, '_>, width: usize, lanes: &Lanes) -> Vec<Value> {
+    match lanes {
+        Lanes::Uniform(value) => vec![*value; width],
+        Lanes::Moving(value, step) => (0..)
+            .take(width)
+            .map(|lane: i64| match lane * step {
+                0 => *value,
+                more => body.builder.ins().iadd_imm_s(*value, more),
+            })
+            .collect(),
+        Lanes::Each(values) | Lanes::Vector(values) | Lanes::Mask(values) => values.clone(),
     }
 }
 

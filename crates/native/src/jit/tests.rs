@@ -332,3 +332,40 @@ fn arrays_that_are_added_to() {
         1,
     );
 }
+
+/// A chain of products and quotients with strong zeros, of which some are no numbers if nobody looks for the zeros.
+const STRONG: &str = "func f(xs: []Real) -> ([]Real, []Real, Real) {
+        n = length(xs)
+        s, ys, zs = for i < n, s = 0.0, x in xs {
+            over = 1.0 / x
+            far = over * 1e200
+            a = mul_zero(x, over)
+            b = mul_zero(a, x)
+            c = div_zero(x, x)
+            d = mul_zero(c, far)
+            e = div_zero(b, x)
+            high = e > 0.5
+            g = select(high, d, 2.0)
+            h = mul_zero(g, x)
+            k = h + e
+            l = abs(c)
+            t = s + l
+            yield t, k, g
+        }
+        return ys, zs, s
+    }
+    entry f = f";
+
+#[test]
+fn strong_zeros_are_looked_for_only_if_something_is_no_number() {
+    let quick = |math: Math| -> usize {
+        let mut loops = crate::lower::lower(&program(STRONG));
+        crate::dead::clean(&mut loops);
+        crate::memory::mark(&mut loops);
+        let plans =
+            |func| vector::plans(func, math == Math::Fast).into_values().filter(|plan| plan.quick).count();
+        loops.funcs.iter().map(|(_, func)| plans(func)).sum()
+    };
+    assert_eq!((quick(Math::Fast), quick(Math::Strict)), (1, 0));
+    agrees(STRONG, 1, 0);
+}

@@ -6,6 +6,7 @@
 //! would fail, the rest of the loop runs one iteration at a time, and fails where it would have failed.
 
 use super::choices::{self, Words};
+use super::zeros;
 use crate::live;
 use crate::loops::walk::operands;
 use crate::loops::{Func, Int, Local, Operand, Round, Stmt, Value, Word};
@@ -26,6 +27,8 @@ pub(super) struct Plan<'f> {
     pub(super) keep_last: bool,
     /// How many vectors at a time.
     pub(super) unroll: usize,
+    /// Whether it is done without looking for strong zeros first.
+    pub(super) quick: bool,
     /// The body without branches, and its variables.
     pub(super) body: Vec<Stmt>,
     pub(super) words: Words<'f>,
@@ -76,7 +79,8 @@ pub(super) fn plans(func: &Func, any_order: bool) -> FxHashMap<*const Stmt, Plan
         let planner = Planner { words: &words, index: *index, body: &body, after, any_order };
         if let Some(found) = planner.plan(*independent) {
             let Found { carried, keep_last, unroll } = found;
-            made.insert(std::ptr::from_ref(stmt), Plan { carried, keep_last, unroll, body, words });
+            let quick = any_order && zeros::is_worth(&body);
+            made.insert(std::ptr::from_ref(stmt), Plan { carried, keep_last, unroll, quick, body, words });
         }
     });
     made

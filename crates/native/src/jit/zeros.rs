@@ -1,0 +1,105 @@
+//! Zero tangents are strong: zero times whatever is zero. To look for zeros at each product and quotient costs several times
+//! the product; and it makes a difference only where one is not a number, which then is true of what is made of it too. So
+//! a run of such operations is done without looking, as plain products and quotients; if something comes out of it that is no
+//! number, it is done again, carefully, in a place aside.
+//!
+//! What so comes out differs in the signs of zeros only; in strict mode it is not done.
+
+use crate::loops::{Local, Operand, Stmt, Value};
+use rustc_hash::FxHashSet;
+use wengert_prim::RealOp;
+
+/// So many products and quotients are worth a second text.
+const WORTH: usize = 6;
+
+/// The operation without looking for zeros.
+pub(super) fn plain(op: RealOp) -> RealOp {
+    if op == RealOp::MulZero {
+        RealOp::Mul
+    } else if op == RealOp::DivZero {
+        RealOp::Div
+    } else {
+        op
+    }
+}
+
+fn is_strong(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Set(_, Value::Real(RealOp::MulZero | RealOp::DivZero, _)))
+}
+
+/// Values that may be no numbers only because nobody has looked for zeros.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Doubtful {
+    locals: FxHashSet<Local>,
+}
+
+impl Doubtful {
+    pub(super) fn has(&self, local: Local) -> bool {
+        self.locals.contains(&local)
+    }
+
+    pub(super) fn is(&self, operand: &Operand) -> bool {
+        matches!(operand, Operand::Local(local) if self.has(*local))
+    }
+
+    /// Notes an assignment. All operations on reals hand on what is no number, and a choice does not matter if it does not choose
+    /// it. Comparisons do not: what they compare is looked at.
+    pub(super) fn note(&mut self, local: Local, value: &Value) {
+        let doubtful = match value {
+            Value::Real(RealOp::MulZero | RealOp::DivZero, _) => true,
+            Value::Real(_, args) => args.iter().any(|arg| self.is(arg)),
+            Value::Copy(x) | Value::Round(_, x) => self.is(x),
+            Value::Select(_, a, b) => self.is(a) || self.is(b),
+            Value::Int(..)
+            | Value::CompareReal(..)
+            | Value::CompareInt(..)
+            | Value::OutOfRange(..)
+            | Value::IntToReal(_)
+            | Value::RealToInt(_)
+            | Value::Bits(_)
+            | Value::Load { .. }
+            | Value::Address { .. }
+            | Value::Tag(_)
+            | Value::Unique(..)
+            | Value::Alloc(_) => false,
+        };
+        if doubtful {
+            self.locals.insert(local);
+        } else {
+            self.locals.remove(&local);
+        }
+    }
+}
+
+/// Whether it is worth doing a body without branches so, and it stores what it makes after it has read all that it reads.
+pub(super) fn is_worth(body: &[Stmt]) -> bool {
+    if body.iter().filter(|stmt| is_strong(stmt)).count() < WORTH {
+        return false;
+    }
+    let (mut doubtful, mut stored) = (Doubtful::default(), false);
+    body.iter().all(|stmt| {
+        let fine = match stmt {
+            Stmt::Set(_, Value::Load { .. }) => !stored,
+            Stmt::Set(_, Value::RealToInt(x) | Value::Bits(x)) => !doubtful.is(x),
+            Stmt::Set(..) | Stmt::If { .. } => true,
+            Stmt::Store { .. } => {
+                stored = true;
+                true
+            }
+            Stmt::Switch { .. }
+            | Stmt::For { .. }
+            | Stmt::While { .. }
+            | Stmt::Parallel { .. }
+            | Stmt::Call { .. }
+            | Stmt::Runtime { .. }
+            | Stmt::Retain(..)
+            | Stmt::Release(..)
+            | Stmt::Free(..)
+            | Stmt::Fail(..) => false,
+        };
+        if let Stmt::Set(local, value) = stmt {
+            doubtful.note(*local, value);
+        }
+        fine
+    })
+}
