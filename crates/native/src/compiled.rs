@@ -7,7 +7,6 @@ mod restored;
 
 pub use loaded::Loaded;
 
-use crate::blocks;
 use crate::dead;
 use crate::faults::fault;
 use crate::jit::{Code, Kept};
@@ -18,6 +17,7 @@ use crate::memory;
 use crate::parallel;
 use crate::runtime::context::{Context, MEMORY, Raised, STOPPED};
 use crate::values::{Memory, Misfit, Mover, signature};
+use crate::{blocks, cells};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use wengert_base::Span;
@@ -143,6 +143,7 @@ impl Compiled {
         }
         memory::mark(&mut loops);
         if math == Math::Fast {
+            cells::gather(&mut loops);
             blocks::split(&mut loops);
         }
         let entries: Vec<FuncId> = program.entries.values().copied().collect();

@@ -3,6 +3,7 @@
 //! [`loops`] is the language that all back ends print: explicit loops over flat memory, with counted references.
 
 mod blocks;
+mod cells;
 mod compiled;
 mod dead;
 pub mod faults;

@@ -20,6 +20,7 @@ use crate::loops::{Int, Local, Operand, Round, Stmt, Value as Expr, Word};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
+use quick::{Done, Stored, put};
 use rustc_hash::FxHashMap;
 use wengert_prim::RealOp;
 
@@ -47,23 +48,6 @@ enum Pass {
     Plain,
     /// With looking for them, and what is stored is not yet stored.
     Careful,
-}
-
-/// What came out of a body.
-struct Done {
-    values: FxHashMap<Local, Lanes>,
-    stores: Vec<Stored>,
-    doubtful: Doubtful,
-    /// Doubtful values that were compared.
-    looked_at: Vec<Value>,
-}
-
-/// What is to be stored.
-struct Stored {
-    place: Place,
-    offset: i32,
-    value: Lanes,
-    doubtful: bool,
 }
 
 /// The loop that is made.
@@ -574,34 +558,6 @@ impl LaneCode<'_, '_, '_, '_> {
             .map(|address| self.body.builder.ins().load(ty, super::flags(), address, offset))
             .collect();
         if word == Word::Real { self.together(&each) } else { Lanes::Each(each) }
-    }
-}
-
-/// Stores.
-fn put(body: &mut Body<'_, '_, '_>, unroll: usize, store: &Stored) {
-    let Stored { place, offset, value, .. } = store;
-    let offset = offset * 8;
-    let width = 2 * unroll;
-    if let (Place::Moving(address, 8), Lanes::Vector(pairs)) = (place, value) {
-        for (pair, value) in (0..).zip(pairs) {
-            body.builder.ins().store(anywhere(), *value, *address, offset + 16 * pair);
-        }
-        return;
-    }
-    let values: Vec<Value> = match value {
-        Lanes::Vector(pairs) => pairs
-            .iter()
-            .flat_map(|pair| [(*pair, 0), (*pair, 1)])
-            .map(|(pair, lane)| body.builder.ins().extractlane(pair, lane))
-            .collect(),
-        Lanes::Uniform(_) | Lanes::Moving(..) | Lanes::Each(_) | Lanes::Mask(_) => each(body, width, value),
-    };
-    let addresses = match place {
-        Place::Moving(address, step) => each(body, width, &Lanes::Moving(*address, *step)),
-        Place::Each(each) => each.clone(),
-    };
-    for (address, value) in addresses.into_iter().zip(values) {
-        body.builder.ins().store(super::flags(), value, address, offset);
     }
 }
 

@@ -1,12 +1,30 @@
 //! A body done without looking for strong zeros, and then, if that was wrong, with looking for them.
 
-use super::{Done, Lanes, Pass, once, put};
+use super::{Lanes, Pass, Place, anywhere, each, once};
 use crate::jit::body::Body;
 use crate::jit::vector::Plan;
+use crate::jit::zeros::Doubtful;
 use crate::loops::Local;
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use rustc_hash::FxHashMap;
+
+/// What came out of a body.
+pub(super) struct Done {
+    pub(super) values: FxHashMap<Local, Lanes>,
+    pub(super) stores: Vec<Stored>,
+    pub(super) doubtful: Doubtful,
+    /// Doubtful values that were compared.
+    pub(super) looked_at: Vec<Value>,
+}
+
+/// What is to be stored.
+pub(super) struct Stored {
+    pub(super) place: Place,
+    pub(super) offset: i32,
+    pub(super) value: Lanes,
+    pub(super) doubtful: bool,
+}
 
 impl Lanes {
     pub(super) fn all(&self) -> Vec<Value> {
@@ -93,4 +111,32 @@ fn no_number(body: &mut Body<'_, '_, '_>, all: &[Value]) -> Value {
     let sum = wide.into_iter().reduce(|a, b| body.builder.ins().fadd(a, b)).unwrap_or(body.state);
     let none = body.builder.ins().fcmp(FloatCC::Unordered, sum, sum);
     body.builder.ins().vany_true(none)
+}
+
+/// Stores.
+pub(super) fn put(body: &mut Body<'_, '_, '_>, unroll: usize, store: &Stored) {
+    let Stored { place, offset, value, .. } = store;
+    let offset = offset * 8;
+    let width = 2 * unroll;
+    if let (Place::Moving(address, 8), Lanes::Vector(pairs)) = (place, value) {
+        for (pair, value) in (0..).zip(pairs) {
+            body.builder.ins().store(anywhere(), *value, *address, offset + 16 * pair);
+        }
+        return;
+    }
+    let values: Vec<Value> = match value {
+        Lanes::Vector(pairs) => pairs
+            .iter()
+            .flat_map(|pair| [(*pair, 0), (*pair, 1)])
+            .map(|(pair, lane)| body.builder.ins().extractlane(pair, lane))
+            .collect(),
+        Lanes::Uniform(_) | Lanes::Moving(..) | Lanes::Each(_) | Lanes::Mask(_) => each(body, width, value),
+    };
+    let addresses = match place {
+        Place::Moving(address, step) => each(body, width, &Lanes::Moving(*address, *step)),
+        Place::Each(each) => each.clone(),
+    };
+    for (address, value) in addresses.into_iter().zip(values) {
+        body.builder.ins().store(crate::jit::flags(), value, address, offset);
+    }
 }

@@ -1,0 +1,299 @@
+//! Elements that do not move and to which a loop adds are summed in a variable, and the sum is added after the loop.
+//!
+//! ```text
+//! for i in 0..n { x = …  a = p[k]  b = a + x  p[k] = b }
+//!
+//! s = 0.0
+//! for i in 0..n { x = …  s = s + x }
+//! if n > 0 { a = p[k]  b = a + s  p[k] = b }
+//! ```
+//!
+//! The loop may do nothing else with that array but add to elements of it: then it does not matter that an element which moves comes to stand on
+//! the one that does not. Numbers are added in another order then: in strict mode this is not done.
+//!
+//! What is left is stored at the end of the body, so that all checks come before: when one of them fails, nobody sees what
+//! was stored. If each iteration then adds only to elements of its own, iterations are independent.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed neither reads nor writes memory")]
+
+use crate::loops::walk::{operands, parts, writes};
+use crate::loops::{Func, Local, Operand, Program, Stmt, Sum, Value, Word};
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::op::Compare;
+use wengert_prim::RealOp;
+
+/// Sums the cells of all innermost loops.
+pub(crate) fn gather(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        let body = std::mem::take(&mut func.body);
+        func.body = stmts(func, body);
+    }
+}
+
+fn stmts(func: &mut Func, body: Vec<Stmt>) -> Vec<Stmt> {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let mut made = Vec::with_capacity(body.len());
+        body.into_iter().for_each(|stmt| one(func, stmt, &mut made));
+        made
+    })
+}
+
+fn one(func: &mut Func, stmt: Stmt, made: &mut Vec<Stmt>) {
+    let stmt = match stmt {
+        Stmt::For { index, len, backward, independent, sums, body } => {
+            let found = if independent { None } else { Body::of(&body, index, &sums) };
+            let Some(found) = found else {
+                let body = stmts(func, body);
+                made.push(Stmt::For { index, len, backward, independent, sums, body });
+                return;
+            };
+            return found.gathered(func, Loop { index, len, backward, sums }, made);
+        }
+        Stmt::While { head, cond, body } => {
+            Stmt::While { head: stmts(func, head), cond, body: stmts(func, body) }
+        }
+        Stmt::If { cond, then, otherwise } => {
+            Stmt::If { cond, then: stmts(func, then), otherwise: stmts(func, otherwise) }
+        }
+        Stmt::Switch { on, cases } => {
+            Stmt::Switch { on, cases: cases.into_iter().map(|case| stmts(func, case)).collect() }
+        }
+        Stmt::Set(..)
+        | Stmt::Store { .. }
+        | Stmt::Parallel { .. }
+        | Stmt::Call { .. }
+        | Stmt::Runtime { .. }
+        | Stmt::Retain(..)
+        | Stmt::Release(..)
+        | Stmt::Free(..)
+        | Stmt::Fail(..) => stmt,
+    };
+    made.push(stmt);
+}
+
+/// A loop without its body.
+struct Loop {
+    index: Local,
+    len: Operand,
+    backward: bool,
+    sums: Vec<Sum>,
+}
+
+/// An addition to an element: three statements.
+#[derive(Clone, Copy)]
+struct Update {
+    array: Local,
+    index: Operand,
+    load: usize,
+    sum: usize,
+    store: usize,
+    /// What is added.
+    more: Operand,
+}
+
+/// The body of a loop with cells.
+struct Body<'s> {
+    stmts: &'s [Stmt],
+    cells: Vec<Update>,
+    /// Whether, without the cells, what is stored is stored by each iteration for itself.
+    alone: bool,
+}
+
+impl<'s> Body<'s> {
+    /// The body, if it has cells and is straight.
+    fn of(stmts: &'s [Stmt], index: Local, sums: &[Sum]) -> Option<Body<'s>> {
+        let arrays: Vec<Local> = sums
+            .iter()
+            .filter_map(|sum| match sum {
+                Sum::Array { first, .. } => Some(*first),
+                Sum::Word(..) => None,
+            })
+            .collect();
+        if arrays.is_empty() || !stmts.iter().all(is_straight) {
+            return None;
+        }
+        let facts = Facts::of(stmts);
+        let is_array = |base: &Operand| matches!(base, Operand::Local(base) if arrays.contains(base));
+        let mut updates = Vec::new();
+        for (place, stmt) in stmts.iter().enumerate() {
+            match stmt {
+                Stmt::Set(_, Value::Load { base, .. }) if is_array(base) => {
+                    updates.push(facts.update(stmts, place)?);
+                }
+                Stmt::Store { base, .. } if is_array(base) => {
+                    updates.iter().find(|update| update.store == place)?;
+                }
+                _ if operands(stmt).iter().any(|operand| is_array(operand) && !is_access(stmt, operand)) => {
+                    return None;
+                }
+                _ => {}
+            }
+        }
+        let fixed = |operand: Operand| match operand {
+            Operand::Local(local) => local != index && !facts.assigned.contains_key(&local),
+            Operand::Int(_) => true,
+            Operand::Real(_) | Operand::Text(_) => false,
+        };
+        let (cells, elements): (Vec<Update>, Vec<Update>) =
+            updates.into_iter().partition(|update| fixed(update.index));
+        let mut own = FxHashSet::default();
+        let alone =
+            elements.iter().all(|update| update.index == Operand::Local(index) && own.insert(update.array));
+        let apart = stores_last(stmts, &cells);
+        (!cells.is_empty() && apart).then_some(Body { stmts, cells, alone })
+    }
+
+    /// The loop, and the sums before and after it.
+    fn gathered(self, func: &mut Func, made_of: Loop, made: &mut Vec<Stmt>) {
+        let Loop { index, len, backward, sums } = made_of;
+        let totals: Vec<Local> = self.cells.iter().map(|_| func.fresh(Word::Real)).collect();
+        let (mut body, mut stored) = (Vec::new(), Vec::new());
+        for (place, stmt) in self.stmts.iter().enumerate() {
+            let gone = |update: &Update| update.load == place || update.store == place;
+            let adds = self.cells.iter().zip(&totals).find(|(update, _)| update.sum == place);
+            if let Some((update, total)) = adds {
+                let sum = Value::Real(RealOp::Add, vec![Operand::Local(*total), update.more]);
+                body.push(Stmt::Set(*total, sum));
+            } else if self.cells.iter().any(gone) {
+                // The element is looked at after the loop.
+            } else if matches!(stmt, Stmt::Store { .. }) {
+                stored.push(stmt.clone());
+            } else {
+                body.push(stmt.clone());
+            }
+        }
+        body.append(&mut stored);
+        let zero = Value::Copy(Operand::Real(0.0));
+        made.extend(totals.iter().map(|total| Stmt::Set(*total, zero.clone())));
+        made.push(Stmt::For { index, len, backward, independent: self.alone, sums, body });
+        let mut then = Vec::new();
+        for (update, total) in self.cells.iter().zip(totals) {
+            let (old, sum) = (func.fresh(Word::Real), func.fresh(Word::Real));
+            let (base, index) = (Operand::Local(update.array), update.index);
+            then.push(Stmt::Set(old, Value::Load { base, index, offset: 0 }));
+            let args = vec![Operand::Local(old), Operand::Local(total)];
+            then.push(Stmt::Set(sum, Value::Real(RealOp::Add, args)));
+            then.push(Stmt::Store { base, index, offset: 0, value: Operand::Local(sum) });
+        }
+        let some = func.fresh(Word::Int);
+        made.push(Stmt::Set(some, Value::CompareInt(Compare::Gt, len, Operand::Int(0))));
+        made.push(Stmt::If { cond: Operand::Local(some), then, otherwise: Vec::new() });
+    }
+}
+
+/// Whether a statement assigns, stores or checks.
+fn is_straight(stmt: &Stmt) -> bool {
+    let fails = |then: &[Stmt]| {
+        then.split_last().is_some_and(|(last, before)| {
+            matches!(last, Stmt::Fail(..)) && before.iter().all(|stmt| matches!(stmt, Stmt::Set(..)))
+        })
+    };
+    match stmt {
+        Stmt::Set(..) | Stmt::Store { .. } => true,
+        Stmt::If { then, otherwise, .. } => otherwise.is_empty() && fails(then),
+        Stmt::Switch { .. }
+        | Stmt::For { .. }
+        | Stmt::While { .. }
+        | Stmt::Parallel { .. }
+        | Stmt::Call { .. }
+        | Stmt::Runtime { .. }
+        | Stmt::Retain(..)
+        | Stmt::Release(..)
+        | Stmt::Free(..)
+        | Stmt::Fail(..) => false,
+    }
+}
+
+/// Whether a statement uses an operand only as the address that it reads or writes at.
+fn is_access(stmt: &Stmt, operand: &Operand) -> bool {
+    match stmt {
+        Stmt::Set(_, Value::Load { base, index, .. }) => base == operand && index != operand,
+        Stmt::Store { base, index, value, .. } => base == operand && index != operand && value != operand,
+        _ => false,
+    }
+}
+
+/// Whether nothing is read from an array after something was stored there, cells aside: then all can be stored at the end.
+fn stores_last(stmts: &[Stmt], cells: &[Update]) -> bool {
+    let mut stored: Vec<Operand> = Vec::new();
+    stmts.iter().enumerate().all(|(place, stmt)| {
+        if cells.iter().any(|cell| cell.load == place || cell.store == place) {
+            return true;
+        }
+        match stmt {
+            Stmt::Set(_, Value::Load { base, .. }) => !stored.contains(base),
+            Stmt::Set(_, Value::Alloc(_) | Value::Tag(_) | Value::Unique(..)) => false,
+            Stmt::Store { base, .. } => {
+                stored.push(*base);
+                true
+            }
+            _ => true,
+        }
+    })
+}
+
+/// What is known of a body.
+struct Facts {
+    /// How often each variable is assigned.
+    assigned: FxHashMap<Local, usize>,
+    /// How often each is read.
+    reads: FxHashMap<Local, usize>,
+}
+
+impl Facts {
+    fn of(stmts: &[Stmt]) -> Facts {
+        let mut facts = Facts { assigned: FxHashMap::default(), reads: FxHashMap::default() };
+        facts.look(stmts);
+        facts
+    }
+
+    fn look(&mut self, stmts: &[Stmt]) {
+        for stmt in stmts {
+            for operand in operands(stmt) {
+                if let Operand::Local(local) = operand {
+                    *self.reads.entry(local).or_default() += 1;
+                }
+            }
+            writes(stmt).into_iter().for_each(|local| *self.assigned.entry(local).or_default() += 1);
+            // Checks are not deep.
+            parts(stmt).into_iter().for_each(|part| self.look(part));
+        }
+    }
+
+    /// Assigned once and read once.
+    fn is_once(&self, local: Local) -> bool {
+        self.assigned.get(&local) == Some(&1) && self.reads.get(&local) == Some(&1)
+    }
+
+    /// The update that begins with this load.
+    fn update(&self, stmts: &[Stmt], load: usize) -> Option<Update> {
+        let Some(Stmt::Set(old, Value::Load { base: Operand::Local(array), index, offset: 0 })) =
+            stmts.get(load)
+        else {
+            return None;
+        };
+        let (old, base) = (*old, Operand::Local(*array));
+        let after = stmts.iter().enumerate().skip(load + 1);
+        let adds = |stmt: &Stmt| match stmt {
+            Stmt::Set(sum, Value::Real(RealOp::Add, args)) => match args.as_slice() {
+                [a, b] if *a == Operand::Local(old) => Some((*sum, *b)),
+                [a, b] if *b == Operand::Local(old) => Some((*sum, *a)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let (place, (sum, more)) = after.clone().find_map(|(place, stmt)| Some((place, adds(stmt)?)))?;
+        let touches = |stmt: &Stmt| operands(stmt).contains(&base);
+        let (store, stmt) = after.clone().find(|(_, stmt)| touches(stmt))?;
+        let is_stored = *stmt == Stmt::Store { base, index: *index, offset: 0, value: Operand::Local(sum) };
+        let index_stays = match index {
+            Operand::Local(index) => self.assigned.get(index).is_none_or(|count| *count == 1),
+            Operand::Int(_) | Operand::Real(_) | Operand::Text(_) => true,
+        };
+        let fine = is_stored && index_stays && place < store && self.is_once(old) && self.is_once(sum);
+        fine.then_some(Update { array: *array, index: *index, load, sum: place, store, more })
+    }
+}
+
+#[cfg(test)]
+mod tests;

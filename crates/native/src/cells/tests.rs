@@ -1,0 +1,98 @@
+//! Loops with cells, beside the evaluator of the IR.
+
+use crate::{Compiled, Math};
+use std::sync::Arc;
+use wengert_ir::eval::{Evaluator, Items, Limits, Value};
+
+/// Each element gives to itself and takes from one that does not move.
+const TEXT: &str = "func f(xs: []Real, k: Int) -> ([]Real, []Real) {
+        n = length(xs)
+        zs = replicate(n, 0.5)
+        ws = replicate(n, 1.5)
+        us, vs = for backward i < n, us += zs, vs += ws, x in xs {
+            y = x * 2.0
+            a = add_at(us, i, y)
+            z = -y
+            b = add_at(a, k, z)
+            w = z * x
+            c = add_at(vs, k, w)
+            d = add_at(c, i, x)
+            yield b, d
+        }
+        return us, vs
+    }
+    entry f = f";
+
+fn loops(text: &str) -> crate::loops::Program {
+    let program = wengert_ir::parse::parse(text).expect("the text is a program");
+    assert_eq!(wengert_ir::verify::verify(&program), Ok(()));
+    let mut loops = crate::lower::lower(&program);
+    crate::dead::clean(&mut loops);
+    crate::memory::mark(&mut loops);
+    loops
+}
+
+/// How many loops are independent before, and after.
+fn independent(text: &str) -> (usize, usize) {
+    let count = |loops: &crate::loops::Program| crate::loops::print(loops).matches(" independent").count();
+    let mut loops = loops(text);
+    let before = count(&loops);
+    super::gather(&mut loops);
+    (before, count(&loops))
+}
+
+#[test]
+fn cells_are_summed_apart() {
+    let (before, after) = independent(TEXT);
+    assert_eq!(after, before + 1);
+    let program = wengert_ir::parse::parse(TEXT).expect("the text is a program");
+    let entry = *program.entries.values().next().expect("it has an entry");
+    for size in [0_i64, 1, 2, 3, 4, 5, 7, 8, 9, 33, 100] {
+        for k in [0, 1, size - 1, size, -1] {
+            let xs: Vec<f64> = (0..size).map(|k| (k * 7919 % 257) as f64 * 0.125 - 16.0).collect();
+            let args = [Value::reals(xs), Value::Int(k)];
+            let expected = Evaluator::new(&program, Limits::default()).call(entry, args.to_vec());
+            for math in [Math::Strict, Math::Fast] {
+                let compiled = Compiled::with_math(program.clone(), math, 1 << 32, Arc::default());
+                let given = compiled.expect("it compiles").call(entry, &args);
+                let shown = |values: &Result<Vec<Value>, _>| match values {
+                    Ok(values) => values.iter().map(numbers).collect::<Vec<_>>(),
+                    Err(_) => Vec::new(),
+                };
+                assert_eq!(shown(&given), shown(&expected), "{math:?}, size {size}, cell {k}");
+                let faults = [given, expected.clone()].map(|result| format!("{:?}", result.err()));
+                assert_eq!(faults[0], faults[1], "{math:?}, size {size}, cell {k}");
+            }
+        }
+    }
+}
+
+/// Sums of these are exact, so that their order does not matter.
+fn numbers(value: &Value) -> Vec<f64> {
+    match value {
+        Value::Array(array) => match array.items() {
+            Items::Reals(xs) => xs.clone(),
+            Items::Ints(_) | Items::Bools(_) | Items::Texts(_) | Items::Units(_) | Items::Data(_) => {
+                Vec::new()
+            }
+        },
+        Value::Real(_) | Value::Int(_) | Value::Bool(_) | Value::Text(_) | Value::Unit | Value::Data(_) => {
+            Vec::new()
+        }
+    }
+}
+
+#[test]
+fn what_is_read_stays_where_it_is() {
+    // An element that is looked at, or a place that moves otherwise.
+    for (from, to) in
+        [("yield b, d", "e = b[i] g = add_at(d, i, e) yield b, g"), ("add_at(c, i, x)", "add_at(c, j, x)")]
+    {
+        let text = TEXT.replace(from, to).replace("y = x * 2.0", "y = x * 2.0 j = i / 2");
+        let Ok(program) = wengert_ir::parse::parse(&text) else { panic!("{text}") };
+        if wengert_ir::verify::verify(&program).is_ok() {
+            let (before, after) = independent(&text);
+            assert_eq!(before, after, "{text}");
+        }
+    }
+}
