@@ -138,12 +138,14 @@ impl Compiled {
         let address = mark.map(|mark| (mark.as_ptr() as usize).cast_signed() as i64);
         let (mut loops, spans) = lower_marked(&program, address);
         dead::clean(&mut loops);
+        if math == Math::Fast {
+            cells::gather(&mut loops);
+        }
         if mark.is_none() {
             parallel::divide(&mut loops, math == Math::Strict, short_loops);
         }
         memory::mark(&mut loops);
         if math == Math::Fast {
-            cells::gather(&mut loops);
             blocks::split(&mut loops);
         }
         let entries: Vec<FuncId> = program.entries.values().copied().collect();
