@@ -26,7 +26,8 @@ pub(crate) fn run(program: &mut Program) {
     let boxes = boxes(program);
     for (_, func) in program.funcs.iter_mut() {
         // Without any of these there is nothing to find.
-        let is_other = |stmt: &Stmt| !matches!(stmt.op, Op::Array(ArrayOp::Index | ArrayOp::Add, _));
+        let is_other =
+            |stmt: &Stmt| !matches!(stmt.op, Op::Array(ArrayOp::Index | ArrayOp::Add | ArrayOp::AddAt, _));
         if func.body.all_stmts(&mut |stmt| is_other(stmt)) {
             continue;
         }
