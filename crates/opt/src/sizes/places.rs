@@ -14,9 +14,13 @@ use wengert_ir::{Func, Stmt, Var};
 /// The results of reads and updates of elements that cannot fail: their indices are in range; and of arrays that are made with a
 /// size that is not negative.
 pub(crate) fn in_range(func: &mut Func, boxes: &Boxes) -> FxHashSet<Var> {
-    let is_other =
-        |stmt: &Stmt| !matches!(stmt.op, Op::Array(ArrayOp::Index | ArrayOp::Set | ArrayOp::AddAt, _));
-    if func.body.all_stmts(&mut |stmt| is_other(stmt)) {
+    let is_checked = |stmt: &Stmt| {
+        matches!(
+            stmt.op,
+            Op::Array(ArrayOp::Index | ArrayOp::Set | ArrayOp::AddAt | ArrayOp::Replicate | ArrayOp::Iota, _)
+        )
+    };
+    if func.body.all_stmts(&mut |stmt| !is_checked(stmt)) {
         return FxHashSet::default();
     }
     let mut body = std::mem::take(&mut func.body);
