@@ -20,6 +20,7 @@
 mod plan;
 mod units;
 
+use crate::loops::walk::map_parts;
 use crate::loops::{Func, Int, Local, Operand, Program, Runtime, Stmt, Value, Word};
 use plan::{Plan, Source};
 use wengert_ir::op::Compare;
@@ -52,39 +53,18 @@ fn stmts(func: &mut Func, reads: &units::Reads, body: Vec<Stmt>) -> Vec<Stmt> {
 
 /// A statement with the loops inside of it cut.
 fn one(func: &mut Func, reads: &units::Reads, stmt: Stmt, made: &mut Vec<Stmt>) {
-    let stmt = match stmt {
-        Stmt::For { index, len, backward, independent, sums, body } => {
-            let body = stmts(func, reads, body);
-            let found = plan::plan(func, reads, index, independent, &body);
-            let cut = found.map(|plan| Cut::new(func, index, len, backward, &plan).strips(&plan));
-            let whole = Stmt::For { index, len, backward, independent, sums, body };
-            if let Some(strips) = cut {
-                let long = func.fresh(Word::Int);
-                made.push(Stmt::Set(long, Value::CompareInt(Compare::Ge, len, Operand::Int(SHORT))));
-                made.push(Stmt::If { cond: Operand::Local(long), then: strips, otherwise: vec![whole] });
-                return;
-            }
-            whole
+    let stmt = map_parts(stmt, &mut |inner| stmts(func, reads, inner));
+    if let Stmt::For { index, len, backward, independent, sums: _, body } = &stmt {
+        let (index, len, backward, independent) = (*index, *len, *backward, *independent);
+        let found = plan::plan(func, reads, index, independent, body);
+        let cut = found.map(|plan| Cut::new(func, index, len, backward, &plan).strips(&plan));
+        if let Some(strips) = cut {
+            let long = func.fresh(Word::Int);
+            made.push(Stmt::Set(long, Value::CompareInt(Compare::Ge, len, Operand::Int(SHORT))));
+            made.push(Stmt::If { cond: Operand::Local(long), then: strips, otherwise: vec![stmt] });
+            return;
         }
-        Stmt::While { head, cond, body } => {
-            Stmt::While { head: stmts(func, reads, head), cond, body: stmts(func, reads, body) }
-        }
-        Stmt::If { cond, then, otherwise } => {
-            Stmt::If { cond, then: stmts(func, reads, then), otherwise: stmts(func, reads, otherwise) }
-        }
-        Stmt::Switch { on, cases } => {
-            Stmt::Switch { on, cases: cases.into_iter().map(|case| stmts(func, reads, case)).collect() }
-        }
-        Stmt::Set(..)
-        | Stmt::Store { .. }
-        | Stmt::Parallel { .. }
-        | Stmt::Call { .. }
-        | Stmt::Runtime { .. }
-        | Stmt::Retain(..)
-        | Stmt::Release(..)
-        | Stmt::Free(..)
-        | Stmt::Fail(..) => stmt,
-    };
+    }
     made.push(stmt);
 }
 

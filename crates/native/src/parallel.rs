@@ -22,7 +22,7 @@ mod alone;
 mod quiet;
 mod work;
 
-use crate::loops::walk::{every, operands, renamed, writes};
+use crate::loops::walk::{every, map_parts, operands, renamed, writes};
 use crate::loops::{Func, Int, Join, Local, Operand, Origin, Part as Named, Program, Stmt, Sum, Value, Word};
 use quiet::Quiet;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -152,41 +152,16 @@ impl Divider<'_> {
     }
 
     fn stmt(&mut self, stmt: Stmt, made: &mut Vec<Stmt>) {
-        let stmt = match stmt {
-            Stmt::For { index, len, backward, independent, sums, body } => {
-                let parts = Loop { index, len, backward, independent, sums: &sums, body: &body };
-                match self.divided(&parts, made) {
-                    Some((much, parallel, whole)) => {
-                        let whole =
-                            whole.unwrap_or(Stmt::For { index, len, backward, independent, sums, body });
-                        Stmt::If { cond: much, then: vec![parallel], otherwise: vec![whole] }
-                    }
-                    None => {
-                        let body = self.stmts(body);
-                        Stmt::For { index, len, backward, independent, sums, body }
-                    }
-                }
+        if let Stmt::For { index, len, backward, independent, sums, body } = &stmt {
+            let (index, len, backward, independent) = (*index, *len, *backward, *independent);
+            let parts = Loop { index, len, backward, independent, sums, body };
+            if let Some((much, parallel, whole)) = self.divided(&parts, made) {
+                let otherwise = vec![whole.unwrap_or(stmt)];
+                made.push(Stmt::If { cond: much, then: vec![parallel], otherwise });
+                return;
             }
-            Stmt::While { head, cond, body } => {
-                Stmt::While { head: self.stmts(head), cond, body: self.stmts(body) }
-            }
-            Stmt::If { cond, then, otherwise } => {
-                Stmt::If { cond, then: self.stmts(then), otherwise: self.stmts(otherwise) }
-            }
-            Stmt::Switch { on, cases } => {
-                Stmt::Switch { on, cases: cases.into_iter().map(|case| self.stmts(case)).collect() }
-            }
-            stmt @ (Stmt::Set(..)
-            | Stmt::Store { .. }
-            | Stmt::Parallel { .. }
-            | Stmt::Call { .. }
-            | Stmt::Runtime { .. }
-            | Stmt::Retain(..)
-            | Stmt::Release(..)
-            | Stmt::Free(..)
-            | Stmt::Fail(..)) => stmt,
-        };
-        made.push(stmt);
+        }
+        made.push(map_parts(stmt, &mut |inner| self.stmts(inner)));
     }
 
     /// When the loop is to be made by parts, and how; the part is one of the parts then. If the loop is long as a text, it is
@@ -398,36 +373,15 @@ impl Shift<'_> {
     }
 
     fn stmt(&mut self, stmt: Stmt) -> Stmt {
-        match stmt {
-            Stmt::Set(local, Value::Load { base, index, offset }) => {
-                let (base, index) = self.moved(base, index);
-                Stmt::Set(local, Value::Load { base, index, offset })
-            }
-            Stmt::Store { base, index, offset, value } => {
-                let (base, index) = self.moved(base, index);
-                Stmt::Store { base, index, offset, value }
-            }
-            Stmt::If { cond, then, otherwise } => {
-                Stmt::If { cond, then: self.stmts(then), otherwise: self.stmts(otherwise) }
-            }
-            Stmt::Switch { on, cases } => {
-                Stmt::Switch { on, cases: cases.into_iter().map(|case| self.stmts(case)).collect() }
-            }
-            Stmt::For { index, len, backward, independent, sums, body } => {
-                Stmt::For { index, len, backward, independent, sums, body: self.stmts(body) }
-            }
-            Stmt::While { head, cond, body } => {
-                Stmt::While { head: self.stmts(head), cond, body: self.stmts(body) }
-            }
-            stmt @ (Stmt::Set(..)
-            | Stmt::Parallel { .. }
-            | Stmt::Call { .. }
-            | Stmt::Runtime { .. }
-            | Stmt::Retain(..)
-            | Stmt::Release(..)
-            | Stmt::Free(..)
-            | Stmt::Fail(..)) => stmt,
+        if let Stmt::Set(local, Value::Load { base, index, offset }) = stmt {
+            let (base, index) = self.moved(base, index);
+            return Stmt::Set(local, Value::Load { base, index, offset });
         }
+        if let Stmt::Store { base, index, offset, value } = stmt {
+            let (base, index) = self.moved(base, index);
+            return Stmt::Store { base, index, offset, value };
+        }
+        map_parts(stmt, &mut |inner| self.stmts(inner))
     }
 
     fn moved(&mut self, base: Operand, index: Operand) -> (Operand, Operand) {

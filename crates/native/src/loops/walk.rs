@@ -21,6 +21,29 @@ pub(crate) fn parts(stmt: &Stmt) -> Vec<&[Stmt]> {
     }
 }
 
+/// The statement with the statements directly inside of it changed.
+pub(crate) fn map_parts(stmt: Stmt, change: &mut dyn FnMut(Vec<Stmt>) -> Vec<Stmt>) -> Stmt {
+    match stmt {
+        Stmt::If { cond, then, otherwise } => {
+            Stmt::If { cond, then: change(then), otherwise: change(otherwise) }
+        }
+        Stmt::Switch { on, cases } => Stmt::Switch { on, cases: cases.into_iter().map(change).collect() },
+        Stmt::For { index, len, backward, independent, sums, body } => {
+            Stmt::For { index, len, backward, independent, sums, body: change(body) }
+        }
+        Stmt::While { head, cond, body } => Stmt::While { head: change(head), cond, body: change(body) },
+        Stmt::Set(..)
+        | Stmt::Store { .. }
+        | Stmt::Parallel { .. }
+        | Stmt::Call { .. }
+        | Stmt::Runtime { .. }
+        | Stmt::Retain(..)
+        | Stmt::Release(..)
+        | Stmt::Free(..)
+        | Stmt::Fail(..) => stmt,
+    }
+}
+
 /// What a statement itself reads.
 pub(crate) fn operands(stmt: &Stmt) -> Vec<Operand> {
     match stmt {
