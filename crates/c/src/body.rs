@@ -12,6 +12,7 @@ mod parallel;
 mod rare;
 mod real;
 mod steps;
+mod strips;
 mod sums;
 
 use crate::pointers::Pointers;
@@ -21,6 +22,7 @@ use crate::unit::Unit;
 use over::Over;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
+use strips::Strip;
 use sums::Plan;
 use wengert_base::Span;
 use wengert_ir::program::FuncId;
@@ -54,6 +56,8 @@ pub(crate) struct Body<'u, 'p> {
     plain: bool,
     /// Where it is noted that what is stored is not finite, if one of these variables is.
     noted: Option<(String, FxHashSet<Local>)>,
+    /// What is kept of the loop around, if it is printed in strips.
+    strip: Option<Strip>,
     /// Variables that are declared before a run of statements which is there twice.
     outcome: FxHashSet<Local>,
     /// Loops around.
@@ -107,6 +111,7 @@ impl<'u, 'p> Body<'u, 'p> {
             over: Over::default(),
             plain: false,
             noted: None,
+            strip: None,
             outcome: FxHashSet::default(),
             loops: 0,
             values: rare::values(func),
@@ -324,6 +329,9 @@ impl<'u, 'p> Body<'u, 'p> {
     }
 
     fn stmt(&mut self, stmt: &Stmt, place: (Block, u32)) {
+        if self.update(stmt) {
+            return self.declare(place, None);
+        }
         match stmt {
             Stmt::Set(local, value) => self.set(*local, value, place),
             Stmt::Store { base, index, offset, value } => {

@@ -13,6 +13,7 @@ use wengert_native::library::Made;
 
 /// The compiler, if there is one.
 mod steps;
+mod strips;
 
 fn compiler() -> Option<&'static str> {
     ["cc", "gcc", "clang"].into_iter().find(|cc| Command::new(cc).arg("--version").output().is_ok())

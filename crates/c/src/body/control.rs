@@ -29,12 +29,12 @@ struct Shape {
 /// A loop that is to be printed.
 #[derive(Clone)]
 pub(super) struct Run<'s> {
-    index: Local,
-    end: String,
-    backward: bool,
+    pub(super) index: Local,
+    pub(super) end: String,
+    pub(super) backward: bool,
     independent: bool,
     /// Whether it looks from time to time whether to stop.
-    looks: bool,
+    pub(super) looks: bool,
     /// Whether it is not for vectors.
     one_by_one: bool,
     shape: Shape,
@@ -184,6 +184,9 @@ impl Body<'_, '_> {
 
     /// An innermost loop that may become vector code.
     fn vector(&mut self, run: &Run<'_>) {
+        if !run.independent && self.in_strips(run) {
+            return;
+        }
         if !self.unit.fast {
             return self.once(run);
         }
@@ -221,6 +224,31 @@ impl Body<'_, '_> {
         self.in_any_order(run, plan);
         self.depth -= 1;
         self.put("}");
+    }
+
+    /// The loop in strips, if it is one that can be and not too short.
+    fn in_strips(&mut self, run: &Run<'_>) -> bool {
+        let Some(updates) = self.updates(run) else { return false };
+        let short = run.end.parse::<i64>().ok().map(|count| count < FEW);
+        if short == Some(true) {
+            return false;
+        }
+        if short.is_none() {
+            self.put(&format!("if ({} < {FEW}) {{", run.end));
+            self.depth += 1;
+            let before = (self.blocks, self.declared.clone(), self.line);
+            self.once(&Run { one_by_one: true, ..run.clone() });
+            (self.blocks, self.declared, self.line) = before;
+            self.depth -= 1;
+            self.put("} else {");
+            self.depth += 1;
+        }
+        self.strips(run, updates);
+        if short.is_none() {
+            self.depth -= 1;
+            self.put("}");
+        }
+        true
     }
 
     /// Whether something in the body of an innermost loop fails that is not checked before the loop.
@@ -291,7 +319,7 @@ impl Body<'_, '_> {
 
     /// A loop as it is.
     pub(super) fn once(&mut self, run: &Run<'_>) {
-        let Run { index, end, backward, independent, looks, one_by_one, shape, body } = run;
+        let Run { index, end, backward, independent, looks, shape, .. } = run;
         let (index, backward) = (*index, *backward);
         let block = self.blocks + 1;
         let info = self.info(index);
@@ -320,22 +348,7 @@ impl Body<'_, '_> {
         } else {
             format!("for (word {counter} = {from}; {counter} < {to}; {counter}++) {{")
         });
-        let block = self.enter();
-        if *looks && !pieces {
-            self.put("wg_check_stop(r);");
-        }
-        if !own {
-            self.declare((block, 0), None);
-            let line = format!("{} = {counter};", self.name(index));
-            self.put(&line);
-        }
-        self.is_declared(index);
-        self.unit.in_loop = shape.straight && !one_by_one;
-        self.loops += 1;
-        self.stmts(body, block, 0);
-        self.loops -= 1;
-        self.leave();
-        self.unit.in_loop = false;
+        self.body_of(run, (&counter, own), *looks && !pieces);
         self.put("}");
         if pieces {
             let (next, reached) = if backward { (&to, &from) } else { (&from, &to) };
@@ -345,8 +358,28 @@ impl Body<'_, '_> {
         }
     }
 
+    /// The body of a loop, whose index may be its counter itself.
+    pub(super) fn body_of(&mut self, run: &Run<'_>, (counter, own): (&str, bool), looks: bool) {
+        let block = self.enter();
+        if looks {
+            self.put("wg_check_stop(r);");
+        }
+        if !own {
+            self.declare((block, 0), None);
+            let line = format!("{} = {counter};", self.name(run.index));
+            self.put(&line);
+        }
+        self.is_declared(run.index);
+        self.unit.in_loop = run.shape.straight && !run.one_by_one;
+        self.loops += 1;
+        self.stmts(run.body, block, 0);
+        self.loops -= 1;
+        self.leave();
+        self.unit.in_loop = false;
+    }
+
     /// What the compiler may know of the loop that follows.
-    fn hint(&mut self, independent: bool) {
+    pub(super) fn hint(&mut self, independent: bool) {
         if independent {
             self.put("WG_INDEPENDENT");
         }

@@ -156,7 +156,7 @@ impl Body<'_, '_> {
     }
 
     /// Whether a variable is declared outside of the loop that is printed next.
-    fn is_from_outside(&self, local: Local) -> bool {
+    pub(super) fn is_from_outside(&self, local: Local) -> bool {
         self.info(local).declared.is_none_or(|(block, _)| block <= self.blocks)
     }
 

@@ -151,7 +151,7 @@ impl Body<'_, '_> {
     }
 
     /// The variable that holds the object into which an address leads, or the parameter that is the address.
-    fn object(&self, operand: Operand) -> Option<Local> {
+    pub(super) fn object(&self, operand: Operand) -> Option<Local> {
         let Operand::Local(mut local) = operand else { return None };
         loop {
             match (self.word(local), self.values.get(&local)) {

@@ -1,0 +1,301 @@
+//! Loops that add to elements which other iterations add to, too, a fixed number of places away: the derivative of what looks at
+//! neighbors.
+//!
+//! ```text
+//! for i from the last: g[i] += a; g[i + 1] += b        for each strip of iterations: a and b of each, in vectors;
+//!                                                      then g[i] += a of each i, in vectors; then g[i + 1] += b of each
+//! ```
+//!
+//! Each element gets what it gets in the same order as before: from the iteration that comes first. So no bit changes.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is in no loop of this kind")]
+
+use super::Body;
+use super::control::Run;
+use crate::scopes::for_each_operand;
+use crate::text::Level;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use wengert_native::loops::{Int, Local, Operand, Stmt, Value};
+use wengert_prim::RealOp;
+
+/// Iterations of a strip. What they add is kept on the stack.
+const STRIP: usize = 512;
+/// More updates than this would be too much to keep.
+const MOST: usize = 8;
+/// Longer chains of sums of indices are no neighbors.
+const DEEP: usize = 8;
+
+/// `base[place] = base[place] + value`
+#[derive(Clone, Debug)]
+pub(super) struct Update {
+    base: Operand,
+    place: Operand,
+    /// The place, where `@` is the number of the iteration.
+    text: String,
+    value: Operand,
+    /// The variables with what was there, and with the sum.
+    old: Local,
+    sum: Local,
+    /// The object, and how many places from the iteration's own.
+    object: Local,
+    shift: i64,
+    /// Where the strip's values are.
+    kept: String,
+}
+
+/// The body of a strip.
+#[derive(Clone, Debug)]
+pub(super) struct Strip {
+    updates: Vec<Update>,
+    /// What is computed for these values.
+    needed: FxHashSet<Local>,
+    /// The place in the strip.
+    at: String,
+}
+
+/// A sum of variables and a number.
+type Form = (BTreeMap<Local, i64>, i64);
+
+impl Body<'_, '_> {
+    /// A loop in strips.
+    pub(super) fn strips(&mut self, run: &Run<'_>, mut updates: Vec<Update>) {
+        for update in &mut updates {
+            update.kept = self.unit.temporary();
+        }
+        let names: Vec<String> = updates.iter().map(|update| format!("{}[{STRIP}]", update.kept)).collect();
+        self.put(&format!("double {};", names.join(", ")));
+        let (from, to) = (self.unit.temporary(), self.unit.temporary());
+        let (end, next) = (&run.end, format!("{from} + {STRIP}"));
+        self.put(&if run.backward {
+            format!("for (word {to} = {end}; {to} > 0;) {{")
+        } else {
+            format!("for (word {from} = 0; {from} < {end};) {{")
+        });
+        self.depth += 1;
+        if run.looks {
+            self.put("wg_check_stop(r);");
+        }
+        self.put(&if run.backward {
+            format!("const word {from} = {to} > {STRIP} ? {to} - {STRIP} : 0;")
+        } else {
+            format!("const word {to} = {end} - {from} > {STRIP} ? {next} : {end};")
+        });
+        self.hint(true);
+        let block = self.blocks + 1;
+        let info = self.info(run.index);
+        let own = info.sets == 1 && info.declared == Some((block, 0));
+        let counter = if own { self.name(run.index).to_string() } else { self.unit.temporary() };
+        let head = format!("for (word {counter} = {from}; {counter} < {to}; {counter}++) {{");
+        self.put(&head);
+        let needed = needed(run.body, &updates);
+        self.strip = Some(Strip { updates: updates.clone(), needed, at: format!("{counter} - {from}") });
+        self.body_of(run, (&counter, own), false);
+        self.strip = None;
+        self.put("}");
+        // From the iterations that come first.
+        let order = |update: &Update| if run.backward { update.shift } else { -update.shift };
+        let mut shifts: Vec<i64> = updates.iter().map(order).collect();
+        shifts.sort_unstable();
+        shifts.dedup();
+        for shift in shifts {
+            self.hint(true);
+            self.put(&head);
+            self.depth += 1;
+            for update in updates.iter().filter(|update| order(update) == shift) {
+                let base = self.address(update.base, true).at(Level::Primary);
+                let element = format!("{base}[{}]", update.text.replace('@', &counter));
+                self.put(&format!("{element} = {element} + {}[{counter} - {from}];", update.kept));
+            }
+            self.depth -= 1;
+            self.put("}");
+        }
+        let (next, reached) = if run.backward { (&to, &from) } else { (&from, &to) };
+        self.put(&format!("{next} = {reached};"));
+        self.depth -= 1;
+        self.put("}");
+    }
+
+    /// A statement of a strip: whether it is one of those that update, and done.
+    pub(super) fn update(&mut self, stmt: &Stmt) -> bool {
+        let Some(Strip { updates, needed, at }) = &self.strip else { return false };
+        match stmt {
+            Stmt::Set(local, _) if !needed.contains(local) => {
+                self.is_declared(*local);
+            }
+            Stmt::Store { value: Operand::Local(sum), .. } => {
+                let Some(update) = updates.iter().find(|update| update.sum == *sum) else { return false };
+                let (value, target) = (update.value, format!("{}[{at}]", update.kept));
+                let value = self.operand(value).text;
+                self.flush(|pending| pending.reads);
+                self.put(&format!("{target} = {value};"));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// What the loop adds where, if that is all that it does.
+    pub(super) fn updates(&self, run: &Run<'_>) -> Option<Vec<Update>> {
+        let mut inside: FxHashMap<Local, &Value> = FxHashMap::default();
+        let (mut loads, mut stores) = (Vec::new(), Vec::new());
+        for stmt in run.body {
+            match stmt {
+                Stmt::Set(local, value)
+                    if self.assigned_once(*local) && !matches!(value, Value::Alloc(_)) =>
+                {
+                    inside.insert(*local, value);
+                    if let Value::Load { base, index, offset } = value {
+                        (*offset == 0).then_some(())?;
+                        loads.push((*local, *base, *index));
+                    }
+                }
+                Stmt::Store { base, index, offset: 0, value } => stores.push((*base, *index, *value)),
+                check if self.skipped.contains(&std::ptr::from_ref(check)) => {}
+                _ => return None,
+            }
+        }
+        let moves = |operand: Operand| self.form(operand, DEEP).0.get(&run.index) == Some(&1);
+        let mut updates = Vec::new();
+        for (base, place, value) in &stores {
+            let mut update = self.update_of((*base, *place, *value), &loads, &inside)?;
+            (moves(*place) && !self.is_inside(*base, &inside)).then_some(())?;
+            update.text = self.index_text(*place, run.index, (&inside, DEEP))?;
+            updates.push(update);
+        }
+        // All that is written is only added to; the places are so far from each other as is known.
+        let written: FxHashSet<Local> = updates.iter().map(|update| update.object).collect();
+        let other = loads.iter().filter(|(local, _, _)| updates.iter().all(|update| update.old != *local));
+        let apart =
+            other.clone().all(|(_, base, _)| self.object(*base).is_none_or(|o| !written.contains(&o)));
+        let steady = other.clone().all(|(_, base, place)| {
+            !self.is_inside(*base, &inside) && (moves(*place) || !self.is_inside(*place, &inside))
+        });
+        // Elements at the iteration's own place alone need no strips.
+        let elsewhere = updates.iter().any(|update| update.text != "@");
+        let fine = elsewhere && apart && steady && (1..=MOST).contains(&updates.len());
+        if !fine {
+            return None;
+        }
+        self.set_shifts(&mut updates)?;
+        Some(updates)
+    }
+
+    fn is_inside(&self, operand: Operand, inside: &FxHashMap<Local, &Value>) -> bool {
+        matches!(operand, Operand::Local(local) if inside.contains_key(&local))
+    }
+
+    fn update_of(
+        &self,
+        (base, place, value): (Operand, Operand, Operand),
+        loads: &[(Local, Operand, Operand)],
+        inside: &FxHashMap<Local, &Value>,
+    ) -> Option<Update> {
+        let Operand::Local(sum) = value else { return None };
+        let Value::Real(RealOp::Add, args) = inside.get(&sum)? else { return None };
+        let [Operand::Local(old), value] = *args.as_slice() else { return None };
+        let is_old = |(local, from, index): &&(Local, Operand, Operand)| {
+            *local == old && *from == base && *index == place && self.info(*local).reads == 1
+        };
+        loads.iter().find(is_old)?;
+        (self.info(sum).reads == 1 && value != Operand::Local(old)).then_some(())?;
+        let object = self.object(base)?;
+        let (text, kept) = (String::new(), String::new());
+        Some(Update { base, place, text, value, old, sum, object, shift: 0, kept })
+    }
+
+    /// How far each place is from the first one of its object.
+    fn set_shifts(&self, updates: &mut [Update]) -> Option<()> {
+        let mut first: FxHashMap<Local, Form> = FxHashMap::default();
+        for update in updates.iter_mut() {
+            let mut form = self.form(update.place, DEEP);
+            self.add_offset(update.base, &mut form);
+            let begin = first.entry(update.object).or_insert_with(|| form.clone());
+            (begin.0 == form.0).then_some(())?;
+            update.shift = form.1.wrapping_sub(begin.1);
+        }
+        Some(())
+    }
+
+    /// Adds where in its object an address is.
+    fn add_offset(&self, base: Operand, form: &mut Form) {
+        let Operand::Local(mut local) = base else { return };
+        loop {
+            match self.values.get(&local) {
+                Some(Value::Address { base: Operand::Local(base), index, offset }) => {
+                    let (terms, constant) = self.form(*index, DEEP);
+                    add(form, &terms, constant.wrapping_add(i64::from(*offset)), 1);
+                    local = *base;
+                }
+                Some(Value::Copy(Operand::Local(base))) => local = *base,
+                _ => return,
+            }
+        }
+    }
+
+    /// An index as a sum of variables.
+    fn form(&self, operand: Operand, depth: usize) -> Form {
+        let local = match operand {
+            Operand::Int(n) => return (BTreeMap::new(), n),
+            Operand::Local(local) => local,
+            Operand::Real(_) | Operand::Text(_) => return (BTreeMap::new(), 0),
+        };
+        match self.values.get(&local) {
+            Some(Value::Copy(x)) if depth > 0 => self.form(*x, depth - 1),
+            Some(Value::Int(op @ (Int::Add | Int::Sub), a, b)) if depth > 0 => {
+                let (mut sum, (terms, constant)) = (self.form(*a, depth - 1), self.form(*b, depth - 1));
+                add(&mut sum, &terms, constant, if *op == Int::Add { 1 } else { -1 });
+                sum
+            }
+            _ => (BTreeMap::from_iter([(local, 1)]), 0),
+        }
+    }
+
+    /// The text of an index, made of what is there outside of the loop.
+    fn index_text(
+        &self,
+        operand: Operand,
+        index: Local,
+        (inside, depth): (&FxHashMap<Local, &Value>, usize),
+    ) -> Option<String> {
+        match operand {
+            Operand::Local(local) if local == index => Some("@".into()),
+            Operand::Local(local) => match inside.get(&local) {
+                None => Some(self.name(local).to_string()),
+                Some(Value::Copy(x)) if depth > 0 => self.index_text(*x, index, (inside, depth - 1)),
+                Some(Value::Int(op @ (Int::Add | Int::Sub), a, b)) if depth > 0 => {
+                    let a = self.index_text(*a, index, (inside, depth - 1))?;
+                    let b = self.index_text(*b, index, (inside, depth - 1))?;
+                    let b = if b.contains(' ') { format!("({b})") } else { b };
+                    Some(format!("{a} {} {b}", if *op == Int::Add { "+" } else { "-" }))
+                }
+                Some(_) => None,
+            },
+            Operand::Int(n) => Some(n.to_string()),
+            Operand::Real(_) | Operand::Text(_) => None,
+        }
+    }
+}
+
+/// What is computed for the values that are added.
+fn needed(body: &[Stmt], updates: &[Update]) -> FxHashSet<Local> {
+    let local = |operand: &Operand| if let Operand::Local(local) = operand { Some(*local) } else { None };
+    let mut needed: FxHashSet<Local> = updates.iter().filter_map(|update| local(&update.value)).collect();
+    for stmt in body.iter().rev() {
+        if let Stmt::Set(set, value) = stmt
+            && needed.contains(set)
+        {
+            for_each_operand(value, &mut |operand| needed.extend(local(operand)));
+        }
+    }
+    needed
+}
+
+fn add(form: &mut Form, terms: &BTreeMap<Local, i64>, constant: i64, sign: i64) {
+    for (local, n) in terms {
+        let sum = form.0.entry(*local).or_insert(0);
+        *sum = sum.wrapping_add(n.wrapping_mul(sign));
+    }
+    form.0.retain(|_, n| *n != 0);
+    form.1 = form.1.wrapping_add(constant.wrapping_mul(sign));
+}

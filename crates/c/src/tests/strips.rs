@@ -1,0 +1,82 @@
+//! Loops that add to neighbors.
+
+use super::{text_of, with_options};
+use crate::Math;
+use wengert_ir::eval::Value;
+
+/// Adds at the places `shifts` away from `i`, for the places from 2 on.
+fn program(backward: bool, shifts: &[i64]) -> String {
+    let mut body = String::from("j = i + 2 x = xs[j] ");
+    let mut sum = "g".to_string();
+    for (number, shift) in shifts.iter().enumerate() {
+        body += &format!(
+            "k{number} = j + {shift} c{number} = x * {}.5 g{number} = {sum} with [k{number}] += c{number} ",
+            number + 1
+        );
+        sum = format!("g{number}");
+    }
+    let way = if backward { "each backward" } else { "each" };
+    format!(
+        "func f(xs: []Real) -> []Real {{
+            n = length(xs)
+            m = n - 4
+            l = max(m, 0)
+            zeros = zeros(xs)
+            s = {way} i < l, g += zeros {{ {body} yield {sum} }}
+            return s
+        }}
+        entry f = f"
+    )
+}
+
+/// The same, one by one.
+fn one_by_one(backward: bool, shifts: &[i64], xs: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; xs.len()];
+    let count = xs.len().saturating_sub(4);
+    for step in 0..count {
+        let j = 2 + if backward { count - 1 - step } else { step };
+        for (number, shift) in shifts.iter().enumerate() {
+            let place = usize::try_from(j as i64 + shift).expect("the first and last two are left out");
+            sums[place] += xs[j] * (number as f64 + 1.5);
+        }
+    }
+    sums
+}
+
+#[test]
+fn neighbors_are_added_to_in_strips_and_in_order() {
+    let many = [[0, 1, 0], [1, 0, -1], [-2, 2, 1], [2, 2, -1]];
+    for (backward, shifts) in [true, false].into_iter().flat_map(|way| many.map(|shifts| (way, shifts))) {
+        let text = program(backward, &shifts);
+        let made = text_of(&text, Math::Host);
+        assert_eq!(made.matches("[512]").count(), 3, "{made}");
+        let Some((mut library, entry)) = with_options(&text, Math::Host, &["-O3"]) else { return };
+        for count in [0, 3, 4, 5, 19, 20, 21, 515, 516, 517, 1028, 1700] {
+            // In another order the sums would be others.
+            let xs: Vec<f64> = (0..count).map(|i| 1.0 / f64::from(i % 37 + 1)).collect();
+            let found = library.call(entry, &[Value::reals(xs.clone())]).expect("it runs");
+            let expected = one_by_one(backward, &shifts, &xs);
+            let same = found.first().is_some_and(|sums| sums.same(&Value::reals(expected.clone())));
+            assert!(same, "{backward} {shifts:?} {count}: {found:?} {expected:?}");
+        }
+    }
+}
+
+#[test]
+fn what_reads_what_it_adds_to_is_in_no_strips() {
+    let reads = "func f(xs: []Real) -> []Real {
+            n = length(xs)
+            m = n - 1
+            zeros = zeros(xs)
+            s = for i < m, g = zeros {
+                x = xs[i] k = i + 1 y = g[i] z = x + y
+                a = g with [k] += z b = a with [i] += x yield b
+            }
+            return s
+        }
+        entry f = f";
+    assert_eq!(text_of(reads, Math::Host).matches("[512]").count(), 0);
+    let Some((mut library, entry)) = with_options(reads, Math::Host, &["-O3"]) else { return };
+    let found = library.call(entry, &[Value::reals([1.0, 2.0, 4.0])]).expect("it runs");
+    assert!(found.first().is_some_and(|sums| sums.same(&Value::reals([1.0, 3.0, 3.0]))), "{found:?}");
+}
