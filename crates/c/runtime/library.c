@@ -6,8 +6,12 @@ WG_EXPORT ref wengert_alloc(wg_run *r, word words) { return words < 0 ? NULL : w
 WG_EXPORT void wengert_release(wg_run *r, ref o, word kind) {
     if (kind != WG_PLAIN) wg_release(r, o, (uint16_t)kind);
 }
-/* Calls an entry by its number; 1 if it failed. */
+/* Calls an entry by its number; 1 if it failed. One that does nothing but compute needs no stack of its own. */
 WG_EXPORT int wengert_call(wg_run *r, word entry, const word *arguments, word *results) {
+    if (wg_direct[entry]) {
+        wg_entries[entry](r, arguments, results);
+        return 0;
+    }
     return wg_run_entry(r, wg_entries[entry], arguments, results);
 }
 /* The place of the last failure, and the numbers that belong to it. */

@@ -336,12 +336,7 @@ impl<'u, 'p> Body<'u, 'p> {
             Stmt::Set(local, value) => self.set(*local, value, place),
             Stmt::Store { base, index, offset, value } => {
                 self.declare(place, None);
-                let real = self.is_real(*value);
-                let text = self.stored(*value).text;
-                let target = self.element(*base, *index, *offset, real);
-                self.flush_reads();
-                self.put(&format!("{} = {text};", target.text));
-                self.note_stored(*value, &target.text);
+                self.store(*base, *index, *offset, *value);
             }
             Stmt::If { cond, .. } if self.skipped.contains(&std::ptr::from_ref(stmt)) => {
                 self.declare(place, None);
@@ -390,6 +385,15 @@ impl<'u, 'p> Body<'u, 'p> {
                 self.fail(*site, numbers);
             }
         }
+    }
+
+    fn store(&mut self, base: Operand, index: Operand, offset: i32, value: Operand) {
+        let real = self.is_real(value);
+        let text = self.stored(value).text;
+        let target = self.element(base, index, offset, real);
+        self.flush_reads();
+        self.put(&format!("{} = {text};", target.text));
+        self.note_stored(value, &target.text);
     }
 
     fn release(&mut self, object: Operand, kind: Kind) {

@@ -5,7 +5,7 @@
 
 use crate::facts::Lengths;
 use crate::walk::{Forward, Names, sides};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Compare, Convert, IntOp, Op};
 use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
@@ -23,6 +23,8 @@ struct Simplifier {
     lengths: Lengths,
     /// Constructors with their fields, and elements of array literals, by variable.
     made: FxHashMap<Var, Made>,
+    /// Numbers that are never -0.
+    never_minus_zero: FxHashSet<Var>,
 }
 
 #[derive(Clone)]
@@ -51,6 +53,11 @@ impl Forward for Simplifier {
         }
         if let Some(better) = better(&stmt.op) {
             stmt.op = better;
+        }
+        if let (Op::Real(op, args), Some(out)) = (&stmt.op, stmt.outs.first())
+            && self.gives_no_minus_zero(*op, args)
+        {
+            self.never_minus_zero.insert(*out);
         }
         if let Op::Array(ArrayOp::Zeros, like) = &mut stmt.op
             && let Some(Made::Zeros(of)) =
@@ -142,7 +149,7 @@ impl Simplifier {
     fn known(&self, func: &Func, op: &Op) -> Option<Atom> {
         match op {
             Op::Copy(atom) => Some(atom.clone()),
-            Op::Real(op, args) => real(*op, args),
+            Op::Real(op, args) => real(*op, args).or_else(|| self.without_zero(*op, args)),
             Op::Int(op, args) => integer(*op, args),
             Op::Compare(compare, a, b) => comparison(*compare, a, b),
             Op::Convert(Convert::IntToReal, Atom::Int(n)) => Some(Atom::Real(*n as f64)),
@@ -166,6 +173,38 @@ impl Simplifier {
                 Some(Atom::Real(0.0))
             }
             _ => None,
+        }
+    }
+
+    /// A sum with zero is the other summand, unless that is -0.
+    fn without_zero(&self, op: RealOp, args: &[Atom]) -> Option<Atom> {
+        let (RealOp::Add, [x, y]) = (op, args) else { return None };
+        let is_zero = |atom: &Atom| matches!(atom, Atom::Real(zero) if *zero == 0.0);
+        let known = |atom: &Atom| self.is_never_minus_zero(atom);
+        match (is_zero(x) && known(y), is_zero(y) && known(x)) {
+            (true, _) => Some(y.clone()),
+            (false, true) => Some(x.clone()),
+            (false, false) => None,
+        }
+    }
+
+    fn is_never_minus_zero(&self, atom: &Atom) -> bool {
+        match atom {
+            Atom::Var(var) => self.never_minus_zero.contains(var),
+            Atom::Real(x) => *x != 0.0 || x.is_sign_positive(),
+            Atom::Int(_) | Atom::Bool(_) | Atom::Text(_) | Atom::Unit => false,
+        }
+    }
+
+    fn gives_no_minus_zero(&self, op: RealOp, args: &[Atom]) -> bool {
+        match (op, args) {
+            (RealOp::Abs | RealOp::Exp | RealOp::Cosh, _) => true,
+            (RealOp::Mul, [x, y]) => x == y,
+            (RealOp::PowInt(n), [_]) => n > 0 && n % 2 == 0,
+            // The sum of numbers that cancel is 0, and so is 0 - 0.
+            (RealOp::Add, [x, y]) => self.is_never_minus_zero(x) || self.is_never_minus_zero(y),
+            (RealOp::Sub | RealOp::Sqrt, [x, ..]) => self.is_never_minus_zero(x),
+            _ => false,
         }
     }
 

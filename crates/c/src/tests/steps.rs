@@ -135,3 +135,25 @@ fn the_columns_of_a_while_loop_grow_together() {
     assert!(count > 28);
     gives(text, &[real(1.0)], &[real(u), real(s), real(t), Value::Int(2 * count)]);
 }
+
+#[test]
+fn what_only_computes_is_called_on_the_callers_stack() {
+    let direct = "func f(x: Real) -> Real { c = x > 0.0 y = if c { s = sin(x) yield s } else { yield x } return y } entry f = f";
+    let fails = "func f(n: Int) -> Int { m = 6 / n return m } entry f = f";
+    let made = "func f(x: Real) -> []Real { xs = [x, 1.0] return xs } entry f = f";
+    for (text, expected) in
+        [(direct, "wg_direct[] = {1}"), (fails, "wg_direct[] = {0}"), (made, "wg_direct[] = {0}")]
+    {
+        let program = wengert_ir::parse::parse(text).expect("the text is a program");
+        let loops = wengert_native::lower::lower(&program);
+        let entries = program.entries.values().copied().collect();
+        let text =
+            crate::source(&crate::Input { program: &loops, entries, kinds: Vec::new() }, Math::Host, &|_| {
+                None
+            })
+            .text;
+        assert!(text.contains(expected), "{text}");
+    }
+    gives(direct, &[real(-2.0)], &[real(-2.0)]);
+    gives(fails, &[Value::Int(4)], &[Value::Int(1)]);
+}

@@ -439,3 +439,45 @@ fn branches_on_one_condition_become_one() {
         assert_eq!(wengert_ir::print(&program), before);
     }
 }
+
+#[test]
+fn sums_with_zero_are_dropped_where_nothing_is_minus_zero() {
+    let text = r"
+        func f(x: Real, y: Real) -> (Real, Real, Real, Real) {
+            a = x * x
+            b = 0.0 + a
+            c = sqrt(b)
+            d = c + 0.0
+            e = 0.0 - y
+            g = e + 0.0
+            h = -y
+            i = 0.0 + h
+            j = x - h
+            k = h + d
+            l = y + 0.0
+            m = g + i
+            return d, m, j, k, l
+        }
+        entry f = f"
+        .replace("(Real, Real, Real, Real)", "(Real, Real, Real, Real, Real)");
+    check(
+        "simplify",
+        &text,
+        &expect![[r#"
+        func f(x: Real, y: Real) -> (Real, Real, Real, Real, Real) {
+          a = x * x
+          c = sqrt(a)
+          e = 0.0 - y
+          h = -y
+          i = 0.0 + h
+          j = x - h
+          k = h + c
+          l = y + 0.0
+          m = e + i
+          return c, m, j, k, l
+        }
+
+        entry f = f
+    "#]],
+    );
+}
