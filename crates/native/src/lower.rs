@@ -9,6 +9,8 @@
 //! stays alive until the view's last use (`uses`). Loops borrow what they capture; branches own what dies in them.
 //! Parameters that a function never gives away are borrowed from the caller (`borrow`).
 //!
+//! **Cursors** (`cursor`). Data that a loop walks through, and somebody else keeps, is not counted on the way.
+//!
 //! **Stable arrays** (`stable`). An array that a loop only reads and updates is made the loop's own before it, and updated in
 //! place without looking.
 //!
@@ -19,6 +21,7 @@ mod arrays;
 mod block;
 mod borrow;
 mod control;
+mod cursor;
 mod data;
 mod drain;
 mod growing;
@@ -144,6 +147,10 @@ struct Lower<'a> {
     destinations: FxHashMap<Var, Destination>,
     /// For each version of an array that a loop updates in place, the first, which has its place.
     stable: FxHashMap<Var, Var>,
+    /// Variables that hold a reference which is not theirs: what loops walk through.
+    borrowed: FxHashSet<Local>,
+    /// The results of branches that such references come through.
+    on_the_way: FxHashSet<Var>,
     /// Loops around, from the outermost: the index, and the size that it stays below.
     loops: Vec<(Operand, Operand)>,
     /// Variables that are sizes of arrays: they are not negative.
@@ -191,6 +198,8 @@ impl<'a> Lower<'a> {
             fresh: FxHashMap::default(),
             depth: 0,
             stable: FxHashMap::default(),
+            borrowed: FxHashSet::default(),
+            on_the_way: FxHashSet::default(),
             loops: Vec::new(),
             sizes: FxHashSet::default(),
             span: func.span,

@@ -42,11 +42,12 @@ pub(crate) enum Misfit {
     Type,
 }
 
-/// Data that is being made: what it was, its address if it is already there, and fields that wait.
+/// Data that is being made: what it was, its object, and how many fields are there.
 struct Making {
     node: Rc<Node>,
     data: DataId,
-    fields: Vec<u64>,
+    object: u64,
+    fields: usize,
 }
 
 /// Data that is being read.
@@ -152,17 +153,21 @@ impl Mover<'_> {
         self.data.get(data)?.ctors.get(ctor as usize)?.fields.get(field).copied()
     }
 
+    /// Data lies in the order in which one walks through it: each object before what it refers to.
     fn data(&mut self, root: &Rc<Node>, data: DataId) -> Result<u64, Misfit> {
         let mut known: FxHashMap<*const Node, u64> = FxHashMap::default();
-        let mut stack = vec![Making { node: root.clone(), data, fields: Vec::new() }];
+        let mut stack = vec![self.start_node(root, data)?];
         let mut done: Option<u64> = None;
         while let Some(top) = stack.last_mut() {
-            top.fields.extend(done.take());
-            let (node, data, next) = (top.node.clone(), top.data, top.fields.len());
+            if let Some(field) = done.take() {
+                set_word(top.object, 2 + top.fields, field);
+                top.fields += 1;
+            }
+            let (node, data, next) = (top.node.clone(), top.data, top.fields);
             let Some(field) = node.fields().get(next) else {
-                let made = self.node(&node, &stack.pop().map(|top| top.fields).unwrap_or_default())?;
-                known.insert(Rc::as_ptr(&node), made);
-                done = Some(made);
+                known.insert(Rc::as_ptr(&node), top.object);
+                done = Some(top.object);
+                stack.pop();
                 continue;
             };
             let ty = self.field_ty(data, node.ctor, next).ok_or(Misfit::Type)?;
@@ -174,7 +179,7 @@ impl Mover<'_> {
                             Some(*made)
                         }
                         None => {
-                            stack.push(Making { node: inner.clone(), data: inner_data, fields: Vec::new() });
+                            stack.push(self.start_node(inner, inner_data)?);
                             None
                         }
                     }
@@ -185,16 +190,17 @@ impl Mover<'_> {
         done.ok_or(Misfit::Type)
     }
 
-    fn node(&mut self, node: &Node, fields: &[u64]) -> Result<u64, Misfit> {
-        if fields.is_empty() {
-            return Ok(2 * u64::from(node.ctor) + 1);
-        }
-        let object = self.alloc(2 + fields.len())?;
-        set_word(object, 1, u64::from(node.ctor));
-        for (place, field) in (2..).zip(fields) {
-            set_word(object, place, *field);
-        }
-        Ok(object)
+    /// The object of a node, whose fields are not there yet.
+    fn start_node(&mut self, node: &Rc<Node>, data: DataId) -> Result<Making, Misfit> {
+        let count = node.fields().len();
+        let object = if count == 0 {
+            2 * u64::from(node.ctor) + 1
+        } else {
+            let object = self.alloc(2 + count)?;
+            set_word(object, 1, u64::from(node.ctor));
+            object
+        };
+        Ok(Making { node: node.clone(), data, object, fields: 0 })
     }
 
     fn value_of(&self, bits: u64, ty: Ty) -> Value {

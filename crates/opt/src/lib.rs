@@ -15,14 +15,17 @@ mod cse;
 mod dce;
 mod ends;
 mod facts;
+mod flat;
 mod fuse;
 mod hoist;
 mod inline;
 mod known;
 mod linear;
+mod lists;
 mod live;
 mod merge;
 mod products;
+mod recursion;
 mod rows;
 mod simplify;
 mod sizes;
@@ -64,6 +67,21 @@ pub const PASSES: &[Pass] = &[
         name: "simplify",
         what: "known operands, copies, branches on constants, matches on known constructors",
         run: simplify::run,
+    },
+    Pass {
+        name: "recursion",
+        what: "functions that call themselves once on each way through them become loops",
+        run: recursion::run,
+    },
+    Pass {
+        name: "lists",
+        what: "a list that one loop makes and another takes apart again becomes arrays",
+        run: lists::run,
+    },
+    Pass {
+        name: "flat",
+        what: "small data that refers to nothing lies flat: the number of its constructor, and its fields",
+        run: flat::run,
     },
     Pass {
         name: "sizes",

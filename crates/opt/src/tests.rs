@@ -11,7 +11,7 @@ use crate::PASSES;
 use expect_test::Expect;
 
 /// The program after one pass.
-fn check(pass: &str, text: &str, expected: &Expect) {
+pub(crate) fn check(pass: &str, text: &str, expected: &Expect) {
     let mut program = wengert_ir::parse(text).expect("the text is a program");
     assert_eq!(wengert_ir::verify(&program), Ok(()), "before");
     let pass = PASSES.iter().find(|known| known.name == pass).expect("there is such a pass");

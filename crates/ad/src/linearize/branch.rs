@@ -12,6 +12,8 @@
 //! ```
 //!
 //! A match whose blocks need nothing but the fields matches on the same value again.
+//!
+//! Of blocks of which all but one fail there is nothing to choose: the linear part is that of the one.
 
 use super::Linearize;
 use crate::Code;
@@ -100,6 +102,11 @@ impl Linearize<'_, '_> {
         op: impl FnOnce(Vec<Block>) -> Op,
     ) -> Lin {
         let outs = self.outs(&stmt.outs);
+        if let Some(which) = only_one_returns(&made)
+            && !self.is_on_given(&again)
+        {
+            return self.keep_of_one(stmt, made, which, op);
+        }
         let is_match = matches!(again, Choice::Match(_));
         let fields_only =
             is_match && made.iter().all(|made| made.kept.iter().all(|var| made.block.params.contains(var)));
@@ -136,6 +143,51 @@ impl Linearize<'_, '_> {
         }
         let data = self.branch_type(&made, names, is_match);
         self.keep_as_data(stmt, made, data, op)
+    }
+
+    /// Whether a match is on functions whose tangents may be given: then what varies may be which function it is.
+    fn is_on_given(&self, on: &Choice) -> bool {
+        let Choice::Match(on) = on else { return false };
+        match self.code.b.type_of(on) {
+            Ty::Scalar(Elem::Data(data)) => self.code.ad.declared.contains_key(&data),
+            Ty::Scalar(_) | Ty::Array(..) => false,
+        }
+    }
+
+    /// What the one block that does not fail keeps are further results.
+    fn keep_of_one(
+        &mut self,
+        stmt: &Stmt,
+        made: Vec<Made>,
+        which: usize,
+        op: impl FnOnce(Vec<Block>) -> Op,
+    ) -> Lin {
+        let outs = self.outs(&stmt.outs);
+        let zeros = LinBlock { stmts: Vec::new(), results: vec![None; stmt.outs.len()] };
+        let none = Arm { params: Vec::new(), binds: Vec::new(), again: Vec::new(), block: zeros };
+        let kept = made.get(which).map(|made| made.kept.clone()).unwrap_or_default();
+        let infos: Vec<_> = kept.iter().map(|var| *self.code.b.func().vars.at(*var)).collect();
+        let fresh = |this: &mut Self| -> Vec<Var> {
+            infos.iter().map(|info| this.code.b.fresh(info.name, info.ty)).collect()
+        };
+        let there = fresh(self);
+        let binds = kept.iter().copied().zip(there.iter().copied().map(Atom::Var)).collect();
+        let (mut one, mut blocks) = (None, Vec::new());
+        for (place, Made { mut block, linear, kept, again }) in made.into_iter().enumerate() {
+            let given = if place == which { kept } else { fresh(self) };
+            block.results.extend(given.iter().copied().map(Atom::Var));
+            if place == which {
+                one = Some(Arm { params: Vec::new(), binds: Vec::clone(&binds), again, block: linear });
+            } else if let Some(fails) = block.stmts.iter_mut().find(|stmt| matches!(stmt.op, Op::Fail { .. }))
+            {
+                fails.outs.extend(given);
+            }
+            blocks.push(block);
+        }
+        let all = stmt.outs.iter().copied().chain(there).collect();
+        self.code.b.push(Stmt { outs: all, op: op(blocks), span: stmt.span });
+        let on = Choice::If(Atom::Bool(true));
+        Lin::Branch(Box::new(Branch { on, arms: one.into_iter().chain([none]).collect(), outs }))
     }
 
     /// A data type with a constructor for each block.
@@ -211,6 +263,15 @@ impl Linearize<'_, '_> {
         }
         (places.into_iter().map(|(var, _)| var).collect(), binds)
     }
+}
+
+/// The block that does not fail, if there is one such and others.
+fn only_one_returns(made: &[Made]) -> Option<usize> {
+    // A match without blocks may be on a type whose constructors are not known yet.
+    let returns = |made: &Made| !made.block.stmts.iter().any(|stmt| matches!(stmt.op, Op::Fail { .. }));
+    let mut all = made.iter().enumerate().filter(|(_, made)| returns(made));
+    let (which, _) = all.next()?;
+    (made.len() > 1 && all.next().is_none()).then_some(which)
 }
 
 /// A value that is never looked at.

@@ -429,6 +429,51 @@ fn tapes_are_freed_as_they_are_taken_apart_unless_somebody_else_has_them() {
 }
 
 #[test]
+fn what_somebody_else_keeps_is_walked_through_without_counting() {
+    let text = r#"
+        data List { Nil() Cons(Real, List) }
+        func total(xs: List) -> (Real, List) {
+            t, rest = while t = 0.0, c = xs {
+                more = match c { Nil() { yield false } Cons(x, r) { b = x > -1.0 yield b } }
+                yield more
+            } do t, c {
+                u, d = match c {
+                    Nil() { v: Real, e: List = fail("no") yield v, e }
+                    Cons(x, r) { b = x > 5.0 s = t + x d = if b { yield r } else { yield r } yield s, d }
+                }
+                yield u, d
+            }
+            return t, rest
+        }
+        func f(n: Int) -> (Real, Real, List) {
+            nil = Nil()
+            xs = for i < n, l = nil { x = real(i) m = Cons(x, l) yield m }
+            end = Cons(-2.0, xs)
+            ys = Cons(3.0, end)
+            a, rest = total(xs)
+            b, there = total(ys)
+            return a, b, there
+        }
+        entry f = f"#;
+    let loops = crate::loops::print(&crate::lower::lower(&wengert_ir::parse(text).expect("a program")));
+    let total =
+        loops.split("func total").nth(1).and_then(|rest| rest.split("func ").next()).unwrap_or_default();
+    // Only where the walk ends is there a reference of its own.
+    assert_eq!((total.matches("retain(").count(), total.matches("free(").count()), (1, 0), "{loops}");
+    let mut compiled = compiled(text);
+    let entry = *compiled.program().entries.values().next().expect("it has an entry");
+    let before = compiled.words_in_use();
+    let given = compiled.call(entry, &[Value::Int(3)]).expect("it runs");
+    assert!(
+        given.first().is_some_and(|a| a.same(&real(3.0))) && given.get(1).is_some_and(|b| b.same(&real(3.0)))
+    );
+    assert!(
+        matches!(given.get(2), Some(Value::Data(node)) if node.fields().first().is_some_and(|x| x.same(&real(-2.0))))
+    );
+    assert_eq!(compiled.words_in_use(), before, "something was not freed");
+}
+
+#[test]
 fn a_constructor_of_a_tape_that_only_holds_another_is_that() {
     let text = r"
         residual Maybe { Nothing(); Just(Tape) }

@@ -50,7 +50,7 @@ impl<'a> Lower<'a> {
     /// Whether a variable holds a reference of its own.
     fn is_counted(&self, var: Var) -> bool {
         match self.places.get(&var) {
-            Some(Place::Counted(Operand::Local(_))) => true,
+            Some(Place::Counted(Operand::Local(local))) => !self.borrowed.contains(local),
             Some(Place::Array(array)) => array.object.is_some(),
             Some(Place::Plain(_) | Place::Counted(_)) | None => false,
         }

@@ -9,7 +9,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "only branches have calls at their ends")]
 
-use super::{Kind, Passing, kind, uses};
+use super::{Kind, Passing, cursor, kind, uses};
 use rustc_hash::FxHashSet;
 use wengert_ir::op::Op;
 use wengert_ir::program::FuncId;
@@ -67,7 +67,8 @@ fn given_away(id: FuncId, func: &Func, modes: &Table<FuncId, Vec<Passing>>) -> F
     results(&func.body, &mut given);
     func.body.for_each_stmt(&mut |stmt| {
         let callee = if let Op::Call { func, .. } = &stmt.op { Some(*func) } else { None };
-        given.extend(uses::takes(&stmt.op, &|place| callee.is_some_and(|callee| owned(callee, place))));
+        let takes = || uses::takes(&stmt.op, &|place| callee.is_some_and(|callee| owned(callee, place)));
+        given.extend(cursor::taken(func, &stmt.op).unwrap_or_else(takes));
         stmt.op.blocks().into_iter().for_each(|block| results(block, &mut given));
     });
     for_each_tail_call(id, &func.body, &mut |_, args| {

@@ -57,14 +57,27 @@ impl<'a> Lower<'a> {
     pub(super) fn joined(&mut self, outs: &[Var]) -> Vec<Joined> {
         let place = |out: &Var| match self.destinations.remove(out) {
             Some(destination) => Joined::Row(destination),
-            None => Joined::Word(self.made.fresh(word(self.func.ty(*out)))),
+            None => Joined::Word(self.result(*out)),
         };
         outs.iter().map(place).collect()
     }
 
     /// Variables for results.
     pub(super) fn results(&mut self, outs: &[Var]) -> Vec<Local> {
-        outs.iter().map(|out| self.made.fresh(word(self.func.ty(*out)))).collect()
+        outs.iter().map(|out| self.result(*out)).collect()
+    }
+
+    fn result(&mut self, out: Var) -> Local {
+        let local = self.made.fresh(word(self.func.ty(out)));
+        if self.on_the_way.contains(&out) {
+            self.borrowed.insert(local);
+        }
+        local
+    }
+
+    /// What goes into a variable: a reference to give away, unless the variable holds one that is not its own.
+    pub(super) fn give(&mut self, atom: &Atom, to: Local, dying: &mut Vars) -> Operand {
+        if self.borrowed.contains(&to) { self.word(atom) } else { self.consume(atom, dying) }
     }
 
     /// Binds variables to results that are theirs.
@@ -98,7 +111,7 @@ impl<'a> Lower<'a> {
             for (result, atom) in results.iter().zip(given) {
                 match result {
                     Joined::Word(result) => {
-                        let value = this.consume(atom, dying);
+                        let value = this.give(atom, *result, dying);
                         this.emit(Stmt::Set(*result, Value::Copy(value)));
                     }
                     Joined::Row(_) if atom.var().is_some_and(|var| this.in_place.remove(&var)) => {}

@@ -4,7 +4,7 @@
 //! else each field that is used is referred to once more. Other matches borrow the fields.
 
 use super::uses::{self, Vars};
-use super::{Kind, Lower, Operand, Stmt, Value, Word, kind, word};
+use super::{Int, Kind, Lower, Operand, Stmt, Value, Word, kind, word};
 use wengert_ir::{Atom, Block, Op, Var};
 
 /// Words before the fields: count and constructor.
@@ -87,12 +87,35 @@ impl<'a> Lower<'a> {
             Err(cases) => {
                 let on = match thin {
                     Some(ctor) => self.thin_tag(object, ctor),
-                    None => self.set(Word::Int, Value::Tag(object)),
+                    None => self.tag(object, arms),
                 };
                 self.emit(Stmt::Switch { on, cases });
             }
         }
         self.bind_joined(op, outs, &results);
+    }
+
+    /// The number of the constructor. Where one or none is no object, or one or none is an object, there is less to look at.
+    fn tag(&mut self, object: Operand, arms: &[Block]) -> Operand {
+        let mut with_fields = arms.iter().enumerate().filter(|(_, arm)| !arm.params.is_empty());
+        let (first, others) = (with_fields.next(), with_fields.count());
+        let without = arms.len() - others - usize::from(first.is_some());
+        if without == 0 {
+            return self.set(Word::Int, Value::Load { base: object, index: Operand::Int(0), offset: 1 });
+        }
+        if others > 0 {
+            return self.set(Word::Int, Value::Tag(object));
+        }
+        let bits = self.set(Word::Int, Value::Copy(object));
+        let Some((ctor, _)) = first else {
+            return self.set(Word::Int, Value::Int(Int::ShiftRight, bits, Operand::Int(1)));
+        };
+        let is_number = self.set(Word::Int, Value::Int(Int::And, bits, Operand::Int(1)));
+        let which = match arms.iter().position(|arm| arm.params.is_empty()) {
+            Some(only) if without == 1 => Operand::Int(only as i64),
+            _ => self.set(Word::Int, Value::Int(Int::ShiftRight, bits, Operand::Int(1))),
+        };
+        self.set(Word::Int, Value::Select(is_number, which, Operand::Int(ctor as i64)))
     }
 
     /// Binds the fields; gives those that refer to something.

@@ -68,7 +68,7 @@ impl<'a> Lower<'a> {
         });
         let body = self.inside(|this| {
             this.bind_carried(params, &locals);
-            let mine = this.counted_params(params);
+            let mine = this.counted_params(params, &locals);
             let (early, late): (Vec<&Column>, Vec<&Column>) =
                 columns.list.iter().partition(|column| this.is_carried_number(&column.row, params));
             this.more_columns(&columns);

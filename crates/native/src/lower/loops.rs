@@ -56,7 +56,7 @@ impl<'a> Lower<'a> {
             for output in &outputs {
                 this.row_destination(output, &parts.body, Operand::Local(index));
             }
-            let mut mine = this.counted_params(params);
+            let mut mine = this.counted_params(params, &locals);
             mine.extend(drained.iter().map(|array| array.row));
             let (early, late): (Vec<&Output>, Vec<&Output>) =
                 outputs.iter().partition(|output| this.is_carried_number(&output.row, params));
@@ -93,6 +93,10 @@ impl<'a> Lower<'a> {
             if let Some(place) = self.start_stable(atom, *param, (body, end), dying) {
                 locals.extend(place.object);
                 self.places.insert(*param, Place::Array(place));
+                continue;
+            }
+            if let Some(local) = self.start_cursor(atom, *param, (body, end), dying) {
+                locals.push(local);
                 continue;
             }
             let value = self.consume(atom, dying);
@@ -139,7 +143,8 @@ impl<'a> Lower<'a> {
     /// What was carried, after the loop.
     pub(super) fn bind_after(&mut self, outs: &[Var], params: &[Var], locals: &[Local]) {
         for ((out, param), local) in outs.iter().zip(params).zip(locals) {
-            self.bind_version(*out, *param, *local);
+            let local = self.end_cursor(*local, self.func.ty(*out));
+            self.bind_version(*out, *param, local);
         }
     }
 
@@ -149,15 +154,19 @@ impl<'a> Lower<'a> {
         row.var().is_some_and(|row| params.contains(&row) && kind(self.func.ty(row)) == Kind::Plain)
     }
 
-    pub(super) fn counted_params(&self, params: &[Var]) -> Vars {
-        params.iter().copied().filter(|param| kind(self.func.ty(*param)) != Kind::Plain).collect()
+    /// The carried values that an iteration owns.
+    pub(super) fn counted_params(&self, params: &[Var], locals: &[Local]) -> Vars {
+        let counted = |(param, local): &(&Var, &Local)| {
+            kind(self.func.ty(**param)) != Kind::Plain && !self.borrowed.contains(local)
+        };
+        params.iter().zip(locals).filter(counted).map(|(param, _)| *param).collect()
     }
 
     /// Carried values for the next iteration. All are computed before the first is set.
     pub(super) fn end_carried(&mut self, given: &[Atom], locals: &[Local], dying: &mut Vars) {
         let mut values = Vec::with_capacity(locals.len());
         for (atom, local) in given.iter().zip(locals) {
-            let value = self.consume(atom, dying);
+            let value = self.give(atom, *local, dying);
             let changes = value != Operand::Local(*local);
             // One value is set at once; several may be each other's old values.
             let value = if changes && locals.len() > 1 {

@@ -1,0 +1,259 @@
+//! A list that one loop makes and another takes apart again becomes arrays: nothing is linked.
+//!
+//! ```text
+//! list = for i < n, l = Nil() { … c = Cons(x, l) yield c }        xs = each i < n { … yield x }
+//! while l = list { is Cons? } do match l { Cons(x, r) { … r } }   for backward i < n, x in xs { … }
+//! ```
+//!
+//! It is taken apart from its end: the other way round. What is collected on that way stands in the order in which it was
+//! collected; if that was backward, it is reversed, and a loop over nothing but what is reversed goes the other way itself.
+
+use crate::fuse::count_uses;
+use rustc_hash::FxHashMap;
+use wengert_base::{Name, Span};
+use wengert_ir::op::{ArrayOp, Loop, Mode, Op, While};
+use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
+
+/// See the module.
+pub(crate) fn run(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        let mut body = std::mem::take(&mut func.body);
+        let mut ctors = FxHashMap::default();
+        body.for_each_stmt(&mut |stmt| {
+            if let (Op::Make { ctor, .. }, [out]) = (&stmt.op, stmt.outs.as_slice()) {
+                ctors.insert(*out, *ctor);
+            }
+        });
+        let mut lists = Lists { uses: count_uses(&body), ctors, reversed: FxHashMap::default() };
+        lists.block(func, &mut body);
+        func.body = body;
+    }
+}
+
+/// What is known of a function.
+struct Lists {
+    /// How often variables are used.
+    uses: FxHashMap<Var, usize>,
+    /// The constructors of variables that are made with one.
+    ctors: FxHashMap<Var, u32>,
+    /// What arrays are the reverse of.
+    reversed: FxHashMap<Var, Atom>,
+}
+
+/// A list that a loop makes: where the loop is, and how it pushes.
+struct Made {
+    at: usize,
+    /// Which of the carried values it is.
+    carried: usize,
+    /// The statement of the body that pushes, and the place of the list among the fields.
+    push: usize,
+    field: usize,
+    ctor: u32,
+}
+
+/// How a loop takes a list apart.
+struct Taken {
+    /// Which of the carried values it is.
+    carried: usize,
+    /// The statement of the body that matches on it, and the result that is the rest.
+    take: usize,
+    rest: usize,
+}
+
+impl Lists {
+    fn block(&mut self, func: &mut Func, block: &mut Block) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let mut out: Vec<Stmt> = Vec::with_capacity(block.stmts.len());
+            for mut stmt in std::mem::take(&mut block.stmts) {
+                for inner in stmt.op.blocks_mut() {
+                    self.block(func, inner);
+                }
+                if let Some((made, taken)) = self.pair(func, &out, &stmt) {
+                    self.join(func, &mut out, (made, taken), stmt);
+                } else {
+                    if let Op::Loop(_) = stmt.op {
+                        self.turn(func, &mut out, stmt);
+                        continue;
+                    }
+                    if let (Op::Array(ArrayOp::Reverse, args), [var]) = (&stmt.op, stmt.outs.as_slice()) {
+                        self.reversed.extend(args.first().map(|array| (*var, array.clone())));
+                    }
+                    out.push(stmt);
+                }
+            }
+            block.stmts = out;
+        });
+    }
+
+    fn once(&self, var: Var) -> bool {
+        self.uses.get(&var) == Some(&1)
+    }
+
+    /// A list that `stmt` takes apart and that one of the statements before makes, for it only.
+    fn pair(&self, func: &Func, before: &[Stmt], stmt: &Stmt) -> Option<(Made, Taken)> {
+        let Op::While(parts) = &stmt.op else { return None };
+        (0..parts.init.len()).find_map(|carried| {
+            let list = parts.init.get(carried)?.var().filter(|list| self.once(*list))?;
+            let at = before.iter().position(|stmt| stmt.outs.contains(&list))?;
+            let made = self.made(func, before, at, list)?;
+            let end = self.end(before, &made)?;
+            let taken = self.taken(func, parts, carried, (&made, end))?;
+            Some((made, taken))
+        })
+    }
+
+    /// How the loop at a place makes a list.
+    fn made(&self, func: &Func, before: &[Stmt], at: usize, list: Var) -> Option<Made> {
+        let stmt = before.get(at)?;
+        let Op::Loop(parts) = &stmt.op else { return None };
+        let carried = stmt.outs.iter().position(|out| *out == list).filter(|i| *i < parts.init.len())?;
+        let param = parts.body.params.get(1 + carried).copied().filter(|param| self.once(*param))?;
+        let next = parts.body.results.get(carried)?.var().filter(|next| self.once(*next))?;
+        let push = parts.body.stmts.iter().position(|stmt| stmt.outs == [next])?;
+        let Op::Make { ctor, fields, .. } = &parts.body.stmts.get(push)?.op else { return None };
+        let field = fields.iter().position(|atom| atom.var() == Some(param))?;
+        let scalars = fields.iter().all(|atom| func.type_of(atom).rank() == 0);
+        (scalars && parts.mode == Mode::Sequence).then_some(Made { at, carried, push, field, ctor: *ctor })
+    }
+
+    /// The constructor at the end of the list.
+    fn end(&self, before: &[Stmt], made: &Made) -> Option<u32> {
+        let Op::Loop(parts) = &before.get(made.at)?.op else { return None };
+        self.ctors.get(&parts.init.get(made.carried)?.var()?).copied()
+    }
+
+    /// How a loop takes apart what it carries there, as long as it is of one constructor and not of the other.
+    fn taken(&self, func: &Func, parts: &While, carried: usize, (made, end): (&Made, u32)) -> Option<Taken> {
+        let asked = parts.cond.params.get(carried)?;
+        let [Stmt { op: Op::Match { on, arms }, outs, .. }] = parts.cond.stmts.as_slice() else {
+            return None;
+        };
+        let answer = |ctor: u32| arms.get(ctor as usize).map(|arm| (arm.stmts.len(), arm.results.as_slice()));
+        let cond_fits = on.var() == Some(*asked)
+            && parts.cond.results.iter().map(Atom::var).eq(outs.iter().map(|out| Some(*out)))
+            && answer(made.ctor) == Some((0, &[Atom::Bool(true)]))
+            && answer(end) == Some((0, &[Atom::Bool(false)]));
+        let param = parts.body.params.get(carried).copied().filter(|param| self.once(*param))?;
+        let is_match = |stmt: &Stmt| matches!(&stmt.op, Op::Match { on, .. } if on.var() == Some(param));
+        let take = parts.body.stmts.iter().position(is_match)?;
+        let stmt = parts.body.stmts.get(take)?;
+        let Op::Match { arms, .. } = &stmt.op else { return None };
+        let next = parts.body.results.get(carried)?.var().filter(|next| self.once(*next))?;
+        let rest = stmt.outs.iter().position(|out| *out == next)?;
+        let arm = arms.get(made.ctor as usize)?;
+        let tail = arm.params.get(made.field).copied().filter(|tail| self.once(*tail))?;
+        let goes_on = arm.results.get(rest)?.var() == Some(tail);
+        let rows = parts.body.results.iter().skip(parts.init.len());
+        let scalars = rows.into_iter().all(|row| func.type_of(row).rank() == 0);
+        (cond_fits && goes_on && scalars).then_some(Taken { carried, take, rest })
+    }
+
+    fn join(&mut self, func: &mut Func, out: &mut Vec<Stmt>, (made, taken): (Made, Taken), stmt: Stmt) {
+        let Stmt { outs, op: Op::While(parts), span } = stmt else { return };
+        let Some((end, backward, len, arrays)) = collect(func, out, &made) else { return };
+        let While { init, cond: _, body } = *parts;
+        let carried = init.len();
+        let index = func.fresh("i".into(), Ty::INT);
+        let Block { mut params, mut stmts, mut results } = body;
+        let took = stmts.remove(taken.take);
+        let Op::Match { mut arms, .. } = took.op else { return };
+        let mut arm = arms.swap_remove(made.ctor as usize);
+        arm.params.remove(made.field);
+        params.remove(taken.carried);
+        results.remove(taken.carried);
+        params.insert(0, index);
+        params.extend(arm.params);
+        arm.results.remove(taken.rest);
+        let mut given = took.outs;
+        given.remove(taken.rest);
+        let copies = given.into_iter().zip(arm.results);
+        let copies = copies.map(|(var, atom)| Stmt { outs: vec![var], op: Op::Copy(atom), span });
+        let inside: Vec<Stmt> = arm.stmts.into_iter().chain(copies).collect();
+        stmts.splice(taken.take..taken.take, inside);
+        let mut init = init;
+        init.remove(taken.carried);
+        let mut outs = outs;
+        let last = outs.remove(taken.carried);
+        let body = Block { params, stmts, results };
+        let rows = outs.split_off((carried - 1).min(outs.len()));
+        let mode = if init.is_empty() { Mode::Each } else { Mode::Sequence };
+        let (rows, turned) = if backward { self.turned(func, &rows, span) } else { (rows, Vec::new()) };
+        outs.extend(rows);
+        let parts = Loop { mode, backward, len, inputs: arrays, init, accs: Vec::new(), body };
+        out.push(Stmt { outs: vec![last], op: Op::Copy(end), span });
+        out.push(Stmt { outs, op: Op::Loop(Box::new(parts)), span });
+        out.extend(turned);
+    }
+
+    /// Variables for what is then reversed.
+    fn turned(&mut self, func: &mut Func, rows: &[Var], span: Span) -> (Vec<Var>, Vec<Stmt>) {
+        let (mut fresh, mut stmts) = (Vec::new(), Vec::new());
+        for row in rows {
+            let info = *func.vars.at(*row);
+            let other = func.fresh(info.name, info.ty);
+            let op = Op::Array(ArrayOp::Reverse, vec![Atom::Var(other)]);
+            self.reversed.insert(*row, Atom::Var(other));
+            stmts.push(Stmt { outs: vec![*row], op, span });
+            fresh.push(other);
+        }
+        (fresh, stmts)
+    }
+
+    /// A loop over nothing but what is reversed goes the other way.
+    fn turn(&mut self, func: &mut Func, out: &mut Vec<Stmt>, mut stmt: Stmt) {
+        let Op::Loop(parts) = &mut stmt.op else { return };
+        let carried = parts.init.len() + parts.accs.len();
+        let rows = stmt.outs.get(carried..).unwrap_or_default().to_vec();
+        let straight: Option<Vec<Atom>> = parts
+            .inputs
+            .iter()
+            .map(|input| {
+                let var = input.var().filter(|var| rows.is_empty() || self.once(*var))?;
+                self.reversed.get(&var).cloned()
+            })
+            .collect();
+        let indexed = parts.body.params.first().is_some_and(|index| self.uses.contains_key(index));
+        match straight {
+            Some(inputs) if !inputs.is_empty() && !indexed && parts.mode != Mode::Reduce => {
+                parts.inputs = inputs;
+                parts.backward = !parts.backward;
+                let (fresh, turned) = self.turned(func, &rows, stmt.span);
+                stmt.outs.truncate(carried);
+                stmt.outs.extend(fresh);
+                out.push(stmt);
+                out.extend(turned);
+            }
+            _ => out.push(stmt),
+        }
+    }
+}
+
+/// Lets the loop that makes a list collect what it pushes: what is at the end of the list, whether the list is gone through
+/// backward, how many there are, and the arrays.
+fn collect(func: &mut Func, out: &mut [Stmt], made: &Made) -> Option<(Atom, bool, Atom, Vec<Atom>)> {
+    let stmt = out.get_mut(made.at)?;
+    let Op::Loop(parts) = &mut stmt.op else { return None };
+    let pushed = parts.body.stmts.remove(made.push);
+    let Op::Make { mut fields, .. } = pushed.op else { return None };
+    fields.remove(made.field);
+    parts.body.params.remove(1 + made.carried);
+    parts.body.results.remove(made.carried);
+    stmt.outs.remove(made.carried);
+    let end = parts.init.remove(made.carried);
+    let mut arrays = Vec::new();
+    for field in &fields {
+        let ty = func.type_of(field);
+        let name: Name = field.var().map_or("items".into(), |var| func.vars.at(var).name);
+        let array = func.fresh(Name::new(&format!("{name}s")), ty.array_of().unwrap_or(ty));
+        stmt.outs.push(array);
+        arrays.push(Atom::Var(array));
+    }
+    parts.body.results.extend(fields);
+    if parts.init.is_empty() && parts.accs.is_empty() {
+        parts.mode = Mode::Each;
+    }
+    Some((end, !parts.backward, parts.len.clone(), arrays))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Which lists become arrays.
+
+use crate::tests::check;
+use expect_test::expect;
+
+const TEXT: &str = r#"
+    data List { Nil() Cons(Real, List, Int) }
+    func f(as: []Real, k: Int) -> (Real, []Real) {
+        n = length(as)
+        nil = Nil()
+        list = for i < n, l = nil, a in as { b = sin(a) c = Cons(b, l, k) yield c }
+        rest, y, ys = while l = list, y = 1.0 {
+            more = match l { Nil() { yield false } Cons(x, r, m) { yield true } }
+            yield more
+        } do l, y {
+            z, s = match l {
+                Nil() { v: Real, e: List = fail("no") yield v, e }
+                Cons(x, r, m) { t = real(m) u = x * y w = u + t yield w, r }
+            }
+            yield s, z, y
+        }
+        q = length(ys)
+        e, zs = for j < q, e = y, p in ys { g = p * e yield g, e }
+        return e, zs
+    }
+    entry f = f"#;
+
+#[test]
+fn lists_between_two_loops_become_arrays() {
+    check(
+        "lists",
+        TEXT,
+        &expect![[r#"
+        data List {
+          Nil()
+          Cons(Real, List, Int)
+        }
+
+        func f(as: []Real, k: Int) -> (Real, []Real) {
+          n = length(as)
+          nil = Nil()
+          bs, ks = each i < n, a in as {
+            b = sin(a)
+            yield b, k
+          }
+          rest = nil
+          y3, ys2 = for backward i2 < n, y2 = 1.0, x2 in bs, m2 in ks {
+            t = real(m2)
+            u = x2 * y2
+            w = u + t
+            z = w
+            yield z, y2
+          }
+          ys = reverse(ys2)
+          q = length(ys)
+          e3, zs = for j < q, e2 = y3, p in ys {
+            g = p * e2
+            yield g, e2
+          }
+          return e3, zs
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn lists_that_are_seen_otherwise_stay() {
+    let changes = [
+        // The list is used twice, is asked about more, ends with another constructor, or is not gone through one by one.
+        (
+            "e, zs = for j",
+            "rest2 = match list { Nil() { yield 0 } Cons(x2, r2, m2) { yield m2 } } e, zs = for j",
+        ),
+        ("Cons(x, r, m) { yield true }", "Cons(x, r, m) { big = x > 9.0 yield big }"),
+        ("nil = Nil()", "end = Nil() nil = Cons(1.0, end, 2)"),
+        ("c = Cons(b, l, k) yield c", "h = Cons(a, l, k) c = Cons(b, h, k) yield c"),
+    ];
+    for (from, to) in changes {
+        assert!(TEXT.contains(from), "{from}");
+        let mut program = wengert_ir::parse(&TEXT.replacen(from, to, 1)).expect("the text is a program");
+        assert_eq!(wengert_ir::verify(&program), Ok(()));
+        let before = wengert_ir::print(&program);
+        super::run(&mut program);
+        assert_eq!(wengert_ir::print(&program), before);
+    }
+}

@@ -1,0 +1,184 @@
+//! What becomes a loop, and what stays.
+
+use crate::tests::check;
+use expect_test::expect;
+
+#[test]
+fn calls_inside_of_expressions_are_a_way_down_and_a_way_up() {
+    let text = r"
+        func raise(x: Real, n: Int) -> Real {
+            done = n == 0
+            p = if done { yield 1.0 } else { m = n - 1 r = raise(x, m) k = real(n) s = r * x q = s + k yield q }
+            return p
+        }
+        entry raise = raise";
+    check(
+        "recursion",
+        text,
+        &expect![[r#"
+        func raise(x: Real, n: Int) -> Real {
+          n4, ns = while n2 = n {
+            done = n2 == 0
+            c = not(done)
+            yield c
+          } do n3 {
+            done2 = n3 == 0
+            m = n3 - 1
+            yield m, n3
+          }
+          done3 = n4 == 0
+          k = length(ns)
+          r2 = for backward i < k, r = 1.0, n5 in ns {
+            k2 = real(n5)
+            s = r * x
+            q = s + k2
+            yield q
+          }
+          return r2
+        }
+
+        entry raise = raise
+    "#]],
+    );
+}
+
+#[test]
+fn calls_at_the_end_keep_nothing() {
+    let text = r"
+        data List { Nil() Cons(Real, List) }
+        func fold(total: Real, xs: List) -> Real {
+            r = match xs { Nil() { yield total } Cons(x, rest) { next = total * x s = fold(next, rest) yield s } }
+            return r
+        }
+        entry fold = fold";
+    check(
+        "recursion",
+        text,
+        &expect![[r#"
+        data List {
+          Nil()
+          Cons(Real, List)
+        }
+
+        func fold(total: Real, xs: List) -> Real {
+          total4, xs4 = while total2 = total, xs2 = xs {
+            c = match xs2 {
+              Nil() {
+                yield false
+              }
+              Cons(x, rest) {
+                yield true
+              }
+            }
+            yield c
+          } do total3, xs3 {
+            t2, d2 = match xs3 {
+              Nil() {
+                t: Real, d: List = fail("the loop is over")
+                yield t, d
+              }
+              Cons(x2, rest2) {
+                next = total3 * x2
+                yield next, rest2
+              }
+            }
+            yield t2, d2
+          }
+          return total4
+        }
+
+        entry fold = fold
+    "#]],
+    );
+}
+
+#[test]
+fn several_calls_are_told_apart_by_a_number() {
+    let text = r"
+        data List { Nil() Cons(Real, List) }
+        func positive(xs: List) -> List {
+            r = match xs {
+                Nil() { n = Nil() yield n }
+                Cons(x, rest) {
+                    c = x > 0.0
+                    l = if c { a = positive(rest) b = Cons(x, a) yield b } else { d = positive(rest) yield d }
+                    yield l
+                }
+            }
+            return r
+        }
+        entry positive = positive";
+    check(
+        "recursion",
+        text,
+        &expect![[r#"
+        data List {
+          Nil()
+          Cons(Real, List)
+        }
+
+        func positive(xs: List) -> List {
+          xs4, calls, xs5 = while xs2 = xs {
+            c = match xs2 {
+              Nil() {
+                yield false
+              }
+              Cons(x, rest) {
+                yield true
+              }
+            }
+            yield c
+          } do xs3 {
+            d3, k3, t3 = match xs3 {
+              Nil() {
+                d: List, k: Int, t: Real = fail("the loop is over")
+                yield d, k, t
+              }
+              Cons(x2, rest2) {
+                c2 = x2 > 0.0
+                d2, k2, t2 = if c2 {
+                  yield rest2, 0, x2
+                } else {
+                  yield rest2, 1, 0.0
+                }
+                yield d2, k2, t2
+              }
+            }
+            yield d3, k3, t3
+          }
+          n = Nil()
+          k4 = length(calls)
+          a2 = for backward i < k4, a = n, call in calls, x3 in xs5 {
+            c3 = call == 0
+            d4 = if c3 {
+              b = Cons(x3, a)
+              yield b
+            } else {
+              yield a
+            }
+            yield d4
+          }
+          return a2
+        }
+
+        entry positive = positive
+    "#]],
+    );
+}
+
+#[test]
+fn what_calls_twice_or_asks_much_stays() {
+    let stays = [
+        "func f(n: Int) -> Int { c = n < 2 r = if c { yield n } else { a = n - 1 x = f(a) b = n - 2 y = f(b) z = x + y yield z } return r } entry f = f",
+        "func f(x: Real) -> Real { s = sin(x) c = s > 0.5 r = if c { yield x } else { y = x + 0.1 z = f(y) yield z } return r } entry f = f",
+        "func f(n: Int, d: Int) -> Int { q = div(n, d) c = q == 0 r = if c { yield n } else { m = n - 1 z = f(m, d) yield z } return r } entry f = f",
+        "func f(n: Int) -> Int { m = n - 1 z = f(m) return z } entry f = f",
+        "func f(n: Int, xs: []Real) -> Real { c = n == 0 r = if c { yield 0.0 } else { m = n - 1 ys = concat(xs, xs) s = f(m, ys) t = sum(xs) u = s + t yield u } return r } entry f = f",
+    ];
+    for text in stays {
+        let mut program = wengert_ir::parse(text).expect("the text is a program");
+        let before = wengert_ir::print(&program);
+        super::run(&mut program);
+        assert_eq!(wengert_ir::print(&program), before);
+    }
+}
