@@ -15,9 +15,11 @@ use crate::{parallel, text};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+use wengert_base::{Diagnostic, Span};
 use wengert_driver::scope::Scope;
-use wengert_driver::{BEYOND, Engine, Input, Options, PASSES, Session, show};
+use wengert_driver::{BEYOND, Engine, Input, Options, PASSES, Session, Units, show};
 use wengert_gen::{Config, GenType};
 
 /// Something that is asked of a program.
@@ -183,16 +185,14 @@ pub fn ways(seed: u64) -> Vec<Way> {
     ]
 }
 
-/// What is known and not compared: in reverse mode of reverse mode, where no pass has simplified the code, a branch that adds to an
-/// array may keep that array for its shape, which the verifier refuses.
-const KNOWN: &str = "is used where it is not only added to";
-
 /// A program with the questions as definitions, checked.
 pub struct Asked {
     /// Where it was checked.
     pub session: Session,
     /// Its definitions.
     pub scope: Scope,
+    /// What was compiled of it.
+    units: Units,
     point: String,
     tangent: String,
 }
@@ -205,7 +205,13 @@ impl Asked {
             return Err(complaints(&report.diagnostics));
         }
         let scope = Scope::of_file(&report.modules);
-        Ok(Asked { session, scope, point: case.point.json(), tangent: case.tangent.json() })
+        Ok(Asked {
+            session,
+            scope,
+            units: Units::default(),
+            point: case.point.json(),
+            tangent: case.tangent.json(),
+        })
     }
 
     /// The arguments of a question, as JSON.
@@ -220,24 +226,30 @@ impl Asked {
     /// The answer of an engine; nothing if it ran into a limit, or leaves the question to the interpreter.
     fn answer(&mut self, question: &Question, options: &Options) -> Option<Answer> {
         let input = Input::Text(self.input(question));
-        match self.session.call_in(&self.scope, question.name, &input, options) {
+        match self.session.call_sharing(&self.scope, question.name, &input, options, &self.units) {
             Ok(evaluated) => {
                 // What the engine leaves to the interpreter is nothing to compare.
                 (evaluated.engine == options.engine).then(|| Ok(text::unsigned(&show(&evaluated.value))))
             }
-            Err(diagnostics) => {
-                let limit = |code: &str| matches!(code, "E0715" | "E0716" | "E0717" | "E0723" | "E0724");
-                if diagnostics.iter().any(|error| {
-                    limit(error.code) || error.message == BEYOND || error.message.contains(KNOWN)
-                }) {
-                    return None;
-                }
-                let place = diagnostics.first().map(|error| error.primary.span);
-                let place = place.filter(|span| !span.is_nowhere()).map(|span| (span.start, span.end));
-                Some(Err(format!("{}{place:?}", complaints(&diagnostics))))
-            }
+            Err(diagnostics) => worded(&diagnostics),
         }
     }
+}
+
+/// How a program failed, with the place; nothing if it ran into a limit, or was left to the interpreter.
+fn worded(diagnostics: &[Diagnostic]) -> Option<Answer> {
+    let limit = |code: &str| matches!(code, "E0715" | "E0716" | "E0717" | "E0723" | "E0724");
+    if diagnostics.iter().any(|error| limit(error.code) || error.message == BEYOND) {
+        return None;
+    }
+    let place = |span: Span| (!span.is_nowhere()).then_some((span.start, span.end));
+    // Through which calls it came there only the interpreter tells.
+    let said = diagnostics.iter().filter(|error| error.is_error()).map(|error| {
+        let more: String = error.notes.iter().chain(&error.help).map(|text| format!("; {text}")).collect();
+        let label = &error.primary.message;
+        format!("{}: {} {label}{more}\nat {:?}\n", error.code, error.message, place(error.primary.span))
+    });
+    Some(Err(said.collect()))
 }
 
 /// The program's text, followed by questions as definitions.
@@ -262,7 +274,7 @@ struct Disagreement {
 /// Disagreements about a case, the first of each way; and how many answers were compared.
 fn judge(case: &Case, ways: &[Way], questions: &[Question]) -> Result<(Vec<Disagreement>, usize), String> {
     let mut asked = Asked::new(case)?;
-    let has_rules = case.program.text().contains("custom_");
+    let has_rules = has_rules(case);
     let in_reverse = uses_reverse_mode(case);
     let interpreter = limits();
     let mut compared = 0;
@@ -309,6 +321,10 @@ fn open(a: &Answer, b: &Answer) -> bool {
     }
 }
 
+fn has_rules(case: &Case) -> bool {
+    case.program.text().contains("custom_")
+}
+
 /// Whether sums may be made in another order inside the program.
 fn uses_reverse_mode(case: &Case) -> bool {
     let text = case.program.text();
@@ -331,6 +347,30 @@ pub struct Findings {
     pub failed: usize,
     /// How many answers were compared.
     pub compared: usize,
+    /// How many programs were tried.
+    pub tried: usize,
+}
+
+impl Findings {
+    /// Both together.
+    pub fn and(mut self, other: Findings) -> Findings {
+        self.reports.extend(other.reports);
+        self.failed += other.failed;
+        self.compared += other.compared;
+        self.tried += other.tried;
+        self
+    }
+
+    fn none() -> Findings {
+        Findings { reports: Vec::new(), failed: 0, compared: 0, tried: 0 }
+    }
+}
+
+/// Whether the time is over in which new programs are tried, if there is such.
+fn is_over() -> bool {
+    static BEGIN: OnceLock<Instant> = OnceLock::new();
+    let begin = BEGIN.get_or_init(Instant::now);
+    begin.elapsed() > Duration::from_secs(setting("WENGERT_DIFFERENTIAL_SECONDS", u64::MAX))
 }
 
 /// A disagreement about a small program.
@@ -351,14 +391,22 @@ pub fn compare(
     let seeds: Vec<u64> = seeds.collect();
     let kinds = Mutex::new(BTreeMap::new());
     let results = parallel::map(&seeds, |seed| {
+        if is_over() {
+            return Findings::none();
+        }
         let config = Config { max_depth: depth(*seed), ..config.clone() };
         let case = case(*seed, &config, entry.clone());
         let ways = ways(*seed);
         let (disagreements, compared) = match judge(&case, &ways, &questions(*seed)) {
             Ok(judged) => judged,
-            Err(error) => return (Some(Report { text: format!("seed {seed}: {error}"), case }), 0, true),
+            Err(error) => {
+                let reports = vec![Report { text: format!("seed {seed}: {error}"), case }];
+                return Findings { reports, failed: 1, compared: 0, tried: 1 };
+            }
         };
-        let Some(first) = disagreements.first() else { return (None, compared, false) };
+        let Some(first) = disagreements.first() else {
+            return Findings { compared, tried: 1, ..Findings::none() };
+        };
         // Shrinking takes long; one of a kind will do.
         let kind = (first.way.split(" without").next().unwrap_or_default().to_string(), first.question);
         let mut kinds = kinds.lock().unwrap_or_else(|e| e.into_inner());
@@ -366,94 +414,103 @@ pub fn compare(
         *count += 1;
         let enough = *count > 1;
         drop(kinds);
-        (if enough { None } else { Some(report(case, first, ways)) }, compared, true)
+        let reports = if enough { Vec::new() } else { vec![report(case, first, ways)] };
+        Findings { reports, failed: 1, compared, tried: 1 }
     });
-    let (mut reports, mut failed, mut compared) = (Vec::new(), 0, 0);
-    for (report, count, fails) in results {
-        reports.extend(report);
-        compared += count;
-        failed += usize::from(fails);
-    }
-    Findings { reports, failed, compared }
+    results.into_iter().fold(Findings::none(), Findings::and)
 }
 
 /// How deep expressions nest. Small programs are quick, large ones have more in them.
 fn depth(seed: u64) -> u32 {
-    if seed % 16 == 15 { 7 } else { 3 + (seed % 4) as u32 }
+    match seed % 64 {
+        63 => 7,
+        15 | 31 | 47 => 6,
+        other => 3 + (other % 3) as u32,
+    }
 }
 
 /// The same for the C compiler, which is slow: several programs make one library.
 pub fn compare_c(config: &Config, seeds: impl Iterator<Item = u64>) -> Findings {
     let seeds: Vec<u64> = seeds.collect();
-    let together: Vec<&[u64]> = seeds.chunks(PROGRAMS_IN_A_LIBRARY).collect();
-    let results = parallel::map(&together, |seeds| {
+    let together: Vec<(usize, &[u64])> = seeds.chunks(PROGRAMS_IN_A_LIBRARY).enumerate().collect();
+    let results = parallel::map(&together, |(turn, seeds)| {
+        if is_over() {
+            return Findings::none();
+        }
         let sized = |seed: u64| Config { max_depth: depth(seed).min(5), ..config.clone() };
         let cases: Vec<Case> = seeds.iter().map(|seed| case(*seed, &sized(*seed), None)).collect();
-        let asked = cases.iter().map(|case| (case, answered(case))).collect::<Vec<_>>();
-        let found = c_ways().iter().map(|way| batch_disagrees(&asked, way)).collect::<Result<Vec<_>, _>>();
-        let compared: usize = asked.iter().map(|(_, questions)| c_ways().len() * questions.len()).sum();
-        if found.as_ref().is_ok_and(|found| found.iter().all(|disagrees| !disagrees)) {
-            return (Vec::new(), compared, 0);
-        }
-        // Which program it is, each by itself tells.
-        let judged = cases.into_iter().map(|case| (judge(&case, &c_ways(), &questions(case.seed)), case));
+        let asked: Vec<(&Case, Vec<(Question, Answer)>)> =
+            cases.iter().map(|case| (case, answered(case))).collect();
+        let [strict, fast, by_parts] = c_ways();
+        let ways = [strict, if turn % 2 == 0 { fast } else { by_parts }];
+        let found: Result<Vec<Vec<usize>>, String> =
+            ways.iter().map(|way| disagreeing(&asked, way)).collect();
+        let compared: usize = asked.iter().map(|(_, questions)| ways.len() * questions.len()).sum();
+        // If they do not even make a library, each by itself tells which it is.
+        let suspects: Vec<usize> = match found {
+            Ok(found) => found.concat(),
+            Err(_) => (0..cases.len()).collect(),
+        };
+        let suspects = cases.into_iter().enumerate().filter(|(place, _)| suspects.contains(place));
         let mut reports = Vec::new();
-        for (judged, case) in judged {
-            match judged {
-                Ok((found, _)) => reports.extend(found.first().map(|first| report(case, first, c_ways()))),
+        for (_, case) in suspects {
+            match judge(&case, &c_ways(), &questions(case.seed)) {
+                Ok((found, _)) => {
+                    reports.extend(found.first().map(|first| report(case, first, c_ways().into())))
+                }
                 Err(error) => reports.push(Report { text: format!("seed {}: {error}", case.seed), case }),
             }
         }
-        let failed = reports.len();
-        (reports, compared, failed)
+        Findings { failed: reports.len(), reports, compared, tried: seeds.len() }
     });
-    let mut findings = Findings { reports: Vec::new(), failed: 0, compared: 0 };
-    for (reports, compared, failed) in results {
-        findings.reports.extend(reports);
-        findings.compared += compared;
-        findings.failed += failed;
-    }
-    findings
+    results.into_iter().fold(Findings::none(), Findings::and)
 }
 
 /// How many programs make one library.
-const PROGRAMS_IN_A_LIBRARY: usize = 4;
+const PROGRAMS_IN_A_LIBRARY: usize = 8;
 
-fn c_ways() -> Vec<Way> {
+fn c_ways() -> [Way; 3] {
     let strict = Options { engine: Engine::C, strict: true, ..limits() };
     let fast = Options { strict: false, ..strict.clone() };
     let by_parts = Options { short_loops: true, threads: 4, ..fast.clone() };
-    vec![
+    [
         Way::by("c strict", strict),
         Way::by("c", fast).rounding(),
         Way::by("c by four threads", by_parts).rounding(),
     ]
 }
 
-/// The questions about a case that the interpreter answers with a value.
+/// The questions about a case that the interpreter answers and the compiler does not leave to it, with the answers.
 fn answered(case: &Case) -> Vec<(Question, Answer)> {
     let Ok(mut asked) = Asked::new(case) else { return Vec::new() };
+    let compiled = Options { engine: Engine::Native, strict: true, ..limits() };
     let answer = |question: Question| {
-        let answer = asked.answer(&question, &limits()).filter(Result::is_ok)?;
-        Some((question, answer))
+        let answer = asked.answer(&question, &limits())?;
+        asked.answer(&question, &compiled).map(|_| (question, answer))
     };
     questions(case.seed).into_iter().filter_map(answer).collect()
 }
 
-/// Whether a way answers otherwise than the interpreter somewhere.
-fn batch_disagrees(asked: &[(&Case, Vec<(Question, Answer)>)], way: &Way) -> Result<bool, String> {
-    let Answering::By(options) = &way.answer else { return Ok(false) };
+/// The cases about which a way answers otherwise than the interpreter.
+fn disagreeing(asked: &[(&Case, Vec<(Question, Answer)>)], way: &Way) -> Result<Vec<usize>, String> {
+    let Answering::By(options) = &way.answer else { return Ok(Vec::new()) };
     let cases: Vec<(&Case, Vec<Question>)> = asked
         .iter()
         .map(|(case, answers)| (*case, answers.iter().map(|(question, _)| *question).collect()))
         .collect();
-    // What is left to the interpreter would be that for all of them: then each is asked by itself.
-    let Some(answers) = batch::Batch::new(&cases)?.answers(options)? else { return Ok(true) };
-    Ok(asked.iter().zip(&answers).any(|((case, expected), found)| {
+    let answers = batch::Batch::new(&cases)?.answers(options)?;
+    let differs = |(case, expected): &(&Case, Vec<(Question, Answer)>), found: &[Option<Answer>]| {
         let exact = !way.rounds && !uses_reverse_mode(case);
-        let mut pairs = expected.iter().zip(found);
-        pairs.any(|((question, expected), found)| !same(expected, found, exact && question.exact))
-    }))
+        let has_rules = has_rules(case);
+        expected.iter().zip(found).any(|((question, expected), found)| {
+            let fine = |found| {
+                same(expected, found, exact && question.exact) || (has_rules && open(expected, found))
+            };
+            !found.as_ref().is_none_or(fine)
+        })
+    };
+    let places = asked.iter().zip(&answers).enumerate();
+    Ok(places.filter(|(_, (asked, found))| differs(asked, found)).map(|(place, _)| place).collect())
 }
 
 /// The case made smaller while the two still disagree, and worded. It is shown at once, for a long run may be ended early.

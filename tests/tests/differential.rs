@@ -1,6 +1,7 @@
 //! Every evaluator gives the same answers about generated programs: see `wengert_tests::differential`.
 //!
-//! `WENGERT_DIFFERENTIAL_CASES` asks for more programs, from the one with the number `WENGERT_DIFFERENTIAL_FROM` on.
+//! `WENGERT_DIFFERENTIAL_CASES` asks for more programs, from the one with the number `WENGERT_DIFFERENTIAL_FROM` on;
+//! `WENGERT_DIFFERENTIAL_SECONDS` says when to begin no more.
 
 use wengert_driver::{Engine, Input, Options};
 use wengert_gen::{Config, GenType};
@@ -22,17 +23,34 @@ fn require_none(findings: &Findings) {
 
 #[test]
 fn every_engine_gives_the_same() {
-    for config in [Config::default(), Config::smooth(), Config::wide()] {
-        let findings = compare(&config, None, from()..from() + cases(16), ways);
-        require_none(&findings);
+    let configs = [Config::default(), Config::smooth(), Config::wide()];
+    let mut found: [Option<Findings>; 3] = [None, None, None];
+    let seeds: Vec<u64> = (from()..from() + cases(16)).collect();
+    for some in seeds.chunks(AT_ONCE) {
+        for (config, found) in configs.iter().zip(&mut found) {
+            let new = compare(config, None, some.iter().copied(), ways);
+            *found = Some(match found.take() {
+                Some(old) => old.and(new),
+                None => new,
+            });
+        }
+    }
+    for findings in found.iter().flatten() {
+        println!("{} programs, {} answers compared", findings.tried, findings.compared);
+        require_none(findings);
         assert!(findings.compared > 16, "programs were put to the test");
     }
 }
 
+/// So many programs of one kind, then of the others.
+const AT_ONCE: usize = 500;
+
 #[test]
 fn the_c_compiler_gives_the_same() {
     if Engine::C.require().is_ok() {
-        require_none(&compare_c(&Config::wide(), from()..from() + cases(24).div_ceil(3)));
+        let findings = compare_c(&Config::wide(), from()..from() + cases(24).div_ceil(3));
+        println!("{} programs, {} answers of C compared", findings.tried, findings.compared);
+        require_none(&findings);
     }
 }
 

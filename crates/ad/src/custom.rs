@@ -145,7 +145,8 @@ fn called(
     }
     let args = linear.iter().map(|of| of.clone().map_or(Arg::Zero(Atom::Unit), Arg::Linear)).collect();
     let own = outs.get(first..first + stmt.outs.len()).unwrap_or_default().to_vec();
-    let call = LinCall { key, residual, checkpoint: false, args, outs };
+    let shapes = vec![false; residual.len()];
+    let call = LinCall { key, residual, shapes, checkpoint: false, args, outs };
     (Lin::Call(Box::new(call)), own)
 }
 

@@ -8,6 +8,7 @@
 //! Positive terms come first, so that no negation is needed where a subtraction does. A tangent that is zero for sure is
 //! no operand: what has none is not computed at all.
 
+use crate::like::Likes;
 use crate::linear::{Arg, Branch, Choice, Lin, LinBlock, LinCall, LinLoop, LinPullback, Ref, Term};
 use crate::transpose::Variant;
 use crate::types::dotted;
@@ -28,6 +29,8 @@ pub(crate) struct Writer<'a, 'c> {
     pub(crate) dots: FxHashMap<Var, Atom>,
     /// The variables of the primal part; `None` if they are those of the function that is written.
     pub(crate) source: Option<&'a Table<Var, VarInfo>>,
+    /// Which of them have the shape of which.
+    pub(crate) likes: &'a Likes,
 }
 
 impl Writer<'_, '_> {
@@ -42,7 +45,8 @@ impl Writer<'_, '_> {
     }
 
     pub(crate) fn primal(&self, atom: &Atom) -> Atom {
-        atom.var().and_then(|var| self.env.get(&var)).unwrap_or(atom).clone()
+        let known = |var| self.env.get(&var).or_else(|| self.env.get(&self.likes.root(var)));
+        atom.var().and_then(known).unwrap_or(atom).clone()
     }
 
     fn primals(&self, atoms: &[Atom]) -> Vec<Atom> {
@@ -317,10 +321,6 @@ impl Writer<'_, '_> {
         self.code.b.open();
         let index = self.code.b.param("i".into(), Ty::INT);
         self.env.extend(parts.index.map(|var| (var, index)));
-        for (var, like) in &parts.shapes {
-            let like = self.primal(like);
-            self.env.insert(*var, like);
-        }
         for carried in &parts.carried {
             let (name, ty) = self.dotted(carried.param);
             let param = self.code.b.param(name, ty);
@@ -446,8 +446,13 @@ impl crate::Ad {
         code.b.set_func_span(func.span);
         code.b.set_span(func.span);
         let (env, tape) = linearized.open(&mut code);
-        let mut writer =
-            Writer { code: &mut code, env, dots: FxHashMap::default(), source: Some(&linearized.vars) };
+        let mut writer = Writer {
+            code: &mut code,
+            env,
+            dots: FxHashMap::default(),
+            source: Some(&linearized.vars),
+            likes: &linearized.likes,
+        };
         for (param, active) in linearized.func.body.params.iter().zip(&key.1) {
             if *active {
                 let (name, ty) = writer.dotted(*param);

@@ -15,6 +15,7 @@
 
 use crate::arrays::Scope;
 use crate::forward::Writer;
+use crate::like::Likes;
 use crate::linear::Lin;
 use crate::types::dotted;
 use crate::{Ad, BEYOND, Code, Key, deep};
@@ -302,7 +303,9 @@ impl Jvp<'_, '_> {
     /// Writes down linear code.
     fn write(&mut self, lins: &[Lin]) {
         let dots = std::mem::take(&mut self.dots);
-        let mut writer = Writer { code: self.code, env: FxHashMap::default(), dots, source: None };
+        let likes = Likes::default();
+        let mut writer =
+            Writer { code: self.code, env: FxHashMap::default(), dots, source: None, likes: &likes };
         lins.iter().for_each(|lin| writer.lin(lin));
         self.dots = writer.dots;
     }

@@ -36,6 +36,7 @@ mod flow;
 mod forward;
 mod jvp;
 mod levels;
+mod like;
 mod linear;
 mod linearity;
 mod linearize;
@@ -135,6 +136,8 @@ struct Ad {
     lives: FxHashMap<(Key, Vec<bool>), Vec<bool>>,
     unsettled_lives: Option<Vec<(Key, Vec<bool>)>>,
     boxes: FxHashMap<Ty, DataId>,
+    /// For a function, which results have the shape of a parameter.
+    alike: FxHashMap<FuncId, Vec<like::Like>>,
     wrapped: FxHashMap<LinearId, Rc<requests::Wrapped>>,
     /// How far the expansion of a function's requests is.
     progress: FxHashMap<FuncId, requests::Progress>,
@@ -176,6 +179,7 @@ impl Ad {
             lives: FxHashMap::default(),
             unsettled_lives: None,
             boxes: FxHashMap::default(),
+            alike: FxHashMap::default(),
             wrapped: FxHashMap::default(),
             progress: FxHashMap::default(),
             levels: FxHashMap::default(),

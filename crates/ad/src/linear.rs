@@ -15,6 +15,7 @@
 //! [`crate::forward`] writes linear code down as IR, [`crate::transpose`] its transpose.
 
 use crate::Key;
+use crate::like::Likes;
 use indexmap::IndexSet;
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Atom, Lie, Stmt, Var};
@@ -140,8 +141,6 @@ pub(crate) struct LinLoop {
     /// What is computed again in each iteration.
     pub(crate) again: Vec<Stmt>,
     pub(crate) rows: Vec<Row>,
-    /// Variables of the body of which only the shape matters, and what has their shape.
-    pub(crate) shapes: Vec<(Var, Atom)>,
     /// Rows of tangents.
     pub(crate) inputs: Vec<(Var, Ref)>,
     pub(crate) carried: Vec<Carried>,
@@ -155,6 +154,8 @@ pub(crate) struct LinCall {
     pub(crate) key: Key,
     /// What the linear part of the function needs; for a checkpoint, the arguments.
     pub(crate) residual: Vec<Atom>,
+    /// Of which of that only the shape is needed.
+    pub(crate) shapes: Vec<bool>,
     pub(crate) checkpoint: bool,
     /// For each parameter, the tangent of the argument if it varies; else a zero at it.
     pub(crate) args: Vec<Arg>,
@@ -215,11 +216,18 @@ impl Arg {
 
 /// Finds the variables of the primal part that linear code mentions and does not bind.
 pub(crate) struct Mentions<'a> {
-    pub(crate) vars: &'a Table<Var, VarInfo>,
+    vars: &'a Table<Var, VarInfo>,
+    likes: &'a Likes,
     pub(crate) found: IndexSet<Var>,
+    /// Those of them of which more than the shape is needed.
+    pub(crate) values: FxHashSet<Var>,
 }
 
-impl Mentions<'_> {
+impl<'a> Mentions<'a> {
+    pub(crate) fn new(vars: &'a Table<Var, VarInfo>, likes: &'a Likes) -> Mentions<'a> {
+        Mentions { vars, likes, found: IndexSet::new(), values: FxHashSet::default() }
+    }
+
     pub(crate) fn block(&mut self, block: &LinBlock) {
         block.stmts.iter().for_each(|lin| self.lin(lin));
         block.results.iter().flatten().for_each(|of| self.of(of));
@@ -227,12 +235,18 @@ impl Mentions<'_> {
 
     fn atom(&mut self, atom: &Atom) {
         self.found.extend(atom.var());
+        self.values.extend(atom.var());
+    }
+
+    /// A variable of which only the shape is needed.
+    fn shape(&mut self, var: Var) {
+        self.found.insert(self.likes.root(var));
     }
 
     /// An operand; the array around an element is needed for its shape.
     fn of(&mut self, of: &Ref) {
         if let Ref::At(array, indices) = of {
-            self.found.insert(*array);
+            self.shape(*array);
             indices.iter().for_each(|index| self.atom(index));
         }
     }
@@ -241,7 +255,7 @@ impl Mentions<'_> {
     fn shaped(&mut self, of: &Ref) {
         self.of(of);
         if self.vars.get(of.base()).is_some_and(|info| info.ty.rank() > 0) {
-            self.found.insert(of.base());
+            self.shape(of.base());
         }
     }
 
@@ -249,10 +263,8 @@ impl Mentions<'_> {
         match arg {
             Arg::Linear(of) => self.of(of),
             Arg::Zero(point) => {
-                let shaped = point.var().and_then(|var| self.vars.get(var)).is_some_and(|v| v.ty.rank() > 0);
-                if shaped {
-                    self.atom(point);
-                }
+                let shaped = |var: &Var| self.vars.get(*var).is_some_and(|info| info.ty.rank() > 0);
+                point.var().filter(shaped).into_iter().for_each(|var| self.shape(var));
             }
             Arg::Fixed(atom) => self.atom(atom),
         }
@@ -293,7 +305,7 @@ impl Mentions<'_> {
                     let Some(out) = out else { continue };
                     let zero = arms.iter().any(|arm| !matches!(arm.block.results.get(i), Some(Some(_))));
                     if zero && self.vars.get(*out).is_some_and(|info| info.ty.rank() > 0) {
-                        self.found.insert(*out);
+                        self.shape(*out);
                     }
                 }
                 for arm in arms {
@@ -314,10 +326,6 @@ impl Mentions<'_> {
                     self.atom(&row.array);
                     bound.insert(row.var);
                 }
-                for (var, like) in &parts.shapes {
-                    self.atom(like);
-                    bound.insert(*var);
-                }
                 self.again(&parts.again, &mut bound);
                 parts.inputs.iter().for_each(|(_, of)| self.of(of));
                 for carried in &parts.carried {
@@ -329,7 +337,12 @@ impl Mentions<'_> {
                 self.inside(&parts.body, bound);
             }
             Lin::Call(call) => {
-                call.residual.iter().for_each(|atom| self.atom(atom));
+                for (atom, shape) in call.residual.iter().zip(&call.shapes) {
+                    match atom.var().filter(|_| *shape) {
+                        Some(var) => self.shape(var),
+                        None => self.atom(atom),
+                    }
+                }
                 for arg in &call.args {
                     self.arg(arg);
                     arg.linear().into_iter().for_each(|of| self.shaped(of));
@@ -358,7 +371,8 @@ impl Mentions<'_> {
                 let vars: Vec<Var> = all.filter_map(Atom::var).collect();
                 let unknown = |var: &Var| self.vars.get(*var).is_some_and(|info| info.ty != Ty::REAL);
                 let vars: Vec<Var> = vars.into_iter().filter(unknown).collect();
-                self.found.extend(vars);
+                self.found.extend(vars.iter().copied());
+                self.values.extend(vars);
                 points.iter().filter_map(|(_, of)| of.as_ref()).for_each(|of| self.of(of));
             }
         }
@@ -368,20 +382,24 @@ impl Mentions<'_> {
     fn again(&mut self, stmts: &[Stmt], bound: &mut FxHashSet<Var>) {
         bound.extend(stmts.iter().flat_map(|stmt| &stmt.outs));
         let operands = stmts.iter().flat_map(|stmt| stmt.op.operand_vars());
-        self.found.extend(operands.filter(|var| !bound.contains(var)));
+        let free: Vec<Var> = operands.filter(|var| !bound.contains(var)).collect();
+        self.found.extend(free.iter().copied());
+        self.values.extend(free);
     }
 
     /// What a nested block mentions and does not bind; and the arrays whose tangents it uses, for their shapes.
     fn inside(&mut self, block: &LinBlock, bound: FxHashSet<Var>) {
-        let mut inner = Mentions { vars: self.vars, found: IndexSet::new() };
+        let mut inner = Mentions::new(self.vars, self.likes);
         inner.block(block);
         let arrays = captured(block).into_iter().filter(|var| {
             self.vars
                 .get(*var)
                 .is_some_and(|info| matches!(info.ty, Ty::Array(Elem::Real | Elem::Data(_), _)))
         });
+        let arrays = arrays.map(|var| self.likes.root(var));
         let found = inner.found.into_iter().chain(arrays).filter(|var| !bound.contains(var));
         self.found.extend(found);
+        self.values.extend(inner.values.into_iter().filter(|var| !bound.contains(var)));
     }
 }
 

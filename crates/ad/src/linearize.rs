@@ -22,9 +22,9 @@ mod repeat;
 mod tape;
 
 use crate::arrays::Scope;
+use crate::like::Likes;
 use crate::linear::{Arg, Lin, LinBlock, LinCall, Mentions, Ref};
 use crate::{Ad, Code, Key, deep};
-use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use wengert_base::Name;
@@ -44,12 +44,16 @@ pub(crate) struct Linearized {
     pub(crate) primal: FuncId,
     /// The variables of the primal part.
     pub(crate) vars: Rc<Table<Var, VarInfo>>,
+    /// Which of them have the shape of which.
+    pub(crate) likes: Rc<Likes>,
     /// The linear part.
     pub(crate) block: LinBlock,
     /// Which results vary.
     pub(crate) results: Vec<bool>,
     /// What the linear part mentions.
     pub(crate) residual: Vec<Var>,
+    /// Of which of that only the shape is needed.
+    pub(crate) shapes: Vec<bool>,
     /// The data type that holds the residual, if the function is recursive or the residual is large.
     pub(crate) tape: Option<DataId>,
     /// The variable of the branch whose constructors those of the tape are, if the whole function is a branch.
@@ -68,17 +72,21 @@ impl Ad {
         let prepared = self.prepare(key);
         let func = &prepared.func;
         let reserved = self.is_recursive(key.0).then(|| self.reserve_tape(key, func));
+        let likes = Rc::new(self.likes(func));
         let mut code = Code::like(self, func, &format!("primal_{}", func.name));
         let mut walk = Linearize {
             code: &mut code,
+            likes: &likes,
             scope: Scope { active: &prepared.active, same: FxHashMap::default(), places: true },
             branches: FxHashMap::default(),
         };
         let mut block = walk.block(&func.body);
         let branches = std::mem::take(&mut walk.branches);
-        let mut mentions = Mentions { vars: &code.b.func().vars, found: IndexSet::new() };
+        let mut mentions = Mentions::new(&code.b.func().vars, &likes);
         mentions.block(&block);
-        let residual: Vec<Var> = mentions.found.into_iter().collect();
+        let Mentions { found, values, .. } = mentions;
+        let residual: Vec<Var> = found.into_iter().collect();
+        let shapes = residual.iter().map(|var| !values.contains(var)).collect();
         let mut results = func.body.results.clone();
         let kept: Vec<Var> = residual.iter().filter(|var| !func.body.params.contains(var)).copied().collect();
         let recursive = reserved.map(|(_, data)| data);
@@ -92,7 +100,7 @@ impl Ad {
         let Code { ad, b } = code;
         let mut made = b.finish(results);
         if let (Some(data), Some(var)) = (tape, branch) {
-            ad.tape_of_branch(&mut made, &mut block, (data, var), &residual);
+            ad.tape_of_branch(&mut made, &mut block, (data, var), &residual, &likes);
         }
         let vars = Rc::new(made.vars.clone());
         let made = crate::tidy::tidy(made, &ad.program);
@@ -107,9 +115,11 @@ impl Ad {
             func: func.clone(),
             primal,
             vars,
+            likes,
             block,
             results: prepared.results.clone(),
             residual,
+            shapes,
             tape,
             branch,
         });
@@ -259,6 +269,7 @@ impl Linearized {
 /// The walk through a function. The primal part has the variables of the function, and more.
 struct Linearize<'a, 'c> {
     code: &'a mut Code<'c>,
+    likes: &'a Likes,
     scope: Scope<'a>,
     /// The variables that hold what the blocks of a branch keep, with their types.
     branches: FxHashMap<Var, DataId>,
@@ -314,22 +325,29 @@ impl Linearize<'_, '_> {
             .collect();
         if checkpoint {
             self.code.b.push(stmt.clone());
-            let residual = args.to_vec();
-            return Lin::Call(Box::new(LinCall { key, residual, checkpoint, args: linear_args, outs }));
+            let (residual, shapes) = (args.to_vec(), vec![false; args.len()]);
+            return Lin::Call(Box::new(LinCall {
+                key,
+                residual,
+                shapes,
+                checkpoint,
+                args: linear_args,
+                outs,
+            }));
         }
         let tape = if self.code.ad.linears.contains_key(&key) {
             None
         } else {
             self.code.ad.tapes.get(&key).copied()
         };
-        let residual = match tape {
+        let (residual, shapes) = match tape {
             // A call of a function that is being linearized.
             Some((primal, data)) => {
                 let tape = self.code.b.fresh("tape".into(), Ty::Scalar(Elem::Data(data)));
                 let outs = stmt.outs.iter().copied().chain([tape]).collect();
                 let op = Op::Call { func: primal, args: args.to_vec(), checkpoint: false };
                 self.code.b.push(Stmt { outs, op, span: stmt.span });
-                vec![Atom::Var(tape)]
+                (vec![Atom::Var(tape)], vec![false])
             }
             None => {
                 let linearized = self.code.ad.linearize(&key);
@@ -347,10 +365,11 @@ impl Linearize<'_, '_> {
                 let outs = stmt.outs.iter().chain(&given).copied().collect();
                 let op = Op::Call { func: linearized.primal, args: args.to_vec(), checkpoint: false };
                 self.code.b.push(Stmt { outs, op, span: stmt.span });
-                linearized.residual_of(args, given.into_iter().map(Atom::Var).collect())
+                let shapes = if linearized.tape.is_some() { vec![false] } else { linearized.shapes.clone() };
+                (linearized.residual_of(args, given.into_iter().map(Atom::Var).collect()), shapes)
             }
         };
-        Lin::Call(Box::new(LinCall { key, residual, checkpoint, args: linear_args, outs }))
+        Lin::Call(Box::new(LinCall { key, residual, shapes, checkpoint, args: linear_args, outs }))
     }
 
     /// What linear code mentions of the variables that `block` binds at its top.
@@ -366,7 +385,7 @@ impl Linearize<'_, '_> {
     }
 
     fn mentions(&self, lin: &LinBlock) -> IndexSet<Var> {
-        let mut mentions = Mentions { vars: &self.code.b.func().vars, found: IndexSet::new() };
+        let mut mentions = Mentions::new(&self.code.b.func().vars, self.likes);
         mentions.block(lin);
         mentions.found
     }

@@ -16,6 +16,7 @@ mod arrays;
 mod control;
 mod live;
 
+use crate::like::Likes;
 use crate::linear::{Arg, Lin, LinBlock, LinCall, LinPullback, Ref, Term};
 use crate::{Ad, Code, Key, deep};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -57,6 +58,8 @@ pub(crate) struct Transposer<'a, 'c> {
     pub(crate) accumulators: FxHashSet<Var>,
     /// The variables of the primal part.
     pub(crate) source: &'a Table<Var, VarInfo>,
+    /// Which of them have the shape of which.
+    pub(crate) likes: &'a Likes,
 }
 
 impl Transposer<'_, '_> {
@@ -71,7 +74,8 @@ impl Transposer<'_, '_> {
     }
 
     pub(crate) fn primal(&self, atom: &Atom) -> Atom {
-        atom.var().and_then(|var| self.env.get(&var)).unwrap_or(atom).clone()
+        let known = |var| self.env.get(&var).or_else(|| self.env.get(&self.likes.root(var)));
+        atom.var().and_then(known).unwrap_or(atom).clone()
     }
 
     pub(crate) fn primals(&self, atoms: &[Atom]) -> Vec<Atom> {
@@ -346,6 +350,7 @@ impl Ad {
             rows: FxHashMap::default(),
             accumulators: FxHashSet::default(),
             source: &linearized.vars,
+            likes: &linearized.likes,
         };
         let active = linearized.block.results.iter().zip(&linearized.func.body.results);
         let active = active.filter_map(|(of, atom)| of.as_ref().map(|of| (of, atom)));

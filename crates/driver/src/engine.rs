@@ -1,7 +1,7 @@
 //! Running linked programs, with the limits of the session.
 
 use crate::compiler::Compiler;
-use crate::native::{self, Target};
+use crate::native::{self, Target, Units};
 use crate::watch::Watch;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -122,6 +122,13 @@ impl Evaluator {
         let mut interp = Interp::new(program, limits);
         interp.set_library_sources(library);
         Evaluator { interp, native, wanted: options.engine, used: options.engine }
+    }
+
+    /// Takes what was made for other calls, and keeps what is made for this one.
+    pub(crate) fn share(&mut self, units: &Units) {
+        if let Some(native) = &mut self.native {
+            native.target.units = Some(units.clone());
+        }
     }
 
     /// Adds definitions.

@@ -46,6 +46,7 @@ pub use build::Build;
 pub use cost::Cost;
 pub use engine::{Engine, Evaluated, Options};
 pub use explain::{all_codes, explain, find_code};
+pub use native::Units;
 pub use repl::{Repl, Reply};
 pub use session::{Input, Report, Session, Signature};
 pub use wengert_calculi as calculi;

@@ -12,7 +12,8 @@ use crate::compiler::Compiler;
 use crate::emit::{self, Stage};
 use crate::engine::{Engine, Options};
 use crate::errors;
-use std::cell::Cell;
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,6 +35,35 @@ pub(crate) struct Target {
     passes: Passes,
     /// Whether machine code is kept on disk.
     cache: bool,
+    /// What was made before machine code, for other targets.
+    pub(crate) units: Option<Units>,
+}
+
+/// What the compiler made of the definitions of one scope, before it is made into machine code: for calls of the same definitions
+/// with other options.
+#[derive(Clone, Debug, Default)]
+pub struct Units(Rc<RefCell<FxHashMap<UnitKey, Result<Unit, Diagnostic>>>>);
+
+/// A definition at its types, with how many arguments it is called with, and the passes that were left out.
+type UnitKey = (Name, Vec<TypeArg>, usize, Vec<String>);
+
+impl Units {
+    /// The one of that definition; made, if it was not yet.
+    fn get(
+        &self,
+        (name, type_args): (Name, &[TypeArg]),
+        arity: usize,
+        passes: &Passes,
+        make: impl FnOnce() -> Result<Unit, Diagnostic>,
+    ) -> Result<Unit, Diagnostic> {
+        let key = (name, type_args.to_vec(), arity, passes.without.clone());
+        if let Some(unit) = self.0.borrow().get(&key) {
+            return unit.clone();
+        }
+        let unit = make();
+        self.0.borrow_mut().insert(key, unit.clone());
+        unit
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +86,7 @@ impl Target {
             Engine::C => Maker::C,
         };
         let manner = Manner { strict: options.strict, short_loops: options.short_loops };
-        Some(Target { maker, manner, passes: passes(options), cache: options.cache })
+        Some(Target { maker, manner, passes: passes(options), cache: options.cache, units: None })
     }
 
     /// Machine code of a definition; from the cache, if it is there.
@@ -74,7 +104,11 @@ impl Target {
         if let Some(native) = known.and_then(|bytes| Native::restore(&bytes, limits.clone())) {
             return Ok(native);
         }
-        let unit = unit(program, entry, library, arity, &self.passes)?;
+        let make = || unit(program, entry, library, arity, &self.passes);
+        let unit = match &self.units {
+            Some(units) => units.get(entry, arity, &self.passes, make)?,
+            None => make()?,
+        };
         if limits.stop.load(Ordering::Relaxed) != 0 {
             // The user asked, or the time was up, while derivatives were made.
             return Err(Fault::Interrupted.diagnostic(Span::NOWHERE));

@@ -12,7 +12,7 @@ use crate::json::guess::{Numbers, default_arg};
 use crate::json::parse::Document;
 use crate::library;
 use crate::modules::{CheckedModule, Modules};
-use crate::native;
+use crate::native::{self, Units};
 use crate::scope::Scope;
 use crate::similar::nearest;
 use std::path::{Path, PathBuf};
@@ -208,11 +208,24 @@ impl Session {
         input: &Input,
         options: &Options,
     ) -> Result<Evaluated, Vec<Diagnostic>> {
+        self.call_sharing(scope, entry, input, options, &Units::default())
+    }
+
+    /// The same, with what the compiler made for other calls in this scope, of whatever engine.
+    pub fn call_sharing(
+        &mut self,
+        scope: &Scope,
+        entry: &str,
+        input: &Input,
+        options: &Options,
+        units: &Units,
+    ) -> Result<Evaluated, Vec<Diagnostic>> {
         let (def, document) = self.called_in(scope, entry, input)?;
         let Arguments { type_args, values, result, .. } =
             arguments(&document, entry, &def.scheme, &scope.program().types, Numbers::Int)
                 .map_err(|error| vec![error])?;
         let mut evaluator = Evaluator::new(scope.program(), self.modules.library_sources(), options);
+        evaluator.share(units);
         let (value, flops) = evaluator.call(def.name, &type_args, values).map_err(|error| vec![error])?;
         let engine = evaluator.used;
         Ok(Evaluated { value, ty: result.to_string(), flops, engine, warnings: Vec::new() })

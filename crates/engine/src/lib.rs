@@ -30,6 +30,7 @@ pub use wengert_lower::{Entry, Layout};
 pub use wengert_opt::{Options as Passes, PASSES};
 
 /// A program in the IR, and how to call it.
+#[derive(Clone, Debug)]
 pub struct Unit {
     /// The program.
     pub program: Program,

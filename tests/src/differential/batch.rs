@@ -1,21 +1,24 @@
 //! Many programs in one library, for engines whose compiler is slow: each program is a module, and the main module's one
-//! function gives the answers of all.
+//! function answers the question whose number it is given.
 
-use super::{Answer, Question, program_text};
+use super::{Answer, Question, program_text, worded};
 use crate::property::{Case, complaints};
 use crate::text;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wengert_driver::{Input, Options, Session, Value};
+use wengert_base::Span;
+use wengert_driver::json::parse::Document;
+use wengert_driver::{Options, Session};
 use wengert_interp::View;
 
 /// Programs in a folder of their own.
 pub struct Batch {
     folder: PathBuf,
-    input: String,
-    /// Questions about each program.
-    asked: Vec<Vec<Question>>,
+    /// The arguments of all questions, as JSON.
+    args: String,
+    /// How many questions there are about each program.
+    asked: Vec<usize>,
 }
 
 impl Batch {
@@ -27,8 +30,9 @@ impl Batch {
         let write =
             |name: String, text: String| fs::write(folder.join(name), text).map_err(|e| e.to_string());
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let (mut main, mut params, mut args, mut shown) =
-            (String::new(), String::new(), Vec::new(), Vec::new());
+        let (mut main, mut params, mut args) = (String::new(), String::new(), Vec::new());
+        let mut answers = String::new();
+        let mut count = 0;
         for (place, (case, questions)) in cases.iter().enumerate() {
             write(format!("p{place}.wg"), program_text(case, questions))?;
             main.push_str(&format!("import \"p{place}.wg\" as p{place}\n"));
@@ -36,28 +40,43 @@ impl Batch {
             args.extend([case.point.json(), case.tangent.json()]);
             for question in questions {
                 let along = if question.along { format!(" t{place}") } else { String::new() };
-                shown.push(format!("  show (p{place}.{} x{place}{along})", question.name));
+                let answer = format!("show (p{place}.{} x{place}{along})", question.name);
+                answers.push_str(&format!("  if question == {count} then {answer} else\n"));
+                count += 1;
             }
         }
-        main.push_str(&format!("\ndef all{params} =\n  [{}]\n", shown.join(",\n").trim_start()));
+        main.push_str(&format!("\ndef all question{params} =\n{answers}  \"\"\n"));
         write("main.wg".into(), main)?;
-        let asked = cases.iter().map(|(_, questions)| questions.clone()).collect();
-        Ok(Batch { folder, input: format!("[{}]", args.join(", ")), asked })
+        let asked = cases.iter().map(|(_, questions)| questions.len()).collect();
+        Ok(Batch { folder, args: args.join(", "), asked })
     }
 
-    /// The answers of an engine, question by question; nothing if it leaves some to the interpreter.
-    pub fn answers(&self, options: &Options) -> Result<Option<Vec<Vec<Answer>>>, String> {
-        let input = Input::Text(self.input.clone());
-        let run = Session::new().run(&self.folder.join("main.wg"), "all", Some(&input), options);
-        let evaluated = run.map_err(|diagnostics| complaints(&diagnostics))?;
-        if evaluated.engine != options.engine {
-            return Ok(None);
-        }
-        let mut texts = strings(&evaluated.value).into_iter();
-        let answers = |questions: &Vec<Question>| {
-            questions.iter().map(|_| Ok(text::unsigned(&texts.next().unwrap_or_default()))).collect()
+    /// The answers of an engine about each program, in the order of the questions; nothing where it has none.
+    pub fn answers(&self, options: &Options) -> Result<Vec<Vec<Option<Answer>>>, String> {
+        let mut session = Session::new();
+        let document = |question: usize| {
+            Document::parse(Span::NOWHERE.source, &format!("[{question}, {}]", self.args))
+                .map_err(|error| complaints(&[error]))
         };
-        Ok(Some(self.asked.iter().map(answers).collect()))
+        let prepared = session.prepare(&self.folder.join("main.wg"), "all", &document(0)?, options);
+        let mut prepared = prepared.map_err(|errors| complaints(&errors))?;
+        let mut answer = |question: usize| -> Result<Option<Answer>, String> {
+            let held = prepared.read(&document(question)?).map_err(|error| complaints(&[error]))?;
+            let held = held.ok_or("the arguments are read otherwise")?;
+            let result = match prepared.call(&held) {
+                Ok(result) => result,
+                Err(error) => return Ok(worded(&[error])),
+            };
+            let value = prepared.value(&result);
+            let View::String(shown) = value.view() else { return Err("no text came out".into()) };
+            Ok(Some(Ok(text::unsigned(&shown))))
+        };
+        let mut next = 0;
+        let mut numbers = |count: usize| {
+            next += count;
+            next - count..next
+        };
+        self.asked.iter().map(|count| numbers(*count).map(&mut answer).collect()).collect()
     }
 }
 
@@ -65,11 +84,4 @@ impl Drop for Batch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
-}
-
-fn strings(value: &Value) -> Vec<String> {
-    let View::Array(items) = value.view() else { return Vec::new() };
-    let text =
-        |item: &Value| if let View::String(text) = item.view() { text.to_string() } else { String::new() };
-    items.iter().map(text).collect()
 }

@@ -14,7 +14,7 @@
 
 use super::Linearize;
 use crate::linear::{Carried, Lin, LinLoop, Row};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Atom, Block, IntOp, Loop, Mode, Op, Stmt, Var, While};
 use wengert_ir::program::VarInfo;
@@ -34,8 +34,6 @@ impl Linearize<'_, '_> {
         let mentioned = self.mentioned(&linear, &body);
         let mut rows: Vec<Row> = Vec::new();
         let mut more: Vec<Var> = Vec::new();
-        let versions = versions(&body, states.get(parts.init.len()..).unwrap_or_default());
-        let mut shapes = Vec::new();
         let mut there: FxHashSet<Var> = inputs.iter().copied().collect();
         there.extend(index);
         let again = crate::again::plan(&body, &mentioned, &there);
@@ -44,14 +42,9 @@ impl Linearize<'_, '_> {
             rows.extend(input.map(|array| Row { var, array: array.clone(), boxed: None }));
         }
         for var in again.kept {
-            if let Some(acc) = versions.get(&var).and_then(|i| parts.accs.get(*i)) {
-                // Of an accumulator only the shape matters, which is that of what it began with.
-                shapes.push((var, acc.clone()));
-            } else {
-                let (row, out) = self.kept_row(var, &mut body, inputs);
-                rows.push(row);
-                more.push(out);
-            }
+            let (row, out) = self.kept_row(var, &mut body, inputs);
+            rows.push(row);
+            more.push(out);
         }
         let mode = if parts.mode == Mode::Reduce { Mode::Sequence } else { parts.mode };
         let outs = stmt.outs.iter().copied().chain(more).collect();
@@ -69,7 +62,6 @@ impl Linearize<'_, '_> {
             index,
             again: again.stmts,
             rows,
-            shapes,
             inputs: tangents,
             carried: self.carried(states, &init, &stmt.outs),
             outputs: self.outputs(&stmt.outs, kept_count),
@@ -158,7 +150,6 @@ impl Linearize<'_, '_> {
             index: None,
             again: again.stmts,
             rows,
-            shapes: Vec::new(),
             inputs: Vec::new(),
             carried: self.carried(&params, parts.init.get(..carried_count).unwrap_or_default(), &stmt.outs),
             outputs: self.outputs(&stmt.outs, carried_count),
@@ -267,26 +258,4 @@ impl Shapes<'_, '_, '_> {
 /// The name of an array of such things.
 fn plural(name: Name) -> Name {
     Name::new(&format!("{name}s"))
-}
-
-/// The accumulators of a loop's body, and what becomes of them by adding: each with its place among the accumulators.
-fn versions(body: &Block, accs: &[Var]) -> FxHashMap<Var, usize> {
-    let mut found: FxHashMap<Var, usize> = accs.iter().enumerate().map(|(i, var)| (*var, i)).collect();
-    let of = |found: &FxHashMap<Var, usize>, atom: &Atom| found.get(&atom.var()?).copied();
-    for stmt in &body.stmts {
-        let outs: Vec<Option<usize>> = match &stmt.op {
-            Op::Copy(x) => vec![of(&found, x)],
-            Op::Array(ArrayOp::AddAt | ArrayOp::ScatterAdd | ArrayOp::Add | ArrayOp::AddProduct(_), args) => {
-                vec![args.iter().find_map(|arg| of(&found, arg))]
-            }
-            Op::Loop(parts) => parts.init.iter().chain(&parts.accs).map(|atom| of(&found, atom)).collect(),
-            Op::If { then, otherwise, .. } => {
-                let both = then.results.iter().zip(&otherwise.results);
-                both.map(|(a, b)| of(&found, a).or_else(|| of(&found, b))).collect()
-            }
-            _ => Vec::new(),
-        };
-        found.extend(stmt.outs.iter().zip(outs).filter_map(|(out, which)| Some((*out, which?))));
-    }
-    found
 }

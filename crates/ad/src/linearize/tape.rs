@@ -7,8 +7,8 @@
 //! Otherwise it has one constructor, and what a branch keeps is a value in it.
 
 use crate::Ad;
+use crate::like::Likes;
 use crate::linear::{Choice, Lin, LinBlock, Mentions};
-use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use wengert_ir::op::{Atom, Block, Op, Var};
 use wengert_ir::program::{Func, VarInfo};
@@ -38,13 +38,14 @@ impl Ad {
         linear: &mut LinBlock,
         (tape, branch): (DataId, Var),
         residual: &[Var],
+        likes: &Likes,
     ) {
         let Ty::Scalar(Elem::Data(data)) = primal.ty(branch) else { return };
         let rest: Vec<Var> = residual.iter().copied().filter(|var| *var != branch).collect();
         let mut more: Vec<Vec<Var>> = Vec::new();
         if let [Lin::Branch(parts)] = linear.stmts.as_mut_slice() {
             for arm in &mut parts.arms {
-                let mut mentions = Mentions { vars: &primal.vars, found: IndexSet::new() };
+                let mut mentions = Mentions::new(&primal.vars, likes);
                 mentions.block(&arm.block);
                 mentions.found.extend(arm.again.iter().flat_map(|stmt| stmt.op.operand_vars()));
                 // An array may be needed for its shape.

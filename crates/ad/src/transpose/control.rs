@@ -165,10 +165,6 @@ impl Transposer<'_, '_> {
         }
         self.accumulators.extend(&plan.sums);
         self.env.extend(plan.parts.index.map(|var| (var, index)));
-        for (var, like) in &plan.parts.shapes {
-            let like = self.primal(like);
-            self.env.insert(*var, like);
-        }
         let mut states = Vec::new();
         for part in &plan.carried {
             let (name, ty) = self.barred(part.param);
