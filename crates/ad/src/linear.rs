@@ -172,6 +172,8 @@ pub(crate) struct LinProduct {
     pub(crate) indices: Vec<Atom>,
     /// Factors, one of each two a tangent.
     pub(crate) pairs: Vec<(Arg, Arg)>,
+    /// Pairs with the same number are of one product of the primal part.
+    pub(crate) groups: Vec<usize>,
 }
 
 impl LinProduct {

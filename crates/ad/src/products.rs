@@ -6,14 +6,17 @@
 //! ```
 //!
 //! All of these are one operation, which adds products of factors that lie one way or the other to what is there
-//! ([`ArrayOp::AddProduct`]); and its derivative is another. The sums are made in the order in which the products of single
-//! numbers would make them.
+//! ([`ArrayOp::AddProduct`]); and its derivative is another, or, if it is of more than two products, loops ([`grouped`]). The sums are
+//! made in the order in which the products of single numbers would make them.
+
+mod grouped;
 
 use crate::Code;
 use crate::arrays::Scope;
 use crate::forward::Writer;
 use crate::linear::{Arg, Lin, LinProduct};
 use crate::transpose::{Place, Transposer};
+use grouped::Group;
 use wengert_ir::op::{ArrayOp, Atom, Lie, Stmt, Var};
 use wengert_ir::ty::{Elem, Ty};
 
@@ -37,20 +40,22 @@ impl Scope<'_> {
             (_, _) => return None,
         };
         code.b.push(stmt.clone());
-        let mut pairs = Vec::new();
-        for pair in factors.chunks(2) {
+        let (mut pairs, mut groups) = (Vec::new(), Vec::new());
+        for (group, pair) in factors.chunks(2).enumerate() {
             let [x, y] = pair else { continue };
             if let Some(of) = self.of(x) {
                 pairs.push((Arg::Linear(of), Arg::Fixed(y.clone())));
+                groups.push(group);
             }
             if let Some(of) = self.of(y) {
                 pairs.push((Arg::Fixed(x.clone()), Arg::Linear(of)));
+                groups.push(group);
             }
         }
         // Of a sum that does not vary the shape is needed only if it is not that of the product.
         let sum = sum.map(|sum| self.arg(sum));
         let sum = sum.filter(|sum| sum.linear().is_some() || !indices.is_empty());
-        Some(vec![Lin::Product(Box::new(LinProduct { out, lie, sum, indices, pairs }))])
+        Some(vec![Lin::Product(Box::new(LinProduct { out, lie, sum, indices, pairs, groups }))])
     }
 }
 
@@ -73,12 +78,18 @@ impl Code<'_> {
 impl Writer<'_, '_> {
     /// The tangent of a product: products with the tangents of the factors.
     pub(crate) fn product(&mut self, product: &LinProduct) {
-        let LinProduct { out, lie, sum, indices, pairs } = product;
+        let LinProduct { out, lie, sum, indices, pairs, groups } = product;
         let there = |this: &Self, arg: &Arg| arg.linear().is_none_or(|of| this.dots.contains_key(&of.base()));
-        let mut factors = Vec::new();
-        for (x, y) in pairs {
+        let mut factors: Vec<Group> = Vec::new();
+        let mut last = None;
+        for ((x, y), group) in pairs.iter().zip(groups) {
             if there(self, x) && there(self, y) {
-                factors.extend([self.arg(x), self.arg(y)]);
+                let pair = (self.arg(x), self.arg(y));
+                match factors.last_mut().filter(|_| last == Some(group)) {
+                    Some(same) => same.push(pair),
+                    None => factors.push(vec![pair]),
+                }
+                last = Some(group);
             }
         }
         let old = match sum {
@@ -89,22 +100,22 @@ impl Writer<'_, '_> {
         let tangent = match (factors.as_slice(), old, sum) {
             ([], None, _) => return,
             ([], Some(old), _) => old,
-            ([..], Some(old), _) => self.added(name, *lie, old, indices, factors),
+            ([..], Some(old), _) => self.added(name, *lie, old, indices, &factors),
             ([..], None, Some(sum)) => {
                 let zeros = self.arg(sum);
-                self.added(name, *lie, zeros, indices, factors)
+                self.added(name, *lie, zeros, indices, &factors)
             }
             // The result itself, where it is at hand, has the shape.
             ([..], None, None) if self.source.is_none() => {
                 let ty = self.info(*out).ty;
                 let zeros = self.code.zero(Some(&Atom::Var(*out)), ty);
-                self.added(name, *lie, zeros, indices, factors)
+                self.added(name, *lie, zeros, indices, &factors)
             }
-            ([x, y, ..], None, None) => {
+            ([group, ..], None, None) => {
+                let Some((x, y)) = group.first() else { return };
                 let zeros = self.code.zero_product(*lie, x, y);
-                self.added(name, *lie, zeros, indices, factors)
+                self.added(name, *lie, zeros, indices, &factors)
             }
-            ([_], None, None) => return,
         };
         self.dots.insert(*out, tangent);
     }
@@ -115,9 +126,13 @@ impl Writer<'_, '_> {
         lie: Lie,
         sum: Atom,
         indices: &[Atom],
-        factors: Vec<Atom>,
+        groups: &[Group],
     ) -> Atom {
         let indices: Vec<Atom> = indices.iter().map(|index| self.primal(index)).collect();
+        if groups.iter().map(Vec::len).sum::<usize>() > 2 {
+            return self.code.add_groups(name, lie, &sum, &indices, groups);
+        }
+        let factors = groups.iter().flatten().flat_map(|(x, y)| [x.clone(), y.clone()]);
         let args: Vec<Atom> = std::iter::once(sum).chain(indices).chain(factors).collect();
         self.code.b.called(name).array(ArrayOp::AddProduct(lie), args)
     }
@@ -126,7 +141,7 @@ impl Writer<'_, '_> {
 impl Transposer<'_, '_> {
     /// The cotangents of the factors: products with the cotangent of the sum.
     pub(crate) fn product(&mut self, product: &LinProduct) {
-        let LinProduct { out, lie, sum, indices, pairs } = product;
+        let LinProduct { out, lie, sum, indices, pairs, groups: _ } = product;
         let Some(whole) = self.take(*out) else { return };
         let mut bar = whole.clone();
         if !indices.is_empty() {

@@ -30,7 +30,7 @@ use std::rc::Rc;
 use wengert_prim::RealOp;
 
 pub(crate) use slots::{
-    add_linear, linear_input, linear_tangent, reverse_input, slots_on, transfer, with_tangents,
+    add_linear, end_linear, linear_input, linear_tangent, reverse_input, slots_on, transfer, with_tangents,
 };
 
 /// How values are perturbed under a tag.

@@ -428,7 +428,7 @@ pub enum ArrayOp {
     MatVec,
     /// Two matrices.
     MatMul,
-    /// Array of reals, indices or none, and factors, two by two (two matrices, a matrix and a vector, or a column and a row):
+    /// Array of reals, indices or none, and factors, two by two, at most four (two matrices, a matrix and a vector, or a column and a row):
     /// the array with the products of each two added in its place. Term by term: of each pair a product as
     /// [`RealOp::MulZero`], the sum of these to the sum so far. Factors that do not fit there, and a place that is not there, add nothing: this never fails.
     AddProduct(Lie),

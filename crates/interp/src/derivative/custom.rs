@@ -72,6 +72,15 @@ fn abandon(mode: &Mode) {
     }
 }
 
+/// The rule has given the tangent. That is before the value is computed: what that does with tangents which a rule around this one was
+/// given is none of this rule's business.
+fn end(mode: &Mode, tangent: &Value) -> Result<(), Failure> {
+    match mode {
+        Mode::Reverse(tape) => perturb::end_linear(tape, tangent),
+        Mode::Forward | Mode::Series(_) => Ok(()),
+    }
+}
+
 /// The rule of `custom_jvp` has given value and tangent.
 struct AfterRule {
     tag: Tag,
@@ -83,6 +92,7 @@ impl Resume for AfterRule {
     fn resume(self: Box<Self>, cx: &mut Context, value: Value) -> Result<Step, Failure> {
         let AfterRule { tag, mode, subject } = *self;
         let (y, tangent) = pair(&value)?;
+        end(&mode, &tangent)?;
         subject.value(cx, &y, Box::new(WithTangent { tag, mode, tangent }))
     }
 
@@ -107,10 +117,6 @@ impl Resume for WithTangent {
             Mode::Series(order) => series::integrate(cx, tag, order, &y, &tangent)?,
         };
         Ok(Step::Done(perturbed))
-    }
-
-    fn abandon(&self) {
-        abandon(&self.mode);
     }
 }
 
@@ -185,6 +191,7 @@ struct AfterTranspose {
 impl Resume for AfterTranspose {
     fn resume(self: Box<Self>, cx: &mut Context, tangent: Value) -> Result<Step, Failure> {
         let AfterTranspose { tag, mode, y, subject } = *self;
+        end(&mode, &tangent)?;
         subject.value(cx, &y, Box::new(WithTangent { tag, mode, tangent }))
     }
 

@@ -206,11 +206,16 @@ impl Zipper for AddLinear<'_> {
     }
 }
 
-/// The value `y` of a custom rule with its tangent `dy`, which must be linear on the tape. The slots that were marked for
-/// the rule lose their mark.
-pub(crate) fn add_linear(cx: &mut Context, tape: &Rc<Tape>, y: &Value, dy: &Value) -> Result<Value, Failure> {
-    walk::map(dy, &mut CheckLinear { tape })?;
+/// A custom rule has given the tangent `dy`, which must be linear on the tape. The slots that were marked for the rule lose their
+/// mark.
+pub(crate) fn end_linear(tape: &Rc<Tape>, dy: &Value) -> Result<(), Failure> {
+    let checked = walk::map(dy, &mut CheckLinear { tape });
     tape.end_linear();
+    checked.map(|_| ())
+}
+
+/// The value `y` with the tangent `dy` that a custom rule gave.
+pub(crate) fn add_linear(cx: &mut Context, tape: &Rc<Tape>, y: &Value, dy: &Value) -> Result<Value, Failure> {
     walk::zip(y, dy, &mut AddLinear { cx, tape })
 }
 

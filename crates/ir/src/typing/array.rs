@@ -190,6 +190,9 @@ impl Typing<'_> {
             [1, 1] if !lie.first && !lie.second => 2,
             _ => return Err(format!("{} and {} are no factors", self.name(first), self.name(second))),
         };
+        if factors.len() > 4 {
+            return Err("there are more than two pairs of factors".into());
+        }
         if place != Ty::Array(Elem::Real, rank) || factors.len() % 2 == 1 {
             return Err(format!("{} is no place for such products", self.name(xs)));
         }

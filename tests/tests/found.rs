@@ -1,0 +1,105 @@
+//! Programs about which two engines once disagreed, made small: now all agree, whatever pass is left out.
+
+use std::path::Path;
+use wengert_driver::scope::Scope;
+use wengert_driver::{Engine, Options, PASSES, Session, show};
+use wengert_tests::property::complaints;
+use wengert_tests::{parallel, text};
+
+/// A program that was found.
+struct Found {
+    /// What was wrong.
+    what: &'static str,
+    definitions: &'static str,
+    expression: &'static str,
+    /// Whether sums are made in the interpreter's order.
+    exact: bool,
+}
+
+const FOUND: &[Found] = &[
+    Found {
+        what: "an accumulator that a called function adds to was kept for its shape",
+        definitions: "def rows z = (jacrev (\\(v : [2]Real) -> build 2 (\\i -> softplus v[1])) [0.5, z])[1]",
+        expression: "grad (\\y -> norm_squared (grad (\\z -> norm_squared (rows z)) y)) 0.5",
+        exact: false,
+    },
+    Found {
+        what: "C: a value of the block around was written down in an inner block",
+        definitions: "def half (u : [1]Real) = 0.5\n\
+            def last x = snd (while_loop (\\(k, _) -> k < 1) (\\(k, v) -> (k + 1, x)) (0, 0.5))\n\
+            def turned x acc = snd (jvp (\\((g, y) : ([1]Real -> Real, Real)) -> atan2 0.5 y) ((half, last x), (half, acc)))\n\
+            def entry (x : Real) : Real = fold (\\acc _ -> turned x acc) 0.5 [0.5, 0.5, 0.5]",
+        expression: "snd (jvp (grad (\\y -> norm_squared (entry y))) (1.5, 1.5))",
+        exact: false,
+    },
+    Found {
+        what: "the second tangent of a product was summed in another order",
+        definitions: "def entry x = sum (matvec [[x, 0.5, x], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5]] [x, 0.5, atan x])",
+        expression: "snd (jvp (\\y -> snd (jvp entry (y, 1.0))) (0.6875, 1.0))",
+        exact: true,
+    },
+    Found {
+        what: "the third tangent of products of matrices was summed in another order",
+        definitions: "def entry x = matmul (matmul [[x, 0.3], [sin x, x]] [[0.7, x], [x, cos x]]) [[x, exp x], [0.1, x]]",
+        expression: "derivative (derivative (derivative entry)) 0.6875",
+        exact: true,
+    },
+    Found {
+        what: "interpreter: a rule inside a rule took away the marks of the outer rule's tangents",
+        definitions: "def inner x v = custom_jvp (\\w -> 0.25 * v) (\\(w, t) -> (0.25 * v, 0.0)) x\n\
+            def entry (x : Real) : Real = custom_jvp (\\v -> 0.25 * v) (jvp (inner x)) x",
+        expression: "(grad entry 0.5, derivative (grad entry) 0.5)",
+        exact: true,
+    },
+];
+
+/// All ways to evaluate, and whether they round as the interpreter does.
+fn ways() -> Vec<(Options, bool)> {
+    let strict = |engine| Options { engine, strict: true, ..Options::default() };
+    let fast = |engine| Options { engine, ..Options::default() };
+    let names: Vec<String> = PASSES.iter().map(|pass| pass.name.to_string()).collect();
+    let mut ways = vec![
+        (strict(Engine::Ir), true),
+        (Options { without: names.clone(), ..strict(Engine::Ir) }, true),
+        (strict(Engine::Native), true),
+        (fast(Engine::Native), false),
+    ];
+    ways.extend(names.into_iter().map(|name| (Options { without: vec![name], ..strict(Engine::Ir) }, true)));
+    if Engine::C.require().is_ok() {
+        ways.extend([(strict(Engine::C), true), (fast(Engine::C), false)]);
+    }
+    ways
+}
+
+#[test]
+fn what_was_found_is_mended() {
+    parallel::check_all("programs", FOUND, |Found { what, definitions, expression, exact }| {
+        let mut session = Session::new();
+        let report = session.check_text("found.wg", definitions, Path::new("."));
+        if report.has_errors() {
+            return Err(format!("{what}: {}", complaints(&report.diagnostics)));
+        }
+        let scope = Scope::of_file(&report.modules);
+        let mut eval = |options: &Options| match session.eval_in(&scope, "it.wg", expression, options) {
+            Ok(evaluated) => text::unsigned(&show(&evaluated.value)),
+            Err(errors) => complaints(&errors),
+        };
+        let expected = eval(&Options::default());
+        if expected.starts_with('E') {
+            return Err(format!("{what}: the interpreter says {expected}"));
+        }
+        for (options, rounds_alike) in ways() {
+            let found = eval(&options);
+            let same = found == expected;
+            if !same && ((*exact && rounds_alike) || !text::close(&expected, &found, 1e-9)) {
+                return Err(format!(
+                    "{what}: {} (strict {}) without {:?} gives {found} instead of {expected}",
+                    options.engine.name(),
+                    options.strict,
+                    options.without
+                ));
+            }
+        }
+        Ok(())
+    });
+}
