@@ -230,6 +230,12 @@ impl<'a> Mentions<'a> {
         Mentions { vars, likes, found: IndexSet::new(), values: FxHashSet::default() }
     }
 
+    /// What the linear part of a function mentions, and of which of that only the shape is needed.
+    pub(crate) fn of_function(mut self, block: &LinBlock) -> (Vec<Var>, Vec<bool>) {
+        self.block(block);
+        self.found.iter().map(|var| (*var, !self.values.contains(var))).unzip()
+    }
+
     pub(crate) fn block(&mut self, block: &LinBlock) {
         block.stmts.iter().for_each(|lin| self.lin(lin));
         block.results.iter().flatten().for_each(|of| self.of(of));

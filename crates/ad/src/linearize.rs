@@ -82,11 +82,7 @@ impl Ad {
         };
         let mut block = walk.block(&func.body);
         let branches = std::mem::take(&mut walk.branches);
-        let mut mentions = Mentions::new(&code.b.func().vars, &likes);
-        mentions.block(&block);
-        let Mentions { found, values, .. } = mentions;
-        let residual: Vec<Var> = found.into_iter().collect();
-        let shapes = residual.iter().map(|var| !values.contains(var)).collect();
+        let (residual, shapes) = Mentions::new(&code.b.func().vars, &likes).of_function(&block);
         let mut results = func.body.results.clone();
         let kept: Vec<Var> = residual.iter().filter(|var| !func.body.params.contains(var)).copied().collect();
         let recursive = reserved.map(|(_, data)| data);
@@ -310,37 +306,27 @@ impl Linearize<'_, '_> {
     fn call(&mut self, stmt: &Stmt, func: FuncId, args: &[Atom], checkpoint: bool) -> Lin {
         let key: Key = (func, self.scope.mask(args));
         let outs = self.outs(&stmt.outs);
-        let linear: Vec<Arg> = args
-            .iter()
-            .zip(&key.1)
-            .map(|(arg, active)| if *active { self.scope.arg(arg) } else { Arg::Fixed(arg.clone()) })
-            .collect();
-        let linear_args = linear
-            .into_iter()
-            .map(|arg| match arg {
-                // What does not vary is no operand of the linear part.
-                Arg::Fixed(_) => Arg::Zero(Atom::Unit),
-                other => other,
-            })
-            .collect();
-        if checkpoint {
-            self.code.b.push(stmt.clone());
-            let (residual, shapes) = (args.to_vec(), vec![false; args.len()]);
-            return Lin::Call(Box::new(LinCall {
-                key,
-                residual,
-                shapes,
-                checkpoint,
-                args: linear_args,
-                outs,
-            }));
-        }
-        let tape = if self.code.ad.linears.contains_key(&key) {
-            None
-        } else {
-            self.code.ad.tapes.get(&key).copied()
+        // What does not vary is no operand of the linear part.
+        let linear = |(arg, active): (&Atom, &bool)| match self.scope.arg(arg) {
+            Arg::Linear(of) if *active => Arg::Linear(of),
+            Arg::Zero(point) if *active => Arg::Zero(point),
+            _ => Arg::Zero(Atom::Unit),
         };
-        let (residual, shapes) = match tape {
+        let linear_args: Vec<Arg> = args.iter().zip(&key.1).map(linear).collect();
+        let (residual, shapes) = if checkpoint {
+            self.code.b.push(stmt.clone());
+            (args.to_vec(), vec![false; args.len()])
+        } else {
+            self.call_primal(stmt, &key, args)
+        };
+        Lin::Call(Box::new(LinCall { key, residual, shapes, checkpoint, args: linear_args, outs }))
+    }
+
+    /// Appends the call of the primal part of a function: its residual, and of which of that only the shape is needed.
+    fn call_primal(&mut self, stmt: &Stmt, key: &Key, args: &[Atom]) -> (Vec<Atom>, Vec<bool>) {
+        let tape =
+            if self.code.ad.linears.contains_key(key) { None } else { self.code.ad.tapes.get(key).copied() };
+        match tape {
             // A call of a function that is being linearized.
             Some((primal, data)) => {
                 let tape = self.code.b.fresh("tape".into(), Ty::Scalar(Elem::Data(data)));
@@ -350,7 +336,7 @@ impl Linearize<'_, '_> {
                 (vec![Atom::Var(tape)], vec![false])
             }
             None => {
-                let linearized = self.code.ad.linearize(&key);
+                let linearized = self.code.ad.linearize(key);
                 let params = &linearized.func.body.params;
                 let mut given = Vec::new();
                 match linearized.tape {
@@ -368,8 +354,7 @@ impl Linearize<'_, '_> {
                 let shapes = if linearized.tape.is_some() { vec![false] } else { linearized.shapes.clone() };
                 (linearized.residual_of(args, given.into_iter().map(Atom::Var).collect()), shapes)
             }
-        };
-        Lin::Call(Box::new(LinCall { key, residual, shapes, checkpoint, args: linear_args, outs }))
+        }
     }
 
     /// What linear code mentions of the variables that `block` binds at its top.
