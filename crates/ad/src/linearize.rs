@@ -25,6 +25,7 @@ use crate::arrays::Scope;
 use crate::like::Likes;
 use crate::linear::{Arg, Lin, LinBlock, LinCall, Mentions, Ref};
 use crate::{Ad, Code, Key, deep};
+use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use wengert_base::Name;
