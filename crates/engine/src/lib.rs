@@ -66,6 +66,10 @@ pub fn lower(
     let mut unit = Unit { program: lowered.program, entry: lowered.entry, settled: false };
     verify(&unit.program, "lowering")?;
     optimize(&mut unit, passes, "the optimizer")?;
+    if let Some(settled) = wengert_opt::unroll(&mut unit.program, passes) {
+        unit.settled = settled;
+        optimized(&mut unit, "the optimizer of leaves")?;
+    }
     Ok(unit)
 }
 
@@ -107,6 +111,10 @@ pub fn always_beyond(unit: &Unit) -> bool {
 
 fn optimize(unit: &mut Unit, passes: &Passes, stage: &str) -> Result<(), Error> {
     unit.settled = wengert_opt::optimize(&mut unit.program, passes);
+    optimized(unit, stage)
+}
+
+fn optimized(unit: &mut Unit, stage: &str) -> Result<(), Error> {
     verify(&unit.program, stage)?;
     // The optimizer drops functions and numbers the others anew.
     if let Some(func) = unit.program.entries.values().next() {

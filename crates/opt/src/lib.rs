@@ -20,6 +20,7 @@ mod fuse;
 mod hoist;
 mod inline;
 mod known;
+mod leaves;
 mod linear;
 mod lists;
 mod live;
@@ -48,8 +49,8 @@ pub struct Pass {
     pub run: fn(&mut Program),
 }
 
-/// So many passes at the end of the list are done once, after all rounds.
-const LAST: usize = 1;
+/// So many passes at the end of the list are in no round: the first of them is done after all rounds.
+const LAST: usize = 2;
 
 /// All passes, in the order in which a round does them.
 pub const PASSES: &[Pass] = &[
@@ -132,6 +133,13 @@ pub const PASSES: &[Pass] = &[
         run: dce::run,
     },
     Pass { name: "strong", what: "what is multiplied with a strong zero is not computed", run: strong::run },
+    Pass {
+        name: "leaves",
+        what: "recursion that branches looks for leaves before it calls itself (once, before derivatives are made)",
+        run: |program| {
+            leaves::run(program);
+        },
+    },
 ];
 
 /// What to do.
@@ -165,8 +173,15 @@ pub fn optimize(program: &mut Program, options: &Options) -> bool {
         }
         before = after;
     }
-    run(last);
+    run(last.get(..1).unwrap_or_default());
     settled
+}
+
+/// Unrolls recursion once, as far as it pays: before derivatives are made. If there was something to do, gives what
+/// [`optimize`] gives.
+pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
+    let wanted = !options.without.iter().any(|name| name == "leaves");
+    (wanted && leaves::run(program)).then(|| optimize(program, options))
 }
 
 /// Optimizes a program further, where its numbers need not be to the last bit what they are elsewhere.

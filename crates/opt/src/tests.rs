@@ -2,6 +2,7 @@
 
 mod cases;
 mod flow;
+mod leaves;
 mod loops;
 mod needed;
 mod sizes;
