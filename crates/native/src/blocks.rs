@@ -26,7 +26,7 @@ use plan::{Plan, Source};
 use wengert_ir::op::Compare;
 
 /// Loops with fewer iterations are not worth it.
-const SHORT: i64 = 32;
+const SHORT: i64 = 8;
 /// Strips are such that all their buffers have about so many numbers.
 const BUFFERS: usize = 4096;
 /// And between these.

@@ -247,7 +247,7 @@ fn the_example_is_cut_as_the_page_says() {
             o6 = alloc(i5)
             o6[1] = i2
             p7 = &o6[2]
-            i26 = i2 >= 32
+            i26 = i2 >= 8
             if i26 {
                 p17 = scratch(1024)
                 p12 = &p17[0]
