@@ -10,6 +10,7 @@ mod body;
 mod choices;
 mod keep;
 mod lanes;
+mod once;
 mod real;
 mod value;
 mod vector;
@@ -24,12 +25,13 @@ use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
     AbiParam, Function, InstBuilder, MemFlagsData, Signature, Type, UserFuncName, types,
 };
+use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{FuncId as ModuleFunc, Linkage, Module, default_libcall_names};
 use keep::Made;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Id, Table};
 
@@ -108,6 +110,9 @@ struct Compiler<'a> {
     parts: FxHashMap<FuncId, ModuleFunc>,
     /// Machine code to be kept, as long as all of it can be.
     made: Option<Vec<Made>>,
+    /// Functions of which machine code is made with less care, and the machine for those.
+    once: FxHashSet<FuncId>,
+    plain: Option<OwnedTargetIsa>,
 }
 
 /// A failure of the code generator; it is a bug.
@@ -119,18 +124,23 @@ fn internal(error: impl std::fmt::Display) -> String {
 /// over less than 2 GiB, and pieces of memory that the system gives one by one may lie further apart.
 const ROOM: [usize; 3] = [1 << 30, 1 << 28, 1 << 26];
 
-/// An empty module that knows the runtime.
-fn module(math: Math) -> Result<JITModule, String> {
+/// The machine, and how much care is taken of the code for it.
+fn isa(care: &str) -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
     for (name, value) in [
         ("use_colocated_libcalls", "false"),
         ("is_pic", "false"),
-        ("opt_level", "speed"),
+        ("opt_level", care),
         ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
     ] {
         flags.set(name, value).map_err(internal)?;
     }
-    let isa = cranelift_native::builder()?.finish(settings::Flags::new(flags)).map_err(internal)?;
+    cranelift_native::builder()?.finish(settings::Flags::new(flags)).map_err(internal)
+}
+
+/// An empty module that knows the runtime.
+fn module(math: Math) -> Result<JITModule, String> {
+    let isa = isa("speed")?;
     let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
     if let Some(room) = ROOM.into_iter().find_map(|bytes| ArenaMemoryProvider::new_with_size(bytes).ok()) {
         builder.memory_provider(Box::new(room));
@@ -150,6 +160,7 @@ fn module(math: Math) -> Result<JITModule, String> {
 impl<'a> Compiler<'a> {
     fn new(program: &'a Program, math: Math) -> Result<Compiler<'a>, String> {
         let mut module = module(math)?;
+        let once = once::once(program);
         let mut imports = FxHashMap::default();
         for (name, params, result) in signatures() {
             let mut signature = module.make_signature();
@@ -174,21 +185,24 @@ impl<'a> Compiler<'a> {
             parts: FxHashMap::default(),
             kinds: Vec::new(),
             made: Some(Vec::new()),
+            plain: if once.is_empty() { None } else { Some(isa("none")?) },
+            once,
         })
     }
 
     fn function(&mut self, id: FuncId, func: &Func) -> Result<(), String> {
         let mut context = self.build(id, func);
-        self.define(*self.funcs.at(id), &mut context)
+        let isa = self.plain.as_deref().filter(|_| self.once.contains(&id));
+        let made = keep::define(&mut self.module, isa, *self.funcs.at(id), &mut context)?;
+        self.keep(made);
+        Ok(())
     }
 
-    fn define(&mut self, id: ModuleFunc, context: &mut Context) -> Result<(), String> {
-        let made = keep::define(&mut self.module, id, context)?;
+    fn keep(&mut self, made: Option<Made>) {
         self.made = self.made.take().zip(made).map(|(mut all, made)| {
             all.push(made);
             all
         });
-        Ok(())
     }
 
     fn build(&mut self, id: FuncId, func: &Func) -> Context {
@@ -234,7 +248,8 @@ impl<'a> Compiler<'a> {
         }
         builder.ins().return_(&[]);
         builder.finalize(self.module.target_config());
-        self.define(wrapper, &mut context)?;
+        let made = keep::define(&mut self.module, None, wrapper, &mut context)?;
+        self.keep(made);
         Ok(wrapper)
     }
 

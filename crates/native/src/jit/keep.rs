@@ -8,6 +8,7 @@ use crate::{saved_enum, saved_struct};
 use cranelift_codegen::Context;
 use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::isa::TargetIsa;
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId as ModuleFunc, Linkage, Module, ModuleReloc, ModuleRelocTarget};
 use wengert_ir::program::FuncId;
@@ -80,16 +81,18 @@ impl Place {
     }
 }
 
-/// Makes machine code of a function, and puts it where it is run. Gives it to be kept, if it can be.
+/// Makes machine code of a function, for another machine than the module's if one is given, and puts it where it is run. Gives
+/// it to be kept, if it can be.
 pub(super) fn define(
     module: &mut JITModule,
+    other: Option<&dyn TargetIsa>,
     id: ModuleFunc,
     context: &mut Context,
 ) -> Result<Option<Made>, String> {
     let function_alignment = u64::from(module.isa().function_alignment().minimum);
     let symbol_alignment = module.isa().symbol_alignment();
     context
-        .compile(module.isa(), &mut ControlPlane::default())
+        .compile(other.unwrap_or(module.isa()), &mut ControlPlane::default())
         .map_err(|error| format!("{:?}", error.inner))?;
     let Some(compiled) = context.compiled_code() else { return Err("there is no code".into()) };
     let alignment = u64::from(compiled.buffer.alignment).max(function_alignment).max(symbol_alignment);

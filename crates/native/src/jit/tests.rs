@@ -369,3 +369,33 @@ fn strong_zeros_are_looked_for_only_if_something_is_no_number() {
     assert_eq!((quick(Math::Fast), quick(Math::Strict)), (1, 0));
     agrees(STRONG, 1, 0);
 }
+
+#[test]
+fn what_runs_once_in_a_large_program_is_made_with_less_care() {
+    use std::fmt::Write as _;
+    // `f0` runs once, `g` in a loop, `h` is called by that, `f1` has a loop of its own.
+    let many: String = (0..800).map(|k| format!("a{} = a{k} * x b{k} = a{k} + 1.0 ", k + 1)).collect();
+    let mut text = String::new();
+    let _ = write!(
+        text,
+        "func h(x: Real) -> Real {{ y = sin(x) return y }} func g(x: Real) -> Real {{ y = h(x) return y }} "
+    );
+    let _ = write!(text, "func f0(x: Real) -> Real {{ a0 = x + 1.0 {many} return a800 }} ");
+    let _ = write!(
+        text,
+        "func f1(x: Real, n: Int) -> Real {{ z = f0(x) y2 = for i < n, y = z {{ t = g(y) yield t }} return y2 }} entry f1 = f1"
+    );
+    let once = |text: &str| {
+        let loops = crate::lower::lower(&program(text));
+        let mut names: Vec<String> = super::once::once(&loops)
+            .into_iter()
+            .filter_map(|id| loops.funcs.get(id).map(|func| func.name.to_string()))
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(once(&text), ["f0"]);
+    assert_eq!(once(&text.replace("i < n", "i < 9")), ["f0", "f1", "g", "h"]);
+    // A small program has all the care.
+    assert_eq!(once(&text.replace(&many, "a800 = a0 * x ")), [""; 0]);
+}
