@@ -113,7 +113,7 @@ fn is_simple(op: &Op) -> bool {
     )
 }
 
-/// How often a block calls a function; calls in loops count for many.
+/// How often a block calls a function at most, on one way through it; calls in loops count for many.
 fn calls(block: &Block, id: FuncId, in_loop: bool) -> usize {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let mut count = 0;
@@ -124,7 +124,8 @@ fn calls(block: &Block, id: FuncId, in_loop: bool) -> usize {
                 }
                 op => {
                     let repeats = in_loop || matches!(op, Op::Loop(_) | Op::While(_));
-                    count += op.blocks().into_iter().map(|inner| calls(inner, id, repeats)).sum::<usize>();
+                    let inside = op.blocks().into_iter().map(|inner| calls(inner, id, repeats));
+                    count += inside.max().unwrap_or(0);
                 }
             }
         }

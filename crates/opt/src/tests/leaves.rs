@@ -19,7 +19,10 @@ fn recursion_that_branches_looks_for_leaves_first() {
             return r, s
         }
         entry fib = fib";
-    check("leaves", text, &expect![[r#"
+    check(
+        "leaves",
+        text,
+        &expect![[r#"
         func fib(n: Int, x: Real) -> (Int, Real) {
           c = n < 2
           r, s = if c {
@@ -51,7 +54,8 @@ fn recursion_that_branches_looks_for_leaves_first() {
         }
 
         entry fib = fib
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -73,7 +77,10 @@ fn the_list_of_a_leaf_is_not_made() {
             return r
         }
         entry f = f";
-    check("leaves", text, &expect![[r#"
+    check(
+        "leaves",
+        text,
+        &expect![[r#"
         func f(xs: []Int, a: []Real) -> Real {
           n = length(xs)
           c = n == 1
@@ -109,12 +116,13 @@ fn the_list_of_a_leaf_is_not_made() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn other_recursion_is_left_as_it_is() {
-    // One call leads to one leaf; a leaf that is much work; a list that is used again.
+    // One call leads to one leaf, also if there is another one instead; a leaf that is much work; a list that is used again.
     for (text, changes) in [
         (
             "func f(n: Int) -> Int { c = n == 0 r = if c { yield 1 } else { m = n - 1 s = f(m) t = s * n yield t } return r } entry f = f",
