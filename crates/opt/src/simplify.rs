@@ -48,6 +48,7 @@ impl Forward for Simplifier {
         if let Some(results) = self.branch(func, out, stmt) {
             return Some(results);
         }
+        self.common(stmt);
         if let Some(result) = self.known(func, &stmt.op) {
             return Some(vec![result]);
         }
@@ -143,6 +144,31 @@ impl Simplifier {
             return Some(stmt.outs.iter().map(|var| any(func.ty(*var))).collect());
         }
         Some(results)
+    }
+
+    /// What all blocks of a branch give that return is known after it.
+    fn common(&mut self, stmt: &Stmt) {
+        let arms: Vec<&Block> = match &stmt.op {
+            Op::If { .. } | Op::Match { .. } => stmt.op.blocks(),
+            _ => return,
+        };
+        let returns = |arm: &&Block| !arm.stmts.iter().any(|stmt| stmt.op.never_returns());
+        let returning: Vec<&Block> = arms.into_iter().filter(returns).collect();
+        let inside = |var: Var| {
+            let binds = |stmt: &Stmt| stmt.outs.contains(&var);
+            returning.iter().any(|arm| arm.params.contains(&var) || arm.stmts.iter().any(binds))
+        };
+        for (place, out) in stmt.outs.iter().enumerate() {
+            let mut given = returning.iter().map(|arm| {
+                let mut atom = arm.results.get(place).cloned();
+                atom.iter_mut().for_each(|atom| self.names.replace(atom));
+                atom
+            });
+            let Some(Some(first)) = given.next() else { continue };
+            if given.all(|other| other.as_ref() == Some(&first)) && !first.var().is_some_and(inside) {
+                self.names.set(*out, first);
+            }
+        }
     }
 
     /// An operation whose result is an operand.

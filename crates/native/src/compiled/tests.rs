@@ -429,6 +429,27 @@ fn tapes_are_freed_as_they_are_taken_apart_unless_somebody_else_has_them() {
 }
 
 #[test]
+fn of_units_there_is_only_the_count_unless_somebody_looks_at_them() {
+    let text = r"
+        func f(n: Int) -> (Int, Int) {
+            m, k, us = while m = n, k = 0 { c = m > 0 yield c } do m, k { a = m - 1 b = k + 2 yield a, b, () }
+            p = length(us)
+            return k, p
+        }
+        entry f = f";
+    let loops =
+        |text: &str| crate::loops::print(&crate::lower::lower(&wengert_ir::parse(text).expect("a program")));
+    assert!(!loops(text).contains("] = 0"), "{}", loops(text));
+    gives(text, &[Value::Int(100)], &[Value::Int(200), Value::Int(100)]);
+    gives(text, &[Value::Int(0)], &[Value::Int(0), Value::Int(0)]);
+    let seen = text.replace("-> (Int, Int)", "-> (Int, []Unit)").replace("return k, p", "return p, us");
+    assert!(loops(&seen).contains("] = 0"), "{}", loops(&seen));
+    // The count is limited by the memory that there would have to be.
+    let endless = text.replace("c = m > 0", "c = m > -1").replace("a = m - 1", "a = m + 1");
+    assert!(matches!(fault(&endless, &[Value::Int(1)]), Fault::Memory { .. }));
+}
+
+#[test]
 fn what_somebody_else_keeps_is_walked_through_without_counting() {
     let text = r#"
         data List { Nil() Cons(Real, List) }

@@ -2,14 +2,15 @@
 //!
 //! What gets a number (or a reference) in each iteration is a *column*. All columns of a loop are as long as each other: they have one
 //! count, and room for as many, and grow together by doubling. Room for the first few rows is there from the start. Arrays of
-//! rows grow one by one: the size of a row is known when there is one.
+//! rows grow one by one: the size of a row is known when there is one. Of a column of `()` of which nothing but the length is
+//! asked there is the count only, and a look now and then whether there would be memory for it.
 
 use super::loops::split;
 use super::uses::Vars;
-use super::{Lower, Operand, Place, Stmt, Value, Word, kind};
+use super::{ArrayPlace, Lower, Operand, Place, Stmt, Value, Word, kind};
 use crate::loops::{Int, Local, Runtime};
-use wengert_ir::op::{Compare, While};
-use wengert_ir::{Atom, Elem, Var};
+use wengert_ir::op::{ArrayOp, Compare, Op, While};
+use wengert_ir::{Atom, Elem, Ty, Var};
 
 /// The first rows of a column: with its header it is an object of 16 words.
 const FIRST: i64 = 14;
@@ -29,7 +30,8 @@ struct Columns {
 struct Column {
     out: Var,
     row: Atom,
-    object: Local,
+    /// Nothing if only the count matters.
+    object: Option<Local>,
 }
 
 /// An output with an array for each iteration.
@@ -83,11 +85,32 @@ impl<'a> Lower<'a> {
         self.emit(Stmt::While { head, cond: Operand::Local(cond), body });
         self.bind_after(outs, params, &locals);
         for column in columns.list {
-            self.finish_growing(column.out, column.object, columns.count);
+            match column.object {
+                Some(object) => self.finish_growing(column.out, object, columns.count),
+                None => {
+                    let dims = vec![Operand::Local(columns.count)];
+                    let place = ArrayPlace { object: None, first: Operand::Int(0), dims, elem: Elem::Unit };
+                    self.places.insert(column.out, Place::Array(place));
+                }
+            }
         }
         for grown in grown {
             self.finish_growing(grown.out, grown.object, grown.count);
         }
+    }
+
+    /// Whether nothing but the length matters of an array of `()`.
+    fn only_counts(&self, out: Var) -> bool {
+        let mut others = self.func.ty(out) != Ty::Array(Elem::Unit, 1);
+        let mut look = |atoms: &[Atom]| others = others || atoms.iter().any(|atom| atom.var() == Some(out));
+        look(&self.func.body.results);
+        self.func.body.for_each_stmt(&mut |stmt| {
+            if !matches!(stmt.op, Op::Array(ArrayOp::Length(_), _)) {
+                stmt.op.for_each_atom(&mut |atom| look(std::slice::from_ref(atom)));
+            }
+            stmt.op.blocks().into_iter().for_each(|block| look(&block.results));
+        });
+        !others
     }
 
     /// The columns among outputs, with room for a few rows.
@@ -97,9 +120,12 @@ impl<'a> Lower<'a> {
             outs.iter().zip(rows).filter(|(out, _)| self.func.ty(**out).rank() == 1).collect();
         let mut list = Vec::with_capacity(scalars.len());
         for (out, row) in scalars {
-            let object = self.made.fresh(Word::Ref);
-            let made = self.alloc_array(&[Operand::Int(FIRST)]);
-            self.emit(Stmt::Set(object, Value::Copy(made)));
+            let object = (!self.only_counts(*out)).then(|| {
+                let object = self.made.fresh(Word::Ref);
+                let made = self.alloc_array(&[Operand::Int(FIRST)]);
+                self.emit(Stmt::Set(object, Value::Copy(made)));
+                object
+            });
             list.push(Column { out: *out, row: row.clone(), object });
         }
         if !list.is_empty() {
@@ -119,7 +145,13 @@ impl<'a> Lower<'a> {
         let more = self.apart(|this| {
             let twice = this.int(Int::Mul, room, Operand::Int(2));
             for column in &columns.list {
-                this.move_to_larger((column.out, column.object), &[twice], count);
+                match column.object {
+                    Some(object) => this.move_to_larger((column.out, object), &[twice], count),
+                    None => {
+                        let room = this.alloc_array(&[twice]);
+                        this.emit(Stmt::Free(room, kind(this.func.ty(column.out))));
+                    }
+                }
             }
             this.emit(Stmt::Set(columns.room, Value::Copy(twice)));
         });
@@ -127,8 +159,9 @@ impl<'a> Lower<'a> {
     }
 
     fn put_in_column(&mut self, column: &Column, columns: &Columns, dying: &mut Vars) {
+        let Some(object) = column.object else { return };
         let value = self.consume(&column.row, dying);
-        let first = self.first(Operand::Local(column.object), 1);
+        let first = self.first(Operand::Local(object), 1);
         self.emit(Stmt::Store { base: first, index: Operand::Local(columns.count), offset: 0, value });
     }
 

@@ -182,3 +182,13 @@ fn what_calls_twice_or_asks_much_stays() {
         assert_eq!(wengert_ir::print(&program), before);
     }
 }
+
+#[test]
+fn what_all_blocks_of_a_branch_give_is_known() {
+    let text = "func f(x: Real, n: Int) -> (Real, Int) { c = x > 0.0 a, k = if c { yield x, 1 } else { d = n > 1 b, m = if d { yield x, 2 } else { yield x, 3 } yield b, m } y = a * a return y, k } entry f = f";
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    for pass in ["simplify", "simplify"] {
+        crate::PASSES.iter().filter(|known| known.name == pass).for_each(|pass| (pass.run)(&mut program));
+    }
+    assert!(wengert_ir::print(&program).contains("y = x * x"), "{}", wengert_ir::print(&program));
+}
