@@ -5,11 +5,11 @@
 //! while l = list { is Cons? } do match l { Cons(x, r) { … r } }   for backward i < n, x in xs { … }
 //! ```
 //!
-//! It is taken apart from its end: the other way round. What is collected on that way stands in the order in which it was
+//! So it is if several loops take the list apart, as long as nobody else looks at it. It is taken apart from its end: the other way round. What is collected on that way stands in the order in which it was
 //! collected; if that was backward, it is reversed, and a loop over nothing but what is reversed goes the other way itself.
 
 use crate::fuse::count_uses;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::{Name, Span};
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op, While};
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
@@ -24,13 +24,14 @@ pub(crate) fn run(program: &mut Program) {
                 ctors.insert(*out, *ctor);
             }
         });
-        let mut lists = Lists { uses: count_uses(&body), ctors, reversed: FxHashMap::default() };
+        let mut lists = Lists { uses: count_uses(&body), ctors, ..Lists::default() };
         lists.block(func, &mut body);
         func.body = body;
     }
 }
 
 /// What is known of a function.
+#[derive(Default)]
 struct Lists {
     /// How often variables are used.
     uses: FxHashMap<Var, usize>,
@@ -38,6 +39,20 @@ struct Lists {
     ctors: FxHashMap<Var, u32>,
     /// What arrays are the reverse of.
     reversed: FxHashMap<Var, Atom>,
+    /// Lists that several loops take apart, and nobody else looks at.
+    shared: FxHashSet<Var>,
+    /// What the loops that make these collect.
+    collected: FxHashMap<Var, Collected>,
+}
+
+/// What a loop collects that has made a list: what is at the end of the list, whether the list is gone through backward, how many there
+/// are, and the arrays.
+#[derive(Clone)]
+struct Collected {
+    end: Atom,
+    backward: bool,
+    len: Atom,
+    arrays: Vec<Atom>,
 }
 
 /// A list that a loop makes: where the loop is, and how it pushes.
@@ -63,6 +78,7 @@ struct Taken {
 impl Lists {
     fn block(&mut self, func: &mut Func, block: &mut Block) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            self.find_shared(func, &block.stmts);
             let mut out: Vec<Stmt> = Vec::with_capacity(block.stmts.len());
             for mut stmt in std::mem::take(&mut block.stmts) {
                 for inner in stmt.op.blocks_mut() {
@@ -89,17 +105,42 @@ impl Lists {
         self.uses.get(&var) == Some(&1)
     }
 
+    /// Notes the lists that several loops of a block take apart, each of them one list.
+    fn find_shared(&mut self, func: &Func, stmts: &[Stmt]) {
+        let mut taken: FxHashMap<Var, usize> = FxHashMap::default();
+        for (place, stmt) in stmts.iter().enumerate() {
+            let Op::While(parts) = &stmt.op else { continue };
+            let before = stmts.get(..place).unwrap_or_default();
+            let lists: Vec<Var> = (0..parts.init.len())
+                .filter(|carried| self.pair_at(func, before, parts, *carried).is_some())
+                .filter_map(|carried| parts.init.get(carried)?.var())
+                .collect();
+            if let [list] = lists.as_slice() {
+                *taken.entry(*list).or_default() += 1;
+            }
+        }
+        let all = taken.into_iter().filter(|(list, count)| *count > 1 && self.uses.get(list) == Some(count));
+        self.shared.extend(all.map(|(list, _)| list));
+    }
+
     /// A list that `stmt` takes apart and that one of the statements before makes, for it only.
     fn pair(&self, func: &Func, before: &[Stmt], stmt: &Stmt) -> Option<(Made, Taken)> {
         let Op::While(parts) = &stmt.op else { return None };
         (0..parts.init.len()).find_map(|carried| {
-            let list = parts.init.get(carried)?.var().filter(|list| self.once(*list))?;
-            let at = before.iter().position(|stmt| stmt.outs.contains(&list))?;
-            let made = self.made(func, before, at, list)?;
-            let end = self.end(before, &made)?;
-            let taken = self.taken(func, parts, carried, (&made, end))?;
-            Some((made, taken))
+            let list = parts.init.get(carried)?.var()?;
+            let only = self.once(list) || self.shared.contains(&list);
+            if only { self.pair_at(func, before, parts, carried) } else { None }
         })
+    }
+
+    /// How the list is made and taken apart that a loop carries in one place.
+    fn pair_at(&self, func: &Func, before: &[Stmt], parts: &While, carried: usize) -> Option<(Made, Taken)> {
+        let list = parts.init.get(carried)?.var()?;
+        let at = before.iter().position(|stmt| stmt.outs.contains(&list))?;
+        let made = self.made(func, before, at, list)?;
+        let end = self.end(before, &made)?;
+        let taken = self.taken(func, parts, carried, (&made, end))?;
+        Some((made, taken))
     }
 
     /// How the loop at a place makes a list.
@@ -150,7 +191,12 @@ impl Lists {
 
     fn join(&mut self, func: &mut Func, out: &mut Vec<Stmt>, (made, taken): (Made, Taken), stmt: Stmt) {
         let Stmt { outs, op: Op::While(parts), span } = stmt else { return };
-        let Some((end, backward, len, arrays)) = collect(func, out, &made) else { return };
+        let list =
+            parts.init.get(taken.carried).and_then(Atom::var).filter(|list| self.shared.contains(list));
+        let known = list.and_then(|list| self.collected.get(&list)).cloned();
+        let Some(known) = known.or_else(|| collect(func, out, &made, list.is_some())) else { return };
+        self.collected.extend(list.map(|list| (list, known.clone())));
+        let Collected { end, backward, len, arrays } = known;
         let While { init, cond: _, body } = *parts;
         let carried = init.len();
         let index = func.fresh("i".into(), Ty::INT);
@@ -228,18 +274,21 @@ impl Lists {
     }
 }
 
-/// Lets the loop that makes a list collect what it pushes: what is at the end of the list, whether the list is gone through
-/// backward, how many there are, and the arrays.
-fn collect(func: &mut Func, out: &mut [Stmt], made: &Made) -> Option<(Atom, bool, Atom, Vec<Atom>)> {
+/// Lets the loop that makes a list collect what it pushes; if others need it, it goes on making the list.
+fn collect(func: &mut Func, out: &mut [Stmt], made: &Made, others: bool) -> Option<Collected> {
     let stmt = out.get_mut(made.at)?;
     let Op::Loop(parts) = &mut stmt.op else { return None };
-    let pushed = parts.body.stmts.remove(made.push);
-    let Op::Make { mut fields, .. } = pushed.op else { return None };
+    let pushed = parts.body.stmts.get(made.push)?;
+    let Op::Make { mut fields, .. } = pushed.op.clone() else { return None };
     fields.remove(made.field);
-    parts.body.params.remove(1 + made.carried);
-    parts.body.results.remove(made.carried);
-    stmt.outs.remove(made.carried);
-    let end = parts.init.remove(made.carried);
+    let end = parts.init.get(made.carried)?.clone();
+    if !others {
+        parts.body.stmts.remove(made.push);
+        parts.body.params.remove(1 + made.carried);
+        parts.body.results.remove(made.carried);
+        parts.init.remove(made.carried);
+        stmt.outs.remove(made.carried);
+    }
     let mut arrays = Vec::new();
     for field in &fields {
         let ty = func.type_of(field);
@@ -252,7 +301,7 @@ fn collect(func: &mut Func, out: &mut [Stmt], made: &Made) -> Option<(Atom, bool
     if parts.init.is_empty() && parts.accs.is_empty() {
         parts.mode = Mode::Each;
     }
-    Some((end, !parts.backward, parts.len.clone(), arrays))
+    Some(Collected { end, backward: !parts.backward, len: parts.len.clone(), arrays })
 }
 
 #[cfg(test)]

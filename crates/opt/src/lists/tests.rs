@@ -86,3 +86,35 @@ fn lists_that_are_seen_otherwise_stay() {
         assert_eq!(wengert_ir::print(&program), before);
     }
 }
+
+#[test]
+fn a_list_that_several_loops_take_apart_is_arrays_too() {
+    let walk = "rest, y = while l = list, y = 1.0 {
+            more = match l { Nil() { yield false } Cons(x, r) { yield true } }
+            yield more
+        } do l, y {
+            z, s = match l {
+                Nil() { v: Real, e: List = fail(\"no\") yield v, e }
+                Cons(x, r) { u = x * y yield u, r }
+            }
+            yield s, z
+        }";
+    let again = walk.replace("rest, y =", "rest2, y2 =").replace("u = x * y", "u = x + y");
+    let text = format!(
+        "data List {{ Nil() Cons(Real, List) }}
+        func f(as: []Real) -> (Real, Real) {{
+            n = length(as)
+            nil = Nil()
+            list = for i < n, l = nil, a in as {{ b = sin(a) c = Cons(b, l) yield c }}
+            {walk} {again}
+            return y, y2
+        }}
+        entry f = f"
+    );
+    let mut program = wengert_ir::parse(&text).expect("the text is a program");
+    super::run(&mut program);
+    assert_eq!(wengert_ir::verify(&program), Ok(()));
+    crate::PASSES.iter().filter(|pass| pass.name == "dce").for_each(|pass| (pass.run)(&mut program));
+    let made = wengert_ir::print(&program);
+    assert!(!made.contains("while") && !made.contains("= Cons("), "{made}");
+}
