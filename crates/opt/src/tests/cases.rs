@@ -170,3 +170,16 @@ fn conditions_and_what_is_matched_are_known_inside() {
     "#]],
     );
 }
+
+#[test]
+fn what_is_settled_stays_as_it_is() {
+    let text = "func g(x: Real) -> Real { y = x * 1.0 z = y + y return z }
+        func f(x: Real) -> Real { a = g(x) b = g(a) c = a * 0.0 return b }
+        entry f = f";
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    let options = crate::Options::default();
+    assert!(crate::optimize(&mut program, &options), "it takes few rounds");
+    let before = wengert_ir::print(&program);
+    assert!(crate::optimize(&mut program, &options));
+    assert_eq!(wengert_ir::print(&program), before);
+}
