@@ -111,7 +111,7 @@ fn the_product_that_changes_is_the_one_that_is_rounded_with_the_sum() {
 fn the_columns_of_a_while_loop_grow_together() {
     let text = r"
         func f(x: Real) -> (Real, Real, Real, Int) {
-            y, us, ws = while v = x { c = v < 100000.0 yield c } do u { w = u * 1.5 yield w, u, w }
+            y, us, ws = while v = x { c = v < 1000000000.0 yield c } do u { w = u * 1.5 yield w, u, w }
             n = length(us)
             m = length(ws)
             k = n + m
@@ -126,13 +126,13 @@ fn the_columns_of_a_while_loop_grow_together() {
     let (put, next) = (made.find("] = v;"), made.find("* 1.5"));
     assert!(put.is_some() && put < next, "{made}");
     let (mut us, mut u) = (Vec::new(), 1.0);
-    while u < 100_000.0 {
+    while u < 1e9 {
         us.push(u);
         u *= 1.5;
     }
     let (s, count) = (us.iter().sum::<f64>(), us.len() as i64);
     let t = us.iter().map(|u| u * 1.5).fold(0.0, |t, w| t + w);
-    assert!(count > 28);
+    assert!(count > 30);
     gives(text, &[real(1.0)], &[real(u), real(s), real(t), Value::Int(2 * count)]);
 }
 

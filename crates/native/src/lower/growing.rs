@@ -1,7 +1,7 @@
 //! Loops as long as a condition holds, and the arrays that they make: nobody knows before how long these get.
 //!
 //! What gets a number (or a reference) in each iteration is a *column*. All columns of a loop are as long as each other: they have one
-//! count, and room for as many, and grow together by doubling. Room for the first few rows is there from the start. Arrays of
+//! count, and room for as many, and grow together. Room for the first few rows is there from the start. Arrays of
 //! rows grow one by one: the size of a row is known when there is one. Of a column of `()` of which nothing but the length is
 //! asked there is the count only, and a look now and then whether there would be memory for it.
 
@@ -12,8 +12,10 @@ use crate::loops::{Int, Local, Runtime};
 use wengert_ir::op::{ArrayOp, Compare, Op, While};
 use wengert_ir::{Atom, Elem, Ty, Var};
 
-/// The first rows of a column: with its header it is an object of 16 words.
-const FIRST: i64 = 14;
+/// The first rows of a column: with its header it is an object of 32 words, the largest that are cheap to make.
+const FIRST: i64 = 30;
+/// So many times as long a column becomes when it is full: there may be many of them.
+const GROWTH: i64 = 4;
 /// The first rows of an array of rows.
 const FIRST_ROWS: i64 = 8;
 
@@ -143,17 +145,17 @@ impl<'a> Lower<'a> {
         let (count, room) = (Operand::Local(columns.count), Operand::Local(columns.room));
         let full = self.set(Word::Int, Value::CompareInt(Compare::Ge, count, room));
         let more = self.apart(|this| {
-            let twice = this.int(Int::Mul, room, Operand::Int(2));
+            let more = this.int(Int::Mul, room, Operand::Int(GROWTH));
             for column in &columns.list {
                 match column.object {
-                    Some(object) => this.move_to_larger((column.out, object), &[twice], count),
+                    Some(object) => this.move_to_larger((column.out, object), &[more], count),
                     None => {
-                        let room = this.alloc_array(&[twice]);
+                        let room = this.alloc_array(&[more]);
                         this.emit(Stmt::Free(room, kind(this.func.ty(column.out))));
                     }
                 }
             }
-            this.emit(Stmt::Set(columns.room, Value::Copy(twice)));
+            this.emit(Stmt::Set(columns.room, Value::Copy(more)));
         });
         self.emit(Stmt::If { cond: full, then: more, otherwise: Vec::new() });
     }
