@@ -420,6 +420,13 @@ pub fn compare(
     results.into_iter().fold(Findings::none(), Findings::and)
 }
 
+/// The text of the program with that number, on one line.
+pub fn text_of(config: &Config, seed: u64) -> String {
+    let config = Config { max_depth: depth(seed), ..config.clone() };
+    let text = case(seed, &config, None).program.text();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// How deep expressions nest. Small programs are quick, large ones have more in them.
 fn depth(seed: u64) -> u32 {
     match seed % 64 {

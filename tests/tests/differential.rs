@@ -8,7 +8,9 @@ use wengert_gen::{Config, GenType};
 use wengert_ir::eval::{Evaluator, Limits, Value};
 use wengert_ir::{Block, Op};
 use wengert_prim::RealOp;
-use wengert_tests::differential::{Answer, Asked, Findings, Question, Way, cases, compare, compare_c, ways};
+use wengert_tests::differential::{
+    Answer, Asked, Findings, Question, Way, cases, compare, compare_c, text_of, ways,
+};
 use wengert_tests::property::setting;
 
 /// The first program.
@@ -52,6 +54,58 @@ fn the_c_compiler_gives_the_same() {
         println!("{} programs, {} answers of C compared", findings.tried, findings.compared);
         require_none(&findings);
     }
+}
+
+/// What generated programs must have in them: a word of their text (with single spaces), and in how many of a thousand at least.
+const CONSTRUCTS: &[(&str, &str, usize)] = &[
+    ("a derivative with respect to several functions", "jvp (\\((g", 316),
+    ("a derivative that is applied to itself", "(d", 220),
+    ("a functional on functions", "apply_dual", 130),
+    ("recursion over numbers", "<= 0 then", 271),
+    ("local recursion", "let rec", 144),
+    ("recursion over data", "= match xs", 100),
+    ("lists", "Cons v", 50),
+    ("trees", "Node v", 50),
+    ("a loop that data ends", "&& ", 210),
+    ("a loop", "while_loop", 261),
+    ("an iteration", "iterate", 142),
+    ("checkpoints", "checkpoint", 60),
+    ("rules for forward mode", "custom_jvp", 134),
+    ("rules for reverse mode", "custom_vjp", 123),
+    ("folds", "fold (", 268),
+    ("scans", "scan (", 61),
+    ("reductions", "reduce (", 181),
+    ("scattering", "scatter_add", 25),
+    ("gathering", "gather", 74),
+    ("sorting", "sort", 26),
+    ("filters", "filter", 177),
+    ("nested arrays", "transpose", 5),
+    ("products of matrices", "matmul", 6),
+    ("products with vectors", "matvec", 72),
+    ("remainders", " % ", 139),
+    ("failures", "fail \"", 232),
+    ("places that may not be there", "index ", 341),
+    ("texts", "++", 22),
+    ("records", "with x =", 61),
+    ("matches", "match", 405),
+    ("functions in data", "List (Real -> Real)", 6),
+    ("Taylor series", "taylor", 22),
+    ("Jacobian matrices", "jacrev", 32),
+    ("linearizations", "linearize", 59),
+];
+
+#[test]
+fn generated_programs_have_everything_in_them() {
+    let texts: Vec<String> = (0..1000).map(|seed| text_of(&Config::wide(), seed)).collect();
+    let mut lacking = Vec::new();
+    for (what, word, least) in CONSTRUCTS {
+        let count = texts.iter().filter(|text| text.contains(word)).count();
+        println!("{count:4} {what}");
+        if count < *least {
+            lacking.push(format!("{what}: {count} of 1000 programs instead of {least}"));
+        }
+    }
+    assert!(lacking.is_empty(), "{}", lacking.join("\n"));
 }
 
 /// A pass of the optimizer that is wrong: it takes the sine for the cosine.

@@ -45,6 +45,12 @@ const FOUND: &[Found] = &[
         exact: true,
     },
     Found {
+        what: "machine code: a loop of which nothing had to be looked at was looked at all the same",
+        definitions: "def entry (x : Real) : Real = fold (\\acc y -> erf (hypot 0.5 y)) 0.5 [0.5, x]",
+        expression: "snd (jvp (\\y -> snd (jvp entry (y, 2.5))) (2.5, 2.5))",
+        exact: true,
+    },
+    Found {
         what: "interpreter: a rule inside a rule took away the marks of the outer rule's tangents",
         definitions: "def inner x v = custom_jvp (\\w -> 0.25 * v) (\\(w, t) -> (0.25 * v, 0.0)) x\n\
             def entry (x : Real) : Real = custom_jvp (\\v -> 0.25 * v) (jvp (inner x)) x",
@@ -102,4 +108,51 @@ fn what_was_found_is_mended() {
         }
         Ok(())
     });
+}
+
+/// What every engine must say about a rule that gives a tangent of another constructor.
+#[test]
+fn tangents_of_another_constructor_are_the_rules_fault() {
+    let definitions = "type T = A Real | B (Real, Real)\n\
+        def wrong x = custom_jvp (\\y -> A y) (\\(x, t) -> (A x, B (t, t))) x\n\
+        def f x = match wrong x with | A y -> y | B (y, z) -> y + z";
+    let mut session = Session::new();
+    let report = session.check_text("found.wg", definitions, Path::new("."));
+    let scope = Scope::of_file(&report.modules);
+    for (options, _) in ways() {
+        for expression in ["derivative f 2.0", "grad f 2.0", "linearize f 2.0", "derivative (grad f) 2.0"] {
+            let mut said = |options: &Options| {
+                let errors = session.eval_in(&scope, "it.wg", expression, options).err().unwrap_or_default();
+                let places = errors.iter().map(|error| (error.primary.span.start, error.primary.span.end));
+                (complaints(&errors), places.collect::<Vec<_>>())
+            };
+            let expected = said(&Options::default());
+            assert!(expected.0.starts_with("E0722"), "{expected:?}");
+            assert_eq!(said(&options), expected, "{expression} by {}", options.engine.name());
+        }
+    }
+}
+
+#[test]
+fn constants_that_fail_are_computed_where_they_are_needed() {
+    let definitions = "def nothing = fail \"nothing\"\n\
+        def weights = [1.0, 2.0]\n\
+        def third = weights[3]\n\
+        def more = third + 1.0\n\
+        def f x = if x > 0.0 then x else if x < -1.0 then more else nothing";
+    let mut session = Session::new();
+    let report = session.check_text("found.wg", definitions, Path::new("."));
+    let scope = Scope::of_file(&report.modules);
+    for (options, _) in ways() {
+        for expression in
+            ["f 1.0", "f 0.0", "f (-2.0)", "grad f 1.0", "grad f 0.0", "if true then 1.0 else more"]
+        {
+            let mut said = |options: &Options| match session.eval_in(&scope, "it.wg", expression, options) {
+                Ok(evaluated) => (show(&evaluated.value), None),
+                Err(errors) => (complaints(&errors), errors.first().map(|error| error.primary.span.start)),
+            };
+            let expected = said(&Options::default());
+            assert_eq!(said(&options), expected, "{expression} by {}", options.engine.name());
+        }
+    }
 }

@@ -16,7 +16,7 @@ use crate::{BEYOND, Code, Key};
 use wengert_base::Name;
 use wengert_ir::op::{Atom, Custom, Op, Rule, Stmt, Var};
 use wengert_ir::program::{FuncId, VarInfo};
-use wengert_ir::ty::Ty;
+use wengert_ir::ty::{Elem, Role, Ty};
 
 impl Scope<'_> {
     /// Appends a function with a rule to the primal part, with what its derivative needs, and gives its linear part.
@@ -142,6 +142,17 @@ fn called(
     for (value, active) in values.iter().zip(&linearized.results) {
         let (name, ty) = (code.b.name_of(value).unwrap_or("t".into()), code.b.type_of(value));
         outs.push(active.then(|| code.b.fresh(name, ty)));
+    }
+    // Tangents that a rule gives must belong to the values.
+    for (out, tangent) in stmt.outs.iter().zip(values.iter().skip(first)).filter(|_| first > 0) {
+        let ty = code.b.func().ty(*out);
+        let declared = match ty.elem() {
+            Elem::Data(data) => code.ad.program.data.at(data).role == Role::Declared,
+            Elem::Real | Elem::Int | Elem::Bool | Elem::Text | Elem::Unit => ty.rank() > 0,
+        };
+        if declared {
+            code.inward("custom_jvp".into(), &Atom::Var(*out), tangent, ty);
+        }
     }
     let args = linear.iter().map(|of| of.clone().map_or(Arg::Zero(Atom::Unit), Arg::Linear)).collect();
     let own = outs.get(first..first + stmt.outs.len()).unwrap_or_default().to_vec();

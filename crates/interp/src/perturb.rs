@@ -384,6 +384,8 @@ struct PlusTangent<'a> {
     cx: &'a mut Context,
     tag: Tag,
     epsilon: Value,
+    /// The operator whose rule gave the tangent, if one did.
+    rule: Option<&'static str>,
 }
 
 impl Zipper for PlusTangent<'_> {
@@ -408,7 +410,11 @@ impl Zipper for PlusTangent<'_> {
     }
 
     fn mismatch(&self, y: &Value, dy: &Value) -> Failure {
-        errors::shapes("jvp", &walk::describe(y), &walk::describe(dy))
+        let (point, tangent) = (walk::describe(y), walk::describe(dy));
+        match self.rule {
+            Some(rule) => errors::rule_result(rule, &point, &tangent),
+            None => errors::shapes("jvp", &point, &tangent),
+        }
     }
 
     fn work(&mut self, steps: usize) -> Result<(), Failure> {
@@ -419,7 +425,19 @@ impl Zipper for PlusTangent<'_> {
 /// `y + ε·dy` with `ε` the perturbation under `tag`; both may be perturbed under any tags.
 pub(crate) fn plus_tangent(cx: &mut Context, tag: Tag, y: &Value, dy: &Value) -> Result<Value, Failure> {
     let epsilon = with_tangent(tag, Value::Real(0.0), Some(Value::Real(1.0)));
-    walk::zip(y, dy, &mut PlusTangent { cx, tag, epsilon })
+    walk::zip(y, dy, &mut PlusTangent { cx, tag, epsilon, rule: None })
+}
+
+/// The same with the tangent that a rule gave to this operator.
+pub(crate) fn plus_tangent_of_rule(
+    cx: &mut Context,
+    tag: Tag,
+    rule: &'static str,
+    y: &Value,
+    dy: &Value,
+) -> Result<Value, Failure> {
+    let epsilon = with_tangent(tag, Value::Real(0.0), Some(Value::Real(1.0)));
+    walk::zip(y, dy, &mut PlusTangent { cx, tag, epsilon, rule: Some(rule) })
 }
 
 struct TangentPart {

@@ -220,7 +220,7 @@ impl Gen<'_, '_> {
         let long = self.u.ratio(1, 4)?;
         let n = if long { *self.u.choose(super::LONG)? } else { self.u.int_in_range(0..=4)? };
         let array = GenType::array(n, ty.clone());
-        let source = match self.u.int_in_range(0..=5)? {
+        let source = match self.u.int_in_range(0..=6)? {
             0 | 1 => {
                 let keep = self.lambda(ty, &GenType::Bool, n.max(1))?;
                 call(array.clone(), "filter", vec![keep, self.expr(&array)?])
@@ -234,6 +234,11 @@ impl Gen<'_, '_> {
                 call(array.clone(), "flatten", vec![self.expr(&rows)?])
             }
             4 => call(array.clone(), "concat", vec![self.expr(&array)?, self.expr(&array)?]),
+            5 if *ty == GenType::Real => {
+                let (rows, columns) = (self.u.int_in_range(1..=3)?, self.u.int_in_range(1..=3)?);
+                let matrix = GenType::array(rows, GenType::array(columns, GenType::Real));
+                call(array.clone(), "ravel", vec![self.expr(&matrix)?])
+            }
             _ => self.expr(&array)?,
         };
         Ok(Some(match self.u.int_in_range(0..=5)? {

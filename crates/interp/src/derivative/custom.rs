@@ -93,7 +93,8 @@ impl Resume for AfterRule {
         let AfterRule { tag, mode, subject } = *self;
         let (y, tangent) = pair(&value)?;
         end(&mode, &tangent)?;
-        subject.value(cx, &y, Box::new(WithTangent { tag, mode, tangent }))
+        let rule = "custom_jvp";
+        subject.value(cx, &y, Box::new(WithTangent { tag, mode, tangent, rule }))
     }
 
     fn abandon(&self) {
@@ -106,13 +107,15 @@ struct WithTangent {
     tag: Tag,
     mode: Mode,
     tangent: Value,
+    /// The operator.
+    rule: &'static str,
 }
 
 impl Resume for WithTangent {
     fn resume(self: Box<Self>, cx: &mut Context, y: Value) -> Result<Step, Failure> {
-        let WithTangent { tag, mode, tangent } = *self;
+        let WithTangent { tag, mode, tangent, rule } = *self;
         let perturbed = match mode {
-            Mode::Forward => perturb::plus_tangent(cx, tag, &y, &tangent)?,
+            Mode::Forward => perturb::plus_tangent_of_rule(cx, tag, rule, &y, &tangent)?,
             Mode::Reverse(tape) => perturb::add_linear(cx, &tape, &y, &tangent)?,
             Mode::Series(order) => series::integrate(cx, tag, order, &y, &tangent)?,
         };
@@ -192,7 +195,8 @@ impl Resume for AfterTranspose {
     fn resume(self: Box<Self>, cx: &mut Context, tangent: Value) -> Result<Step, Failure> {
         let AfterTranspose { tag, mode, y, subject } = *self;
         end(&mode, &tangent)?;
-        subject.value(cx, &y, Box::new(WithTangent { tag, mode, tangent }))
+        let rule = "custom_vjp";
+        subject.value(cx, &y, Box::new(WithTangent { tag, mode, tangent, rule }))
     }
 
     fn abandon(&self) {

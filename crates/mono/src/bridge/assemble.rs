@@ -1,14 +1,21 @@
 //! One term of all instances: each where it is used if it is a function used once, else in a `let` around the rest, in
 //! the order in which they need each other; those that need each other in a circle (the strongly connected components
 //! of the graph of uses) are a `LetRec`.
+//!
+//! A constant is computed when it is first needed, and perhaps never. In a `let` it would always be; so a constant that may fail and
+//! costs little to compute (`def nothing = fail "…"`) stands where it is used, however often that is.
 
 use super::MAX_DEPTH;
 use super::terms::apply;
 use crate::errors;
-use crate::simple::{Term, TermKind, Var};
+use crate::simple::{Term, TermKind, Ty, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use wengert_base::Diagnostic;
+use wengert_prim::Prim;
+
+/// So many nodes a constant that is put into another term has at most.
+const MAX_CONSTANT: usize = 24;
 
 /// How deep a term may be to be put into another.
 const MAX_INLINED_DEPTH: u32 = 500;
@@ -30,7 +37,7 @@ pub(super) fn assemble(term: Term, instances: Vec<(Var, Term)>) -> Result<Term, 
         edges.push(needed);
     }
     let mut terms: Vec<Option<(Var, Term)>> = instances.into_iter().map(Some).collect();
-    let mut inlined: FxHashMap<Var, Term> = FxHashMap::default();
+    let mut inlined = Inlined::default();
     let mut around: Vec<Vec<(Var, Term)>> = Vec::new();
     for component in components(&edges) {
         let recursive = component.len() > 1
@@ -45,7 +52,9 @@ pub(super) fn assemble(term: Term, instances: Vec<(Var, Term)>) -> Result<Term, 
             let once = uses.get(&var).copied().unwrap_or(0) == 1;
             let function = matches!(body.kind, TermKind::Lam(..));
             if !recursive && once && function && depth(&body) <= MAX_INLINED_DEPTH {
-                inlined.insert(var, body);
+                inlined.once.insert(var, body);
+            } else if may_fail_at_once(&body) {
+                inlined.constants.insert(var, body);
             } else {
                 group.push((var, body));
             }
@@ -105,18 +114,83 @@ fn depth(term: &Term) -> u32 {
     deepest
 }
 
-/// The term with variables replaced by their functions, each of which occurs once; calls of them become `let`s.
-fn inline(term: Term, functions: &mut FxHashMap<Var, Term>) -> Term {
-    if functions.is_empty() {
+/// What stands where it is used.
+#[derive(Default)]
+struct Inlined {
+    /// Functions, each of which occurs once.
+    once: FxHashMap<Var, Term>,
+    /// Constants.
+    constants: FxHashMap<Var, Term>,
+}
+
+/// Whether it is a small term without functions and loops that may fail.
+fn may_fail_at_once(term: &Term) -> bool {
+    let (mut nodes, mut may_fail) = (0, false);
+    let mut stack = vec![term];
+    while let Some(term) = stack.pop() {
+        nodes += 1;
+        let cheap = match &term.kind {
+            TermKind::Var(_) => !matches!(term.ty, Ty::Fun(..)),
+            TermKind::Real(_) | TermKind::Int(_) | TermKind::Bool(_) | TermKind::String(_) => true,
+            TermKind::If(..) | TermKind::Tuple(_) | TermKind::Proj(..) | TermKind::Ctor(..) => true,
+            TermKind::Prim(prim, _) => {
+                let of_integers = matches!(prim, Prim::Div | Prim::Power) && term.ty == Ty::Int;
+                let fails = of_integers || may_fail_itself(*prim);
+                may_fail |= fails;
+                fails || is_of_scalars(*prim)
+            }
+            TermKind::Lam(..)
+            | TermKind::App(..)
+            | TermKind::Let(..)
+            | TermKind::LetRec(..)
+            | TermKind::Derive(..)
+            | TermKind::Case(..)
+            | TermKind::Array(_) => false,
+        };
+        if !cheap || nodes > MAX_CONSTANT {
+            return false;
+        }
+        stack.extend(term.children());
+    }
+    may_fail
+}
+
+fn may_fail_itself(prim: Prim) -> bool {
+    matches!(
+        prim,
+        Prim::Fail
+            | Prim::Index
+            | Prim::Rem
+            | Prim::DivFloor
+            | Prim::ModFloor
+            | Prim::Floor
+            | Prim::Ceil
+            | Prim::Round
+            | Prim::Truncate
+    )
+}
+
+fn is_of_scalars(prim: Prim) -> bool {
+    let basic =
+        matches!(prim, Prim::Add | Prim::Sub | Prim::Mul | Prim::Div | Prim::Neg | Prim::Power | Prim::Real);
+    basic || matches!(prim, Prim::Length | Prim::Append | Prim::Sqrt | Prim::Exp | Prim::Log | Prim::Abs)
+}
+
+/// The term with variables replaced by what stands for them; calls of functions become `let`s.
+fn inline(term: Term, functions: &mut Inlined) -> Term {
+    if functions.once.is_empty() && functions.constants.is_empty() {
         return term;
     }
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let Term { kind, ty, span } = term;
         let mut go = |term: Rc<Term>| Rc::new(inline(unshared(term), functions));
         let kind = match kind {
-            TermKind::Var(var) => match functions.remove(&var) {
+            TermKind::Var(var) => match functions.once.remove(&var) {
                 Some(function) => return function,
-                None => TermKind::Var(var),
+                None => match functions.constants.get(&var) {
+                    Some(constant) => return constant.clone(),
+                    None => TermKind::Var(var),
+                },
             },
             TermKind::Real(_) | TermKind::Int(_) | TermKind::Bool(_) | TermKind::String(_) => kind,
             TermKind::Lam(var, ty, body) => TermKind::Lam(var, ty, go(body)),
@@ -156,7 +230,7 @@ fn inline(term: Term, functions: &mut FxHashMap<Var, Term>) -> Term {
     })
 }
 
-fn inline_all(terms: Vec<Term>, functions: &mut FxHashMap<Var, Term>) -> Vec<Term> {
+fn inline_all(terms: Vec<Term>, functions: &mut Inlined) -> Vec<Term> {
     terms.into_iter().map(|term| inline(term, functions)).collect()
 }
 

@@ -108,7 +108,10 @@ fn no_number(body: &mut Body<'_, '_, '_>, all: &[Value]) -> Value {
             false => body.builder.ins().splat(types::F64X2, *value),
         })
         .collect();
-    let sum = wide.into_iter().reduce(|a, b| body.builder.ins().fadd(a, b)).unwrap_or(body.state);
+    let Some(sum) = wide.into_iter().reduce(|a, b| body.builder.ins().fadd(a, b)) else {
+        // Numbers that are the same for all elements may be all there is, and nobody looks at them.
+        return body.builder.ins().iconst(types::I8, 0);
+    };
     let none = body.builder.ins().fcmp(FloatCC::Unordered, sum, sum);
     body.builder.ins().vany_true(none)
 }
