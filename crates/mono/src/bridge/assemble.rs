@@ -46,12 +46,12 @@ pub(super) fn assemble(term: Term, instances: Vec<(Var, Term)>) -> Result<Term, 
         for index in component {
             let Some((var, body)) = terms.get_mut(index).and_then(Option::take) else { continue };
             let body = inline(body, &mut inlined);
-            if recursive && !matches!(body.kind, TermKind::Lam(..)) {
+            let function = matches!(body.kind, TermKind::Lam(..));
+            if recursive && !function {
                 return Err(errors::recursive_value(body.span, var.name));
             }
-            let once = uses.get(&var).copied().unwrap_or(0) == 1;
-            let function = matches!(body.kind, TermKind::Lam(..));
-            if !recursive && once && function && depth(&body) <= MAX_INLINED_DEPTH {
+            let once = !recursive && uses.get(&var).copied().unwrap_or(0) == 1;
+            if once && function && depth(&body) <= MAX_INLINED_DEPTH {
                 inlined.once.insert(var, body);
             } else if may_fail_at_once(&body) {
                 inlined.constants.insert(var, body);
