@@ -64,23 +64,28 @@ pub(super) fn assemble(term: Term, instances: Vec<(Var, Term)>) -> Result<Term, 
         }
     }
     let mut whole = inline(term, &mut inlined);
-    for mut group in around.into_iter().rev() {
-        let (ty, span) = (whole.ty.clone(), whole.span);
-        let alone = group.len() == 1 && group.first().is_some_and(|(var, body)| !occurs(*var, body));
-        let kind = match group.pop() {
-            Some((var, body)) if alone => TermKind::Let(var, body.ty.clone(), Rc::new(body), Rc::new(whole)),
-            last => {
-                group.extend(last);
-                let bindings = group.into_iter().map(|(var, body)| (var, body.ty.clone(), body)).collect();
-                TermKind::LetRec(bindings, Rc::new(whole))
-            }
-        };
-        whole = Term { kind, ty, span };
+    for group in around.into_iter().rev() {
+        whole = bound(group, whole);
     }
     if depth(&whole) > MAX_DEPTH {
         return Err(errors::too_large(whole.span, "it is nested thousands of levels deep"));
     }
     Ok(whole)
+}
+
+/// The term in a `let` of definitions that need each other.
+fn bound(mut group: Vec<(Var, Term)>, whole: Term) -> Term {
+    let (ty, span) = (whole.ty.clone(), whole.span);
+    let alone = group.len() == 1 && group.first().is_some_and(|(var, body)| !occurs(*var, body));
+    let kind = match group.pop() {
+        Some((var, body)) if alone => TermKind::Let(var, body.ty.clone(), Rc::new(body), Rc::new(whole)),
+        last => {
+            group.extend(last);
+            let bindings = group.into_iter().map(|(var, body)| (var, body.ty.clone(), body)).collect();
+            TermKind::LetRec(bindings, Rc::new(whole))
+        }
+    };
+    Term { kind, ty, span }
 }
 
 /// Whether a variable occurs.
