@@ -51,6 +51,12 @@ const FOUND: &[Found] = &[
         exact: true,
     },
     Found {
+        what: "C: the second variable with the name `text` hid a text of the program",
+        definitions: "def entry (x : [1]Real) = {x = \"\", y = 0.5, z = {x = 0.5, y = \"\", z = \"a\"}}",
+        expression: "let t = [2.0] in snd (jvp (\\f -> f [2.0]) (entry, \\y -> snd (jvp entry (y, t))))",
+        exact: true,
+    },
+    Found {
         what: "interpreter: a rule inside a rule took away the marks of the outer rule's tangents",
         definitions: "def inner x v = custom_jvp (\\w -> 0.25 * v) (\\(w, t) -> (0.25 * v, 0.0)) x\n\
             def entry (x : Real) : Real = custom_jvp (\\v -> 0.25 * v) (jvp (inner x)) x",

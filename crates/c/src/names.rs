@@ -97,8 +97,10 @@ impl Names {
             return name;
         }
         let mut number = 2_usize;
+        // With a number, these would be names that the text itself declares.
+        let stem = if matches!(name.as_str(), "text" | "wg") { format!("v_{name}") } else { name };
         loop {
-            let other = format!("{name}_{number}");
+            let other = format!("{stem}_{number}");
             if self.used.insert(other.clone()) {
                 return other;
             }
@@ -120,6 +122,7 @@ mod tests {
         assert_eq!(names.fresh("double"), "double_2");
         assert_eq!(names.fresh("θ₁"), "thetau2081");
         assert_eq!(names.fresh("wg_alloc"), "v_wg_alloc");
+        assert_eq!([names.fresh("text"), names.fresh("text")], ["text", "v_text_2"]);
         assert_eq!(names.function("linalg.norm"), "f_linalg_norm");
     }
 }
