@@ -31,7 +31,7 @@ typedef word *ref;
 #define WG_EXPORT __attribute__((visibility("default"), used))
 
 /* Objects of up to so many words are cut from chunks and kept in lists when they are free. */
-enum { WG_SMALL = 256, WG_CHUNK = 1 << 13, WG_NUMBERS = 64, WG_SPARE = 16 };
+enum { WG_SMALL = 32, WG_CHUNK = 1 << 13, WG_NUMBERS = 64, WG_SPARE = 16 };
 /* A count that never becomes 0: texts of the program are not freed. */
 #define WG_FOREVER ((word)1 << 60)
 
