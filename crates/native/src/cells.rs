@@ -16,7 +16,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed neither reads nor writes memory")]
 
-use crate::loops::walk::{operands, parts, writes};
+use crate::loops::walk::{is_failure, map_parts, operands, parts, writes};
 use crate::loops::{Func, Local, Operand, Program, Stmt, Sum, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Compare;
@@ -39,36 +39,13 @@ fn stmts(func: &mut Func, body: Vec<Stmt>) -> Vec<Stmt> {
 }
 
 fn one(func: &mut Func, stmt: Stmt, made: &mut Vec<Stmt>) {
-    let stmt = match stmt {
-        Stmt::For { index, len, backward, independent, sums, body } => {
-            let found = if independent { None } else { Body::of(&body, index, &sums) };
-            let Some(found) = found else {
-                let body = stmts(func, body);
-                made.push(Stmt::For { index, len, backward, independent, sums, body });
-                return;
-            };
-            return found.gathered(func, Loop { index, len, backward, sums }, made);
-        }
-        Stmt::While { head, cond, body } => {
-            Stmt::While { head: stmts(func, head), cond, body: stmts(func, body) }
-        }
-        Stmt::If { cond, then, otherwise } => {
-            Stmt::If { cond, then: stmts(func, then), otherwise: stmts(func, otherwise) }
-        }
-        Stmt::Switch { on, cases } => {
-            Stmt::Switch { on, cases: cases.into_iter().map(|case| stmts(func, case)).collect() }
-        }
-        Stmt::Set(..)
-        | Stmt::Store { .. }
-        | Stmt::Parallel { .. }
-        | Stmt::Call { .. }
-        | Stmt::Runtime { .. }
-        | Stmt::Retain(..)
-        | Stmt::Release(..)
-        | Stmt::Free(..)
-        | Stmt::Fail(..) => stmt,
-    };
-    made.push(stmt);
+    if let Stmt::For { index, len, backward, independent: false, sums, body } = &stmt
+        && let Some(found) = Body::of(body, *index, sums)
+    {
+        let made_of = Loop { index: *index, len: *len, backward: *backward, sums: sums.clone() };
+        return found.gathered(func, made_of, made);
+    }
+    made.push(map_parts(stmt, &mut |inner| stmts(func, inner)));
 }
 
 /// A loop without its body.
@@ -183,14 +160,9 @@ impl<'s> Body<'s> {
 
 /// Whether a statement assigns, stores or checks.
 fn is_straight(stmt: &Stmt) -> bool {
-    let fails = |then: &[Stmt]| {
-        then.split_last().is_some_and(|(last, before)| {
-            matches!(last, Stmt::Fail(..)) && before.iter().all(|stmt| matches!(stmt, Stmt::Set(..)))
-        })
-    };
     match stmt {
         Stmt::Set(..) | Stmt::Store { .. } => true,
-        Stmt::If { then, otherwise, .. } => otherwise.is_empty() && fails(then),
+        Stmt::If { then, otherwise, .. } => otherwise.is_empty() && is_failure(then),
         Stmt::Switch { .. }
         | Stmt::For { .. }
         | Stmt::While { .. }

@@ -4,7 +4,7 @@
 //! statements that they stand in; such a statement needs its condition and what it stands in itself. What is needed by
 //! stores, calls, failures and results is kept.
 
-use crate::loops::walk::operands;
+use crate::loops::walk::{map_parts, operands};
 use crate::loops::{Operand, Program, Stmt, Sum, Value};
 use wengert_ir::ty::Id;
 
@@ -137,45 +137,21 @@ fn kept(stmts: Vec<Stmt>, needed: &[bool], next: &mut usize) -> Vec<Stmt> {
         for stmt in stmts {
             let place = *next;
             let is_needed = |node: usize| needed.get(node).copied().unwrap_or(true);
-            let stmt = match stmt {
-                Stmt::Set(local, value) if !is_needed(local.index()) && is_pure(&value) => continue,
-                Stmt::If { cond, then, otherwise } => {
-                    *next += 1;
-                    let then = kept(then, needed, next);
-                    Stmt::If { cond, then, otherwise: kept(otherwise, needed, next) }
-                }
-                Stmt::Switch { on, cases } => {
-                    *next += 1;
-                    let cases = cases.into_iter().map(|case| kept(case, needed, next)).collect();
-                    Stmt::Switch { on, cases }
-                }
-                Stmt::For { index, len, backward, independent, sums, body } => {
-                    *next += 1;
-                    let body = kept(body, needed, next);
-                    let mut sums = sums;
-                    let had = !sums.is_empty();
-                    sums.retain(|sum| match sum {
-                        Sum::Word(local, _) => is_needed(local.index()),
-                        Sum::Array { .. } => true,
-                    });
-                    let independent = independent || had && sums.is_empty();
-                    Stmt::For { index, len, backward, independent, sums, body }
-                }
-                Stmt::While { head, cond, body } => {
-                    *next += 1;
-                    let head = kept(head, needed, next);
-                    Stmt::While { head, cond, body: kept(body, needed, next) }
-                }
-                Stmt::Set(..)
-                | Stmt::Store { .. }
-                | Stmt::Parallel { .. }
-                | Stmt::Call { .. }
-                | Stmt::Runtime { .. }
-                | Stmt::Retain(..)
-                | Stmt::Release(..)
-                | Stmt::Free(..)
-                | Stmt::Fail(..) => stmt,
-            };
+            if matches!(&stmt, Stmt::Set(local, value) if !is_needed(local.index()) && is_pure(value)) {
+                continue;
+            }
+            if matches!(stmt, Stmt::If { .. } | Stmt::Switch { .. } | Stmt::For { .. } | Stmt::While { .. }) {
+                *next += 1;
+            }
+            let mut stmt = map_parts(stmt, &mut |inner| kept(inner, needed, next));
+            if let Stmt::For { sums, independent, .. } = &mut stmt {
+                let had = !sums.is_empty();
+                sums.retain(|sum| match sum {
+                    Sum::Word(local, _) => is_needed(local.index()),
+                    Sum::Array { .. } => true,
+                });
+                *independent |= had && sums.is_empty();
+            }
             if *next == place || is_needed(place) {
                 made.push(stmt);
             }

@@ -7,7 +7,7 @@
 //! That can be done where neither side can fail or costs much: arithmetic without functions, loads or divisions of integers.
 
 use super::vector::is_vector_op;
-use crate::loops::walk::{operands, parts};
+use crate::loops::walk::{is_failure, operands, parts};
 use crate::loops::{Func, Int, Local, Operand, Stmt, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::ty::Id;
@@ -29,13 +29,6 @@ pub(super) fn is_convertible(body: &[Stmt]) -> bool {
         | Stmt::Release(..)
         | Stmt::Free(..)
         | Stmt::Fail(..) => false,
-    })
-}
-
-/// Whether statements do nothing but fail.
-fn is_failure(stmts: &[Stmt]) -> bool {
-    stmts.split_last().is_some_and(|(last, before)| {
-        matches!(last, Stmt::Fail(..)) && before.iter().all(|stmt| matches!(stmt, Stmt::Set(..)))
     })
 }
 

@@ -44,6 +44,13 @@ pub(crate) fn map_parts(stmt: Stmt, change: &mut dyn FnMut(Vec<Stmt>) -> Vec<Stm
     }
 }
 
+/// Whether statements do nothing but fail.
+pub(crate) fn is_failure(stmts: &[Stmt]) -> bool {
+    stmts.split_last().is_some_and(|(last, before)| {
+        matches!(last, Stmt::Fail(..)) && before.iter().all(|stmt| matches!(stmt, Stmt::Set(..)))
+    })
+}
+
 /// What a statement itself reads.
 pub(crate) fn operands(stmt: &Stmt) -> Vec<Operand> {
     match stmt {
