@@ -105,7 +105,8 @@ fn unchanged(program: &Program, expected: &Expected, after: &str) -> Result<(), 
 fn optimized(program: &Program, expected: &Expected) -> Result<(), String> {
     let without = PASSES.iter().map(|pass| Some(pass.name)).chain([None]);
     for name in without {
-        let options = Options { without: name.into_iter().map(str::to_owned).collect() };
+        let options =
+            Options { without: name.into_iter().map(str::to_owned).collect(), ..Options::default() };
         let mut changed = program.clone();
         optimize(&mut changed, &options);
         unchanged(

@@ -45,7 +45,7 @@ pub(crate) struct Target {
 pub struct Units(Rc<RefCell<FxHashMap<UnitKey, Result<Unit, Diagnostic>>>>);
 
 /// A definition at its types, with how many arguments it is called with, and the passes that were left out.
-type UnitKey = (Name, Vec<TypeArg>, usize, Vec<String>);
+type UnitKey = (Name, Vec<TypeArg>, usize, Passes);
 
 impl Units {
     /// The one of that definition; made, if it was not yet.
@@ -56,7 +56,7 @@ impl Units {
         passes: &Passes,
         make: impl FnOnce() -> Result<Unit, Diagnostic>,
     ) -> Result<Unit, Diagnostic> {
-        let key = (name, type_args.to_vec(), arity, passes.without.clone());
+        let key = (name, type_args.to_vec(), arity, passes.clone());
         if let Some(unit) = self.0.borrow().get(&key) {
             return unit.clone();
         }
@@ -131,7 +131,7 @@ impl Target {
         let needed = emit::needed(program, name);
         let text = wengert_core::print(&needed);
         let type_args: Vec<String> = type_args.iter().map(ToString::to_string).collect();
-        let manner = (self.manner.strict, self.manner.short_loops, &self.passes.without);
+        let manner = (self.manner.strict, self.manner.short_loops, &self.passes);
         let mut spans = Vec::new();
         for def in needed.defs.values() {
             spans.push(def.span);
@@ -160,7 +160,8 @@ impl Target {
 
 /// The passes that these options ask for.
 pub(crate) fn passes(options: &Options) -> Passes {
-    Passes { without: options.without.clone() }
+    let ordered = options.strict || options.engine == Engine::Ir;
+    Passes { without: options.without.clone(), ordered }
 }
 
 /// The value of a definition at arguments, by machine code.

@@ -65,11 +65,13 @@ pub fn lower(
         wengert_lower::lower_with_notes(program, notes, is_library, arity).map_err(Error::Program)?;
     let mut unit = Unit { program: lowered.program, entry: lowered.entry, settled: false };
     verify(&unit.program, "lowering")?;
-    optimize(&mut unit, passes, "the optimizer")?;
-    if let Some(settled) = wengert_opt::unroll(&mut unit.program, passes) {
+    let before = passes.before_derivatives();
+    optimize(&mut unit, &before, "the optimizer")?;
+    if let Some(settled) = wengert_opt::unroll(&mut unit.program, &before) {
         unit.settled = settled;
         optimized(&mut unit, "the optimizer of leaves")?;
     }
+    unit.settled &= before == *passes;
     Ok(unit)
 }
 

@@ -250,7 +250,10 @@ fn reverse(
         return Ok(out);
     }
     let divisor = divisor.map(|divisor| env.eval(cx, divisor)).transpose()?;
-    let slot = tape.record(recorded, divisor, linear)?;
+    let slot = match *rule {
+        Rule::Linear { .. } => tape.record(recorded, divisor, linear)?,
+        Rule::Case(..) => tape.record_apart(recorded, divisor, linear)?,
+    };
     Ok(active_real(tape, out, slot))
 }
 

@@ -255,6 +255,17 @@ impl Tape {
         if let ([TapeTerm { slot, negative: false, coef: None }], None) = (terms.as_slice(), &divisor) {
             return Ok(*slot);
         }
+        self.record_apart(terms, divisor, linear)
+    }
+
+    /// The same, but the slot is never that of the only term: the cotangents of a result that depends on cases are added up
+    /// before they go to the operand that was chosen, as in compiled code, which chooses late.
+    pub(crate) fn record_apart(
+        &self,
+        terms: SmallVec<[TapeTerm; 2]>,
+        divisor: Option<Value>,
+        linear: bool,
+    ) -> Result<u32, Failure> {
         let mut entry = Entry { a: 0, b: 0, flags: if linear { LINEAR } else { 0 } };
         let mut coefs: SmallVec<[Value; 3]> = SmallVec::new();
         for (i, term) in terms.into_iter().enumerate() {

@@ -143,10 +143,25 @@ pub const PASSES: &[Pass] = &[
 ];
 
 /// What to do.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
     /// Names of passes to leave out.
     pub without: Vec<String>,
+    /// Derivatives must add up in the order of the source.
+    pub ordered: bool,
+}
+
+/// Passes after which derivatives add up in another order than the source says: what was computed several times, each time with a
+/// cotangent of its own, is computed once, or in another loop.
+const REORDERING: [&str; 5] = ["recursion", "cse", "hoist", "merge", "leaves"];
+
+impl Options {
+    /// What to do before derivatives are made.
+    pub fn before_derivatives(&self) -> Options {
+        let reordering = if self.ordered { REORDERING.as_slice() } else { &[] };
+        let without = self.without.iter().cloned().chain(reordering.iter().map(|name| (*name).to_owned()));
+        Options { without: without.collect(), ordered: self.ordered }
+    }
 }
 
 /// Rounds at most: a pass may make work for one before it.

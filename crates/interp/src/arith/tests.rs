@@ -274,8 +274,11 @@ fn constants_cost_nothing_and_stay_plain() {
     let x = perturb::reverse_input(&mut cx, &tape, &Value::Real(2.0)).unwrap();
     let before = tape.len();
     real2(&mut cx, RealOp::Add, &x, &Value::Real(1.0)).unwrap();
-    real2(&mut cx, RealOp::Max, &x, &Value::Real(1.0)).unwrap();
     assert_eq!(tape.len(), before, "an entry for a sum with a constant");
+    real2(&mut cx, RealOp::Max, &Value::Real(3.0), &x).unwrap();
+    assert_eq!(tape.len(), before, "an entry for a constant that was chosen");
+    real2(&mut cx, RealOp::Max, &x, &Value::Real(1.0)).unwrap();
+    assert_eq!(tape.len(), before + 1, "cotangents of what was chosen are added up apart");
 }
 
 #[test]
