@@ -30,8 +30,9 @@ typedef word *ref;
 #define WG_UNUSED __attribute__((unused))
 #define WG_EXPORT __attribute__((visibility("default"), used))
 
-/* Objects of up to so many words are cut from chunks and kept in lists when they are free. */
-enum { WG_SMALL = 32, WG_CHUNK = 1 << 13, WG_NUMBERS = 64, WG_SPARE = 16 };
+/* Objects of up to so many words are cut from chunks and kept in lists when they are free; those of more than WG_TINY lie as
+ * large ones do, for the sake of vectors, and have one word less than a multiple of 8. */
+enum { WG_TINY = 32, WG_SMALL = 255, WG_CHUNK = 1 << 13, WG_NUMBERS = 64, WG_SPARE = 16 };
 /* A count that never becomes 0: texts of the program are not freed. */
 #define WG_FOREVER ((word)1 << 60)
 

@@ -45,16 +45,25 @@ static ref wg_alloc_large(wg_run *r, word words) {
     return wg_use_large(r, large, words);
 }
 
+/* The words that an object gets that asks for so many. */
+static inline word wg_room(word words) { return words > WG_TINY ? words | 7 : words; }
+
+/* A fresh object of so much room, its length before it. */
 static ref wg_alloc_small(wg_run *r, word words) {
+    if (words > WG_TINY) {
+        /* Where it is as far from a multiple of 64 bytes as a large one. */
+        word skipped = (word)((offsetof(wg_large, object) / 8 - 1 - (uintptr_t)r->next / 8) & 7);
+        r->next = r->end - r->next < skipped ? r->end : r->next + skipped;
+    }
     if (r->end - r->next < words + 1) {
         if (WG_CHUNK > wg_left(r)) wg_drop_spare(r);
         if (WG_CHUNK > wg_left(r)) return NULL;
-        ref chunk = malloc((size_t)WG_CHUNK * 8);
-        if (!chunk) return NULL;
+        ref chunk;
+        if (posix_memalign((void **)&chunk, 64, (size_t)WG_CHUNK * 8)) return NULL;
         wg_use(r, WG_CHUNK);
         *chunk = (word)r->chunks;
         r->chunks = chunk;
-        r->next = chunk + 1;
+        r->next = chunk + offsetof(wg_large, object) / 8 - 1;
         r->end = chunk + WG_CHUNK;
     }
     ref o = r->next + 1;
@@ -68,9 +77,10 @@ static ref wg_alloc_small(wg_run *r, word words) {
 static __attribute__((noinline)) ref wg_try_alloc(wg_run *r, word words) {
     if (words < 1) words = 1;
     if (words > WG_SMALL) return wg_alloc_large(r, words);
-    ref o = r->free[words];
-    if (!o) return wg_alloc_small(r, words);
-    r->free[words] = (ref)*o;
+    word room = wg_room(words);
+    ref o = r->free[room];
+    if (!o) return wg_alloc_small(r, room);
+    r->free[room] = (ref)*o;
     *o = 1;
     return o;
 }
@@ -78,9 +88,10 @@ static __attribute__((noinline)) ref wg_try_alloc(wg_run *r, word words) {
 /* A new object; fails if memory is full. */
 static inline WG_UNUSED ref wg_alloc(wg_run *r, word words) {
     if (WG_USUALLY((uint64_t)words <= WG_SMALL)) {
-        ref o = r->free[words];
+        word room = wg_room(words);
+        ref o = r->free[room];
         if (__builtin_expect(o != NULL, 1)) {
-            r->free[words] = (ref)*o;
+            r->free[room] = (ref)*o;
             *o = 1;
             return o;
         }

@@ -12,8 +12,10 @@ use wengert_native::Compiled;
 use wengert_native::library::Made;
 
 /// The compiler, if there is one.
+mod heap;
 mod steps;
 mod strips;
+mod sums;
 
 fn compiler() -> Option<&'static str> {
     ["cc", "gcc", "clang"].into_iter().find(|cc| Command::new(cc).arg("--version").output().is_ok())
@@ -243,7 +245,8 @@ fn is_close(text: &str, args: &[Value]) {
         let real = |value: &Value| if let Value::Real(x) = value { *x } else { f64::NAN };
         let numbers = |value: &Value| -> Vec<f64> {
             let Value::Array(array) = value else { return vec![real(value)] };
-            (0..array.rows()).filter_map(|row| array.row(row)).map(|row| real(&row)).collect()
+            let items = array.items();
+            (0..items.len()).filter_map(|place| items.get(place)).map(|item| real(&item)).collect()
         };
         let (a, b) = (numbers(a), numbers(b));
         assert!(a.len() == b.len() && !a.is_empty());

@@ -11,8 +11,11 @@ use super::Body;
 use crate::scopes::for_each_operand;
 use crate::text::Expr;
 use rustc_hash::FxHashMap;
-use wengert_native::loops::{Local, Operand, Stmt, Value, Word};
+use wengert_native::loops::{Int, Local, Operand, Stmt, Value, Word};
 use wengert_prim::RealOp;
+
+/// Longer computations of a place are not looked at.
+const MOST: usize = 8;
 
 /// How a loop can be run in any order.
 #[derive(Clone, Debug, Default)]
@@ -85,6 +88,11 @@ impl Body<'_, '_> {
                 if loads > 0 && !only_updates || loads == 0 && updates.len() > 1 {
                     return None;
                 }
+            } else if around.moves(*place, 0) {
+                // Two of them could meet.
+                if loads > 0 && !only_updates || updates.len() > 1 {
+                    return None;
+                }
             } else {
                 let old = old.filter(|_| only_updates && around.is_fixed(*place))?;
                 plan.old.push(old);
@@ -94,7 +102,8 @@ impl Body<'_, '_> {
             }
         }
         let strided = |(_, base, place): &(Local, Operand, Operand)| {
-            *place == Operand::Local(index) || around.is_fixed(*place) && around.is_fixed(*base)
+            *place == Operand::Local(index)
+                || around.is_fixed(*base) && (around.is_fixed(*place) || around.moves(*place, 0))
         };
         (around.loads.iter().all(strided) && around.stores.iter().all(|(base, _, _)| around.is_fixed(*base)))
             .then_some(plan)
@@ -203,6 +212,38 @@ impl Around<'_> {
                 && self.reads.get(local) == Some(&1)
         };
         self.loads.iter().find(is_old).map(|(local, _, _)| *local)
+    }
+
+    /// Whether an operand moves with the index: that, and something that is the same in each iteration.
+    fn moves(&self, operand: Operand, depth: usize) -> bool {
+        let Operand::Local(local) = operand else { return false };
+        if local == self.index {
+            return true;
+        }
+        match self.inside.get(&local) {
+            Some(Value::Copy(x)) if depth < MOST => self.moves(*x, depth + 1),
+            Some(Value::Int(Int::Add, a, b)) if depth < MOST => {
+                self.moves(*a, depth + 1) && self.stays(*b, depth + 1)
+                    || self.stays(*a, depth + 1) && self.moves(*b, depth + 1)
+            }
+            Some(Value::Int(Int::Sub, a, b)) if depth < MOST => {
+                self.moves(*a, depth + 1) && self.stays(*b, depth + 1)
+            }
+            Some(_) | None => false,
+        }
+    }
+
+    /// Whether an operand is the same in each iteration, though it may be computed there.
+    fn stays(&self, operand: Operand, depth: usize) -> bool {
+        let Operand::Local(local) = operand else { return true };
+        match self.inside.get(&local) {
+            Some(Value::Copy(x)) if depth < MOST => self.stays(*x, depth + 1),
+            Some(Value::Int(_, a, b)) if depth < MOST => {
+                self.stays(*a, depth + 1) && self.stays(*b, depth + 1)
+            }
+            Some(_) => false,
+            None => self.is_fixed(operand),
+        }
     }
 
     /// Whether the loop leaves an operand as it is.

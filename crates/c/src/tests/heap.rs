@@ -1,0 +1,69 @@
+//! The memory of the runtime, tried by a C program that includes the text.
+
+use super::{compiler, place, text_of};
+use crate::Math;
+use std::process::Command;
+
+/// Makes objects of all sizes, between small ones that move the rest of a chunk about.
+const PROGRAM: &str = r#"
+#define WORDS 700
+int main(void) {
+    static ref made[2][WORDS];
+    wg_run *r = wg_open((uint64_t)1 << 30, NULL);
+    word before = 0;
+    /* The system is not asked for an object of a hundred words. */
+    wg_free(r, wg_alloc(r, 100));
+    if (r->large || r->spare[0]) return 6;
+    for (int round = 0; round < 3; round++) {
+        for (word words = 1; words < WORDS; words++) {
+            for (int k = 0; k < 2; k++) {
+                ref o = made[k][words] = wg_alloc(r, words);
+                if (words > 32 && (uintptr_t)(o + 2) % 64 != 0) return 1;
+                for (word i = 1; i < words; i++) o[i] = words * 1000 + k;
+            }
+        }
+        for (word words = 1; words < WORDS; words++) {
+            for (int k = 0; k < 2; k++) {
+                ref o = made[k][words];
+                if (*o != 1) return 2;
+                for (word i = 1; i < words; i++) {
+                    if (o[i] != words * 1000 + k) return 3;
+                }
+                wg_free(r, o);
+            }
+        }
+        /* Lengths that differ a little share their memory: what an array of one had, one of the other gets. */
+        for (word words = 40; words < 48; words++) {
+            ref o = wg_alloc(r, words);
+            wg_free(r, o);
+            ref other = wg_alloc(r, 87 - words);
+            if (o != other) return 4;
+            wg_free(r, other);
+        }
+        word now = wengert_words_in_use(r);
+        if (round > 0 && now != before) return 5;
+        before = now;
+    }
+    wg_close(r);
+    return 0;
+}
+"#;
+
+#[test]
+fn elements_of_longer_arrays_lie_at_whole_lines_and_memory_is_used_again() {
+    let Some(cc) = compiler() else { return };
+    let text = text_of("func f(x: Real) -> Real { return x } entry f = f", Math::Host);
+    let (from, to) = (place("c"), place("run"));
+    std::fs::write(&from, text + PROGRAM).expect("there is room");
+    let output = Command::new(cc)
+        .args(["-std=gnu11", "-O1", "-pthread", "-w", "-o"])
+        .arg(&to)
+        .arg(&from)
+        .arg("-lm")
+        .output()
+        .expect("the compiler runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let status = Command::new(&to).status().expect("it runs");
+    let _ = (std::fs::remove_file(from), std::fs::remove_file(to));
+    assert_eq!(status.code(), Some(0));
+}

@@ -1,0 +1,78 @@
+//! Sums over places that move with the loop but do not begin at 0.
+
+use super::{is_close, text_of};
+use crate::Math;
+use wengert_ir::eval::{Items, Value};
+
+/// The first numbers of each row of a matrix times a vector.
+const TRIANGLE: &str = r"
+    func f(m: [][]Real, v: []Real) -> []Real {
+        n = length(v)
+        ys = each i < n {
+            k = i + 1
+            s = for j < k, s = 0.0 { a = m[i, j] x = v[j] y = a * x t = s + y yield t }
+            yield s
+        }
+        return ys
+    }
+    entry f = f";
+
+/// The derivative of that with respect to the matrix and the vector.
+const BACKWARD: &str = r"
+    func f(m: [][]Real, v: []Real, b: []Real) -> ([][]Real, []Real) {
+        n = length(v)
+        ms = zeros(m)
+        vs = zeros(v)
+        gm, gv = each backward i < n, g += ms, h += vs, y in b {
+            k = i + 1
+            g2, h2 = each backward j < k, g1 += g, h1 += h {
+                a = m[i, j] x = v[j]
+                p = y * x q = y * a
+                g3 = g1 with [i, j] += p
+                h3 = h1 with [j] += q
+                yield g3, h3
+            }
+            yield g2, h2
+        }
+        return gm, gv
+    }
+    entry f = f";
+
+/// Two additions for each index, to places of one array that may meet.
+const MEETING: &str = r"
+    func f(v: []Real, k: Int) -> []Real {
+        n = length(v)
+        m = n - k
+        vs = zeros(v)
+        g = each i < m, h += vs, x in v {
+            j = i + k
+            h1 = h with [i] += x
+            h2 = h1 with [j] += x
+            yield h2
+        }
+        return g
+    }
+    entry f = f";
+
+fn matrix(size: usize) -> Value {
+    let number = |place: usize| (place * 7 % 11) as f64 * 0.37 - 1.5;
+    Value::array([size, size], Items::Reals((0..size * size).map(number).collect()))
+}
+
+fn vector(size: usize) -> Value {
+    Value::reals((0..size).map(|i| (i % 13) as f64 * 0.21 - 1.0).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_part_of_a_row_is_added_up_in_vectors() {
+    let made = text_of(TRIANGLE, Math::Library);
+    assert_eq!(made.matches("#pragma omp simd reduction").count(), 1, "{made}");
+    assert_eq!(text_of(TRIANGLE, Math::Host).matches("#pragma omp simd reduction").count(), 0);
+    for size in [1, 15, 16, 17, 40] {
+        is_close(TRIANGLE, &[matrix(size), vector(size)]);
+        is_close(BACKWARD, &[matrix(size), vector(size), vector(size)]);
+        for shift in [0, 1, 3, 8] {
+            is_close(MEETING, &[vector(size + 8), Value::Int(shift)]);
+        }
+    }
+}
