@@ -18,6 +18,12 @@ struct Found {
 
 const FOUND: &[Found] = &[
     Found {
+        what: "a branch that only fails seemed to give back no accumulator",
+        definitions: "",
+        expression: "grad (\\a -> sum (build 3 (\\i -> let rec f n x = if n == 0 then max x a else f (n - 1) x in f 3 (a + real i)))) 0.3",
+        exact: true,
+    },
+    Found {
         what: "an accumulator that a called function adds to was kept for its shape",
         definitions: "def rows z = (jacrev (\\(v : [2]Real) -> build 2 (\\i -> softplus v[1])) [0.5, z])[1]",
         expression: "grad (\\y -> norm_squared (grad (\\z -> norm_squared (rows z)) y)) 0.5",

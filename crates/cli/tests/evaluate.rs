@@ -88,6 +88,31 @@ fn eval_says_what_is_wrong() {
     folder.run(&["eval", "--engine", "quantum", "1"]).fails(2, &["possible values"]);
 }
 
+/// Programs that fail: in a called function, in a loop, in the library, deep in a recursion.
+const FAILING: [&str; 4] = [
+    "def f (xs : []Real) i = xs[i] * 2\ndef main = grad (\\xs -> f xs 3 + sum xs) [1.0, 2.0]\n",
+    "type T = A Real | B Int\ndef f t = match t with | A x -> x | B n -> real (10 / n)\ndef main = map f [A 1.0, B 2, B 0]\n",
+    "import linalg\ndef main = derivative (\\x -> (solve [[x, 2 * x], [1.0, 2.0]] [1.0, 2.0])[0]) 1.0\n",
+    "def deep (n : Int) x = if n == 0 then fail \"bottom\" else 1.0 + deep (n - 1) (x * x)\ndef main = grad (deep 1000) 0.5\n",
+];
+
+#[test]
+fn failures_read_alike_on_all_engines() {
+    for program in FAILING {
+        let folder = Folder::with(&[("p.wg", program)]);
+        let said = |engine: &str| {
+            let ran = folder.run(&["run", "p.wg", "--engine", engine]);
+            assert_eq!(ran.status, 1, "{engine}");
+            ran.stderr
+        };
+        let expected = said("interp");
+        assert!(expected.contains("called here") || expected.contains("it happened inside"), "{expected}");
+        for engine in ["ir", "native", "c"] {
+            assert_eq!(said(engine), expected, "{engine}");
+        }
+    }
+}
+
 #[test]
 fn colors_only_when_asked() {
     let folder = Folder::with(&[]);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use wengert_base::{Diagnostic, Name, SourceId};
 use wengert_core::{Program, TypeArg};
-use wengert_interp::{Interp, Value};
+use wengert_interp::{Interp, Limits, Value};
 
 /// What an evaluation may use, how it is stopped from outside, and how far it is.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +36,8 @@ pub struct Options {
     pub cache: bool,
     /// Passes of the optimizer to leave out.
     pub without: Vec<String>,
+    /// How long the interpreter may look for the calls that led to a failure of machine code; not at all if there is nothing here.
+    pub retrace: Option<Duration>,
 }
 
 /// A result and what it took.
@@ -95,6 +97,8 @@ pub(crate) struct Evaluator {
     wanted: Engine,
     /// What did the last call.
     pub(crate) used: Engine,
+    limits: Limits,
+    retrace: Option<Duration>,
 }
 
 /// What machine code is made of.
@@ -106,6 +110,9 @@ struct Source {
     threads: usize,
     watch: Watch,
 }
+
+/// Bytes that the interpreter may use to find the calls that led to a failure.
+const RETRACE_MEMORY: u64 = 1 << 30;
 
 impl Evaluator {
     /// An evaluator for `program`; failures inside `library` sources are reported at the user's own call.
@@ -119,9 +126,10 @@ impl Evaluator {
             threads: options.threads,
             watch: Watch::new(options),
         });
-        let mut interp = Interp::new(program, limits);
+        let mut interp = Interp::new(program, limits.clone());
         interp.set_library_sources(library);
-        Evaluator { interp, native, wanted: options.engine, used: options.engine }
+        let (wanted, retrace) = (options.engine, options.retrace);
+        Evaluator { interp, native, wanted, used: wanted, limits, retrace }
     }
 
     /// Takes what was made for other calls, and keeps what is made for this one.
@@ -157,9 +165,13 @@ impl Evaluator {
             match value.map_err(|error| watching.explain(error)) {
                 // Nothing was changed so far.
                 Err(error) if native::is_for_interpreter(&error) => {}
-                value => {
+                Err(error) => {
                     self.used = self.wanted;
-                    return value.map(|value| (value, 0));
+                    return Err(self.traced(error, entry, args));
+                }
+                Ok(value) => {
+                    self.used = self.wanted;
+                    return Ok((value, 0));
                 }
             }
         }
@@ -168,12 +180,36 @@ impl Evaluator {
         let value = self.interp.eval_global(name, type_args, args)?;
         Ok((value, self.interp.flops() - before))
     }
+
+    /// A failure of machine code with the calls that led to it, which only the interpreter knows: it runs the program again, if
+    /// that does not take long. In a library the failure is at the user's own call.
+    fn traced(
+        &mut self,
+        error: Diagnostic,
+        (name, type_args): (Name, &[TypeArg]),
+        args: Vec<Value>,
+    ) -> Diagnostic {
+        let Some(time) = self.retrace else { return error };
+        let Limits { max_memory, timeout, interrupt, .. } = self.limits.clone();
+        self.interp.set_limits(Limits {
+            max_memory: max_memory.min(RETRACE_MEMORY),
+            timeout: Some(timeout.map_or(time, |timeout| timeout.min(time))),
+            interrupt,
+            ..Limits::default()
+        });
+        let again = self.interp.eval_global(name, type_args, args);
+        self.interp.set_limits(self.limits.clone());
+        again
+            .err()
+            .filter(|again| (again.code, &again.message) == (error.code, &error.message))
+            .unwrap_or(error)
+    }
 }
 
-pub(crate) fn limits(options: &Options) -> wengert_interp::Limits {
-    let default = wengert_interp::Limits::default();
+pub(crate) fn limits(options: &Options) -> Limits {
+    let default = Limits::default();
     let steps = options.steps.clone();
-    wengert_interp::Limits {
+    Limits {
         max_steps: options.max_steps,
         max_memory: options.max_memory.unwrap_or(default.max_memory),
         timeout: options.timeout,

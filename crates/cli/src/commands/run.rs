@@ -7,6 +7,7 @@ use crate::progress::Progress;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use wengert_base::Diagnostic;
 use wengert_driver::render::Style;
 use wengert_driver::{Engine, Evaluated, Input, Options, Session, json};
@@ -62,6 +63,9 @@ impl How {
     }
 }
 
+/// So long the user waits, at most, to be told the calls that led to a failure of machine code.
+const RETRACE: Duration = Duration::from_secs(1);
+
 /// What the evaluator may use.
 pub(crate) fn options(limits: &LimitArgs) -> Options {
     Options {
@@ -71,6 +75,7 @@ pub(crate) fn options(limits: &LimitArgs) -> Options {
         interrupt: interrupt::flag(),
         threads: limits.threads,
         short_loops: limits.short_loops,
+        retrace: Some(RETRACE),
         ..Options::default()
     }
 }

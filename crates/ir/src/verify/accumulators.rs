@@ -3,7 +3,7 @@
 //!
 //! A *version* of an accumulator is the parameter of the body that stands for it, or a version with something added
 //! (`xs with [i] += y`, `x + y`, `x - y`, `scatter_add`, a loop that has a version among its accumulators). Branches and inner loops
-//! hand versions on. A version may be used for nothing else but its shape; what the body gives back is a version of the same
+//! hand versions on; a branch that fails gives nothing back. A version may be used for nothing else but its shape; what the body gives back is a version of the same
 //! accumulator. Of a call that is given versions each result of their type *may* be one of each: it may be given back, and
 //! it may be used otherwise.
 
@@ -144,8 +144,13 @@ impl Walk<'_> {
 
     fn branches(&mut self, stmt: &Stmt, blocks: &[&Block]) {
         blocks.iter().for_each(|block| self.block(block));
+        // A block that fails gives nothing back.
+        let ending: Vec<&&Block> = blocks
+            .iter()
+            .filter(|block| !block.stmts.iter().any(|stmt| matches!(stmt.op, Op::Fail { .. })))
+            .collect();
         for (i, out) in stmt.outs.iter().enumerate() {
-            let given: Vec<Option<&Atom>> = blocks.iter().map(|block| block.results.get(i)).collect();
+            let given: Vec<Option<&Atom>> = ending.iter().map(|block| block.results.get(i)).collect();
             self.common(&given, Some(out));
         }
     }

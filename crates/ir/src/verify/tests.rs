@@ -286,6 +286,7 @@ fn accumulators_are_only_added_to() {
         "c = i < 2\n a = if c {\n b = g with [i] += x\n yield b\n } else {\n yield g\n }\n yield a",
         "a = for j < n, h = g {\n b = h with [j] += x\n yield b\n }\n yield a",
         "a = add(g)\n yield a",
+        "c = i < 2\n a = if c {\n b: []Real = fail(\"no\")\n yield b\n } else {\n yield g\n }\n yield a",
         "m = length(g)\n z = zeros(g)\n a = g + z\n yield a",
     ];
     for lines in fine {
