@@ -130,9 +130,21 @@ pub fn binary<const FUSED: bool>(function: Function, data: &mut [f64], second: &
 /// The value for one argument, or two; the same bits as [`unary`] and [`binary`] give.
 #[inline(always)]
 pub fn scalar<const FUSED: bool>(function: Function, x: f64, y: f64) -> f64 {
+    let m = Plain::<FUSED>;
     match function.rare() {
-        Some(rare) if trig::rare(Plain::<FUSED>, x) => slow::<FUSED>(rare, x),
-        _ => function.main_path(Plain::<FUSED>, x, y),
+        Some(rare) if trig::near(m, x) => near(m, rare, x),
+        Some(rare) if trig::rare(m, x) => slow::<FUSED>(rare, x),
+        _ => function.main_path(m, x, y),
+    }
+}
+
+/// The value for an argument that needs no reduction.
+#[inline(always)]
+pub(crate) fn near<M: Machine>(m: M, function: Rare, x: M::Real) -> M::Real {
+    match function {
+        Rare::Sin => trig::sin_near(m, x),
+        Rare::Cos => trig::cos_near(m, x),
+        Rare::Tan => trig::tan_near(m, x),
     }
 }
 

@@ -269,6 +269,17 @@ pub(crate) fn polynomial<M: Machine, const N: usize>(m: M, x: M::Real, coefficie
     m.fma(x, odd.unwrap_or(zero), even.unwrap_or(zero))
 }
 
+/// A polynomial of seven coefficients in which as little as possible waits for something else (Estrin): for what stands in
+/// chains of calls, each of which waits for the one before.
+#[inline(always)]
+pub(crate) fn estrin<M: Machine>(m: M, x: M::Real, coefficients: &[f64; 7]) -> M::Real {
+    let [c0, c1, c2, c3, c4, c5, c6] = coefficients.map(|c| m.real(c));
+    let square = x * x;
+    let low = m.fma(m.fma(c3, x, c2), square, m.fma(c1, x, c0));
+    let high = m.fma(c6, square, m.fma(c5, x, c4));
+    m.fma(high, square * square, low)
+}
+
 /// A polynomial.
 #[inline(always)]
 pub(crate) fn horner<M: Machine, const N: usize>(m: M, x: M::Real, coefficients: &[f64; N]) -> M::Real {

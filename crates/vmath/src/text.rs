@@ -4,6 +4,7 @@
 //! `static inline` functions without a branch or a call, which the system's compiler makes vector code of inside a loop.
 //! Truth values are written where they are used.
 
+use crate::block;
 use crate::coefficients::TWO_OVER_PI_BITS;
 use crate::function::{Function, Rare};
 use crate::tracer::{Node, Record, Tracer};
@@ -22,7 +23,8 @@ const HUGE: &str = include_str!("huge.c.txt");
 ///
 /// For those with rare arguments ([`Function::has_rare_arguments`]) there are besides `wg_f_main`, without branches, and
 /// `wg_f_rare`, which says whether an argument is not for it. A loop that is to be vector code calls the former,
-/// collects with `|` what the latter says, and if that is not 0 in the end, runs again with `wg_f`.
+/// collects with `|` what the latter says, and if that is not 0 in the end, runs again with `wg_f`. One number at a time
+/// arguments that need no reduction (`wg_f_near`) take a shorter way to the same bits.
 pub fn c_source() -> String {
     let words: String = TWO_OVER_PI_BITS.iter().map(|word| format!("    {word:#018x}ull,\n")).collect();
     let mut text = String::from(PRELUDE);
@@ -49,6 +51,13 @@ fn define(text: &mut String, function: Function) {
     body(text, &format!("double wg_{name}_main({params})"), &main);
     let condition = traced(|m| trig::rare(m, m.parameter(0)));
     body(text, &format!("int wg_{name}_rare({params})"), &condition);
+    let near = traced(|m| trig::near(m, m.parameter(0)));
+    body(text, &format!("int wg_{name}_near({params})"), &near);
+    body(
+        text,
+        &format!("double wg_{name}_small({params})"),
+        &traced(|m| block::near(m, rare, m.parameter(0)).number),
+    );
     let reduced = traced(|m| {
         let given = Reduced { n: m.word_parameter(0), r: m.parameter(1), low: m.parameter(2) };
         match rare {
@@ -62,8 +71,8 @@ fn define(text: &mut String, function: Function) {
         text,
         "static WG_COLD double wg_{name}_huge(double a0) {{\n    double r, low;\n    uint64_t n = \
          wg_reduce_huge(a0, &r, &low);\n    return wg_{name}_reduced(n, r, low);\n}}\n\
-         static inline double wg_{name}({params}) {{\n    if (wg_{name}_rare(a0)) return wg_{name}_huge(a0);\n    \
-         return wg_{name}_main(a0);\n}}\n"
+         static inline double wg_{name}({params}) {{\n    if (wg_{name}_near(a0)) return wg_{name}_small(a0);\n    \
+         if (wg_{name}_rare(a0)) return wg_{name}_huge(a0);\n    return wg_{name}_main(a0);\n}}\n"
     );
 }
 

@@ -57,3 +57,20 @@ fn errors_are_below_the_bound() {
     }
     assert!(failed.is_empty(), "beyond {BOUND} ulp: {failed:?}");
 }
+
+/// Where nearly all of an argument is a multiple of π/2, all of what is left is in the later parts of the reduction.
+#[test]
+fn sine_and_tangent_are_exact_beside_multiples_of_half_pi() {
+    let mut random = Random::new(99);
+    for k in 0..3000 {
+        let n = if k < 1000 { f64::from(k + 1) } else { random.magnitude(0, 29).floor() };
+        let x = random.signed(n * std::f64::consts::FRAC_PI_2);
+        for function in [Function::Sin, Function::Cos, Function::Tan] {
+            let expected = exact(function, x, x);
+            for ours in [scalar::<true>(function, x, x), scalar::<false>(function, x, x)] {
+                let error = error_in_ulp(ours, &expected);
+                assert!(error < 1.0, "{} {x:e}: {error} ulp", function.name());
+            }
+        }
+    }
+}

@@ -163,3 +163,18 @@ fn the_same_bits_without_one() {
     #[cfg(target_arch = "x86_64")]
     compare("plain", &[], scalar::<false>);
 }
+
+/// A chain of calls waits for every operation of every call: numbers that need no reduction do none.
+#[test]
+fn a_number_near_zero_needs_no_reduction() {
+    let text = c_source();
+    for name in ["sin", "cos", "tan"] {
+        let head = format!(
+            "static inline double wg_{name}(double a0) {{\n    if (wg_{name}_near(a0)) return wg_{name}_small(a0);"
+        );
+        assert!(text.contains(&head), "{name}");
+        let (_, small) = text.split_once(&format!("double wg_{name}_small(")).expect("it is there");
+        let (small, _) = small.split_once("\n}").expect("it ends");
+        assert!(!small.contains("wg_remainder(a0"), "{small}");
+    }
+}

@@ -1,7 +1,7 @@
 //! What the functions are at zeros, infinities, NaN, and at and around the ends of their domains: as in the interpreter.
 
 use wengert_prim::RealOp;
-use wengert_vmath::{Function, function_of, scalar};
+use wengert_vmath::{Function, function_of, scalar, unary};
 
 /// Numbers at which something special happens, and their neighbors.
 fn edges() -> Vec<f64> {
@@ -95,5 +95,24 @@ fn powers_of_two_are_exact() {
         assert_eq!(scalar::<true>(Function::Cbrt, x * x * x, 0.0), x);
         assert_eq!(scalar::<true>(Function::Pow, x, 2.0), x * x);
         assert_eq!(scalar::<true>(Function::Hypot, 3.0 * x, 4.0 * x), 5.0 * x);
+    }
+}
+
+/// One number alone may take a shorter way than numbers in a block.
+#[test]
+fn one_number_has_the_bits_that_it_has_in_a_block() {
+    let mut xs = edges();
+    // Through the border up to which there is nothing to reduce, and beyond.
+    xs.extend((-20_000..20_000).map(|k| f64::from(k) * 0.000_1));
+    xs.extend([0.785, -0.785, 0.785f64.next_up(), 0.785f64.next_down()]);
+    for function in Function::ALL.iter().filter(|function| function.arity() == 1) {
+        let (mut fused, mut split) = (xs.clone(), xs.clone());
+        unary::<true>(*function, &mut fused);
+        unary::<false>(*function, &mut split);
+        for ((x, fused), split) in xs.iter().zip(fused).zip(split) {
+            let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+            assert!(same(fused, scalar::<true>(*function, *x, 0.0)), "{} {x:e}", function.name());
+            assert!(same(split, scalar::<false>(*function, *x, 0.0)), "{} {x:e}", function.name());
+        }
     }
 }
