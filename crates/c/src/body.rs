@@ -4,6 +4,7 @@
 //! a variable of its own before something changes what it is made of.
 
 mod control;
+mod doubt;
 mod expr;
 mod finite;
 mod guards;
@@ -22,6 +23,7 @@ use crate::unit::Unit;
 use over::Over;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
+use steps::Noted;
 use strips::Strip;
 use sums::Plan;
 use wengert_base::Span;
@@ -55,7 +57,7 @@ pub(crate) struct Body<'u, 'p> {
     /// Whether zeros are not strong here.
     plain: bool,
     /// Where it is noted that what is stored is not finite, if one of these variables is.
-    noted: Option<(String, FxHashSet<Local>)>,
+    noted: Option<Noted>,
     /// What is kept of the loop around, if it is printed in strips.
     strip: Option<Strip>,
     /// Variables that are declared before a run of statements which is there twice.
@@ -393,7 +395,9 @@ impl<'u, 'p> Body<'u, 'p> {
         let target = self.element(base, index, offset, real);
         self.flush_reads();
         self.put(&format!("{} = {text};", target.text));
-        self.note_stored(value, &target.text);
+        if self.cell(base, index, offset).is_none() {
+            self.note_stored(value, &target.text);
+        }
     }
 
     fn release(&mut self, object: Operand, kind: Kind) {

@@ -13,6 +13,7 @@ use wengert_native::library::Made;
 
 /// The compiler, if there is one.
 mod heap;
+mod doubt;
 mod steps;
 mod strips;
 mod sums;

@@ -31,6 +31,9 @@ struct Shape {
 pub(super) struct Run<'s> {
     pub(super) index: Local,
     pub(super) end: String,
+    /// The piece of it: from here on, up to there.
+    pub(super) from: String,
+    pub(super) to: String,
     pub(super) backward: bool,
     independent: bool,
     /// Whether it looks from time to time whether to stop.
@@ -39,6 +42,13 @@ pub(super) struct Run<'s> {
     one_by_one: bool,
     shape: Shape,
     pub(super) body: &'s [Stmt],
+}
+
+impl Run<'_> {
+    /// A piece of it, too short to look whether to stop.
+    pub(super) fn piece(&self, from: String, to: String) -> Self {
+        Run { from, to, looks: false, ..self.clone() }
+    }
 }
 
 impl Body<'_, '_> {
@@ -130,7 +140,8 @@ impl Body<'_, '_> {
         let shape = shape(body, *index);
         let (index, backward, independent) = (*index, *backward, *independent);
         let looks = !independent && !(shape.straight && (shape.bounded || short));
-        let run = Run { index, end, backward, independent, looks, one_by_one: false, shape, body };
+        let (from, to) = ("0".into(), end.clone());
+        let run = Run { index, end, from, to, backward, independent, looks, one_by_one: false, shape, body };
         let first = self.checks_before(&run);
         if shape.straight {
             self.guarded(&run);
@@ -193,8 +204,13 @@ impl Body<'_, '_> {
         // Where nothing can fail, nobody sees which of independent iterations comes first.
         let upward = Run { backward: run.backward && self.may_fail(run.body), ..run.clone() };
         let run = if run.independent { &upward } else { run };
-        if run.independent && !run.backward && self.can_run_again(run.body) {
-            return self.main_paths(run, &[]);
+        if run.independent && !run.backward {
+            if let Some(doubt) = self.doubt(run, None) {
+                return self.without_zeros(run, &Plan::default(), doubt);
+            }
+            if self.can_run_again(run.body) {
+                return self.main_paths(run, &[]);
+            }
         }
         if run.independent {
             return self.once(run);
@@ -283,7 +299,10 @@ impl Body<'_, '_> {
         let plain = plan.cells.is_empty() && plan.sums.is_empty();
         let (sums, again) = (plan.sums.clone(), plan.again);
         self.plan = plan;
-        if again && self.has_rare(run.body) {
+        let planned = self.plan.clone();
+        if let Some(doubt) = self.doubt(&run, Some(&planned)) {
+            self.without_zeros(&Run { independent: plain, ..run }, &planned, doubt);
+        } else if again && self.has_rare(run.body) {
             self.main_paths(&run, &sums);
         } else {
             self.once(&Run { independent: plain, ..run });
@@ -319,18 +338,19 @@ impl Body<'_, '_> {
 
     /// A loop as it is.
     pub(super) fn once(&mut self, run: &Run<'_>) {
-        let Run { index, end, backward, independent, looks, shape, .. } = run;
+        let Run { index, from, to, backward, independent, looks, shape, .. } = run;
         let (index, backward) = (*index, *backward);
         let block = self.blocks + 1;
         let info = self.info(index);
         let own = info.sets == 1 && info.declared == Some((block, 0));
         let counter = if own { self.name(index).to_string() } else { self.unit.temporary() };
         let pieces = *looks && shape.straight;
+        let (begin, end) = (from, to);
         let (from, to) =
-            if pieces { (self.unit.temporary(), self.unit.temporary()) } else { ("0".into(), end.clone()) };
+            if pieces { (self.unit.temporary(), self.unit.temporary()) } else { (from.clone(), to.clone()) };
         match (pieces, backward) {
             (false, _) => {}
-            (true, false) => self.put(&format!("for (word {from} = 0; {from} < {end};) {{")),
+            (true, false) => self.put(&format!("for (word {from} = {begin}; {from} < {end};) {{")),
             (true, true) => self.put(&format!("for (word {to} = {end}; {to} > 0;) {{")),
         }
         if pieces {
@@ -380,18 +400,20 @@ impl Body<'_, '_> {
 
     /// What the compiler may know of the loop that follows.
     pub(super) fn hint(&mut self, independent: bool) {
-        if independent {
-            self.put("WG_INDEPENDENT");
-        }
         let mut sums: Vec<&str> = self.plan.sums.iter().map(|sum| self.name(*sum)).collect();
         sums.extend(self.plan.cells.iter().map(|cell| cell.name.as_str()));
-        let mut clause = if sums.is_empty() { String::new() } else { format!("+ : {}", sums.join(", ")) };
-        if let Some(note) = self.rare.as_ref().filter(|_| !sums.is_empty()) {
+        sums.extend(self.noted.as_ref().filter(|noted| noted.vectors).map(|noted| noted.name.as_str()));
+        if sums.is_empty() {
+            if independent {
+                self.put("WG_INDEPENDENT");
+            }
+            return;
+        }
+        let mut clause = format!("+ : {}", sums.join(", "));
+        if let Some(note) = &self.rare {
             clause = format!("{clause}) reduction(| : {note}");
         }
-        if !clause.is_empty() {
-            self.put(&format!("#pragma omp simd reduction({clause})"));
-        }
+        self.put(&format!("#pragma omp simd reduction({clause})"));
     }
 
     pub(super) fn while_loop(&mut self, head: &[Stmt], cond: Operand, body: &[Stmt]) {

@@ -13,14 +13,23 @@ use rustc_hash::FxHashSet;
 use wengert_native::loops::{Local, Operand, Stmt, Value, Word};
 use wengert_prim::RealOp;
 
+/// Where it is noted that what is stored is not finite, or no number.
+pub(super) struct Noted {
+    pub(super) name: String,
+    /// What is looked at.
+    pub(super) derived: FxHashSet<Local>,
+    /// Whether the loop is made of vectors; then the note is a plain sum.
+    pub(super) vectors: bool,
+}
+
 /// What is known of the body of such a loop.
-struct Steps {
+pub(super) struct Steps {
     /// What products with strong zeros lead to.
-    derived: FxHashSet<Local>,
+    pub(super) derived: FxHashSet<Local>,
     /// Variables from outside that it assigns.
-    carried: Vec<Local>,
+    pub(super) carried: Vec<Local>,
     /// Whether something that is derived is stored.
-    stores: bool,
+    pub(super) stores: bool,
 }
 
 impl Body<'_, '_> {
@@ -38,7 +47,7 @@ impl Body<'_, '_> {
             let note = self.unit.temporary();
             self.put(&format!("double {note} = 0.0;"));
             checks.push(note.clone());
-            self.noted = Some((note, steps.derived.clone()));
+            self.noted = Some(Noted { name: note, derived: steps.derived.clone(), vectors: false });
         }
         let before = (self.blocks, self.declared.clone(), self.line);
         self.plain = true;
@@ -59,27 +68,33 @@ impl Body<'_, '_> {
 
     /// What is stored in a loop that runs without looking is noted.
     pub(super) fn note_stored(&mut self, operand: Operand, text: &str) {
-        if let (Some((note, derived)), Operand::Local(local)) = (&self.noted, operand)
+        if let (Some(Noted { name, derived, vectors }), Operand::Local(local)) = (&self.noted, operand)
             && derived.contains(&local)
         {
-            let line = format!("{note} += {text} - {text};");
+            // In vectors one operation does: it is enough to see whether something is not a number.
+            let line =
+                if *vectors { format!("{name} += {text};") } else { format!("{name} += {text} - {text};") };
             self.put(&line);
         }
     }
 
     fn steps_of(&self, body: &[Stmt]) -> Option<Steps> {
-        let mut steps = Steps { derived: FxHashSet::default(), carried: Vec::new(), stores: false };
-        let mut memory = Memory { loads: Vec::new(), stores: Vec::new() };
-        // What is carried may be derived from what comes later.
-        loop {
-            let before = steps.derived.len();
-            self.look(body, &mut steps, &mut memory)?;
-            if steps.derived.len() == before {
-                break;
-            }
-        }
+        let (steps, memory) = self.derived(body)?;
         let apart = self.are_apart(&memory.loads, &memory.stores);
         (apart && self.waits(body, &steps)).then_some(steps)
+    }
+
+    /// What is in a body; nothing if it may do something that depends on a strong zero.
+    pub(super) fn derived(&self, body: &[Stmt]) -> Option<(Steps, Memory)> {
+        let mut steps = Steps { derived: FxHashSet::default(), carried: Vec::new(), stores: false };
+        // What is carried may be derived from what comes later.
+        loop {
+            let (before, mut memory) = (steps.derived.len(), Memory::default());
+            self.look(body, &mut steps, &mut memory)?;
+            if steps.derived.len() == before {
+                return Some((steps, memory));
+            }
+        }
     }
 
     /// Notes what is in statements; `None` if they may do something that depends on a strong zero, or cannot be done again.
@@ -190,7 +205,8 @@ impl Steps {
 }
 
 /// The addresses that a loop reads and writes at.
-struct Memory {
-    loads: Vec<Operand>,
-    stores: Vec<Operand>,
+#[derive(Default)]
+pub(super) struct Memory {
+    pub(super) loads: Vec<Operand>,
+    pub(super) stores: Vec<Operand>,
 }

@@ -1,0 +1,213 @@
+//! Derivatives in innermost loops that are made of vectors.
+//!
+//! Zero tangents are strong: zero times whatever is zero. To look for zeros at each product and quotient takes several times as long as
+//! the product, and stands in the way of sums that are rounded once. It makes a difference only where a plain product is not a
+//! number, and then what is made of it is none either. So such a loop runs piece by piece, without looking; what comes
+//! out is added up, and if the sum is not a number, the piece runs again, carefully.
+//!
+//! ```text
+//! for each piece:  keep what the piece adds to
+//!                  note = 0; for i in the piece: g[i] += a·b; note += g[i]
+//!                  if note is not a number: put back what was kept; for i in the piece: g[i] += mul_zero(a, b)
+//! ```
+
+use super::Body;
+use super::control::Run;
+use super::rare::for_each_set;
+use super::steps::{Memory, Noted, Steps};
+use super::sums::Plan;
+use crate::text::Level;
+use rustc_hash::FxHashSet;
+use wengert_native::loops::{Local, Operand, Stmt, Value};
+use wengert_prim::RealOp;
+
+/// So many products and quotients are worth a second text.
+const WORTH: usize = 4;
+/// Iterations of a piece. What they add to is kept on the stack.
+const PIECE: usize = 512;
+/// More arrays than this would be too much to keep.
+const MOST: usize = 8;
+
+/// How a loop runs without looking for zeros.
+pub(super) struct Doubt {
+    /// What products with strong zeros lead to.
+    derived: FxHashSet<Local>,
+    /// Whether something of that is stored where it can be noted.
+    stores: bool,
+    /// Where the arrays begin that are to be as they were if it was wrong: base and offset of their elements.
+    kept: Vec<(Operand, i32)>,
+}
+
+impl Body<'_, '_> {
+    /// Whether a loop is worth it and can run again; with the plan if its iterations add something up.
+    pub(super) fn doubt(&self, run: &Run<'_>, plan: Option<&Plan>) -> Option<Doubt> {
+        let (steps, memory) = self.worth(run.body)?;
+        let mut kept = Vec::new();
+        let apart = |base: Operand| match plan {
+            None => self.are_apart(&memory.loads, &[base]),
+            Some(_) => {
+                let object = self.object(base);
+                object.is_some() && !memory.loads.iter().any(|load| self.object(*load) == object)
+            }
+        };
+        let assigned = assigned(run.body);
+        let fixed = |operand: Operand| !matches!(operand, Operand::Local(local) if assigned.contains(&local));
+        for (base, index, offset) in stores(run.body) {
+            if apart(base) || self.cell(base, index, offset).is_some() {
+                continue;
+            }
+            let moves = index == Operand::Local(run.index);
+            // What a plan is made for is read only to be added to.
+            let known = plan.is_some() || reads_first(run.body);
+            (moves && fixed(base) && known && !self.func.recursive).then_some(())?;
+            if !kept.contains(&(base, offset)) {
+                kept.push((base, offset));
+            }
+        }
+        let carries = plan.map_or(0, |plan| plan.cells.len() + plan.sums.len());
+        let fine = kept.len() <= MOST && steps.carried.len() == plan.map_or(0, |plan| plan.sums.len());
+        (fine && (steps.stores || carries > 0)).then_some(Doubt {
+            derived: steps.derived,
+            stores: steps.stores,
+            kept,
+        })
+    }
+
+    /// What is in the body of a loop, if it has enough products and quotients and hands on what is no number.
+    pub(super) fn worth(&self, body: &[Stmt]) -> Option<(Steps, Memory)> {
+        let mut strong = 0;
+        for_each_set(body, &mut |_, value| {
+            strong += usize::from(matches!(value, Value::Real(RealOp::MulZero | RealOp::DivZero, _)));
+        });
+        (self.unit.fast && strong >= WORTH).then_some(())?;
+        self.derived(body)
+    }
+
+    /// The loop piece by piece.
+    pub(super) fn without_zeros(&mut self, run: &Run<'_>, plan: &Plan, doubt: Doubt) {
+        let whole = run.end.parse::<usize>().is_ok_and(|count| count <= PIECE);
+        let (from, to) = if whole {
+            ("0".into(), run.end.clone())
+        } else {
+            (self.unit.temporary(), self.unit.temporary())
+        };
+        if !whole {
+            let end = &run.end;
+            self.put(&format!("for (word {from} = 0; {from} < {end};) {{"));
+            self.depth += 1;
+            if run.looks {
+                self.put("wg_check_stop(r);");
+            }
+            self.put(&format!("const word {to} = {end} - {from} > {PIECE} ? {from} + {PIECE} : {end};"));
+        }
+        let mut back = self.keep(&doubt.kept, &from, &to);
+        let mut carried: Vec<String> = plan.sums.iter().map(|sum| self.name(*sum).to_string()).collect();
+        carried.extend(plan.cells.iter().map(|cell| cell.name.clone()));
+        for name in &carried {
+            let before = self.unit.temporary();
+            self.put(&format!("const double {before} = {name};"));
+            back.push(format!("{name} = {before};"));
+        }
+        let piece = run.piece(from, to.clone());
+        self.twice(&piece, doubt, carried, &back);
+        if !whole {
+            self.put(&format!("{} = {to};", piece.from));
+            self.depth -= 1;
+            self.put("}");
+        }
+    }
+
+    /// A piece without looking, and again if something that came out is not a number.
+    fn twice(&mut self, piece: &Run<'_>, doubt: Doubt, carried: Vec<String>, back: &[String]) {
+        let mut looked_at = carried;
+        if doubt.stores {
+            let note = self.unit.temporary();
+            self.put(&format!("double {note} = 0.0;"));
+            looked_at.push(note.clone());
+            self.noted = Some(Noted { name: note, derived: doubt.derived, vectors: true });
+        }
+        let mut checks: Vec<String> = looked_at.iter().map(|name| format!("{name} != {name}")).collect();
+        if self.has_rare(piece.body) {
+            let rare = self.unit.temporary();
+            self.put(&format!("int {rare} = 0;"));
+            checks.push(rare.clone());
+            self.rare = Some(rare);
+        }
+        let before = (self.blocks, self.declared.clone(), self.line);
+        self.plain = true;
+        self.once(piece);
+        self.plain = false;
+        (self.noted, self.rare) = (None, None);
+        (self.blocks, self.declared, self.line) = before;
+        self.put(&format!("if (WG_RARELY({})) {{", checks.join(" || ")));
+        self.depth += 1;
+        back.iter().for_each(|line| self.put(line));
+        self.once(piece);
+        self.depth -= 1;
+        self.put("}");
+    }
+
+    /// Copies elements, and says how to put them back.
+    fn keep(&mut self, kept: &[(Operand, i32)], from: &str, to: &str) -> Vec<String> {
+        let mut back = Vec::new();
+        for (base, offset) in kept {
+            let base = self.address(*base, true).at(Level::Sum);
+            let first =
+                if *offset == 0 { format!("{base} + {from}") } else { format!("{base} + {from} + {offset}") };
+            let (copy, bytes) = (self.unit.temporary(), format!("({to} - {from}) * sizeof(double)"));
+            self.put(&format!("double {copy}[{PIECE}];"));
+            self.put(&format!("memcpy({copy}, {first}, {bytes});"));
+            back.push(format!("memcpy({first}, {copy}, {bytes});"));
+        }
+        back
+    }
+}
+
+/// The variables that statements assign.
+fn assigned(stmts: &[Stmt]) -> FxHashSet<Local> {
+    let mut assigned = FxHashSet::default();
+    for_each_set(stmts, &mut |local, _| {
+        assigned.insert(local);
+    });
+    assigned
+}
+
+/// Where statements store: base, index and offset.
+fn stores(stmts: &[Stmt]) -> Vec<(Operand, Operand, i32)> {
+    let mut found = Vec::new();
+    for stmt in stmts {
+        if let Stmt::Store { base, index, offset, .. } = stmt {
+            found.push((*base, *index, *offset));
+        } else if let Stmt::If { cond: _, then, otherwise } = stmt {
+            stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+                found.extend(stores(then).into_iter().chain(stores(otherwise)));
+            });
+        }
+    }
+    found
+}
+
+/// Whether all is read before anything is stored.
+fn reads_first(stmts: &[Stmt]) -> bool {
+    let mut stored = false;
+    stmts.iter().all(|stmt| {
+        let again = stored;
+        match stmt {
+            Stmt::Store { .. } => stored = true,
+            Stmt::If { .. } => return !again && stores(std::slice::from_ref(stmt)).is_empty(),
+            Stmt::Set(_, Value::Load { .. }) => return !again,
+            Stmt::Set(..)
+            | Stmt::Switch { .. }
+            | Stmt::For { .. }
+            | Stmt::While { .. }
+            | Stmt::Parallel { .. }
+            | Stmt::Call { .. }
+            | Stmt::Runtime { .. }
+            | Stmt::Retain(..)
+            | Stmt::Release(..)
+            | Stmt::Free(..)
+            | Stmt::Fail(..) => {}
+        }
+        true
+    })
+}
