@@ -11,13 +11,13 @@ use wengert_ir::{FuncId, Program, Ty};
 use wengert_native::Compiled;
 use wengert_native::library::Made;
 
-/// The compiler, if there is one.
-mod heap;
 mod doubt;
+mod heap;
 mod steps;
 mod strips;
 mod sums;
 
+/// The compiler, if there is one.
 fn compiler() -> Option<&'static str> {
     ["cc", "gcc", "clang"].into_iter().find(|cc| Command::new(cc).arg("--version").output().is_ok())
 }
