@@ -120,52 +120,52 @@ entry main = main
     check(
         text,
         &expect![[r#"
-        residual F {
-          F(Real, Real, Real)
-        }
-
-        func main(x: Real, y: Real) -> (Real, Real) {
-          b, c, c2, c3 = primal_f(x, y)
-          t, t2 = back_f(c, c2, c3, 1.0)
-          return t, t2
-        }
-
-        func primal_f(x: Real, y: Real) -> (Real, Real, Real, Real) {
-          a = max(x, y)
-          c = y <= x
-          c5, c6 = if c {
-            yield 1.0, 0.0
-          } else {
-            c2 = x < y
-            c3 = select(c2, 0.0, a)
-            c4 = select(c2, 1.0, a)
-            yield c3, c4
-          }
-          b = abs(a)
-          c7 = 0.0 < a
-          c12 = if c7 {
-            yield 1.0
-          } else {
-            c8 = a < 0.0
-            c11 = if c8 {
-              yield -1.0
-            } else {
-              c9 = a == 0.0
-              c10 = select(c9, 0.0, b)
-              yield c10
+            residual F {
+              F(Real, Real, Real)
             }
-            yield c11
-          }
-          return b, c5, c6, c12
-        }
 
-        func back_f(c: Real, c2: Real, c3: Real, b_bar: Real) -> (Real, Real) {
-          a_bar = mul_zero(b_bar, c3)
-          x_bar = mul_zero(a_bar, c)
-          y_bar = mul_zero(a_bar, c2)
-          return x_bar, y_bar
-        }
-    "#]],
+            func main(x: Real, y: Real) -> (Real, Real) {
+              b, c, c2, c3 = primal_f(x, y)
+              t, t2 = back_f(c, c2, c3, 1.0)
+              return t, t2
+            }
+
+            func primal_f(x: Real, y: Real) -> (Real, Real, Real, Real) {
+              a = max(x, y)
+              c = y <= x
+              c2, c3 = if c {
+                yield 1.0, 0.0
+              } else {
+                c4 = x < y
+                c5 = select(c4, 0.0, a)
+                c6 = select(c4, 1.0, a)
+                yield c5, c6
+              }
+              b = abs(a)
+              c7 = 0.0 < a
+              c8 = if c7 {
+                yield 1.0
+              } else {
+                c9 = a < 0.0
+                c10 = if c9 {
+                  yield -1.0
+                } else {
+                  c11 = a == 0.0
+                  c12 = select(c11, 0.0, b)
+                  yield c12
+                }
+                yield c10
+              }
+              return b, c2, c3, c8
+            }
+
+            func back_f(c: Real, c2: Real, c3: Real, b_bar: Real) -> (Real, Real) {
+              a_bar = mul_zero(b_bar, c3)
+              x_bar = mul_zero(a_bar, c)
+              y_bar = mul_zero(a_bar, c2)
+              return x_bar, y_bar
+            }
+        "#]],
     );
 }
 
@@ -227,20 +227,20 @@ entry main = main
             }
 
             func primal_norm(xs: List) -> (Real, norm_tape) {
-              s, tape4 = match xs {
+              s, tape = match xs {
                 Nil() {
-                  tape = norm_tape::Nil()
-                  yield 0.0, tape
+                  tape2 = norm_tape::Nil()
+                  yield 0.0, tape2
                 }
                 Cons(x, rest) {
                   square = x * x
-                  others, tape2 = primal_norm(rest)
+                  others, tape3 = primal_norm(rest)
                   total = square + others
-                  tape3 = norm_tape::Cons(x, tape2)
-                  yield total, tape3
+                  tape4 = norm_tape::Cons(x, tape3)
+                  yield total, tape4
                 }
               }
-              return s, tape4
+              return s, tape
             }
 
             func back_norm(tape: norm_tape, s_bar: Real) -> List' {
@@ -262,36 +262,36 @@ entry main = main
             }
 
             func surface_of_List(x: List, t: List') -> List {
-              d5 = match x {
+              d = match x {
                 Nil() {
-                  d = List::Nil()
-                  yield d
+                  d2 = List::Nil()
+                  yield d2
                 }
                 Cons(x2, x3) {
-                  t2, d2 = fields_Cons'(t)
-                  d3 = surface_of_List(x3, d2)
-                  d4 = List::Cons(t2, d3)
-                  yield d4
+                  t2, d3 = fields_Cons'(t)
+                  d4 = surface_of_List(x3, d3)
+                  d5 = List::Cons(t2, d4)
+                  yield d5
                 }
               }
-              return d5
+              return d
             }
 
             func fields_Cons'(tangent: List') -> (Real, List') {
-              t4, d3 = match tangent {
+              t, d = match tangent {
                 Zero() {
-                  d = Zero()
-                  yield 0.0, d
+                  d2 = Zero()
+                  yield 0.0, d2
                 }
                 Nil'() {
-                  t: Real, d2: List' = fail("a tangent belongs to another constructor")
-                  yield t, d2
+                  t2: Real, d3: List' = fail("a tangent belongs to another constructor")
+                  yield t2, d3
                 }
-                Cons'(t2, t3) {
-                  yield t2, t3
+                Cons'(t3, t4) {
+                  yield t3, t4
                 }
               }
-              return t4, d3
+              return t, d
             }
         "#]],
     );
@@ -329,59 +329,59 @@ entry main = main
     check(
         text,
         &expect![[r#"
-        residual F {
-          F([]Real, []Real, []Real, Real)
-        }
-
-        func main(n: Int, x: Real, c: Real) -> (Real, Real) {
-          y2, ys, ts, ss = primal_f(n, x, c)
-          t, t2 = back_f(ys, ts, ss, c, 1.0)
-          return t, t2
-        }
-
-        func primal_f(n: Int, x: Real, c: Real) -> (Real, []Real, []Real, []Real) {
-          y2, ys, ts, ss = for i < n, y = x {
-            big = y > 1.0
-            z, t2, s2 = if big {
-              p = c * y
-              q = p * y
-              yield q, 0.0, 0.0
-            } else {
-              s = sin(y)
-              t = cos(y)
-              r = s * y
-              yield r, t, s
+            residual F {
+              F([]Real, []Real, []Real, Real)
             }
-            yield z, y, t2, s2
-          }
-          return y2, ys, ts, ss
-        }
 
-        func back_f(ys: []Real, ts: []Real, ss: []Real, c: Real, y2_bar: Real) -> (Real, Real) {
-          n = length(ys)
-          y_bar7, c_bar4 = for backward i < n, y_bar = y2_bar, c_bar += 0.0, y in ys, t in ts, s in ss {
-            big = y > 1.0
-            c_bar3, y_bar6 = if big {
-              p = c * y
-              p_bar = mul_zero(y_bar, y)
-              y_bar2 = mul_zero(y_bar, p)
-              t2 = mul_zero(p_bar, y)
-              c_bar2 = c_bar + t2
-              t3 = mul_zero(p_bar, c)
-              y_bar3 = y_bar2 + t3
-              yield c_bar2, y_bar3
-            } else {
-              s_bar = mul_zero(y_bar, y)
-              y_bar4 = mul_zero(y_bar, s)
-              t4 = mul_zero(s_bar, t)
-              y_bar5 = y_bar4 + t4
-              yield c_bar, y_bar5
+            func main(n: Int, x: Real, c: Real) -> (Real, Real) {
+              y2, ys, ts, ss = primal_f(n, x, c)
+              t, t2 = back_f(ys, ts, ss, c, 1.0)
+              return t, t2
             }
-            yield y_bar6, c_bar3
-          }
-          return y_bar7, c_bar4
-        }
-    "#]],
+
+            func primal_f(n: Int, x: Real, c: Real) -> (Real, []Real, []Real, []Real) {
+              y2, ys, ts, ss = for i < n, y = x {
+                big = y > 1.0
+                z, t, s = if big {
+                  p = c * y
+                  q = p * y
+                  yield q, 0.0, 0.0
+                } else {
+                  s2 = sin(y)
+                  t2 = cos(y)
+                  r = s2 * y
+                  yield r, t2, s2
+                }
+                yield z, y, t, s
+              }
+              return y2, ys, ts, ss
+            }
+
+            func back_f(ys: []Real, ts: []Real, ss: []Real, c: Real, y2_bar: Real) -> (Real, Real) {
+              n = length(ys)
+              y_bar, c_bar = for backward i < n, y_bar2 = y2_bar, c_bar2 += 0.0, y in ys, t in ts, s in ss {
+                big = y > 1.0
+                c_bar3, y_bar3 = if big {
+                  p = c * y
+                  p_bar = mul_zero(y_bar2, y)
+                  y_bar4 = mul_zero(y_bar2, p)
+                  t2 = mul_zero(p_bar, y)
+                  c_bar4 = c_bar2 + t2
+                  t3 = mul_zero(p_bar, c)
+                  y_bar5 = y_bar4 + t3
+                  yield c_bar4, y_bar5
+                } else {
+                  s_bar = mul_zero(y_bar2, y)
+                  y_bar6 = mul_zero(y_bar2, s)
+                  t4 = mul_zero(s_bar, t)
+                  y_bar7 = y_bar6 + t4
+                  yield c_bar2, y_bar7
+                }
+                yield y_bar3, c_bar3
+              }
+              return y_bar, c_bar
+            }
+        "#]],
     );
 }
 
@@ -441,20 +441,20 @@ entry main = main
 
             func back_f(xs: []Real, c: Real, ys: []Real, ss: []Real, s2_bar: Real) -> ([]Real, Real) {
               n = length(ys)
-              s_bar3, c_bar3, ys_bar = for backward i < n, s_bar = s2_bar, c_bar += 0.0, y in ys, s in ss {
-                c_bar2 = c_bar + s_bar
-                s_bar2 = mul_zero(s_bar, y)
-                y_bar = mul_zero(s_bar, s)
-                yield s_bar2, c_bar2, y_bar
+              s_bar, c_bar, ys_bar = for backward i < n, s_bar2 = s2_bar, c_bar2 += 0.0, y in ys, s in ss {
+                c_bar3 = c_bar2 + s_bar2
+                s_bar3 = mul_zero(s_bar2, y)
+                y_bar = mul_zero(s_bar2, s)
+                yield s_bar3, c_bar3, y_bar
               }
               n2 = length(xs)
-              c_bar6, xs_bar = each backward i2 < n2, c_bar4 += c_bar3, x in xs, ys_bar2 in ys_bar {
+              c_bar4, xs_bar = each backward i2 < n2, c_bar5 += c_bar, x in xs, ys_bar2 in ys_bar {
                 x_bar = mul_zero(ys_bar2, c)
                 t = mul_zero(ys_bar2, x)
-                c_bar5 = c_bar4 + t
-                yield c_bar5, x_bar
+                c_bar6 = c_bar5 + t
+                yield c_bar6, x_bar
               }
-              return xs_bar, c_bar6
+              return xs_bar, c_bar4
             }
 
             func jvp_f(xs: []Real, c: Real, c': Real) -> (Real, Real) {
@@ -586,30 +586,30 @@ entry main = main
                 b = a2 * a2
                 yield b, a2
               }
-              z, n4 = while a3 = y, n = 0 {
+              z, n = while a3 = y, n2 = 0 {
                 c2 = a3 < 1000.0
                 yield c2
-              } do a4, n2 {
+              } do a4, n3 {
                 b2 = a4 + a4
-                n3 = n2 + 1
-                yield b2, n3
+                n4 = n3 + 1
+                yield b2, n4
               }
-              return z, as, n4
+              return z, as, n
             }
 
             func back_f(as: []Real, n: Int, z_bar: Real) -> Real {
-              a_bar3 = for backward i < n, a_bar = z_bar {
-                a_bar2 = a_bar + a_bar
-                yield a_bar2
+              a_bar = for backward i < n, a_bar2 = z_bar {
+                a_bar3 = a_bar2 + a_bar2
+                yield a_bar3
               }
               n2 = length(as)
-              a_bar7 = for backward i2 < n2, a_bar4 = a_bar3, a in as {
-                a_bar5 = mul_zero(a_bar4, a)
-                t = mul_zero(a_bar4, a)
-                a_bar6 = a_bar5 + t
-                yield a_bar6
+              a_bar4 = for backward i2 < n2, a_bar5 = a_bar, a in as {
+                a_bar6 = mul_zero(a_bar5, a)
+                t = mul_zero(a_bar5, a)
+                a_bar7 = a_bar6 + t
+                yield a_bar7
               }
-              return a_bar7
+              return a_bar4
             }
         "#]],
     );

@@ -281,11 +281,32 @@ struct FuncPrinter<'a> {
     out: String,
 }
 
+/// The variables of a block in the order in which the text defines them.
+fn defined(block: &Block, order: &mut Vec<Var>) {
+    deep(|| {
+        order.extend(&block.params);
+        for stmt in &block.stmts {
+            order.extend(&stmt.outs);
+            stmt.op.blocks().into_iter().for_each(|block| defined(block, order));
+        }
+    });
+}
+
 impl<'a> FuncPrinter<'a> {
     fn new(names: &'a Names, func: &'a Func) -> FuncPrinter<'a> {
+        // Those that are seen come first: no number is spent on what is gone.
+        let mut order = Vec::new();
+        defined(&func.body, &mut order);
+        order.extend(func.vars.ids());
         let mut taken = Taken::default();
-        let name = |text: &str| words::quoted(text, |_| false);
-        let vars = func.vars.iter().map(|(_, info)| name(&taken.unique(info.name.as_str()))).collect();
+        let mut vars = vec![String::new(); func.vars.len()];
+        for var in order {
+            if let (Some(info), Some(name)) = (func.vars.get(var), vars.get_mut(var.index()))
+                && name.is_empty()
+            {
+                *name = words::quoted(&taken.unique(info.name.as_str()), |_| false);
+            }
+        }
         FuncPrinter { names, func, vars, depth: 1, out: String::new() }
     }
 

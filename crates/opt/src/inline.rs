@@ -9,7 +9,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::build::Copier;
-use wengert_ir::op::Op;
+use wengert_ir::op::{Op, Var};
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Func, Program, Stmt};
 
@@ -35,7 +35,8 @@ pub(crate) fn run(program: &mut Program) {
     let (order, recursive) = callees_first(program);
     for id in order {
         let Some(place) = program.funcs.get(id) else { continue };
-        let inliner = Inliner { program, uses: &uses, recursive: &recursive, size: place.body.size() };
+        let (params, size) = (place.body.params.clone(), place.body.size());
+        let inliner = Inliner { program, uses: &uses, recursive: &recursive, params, size };
         if !inliner.finds(&place.body) {
             continue;
         }
@@ -52,6 +53,8 @@ struct Inliner<'a> {
     program: &'a Program,
     uses: &'a FxHashMap<FuncId, usize>,
     recursive: &'a FxHashSet<FuncId>,
+    /// Parameters of the function.
+    params: Vec<Var>,
     size: usize,
 }
 
@@ -86,6 +89,7 @@ impl<'a> Inliner<'a> {
     fn copy(&mut self, func: &mut Func, out: &mut Vec<Stmt>, callee: &Func, args: &[Atom], call: &Stmt) {
         self.size += callee.body.size();
         let mut copier = Copier::new(callee);
+        self.adopt_names(func, callee, args);
         for (param, arg) in callee.body.params.iter().zip(args) {
             copier.set(*param, arg.clone());
         }
@@ -95,6 +99,19 @@ impl<'a> Inliner<'a> {
         for (var, result) in call.outs.iter().zip(&callee.body.results) {
             let op = Op::Copy(copier.atom(result));
             out.push(Stmt { outs: vec![*var], op, span: call.span });
+        }
+    }
+
+    /// Parts of a tuple that a parameter was have one name, until they are given to a function that has taken the tuple apart.
+    fn adopt_names(&self, func: &mut Func, callee: &Func, args: &[Atom]) {
+        let name = |func: &Func, var: Var| func.vars.at(var).name;
+        let alike =
+            |var: Var| self.params.iter().filter(|param| name(func, **param) == name(func, var)).count() > 1;
+        let named = callee.body.params.iter().zip(args).filter_map(|(param, arg)| Some((*param, arg.var()?)));
+        let parts: Vec<(Var, Var)> =
+            named.filter(|(_, var)| self.params.contains(var) && alike(*var)).collect();
+        for (param, var) in parts {
+            func.vars.at_mut(var).name = callee.vars.at(param).name;
         }
     }
 

@@ -34,52 +34,52 @@ fn constructors_share_places() {
         "flat",
         text,
         &expect![[r#"
-        closure Function {
-          scale(Real)
-          shift(Real, Int)
-          nothing()
-        }
-
-        func f(xs: []Real, c: Bool, k: Int) -> Real {
-          n = length(xs)
-          fs2, fs3, fs4 = each i < n, x in xs {
-            g3, g4, g5 = if c {
-              yield 0, x, 0
-            } else {
-              yield 1, x, k
+            closure Function {
+              scale(Real)
+              shift(Real, Int)
+              nothing()
             }
-            yield g3, g4, g5
-          }
-          y2, last2, last3, last4 = for i2 < n, y = 1.0, h2 = 2, h3 = 0.0, h4 = 0, g6 in fs2, g7 in fs3, g8 in fs4 {
-            z = apply(g6, g7, g8, y)
-            yield z, g6, g7, g8
-          }
-          w = apply(last2, last3, last4, y2)
-          return w
-        }
 
-        func apply(f2: Int, f3: Real, f4: Int, x: Real) -> Real {
-          c3 = f2 == 0
-          y = if c3 {
-            b = f3 * x
-            yield b
-          } else {
-            c2 = f2 == 1
-            y2 = if c2 {
-              r = real(f4)
-              b2 = f3 + r
-              c = b2 + x
-              yield c
-            } else {
-              yield x
+            func f(xs: []Real, c: Bool, k: Int) -> Real {
+              n = length(xs)
+              fs, fs2, fs3 = each i < n, x in xs {
+                g, g2, g3 = if c {
+                  yield 0, x, 0
+                } else {
+                  yield 1, x, k
+                }
+                yield g, g2, g3
+              }
+              y, last, last2, last3 = for i2 < n, y2 = 1.0, h = 2, h2 = 0.0, h3 = 0, g4 in fs, g5 in fs2, g6 in fs3 {
+                z = apply(g4, g5, g6, y2)
+                yield z, g4, g5, g6
+              }
+              w = apply(last, last2, last3, y)
+              return w
             }
-            yield y2
-          }
-          return y
-        }
 
-        entry f = f
-    "#]],
+            func apply(f: Int, f2: Real, f3: Int, x: Real) -> Real {
+              c = f == 0
+              y = if c {
+                b = f2 * x
+                yield b
+              } else {
+                c2 = f == 1
+                y2 = if c2 {
+                  r = real(f3)
+                  b2 = f2 + r
+                  c3 = b2 + x
+                  yield c3
+                } else {
+                  yield x
+                }
+                yield y2
+              }
+              return y
+            }
+
+            entry f = f
+        "#]],
     );
 }
 

@@ -31,37 +31,37 @@ fn lists_between_two_loops_become_arrays() {
         "lists",
         TEXT,
         &expect![[r#"
-        data List {
-          Nil()
-          Cons(Real, List, Int)
-        }
+            data List {
+              Nil()
+              Cons(Real, List, Int)
+            }
 
-        func f(as: []Real, k: Int) -> (Real, []Real) {
-          n = length(as)
-          nil = Nil()
-          bs, ks = each i < n, a in as {
-            b = sin(a)
-            yield b, k
-          }
-          rest = nil
-          y3, ys2 = for backward i2 < n, y2 = 1.0, x2 in bs, m2 in ks {
-            t = real(m2)
-            u = x2 * y2
-            w = u + t
-            z = w
-            yield z, y2
-          }
-          ys = reverse(ys2)
-          q = length(ys)
-          e3, zs = for j < q, e2 = y3, p in ys {
-            g = p * e2
-            yield g, e2
-          }
-          return e3, zs
-        }
+            func f(as: []Real, k: Int) -> (Real, []Real) {
+              n = length(as)
+              nil = Nil()
+              bs, ks = each i < n, a in as {
+                b = sin(a)
+                yield b, k
+              }
+              rest = nil
+              y, ys = for backward i2 < n, y2 = 1.0, x in bs, m in ks {
+                t = real(m)
+                u = x * y2
+                w = u + t
+                z = w
+                yield z, y2
+              }
+              ys2 = reverse(ys)
+              q = length(ys2)
+              e, zs = for j < q, e2 = y, p in ys2 {
+                g = p * e2
+                yield g, e2
+              }
+              return e, zs
+            }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
 }
 

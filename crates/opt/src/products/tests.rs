@@ -126,19 +126,19 @@ fn rows_times_a_vector() {
         "[]Real",
         "m = length(a) c = each i < m, x in a { s = dot(x, v) yield s }",
         &expect![[r#"
-        func f(a: [][]Real, b: [][]Real, v: []Real) -> []Real {
-          m = length(a)
-          n = length(a, 1)
-          n2 = length(v)
-          each i2 < m {
-            require n == n2, same_size dot
-          }
-          c = matvec(a, v)
-          return c
-        }
+            func f(a: [][]Real, b: [][]Real, v: []Real) -> []Real {
+              m = length(a)
+              n = length(a, 1)
+              n2 = length(v)
+              each i < m {
+                require n == n2, same_size dot
+              }
+              c = matvec(a, v)
+              return c
+            }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
 }
 
@@ -192,35 +192,35 @@ fn of_a_product_that_nobody_uses_its_check_remains() {
         ty,
         loops,
         &expect![[r#"
-        func f(a: [][]Real, b: [][]Real, v: []Real) -> []Real {
-          n2 = length(a)
-          n3 = length(a, 1)
-          n4 = length(b)
-          each i < n2 {
-            require n3 == n4, product_size matmul
-          }
-          n5 = length(b)
-          n6 = length(b, 1)
-          n7 = length(v)
-          each i2 < n5 {
-            require n6 == n7, product_size matvec
-          }
-          n8 = length(a)
-          n9 = length(b, 1)
-          none = n8 == 0
-          n = select(none, 0, n9)
-          n10 = length(v)
-          n11 = length(v)
-          require n10 == n11, same_size dot
-          n12 = length(b)
-          z = replicate(n12, 0.0)
-          c = replicate(n, 1.0)
-          y = z[0]
-          return c
-        }
+            func f(a: [][]Real, b: [][]Real, v: []Real) -> []Real {
+              n = length(a)
+              n2 = length(a, 1)
+              n3 = length(b)
+              each i < n {
+                require n2 == n3, product_size matmul
+              }
+              n4 = length(b)
+              n5 = length(b, 1)
+              n6 = length(v)
+              each i2 < n4 {
+                require n5 == n6, product_size matvec
+              }
+              n7 = length(a)
+              n8 = length(b, 1)
+              none = n7 == 0
+              n9 = select(none, 0, n8)
+              n10 = length(v)
+              n11 = length(v)
+              require n10 == n11, same_size dot
+              n12 = length(b)
+              z = replicate(n12, 0.0)
+              c = replicate(n9, 1.0)
+              y = z[0]
+              return c
+            }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
     let before = parse(ty, loops);
     let mut after = before.clone();

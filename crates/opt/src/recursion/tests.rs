@@ -16,29 +16,29 @@ fn calls_inside_of_expressions_are_a_way_down_and_a_way_up() {
         "recursion",
         text,
         &expect![[r#"
-        func raise(x: Real, n: Int) -> Real {
-          n4, ns = while n2 = n {
-            done = n2 == 0
-            c = not(done)
-            yield c
-          } do n3 {
-            done2 = n3 == 0
-            m = n3 - 1
-            yield m, n3
-          }
-          done3 = n4 == 0
-          k = length(ns)
-          r2 = for backward i < k, r = 1.0, n5 in ns {
-            k2 = real(n5)
-            s = r * x
-            q = s + k2
-            yield q
-          }
-          return r2
-        }
+            func raise(x: Real, n: Int) -> Real {
+              n2, ns = while n3 = n {
+                done = n3 == 0
+                c = not(done)
+                yield c
+              } do n4 {
+                done2 = n4 == 0
+                m = n4 - 1
+                yield m, n4
+              }
+              done3 = n2 == 0
+              k = length(ns)
+              r = for backward i < k, r2 = 1.0, n5 in ns {
+                k2 = real(n5)
+                s = r2 * x
+                q = s + k2
+                yield q
+              }
+              return r
+            }
 
-        entry raise = raise
-    "#]],
+            entry raise = raise
+        "#]],
     );
 }
 
@@ -55,40 +55,40 @@ fn calls_at_the_end_keep_nothing() {
         "recursion",
         text,
         &expect![[r#"
-        data List {
-          Nil()
-          Cons(Real, List)
-        }
-
-        func fold(total: Real, xs: List) -> Real {
-          total4, xs4 = while total2 = total, xs2 = xs {
-            c = match xs2 {
-              Nil() {
-                yield false
-              }
-              Cons(x, rest) {
-                yield true
-              }
+            data List {
+              Nil()
+              Cons(Real, List)
             }
-            yield c
-          } do total3, xs3 {
-            t2, d2 = match xs3 {
-              Nil() {
-                t: Real, d: List = fail("the loop is over")
+
+            func fold(total: Real, xs: List) -> Real {
+              total2, xs2 = while total3 = total, xs3 = xs {
+                c = match xs3 {
+                  Nil() {
+                    yield false
+                  }
+                  Cons(x, rest) {
+                    yield true
+                  }
+                }
+                yield c
+              } do total4, xs4 {
+                t, d = match xs4 {
+                  Nil() {
+                    t2: Real, d2: List = fail("the loop is over")
+                    yield t2, d2
+                  }
+                  Cons(x2, rest2) {
+                    next = total4 * x2
+                    yield next, rest2
+                  }
+                }
                 yield t, d
               }
-              Cons(x2, rest2) {
-                next = total3 * x2
-                yield next, rest2
-              }
+              return total2
             }
-            yield t2, d2
-          }
-          return total4
-        }
 
-        entry fold = fold
-    "#]],
+            entry fold = fold
+        "#]],
     );
 }
 
@@ -112,57 +112,57 @@ fn several_calls_are_told_apart_by_a_number() {
         "recursion",
         text,
         &expect![[r#"
-        data List {
-          Nil()
-          Cons(Real, List)
-        }
-
-        func positive(xs: List) -> List {
-          xs4, calls, xs5 = while xs2 = xs {
-            c = match xs2 {
-              Nil() {
-                yield false
-              }
-              Cons(x, rest) {
-                yield true
-              }
+            data List {
+              Nil()
+              Cons(Real, List)
             }
-            yield c
-          } do xs3 {
-            d3, k3, t3 = match xs3 {
-              Nil() {
-                d: List, k: Int, t: Real = fail("the loop is over")
+
+            func positive(xs: List) -> List {
+              xs2, calls, xs3 = while xs4 = xs {
+                c = match xs4 {
+                  Nil() {
+                    yield false
+                  }
+                  Cons(x, rest) {
+                    yield true
+                  }
+                }
+                yield c
+              } do xs5 {
+                d, k, t = match xs5 {
+                  Nil() {
+                    d2: List, k2: Int, t2: Real = fail("the loop is over")
+                    yield d2, k2, t2
+                  }
+                  Cons(x2, rest2) {
+                    c2 = x2 > 0.0
+                    d3, k3, t3 = if c2 {
+                      yield rest2, 0, x2
+                    } else {
+                      yield rest2, 1, 0.0
+                    }
+                    yield d3, k3, t3
+                  }
+                }
                 yield d, k, t
               }
-              Cons(x2, rest2) {
-                c2 = x2 > 0.0
-                d2, k2, t2 = if c2 {
-                  yield rest2, 0, x2
+              n = Nil()
+              k4 = length(calls)
+              a = for backward i < k4, a2 = n, call in calls, x3 in xs3 {
+                c3 = call == 0
+                d4 = if c3 {
+                  b = Cons(x3, a2)
+                  yield b
                 } else {
-                  yield rest2, 1, 0.0
+                  yield a2
                 }
-                yield d2, k2, t2
+                yield d4
               }
+              return a
             }
-            yield d3, k3, t3
-          }
-          n = Nil()
-          k4 = length(calls)
-          a2 = for backward i < k4, a = n, call in calls, x3 in xs5 {
-            c3 = call == 0
-            d4 = if c3 {
-              b = Cons(x3, a)
-              yield b
-            } else {
-              yield a
-            }
-            yield d4
-          }
-          return a2
-        }
 
-        entry positive = positive
-    "#]],
+            entry positive = positive
+        "#]],
     );
 }
 

@@ -25,15 +25,15 @@ fn inline_copies_small_functions_and_leaves_recursive_ones() {
 
             func pow(x: Real, n: Int) -> Real {
               done = n == 0
-              p2 = if done {
+              p = if done {
                 yield 1.0
               } else {
                 m = n - 1
                 r = pow(x, m)
-                p = r * x
-                yield p
+                p2 = r * x
+                yield p2
               }
-              return p2
+              return p
             }
 
             func f(x: Real) -> Real {
@@ -194,43 +194,43 @@ fn strong_looks_at_the_other_factor_before_a_loop() {
               c = if skip {
                 yield 0.0
               } else {
-                a2 = for i < n, a = 0.0, x in xs {
-                  b = a + x
+                a = for i < n, a2 = 0.0, x in xs {
+                  b = a2 + x
                   yield b
                 }
-                c2 = mul_zero(a2, w)
+                c2 = mul_zero(a, w)
                 yield c2
               }
               skip2 = w == 0.0
               z = if skip2 {
                 yield 0.0
               } else {
-                d2 = for i2 < n, d = 0.0, x2 in xs {
+                d = for i2 < n, d2 = 0.0, x2 in xs {
                   e = x2 * y
-                  g = d + e
+                  g = d2 + e
                   yield g
                 }
-                z2 = mul_zero(w, d2)
+                z2 = mul_zero(w, d)
                 yield z2
               }
-              h2 = for i3 < n, h = 0.0, x3 in xs {
-                k = h - x3
+              h = for i3 < n, h2 = 0.0, x3 in xs {
+                k = h2 - x3
                 yield k
               }
-              m = mul_zero(h2, w)
-              t = m + h2
-              o2 = for i4 < n, o = 0.0, x4 in xs {
-                p = o - x4
+              m = mul_zero(h, w)
+              t = m + h
+              o = for i4 < n, o2 = 0.0, x4 in xs {
+                p = o2 - x4
                 yield p
               }
               us = xs with [0] = y
-              q = mul_zero(o2, w)
-              r2 = for i5 < n, r = 0.0 {
+              q = mul_zero(o, w)
+              r = for i5 < n, r2 = 0.0 {
                 v = us[i5]
-                u = r + v
+                u = r2 + v
                 yield u
               }
-              s = mul_zero(r2, w)
+              s = mul_zero(r, w)
               e2 = c + z
               g2 = q + s
               return e2, t, us, g2
@@ -314,55 +314,55 @@ fn known_numbers_and_fields_given_twice_are_bound_where_they_are_needed() {
         "known",
         text,
         &expect![[r#"
-        data Tape {
-          End(Real)
-          More(Real, Real, Real, Int, Tape)
-        }
-
-        func go(n: Int, x: Real, step2: Real) -> Tape {
-          step = 0.5
-          z = n == 0
-          t = if z {
-            e = End(x)
-            yield e
-          } else {
-            m = n - 1
-            y = x * step
-            rest = go(m, y, step)
-            a = More(y, step, y, 3, rest)
-            yield a
-          }
-          return t
-        }
-
-        func back(t: Tape, w: Real) -> Real {
-          s = match t {
-            End(x) {
-              yield x
+            data Tape {
+              End(Real)
+              More(Real, Real, Real, Int, Tape)
             }
-            More(a, b2, c2, k2, rest) {
-              b = 0.5
-              c = a
-              k = 3
-              r = back(rest, a)
-              d = b * c
-              q = real(k)
-              u = d + q
-              v = u * r
-              yield v
+
+            func go(n: Int, x: Real, step: Real) -> Tape {
+              step2 = 0.5
+              z = n == 0
+              t = if z {
+                e = End(x)
+                yield e
+              } else {
+                m = n - 1
+                y = x * step2
+                rest = go(m, y, step2)
+                a = More(y, step2, y, 3, rest)
+                yield a
+              }
+              return t
             }
-          }
-          return s
-        }
 
-        func f(x: Real, n: Int) -> Real {
-          t = go(n, x, 0.5)
-          r = back(t, 1.0)
-          return r
-        }
+            func back(t: Tape, w: Real) -> Real {
+              s = match t {
+                End(x) {
+                  yield x
+                }
+                More(a, b, c, k, rest) {
+                  b2 = 0.5
+                  c2 = a
+                  k2 = 3
+                  r = back(rest, a)
+                  d = b2 * c2
+                  q = real(k2)
+                  u = d + q
+                  v = u * r
+                  yield v
+                }
+              }
+              return s
+            }
 
-        entry f = f
-    "#]],
+            func f(x: Real, n: Int) -> Real {
+              t = go(n, x, 0.5)
+              r = back(t, 1.0)
+              return r
+            }
+
+            entry f = f
+        "#]],
     );
 }
 
@@ -480,4 +480,42 @@ fn sums_with_zero_are_dropped_where_nothing_is_minus_zero() {
         entry f = f
     "#]],
     );
+}
+
+#[test]
+fn parts_of_a_tuple_get_the_names_of_the_function_that_takes_it_apart() {
+    let text = r"
+        func main(p: Real, p2: Real, q: Real) -> Real {
+            a = f(p, p2, q)
+            return a
+        }
+        func f(u: Real, v: Real, w: Real) -> Real {
+            b = u * v
+            c = b * w
+            return c
+        }
+        entry main = main";
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    // As the parts of a parameter that was a tuple.
+    let main = program.funcs.ids().next().expect("a function");
+    let func = program.funcs.at_mut(main);
+    let [first, second] = [0, 1].map(|i| func.body.params.get(i).copied().expect("a parameter"));
+    func.vars.at_mut(second).name = func.vars.at(first).name;
+    crate::inline::run(&mut program);
+    expect![[r#"
+        func main(u: Real, v: Real, q: Real) -> Real {
+          b = u * v
+          c = b * q
+          a = c
+          return a
+        }
+
+        func f(u: Real, v: Real, w: Real) -> Real {
+          b = u * v
+          c = b * w
+          return c
+        }
+
+        entry main = main
+    "#]].assert_eq(&wengert_ir::print(&program));
 }

@@ -81,42 +81,42 @@ fn the_list_of_a_leaf_is_not_made() {
         "leaves",
         text,
         &expect![[r#"
-        func f(xs: []Int, a: []Real) -> Real {
-          n = length(xs)
-          c = n == 1
-          r = if c {
-            k = xs[0]
-            y = a[k]
-            yield y
-          } else {
-            m = n - 1
-            s2 = for i < n, s = 0.0 {
-              n2 = m
-              c2 = n2 == 1
-              t = if c2 {
-                l2 = 0 + i
-                o2 = xs[l2]
-                y2 = a[o2]
-                yield y2
+            func f(xs: []Int, a: []Real) -> Real {
+              n = length(xs)
+              c = n == 1
+              r = if c {
+                k = xs[0]
+                y = a[k]
+                yield y
               } else {
-                rest = each j < m {
-                  l = j + i
-                  o = xs[l]
-                  yield o
+                m = n - 1
+                s = for i < n, s2 = 0.0 {
+                  n2 = m
+                  c2 = n2 == 1
+                  t = if c2 {
+                    l = 0 + i
+                    o = xs[l]
+                    y2 = a[o]
+                    yield y2
+                  } else {
+                    rest = each j < m {
+                      l2 = j + i
+                      o2 = xs[l2]
+                      yield o2
+                    }
+                    t2 = f(rest, a)
+                    yield t2
+                  }
+                  u = s2 + t
+                  yield u
                 }
-                t2 = f(rest, a)
-                yield t2
+                yield s
               }
-              u = s + t
-              yield u
+              return r
             }
-            yield s2
-          }
-          return r
-        }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
 }
 

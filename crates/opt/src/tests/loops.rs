@@ -22,24 +22,24 @@ fn rows_are_gone_through() {
         "rows",
         text,
         &expect![[r#"
-        func f(xs: []Real, a: [][]Real) -> []Real {
-          n = length(xs)
-          m = length(a)
-          ys = each i < n, x2 in xs {
-            x = x2
-            y = each j < m, a2 in a {
-              z = a2[i]
-              w = x * z
-              yield w
+            func f(xs: []Real, a: [][]Real) -> []Real {
+              n = length(xs)
+              m = length(a)
+              ys = each i < n, x in xs {
+                x2 = x
+                y = each j < m, a2 in a {
+                  z = a2[i]
+                  w = x2 * z
+                  yield w
+                }
+                s = sum(y)
+                yield s
+              }
+              return ys
             }
-            s = sum(y)
-            yield s
-          }
-          return ys
-        }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
 }
 
@@ -60,24 +60,24 @@ fn fuse_joins_loops_and_sums() {
         "fuse",
         text,
         &expect![[r#"
-        func f(xs: []Real) -> (Real, Real) {
-          n = length(xs)
-          s = for i5 < n, s2 = 0.0, x in xs {
-            y = x * x
-            z = y + 1.0
-            s3 = s2 + z
-            yield s3
-          }
-          t = for i4 < n, acc = 0.0, x2 in xs {
-            w = exp(x2)
-            u = acc * w
-            yield u
-          }
-          return s, t
-        }
+            func f(xs: []Real) -> (Real, Real) {
+              n = length(xs)
+              s = for i < n, s2 = 0.0, x in xs {
+                y = x * x
+                z = y + 1.0
+                s3 = s2 + z
+                yield s3
+              }
+              t = for i2 < n, acc = 0.0, x2 in xs {
+                w = exp(x2)
+                u = acc * w
+                yield u
+              }
+              return s, t
+            }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
 }
 
@@ -138,25 +138,25 @@ fn fuse_knows_what_is_in_range() {
         "fuse",
         NEIGHBORS,
         &expect![[r#"
-        func f(xs: []Real) -> []Real {
-          n = length(xs)
-          m = n - 1
-          z = zeros(xs)
-          s3, t3 = each backward i2 < m, s += z, t += z {
-            j = i2 + 1
-            a = xs[i2]
-            b = xs[j]
-            c = a * b
-            j2 = i2 + 1
-            s2 = s with [j2] += c
-            t2 = t with [j2] += c
-            yield s2, t2
-          }
-          return s3
-        }
+            func f(xs: []Real) -> []Real {
+              n = length(xs)
+              m = n - 1
+              z = zeros(xs)
+              s, t = each backward i < m, s2 += z, t2 += z {
+                j = i + 1
+                a = xs[i]
+                b = xs[j]
+                c = a * b
+                j2 = i + 1
+                s2_2 = s2 with [j2] += c
+                t2_2 = t2 with [j2] += c
+                yield s2_2, t2_2
+              }
+              return s
+            }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
     // Beyond the end the first iteration that fails is another one.
     let beyond = NEIGHBORS.replace("a = xs[i] b = xs[j]", "k = i + 2 a = xs[i] b = xs[k]");
@@ -172,27 +172,27 @@ fn dce_knows_what_is_in_range() {
         "dce",
         NEIGHBORS,
         &expect![[r#"
-        func f(xs: []Real) -> []Real {
-          n = length(xs)
-          m = n - 1
-          ys = each i < m {
-            j = i + 1
-            a = xs[i]
-            b = xs[j]
-            c = a * b
-            yield c
-          }
-          z = zeros(xs)
-          s3 = each backward i2 < m, s += z, y in ys {
-            j2 = i2 + 1
-            s2 = s with [j2] += y
-            yield s2
-          }
-          return s3
-        }
+            func f(xs: []Real) -> []Real {
+              n = length(xs)
+              m = n - 1
+              ys = each i < m {
+                j = i + 1
+                a = xs[i]
+                b = xs[j]
+                c = a * b
+                yield c
+              }
+              z = zeros(xs)
+              s = each backward i2 < m, s2 += z, y in ys {
+                j2 = i2 + 1
+                s2_2 = s2 with [j2] += y
+                yield s2_2
+              }
+              return s
+            }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
     for (from, to) in [("j = i + 1\n            s2", "j = i + 2\n            s2"), ("m = n - 1", "m = n - 0")]
     {
@@ -233,47 +233,47 @@ fn rows_are_what_iterations_add_at_their_index() {
         "rows",
         text,
         &expect![[r#"
-        func f(xs: []Real, rs: [][]Real, keep: []Real) -> ([]Real, [][]Real, []Real, []Real) {
-          n = length(xs)
-          ys = each i < n, x in xs {
-            y = sin(x)
-            yield y
-          }
-          ones = replicate(n, 1.0)
-          ks, zs, os = each backward i2 < n, c += keep, x2 in xs, a5 in ys {
-            t = x2 * 2.0
-            d2 = a5 + t
-            e2 = d2 + x2
-            f2 = 1.0 + x2
-            g = c with [i2] += x2
-            yield g, e2, f2
-          }
-          j = n - 1
-          ts = each i3 < n, x3 in xs {
-            t2 = cos(x3)
-            yield t2
-          }
-          us = each i4 < n, a2 += ts {
-            b2 = a2 with [j] += 1.0
-            yield b2
-          }
-          ws = each i5 < n, a3 += us {
-            b3 = a3 with [i5] += 1.0
-            yield b3
-          }
-          vs = each i6 < n, x4 in xs {
-            row = replicate(3, x4)
-            yield row
-          }
-          qs = each i7 < n, r in rs, a6 in vs {
-            b5 = a6 + r
-            yield b5
-          }
-          return zs, qs, ks, ws
-        }
+            func f(xs: []Real, rs: [][]Real, keep: []Real) -> ([]Real, [][]Real, []Real, []Real) {
+              n = length(xs)
+              ys = each i < n, x in xs {
+                y = sin(x)
+                yield y
+              }
+              ones = replicate(n, 1.0)
+              ks, zs, os = each backward i2 < n, c += keep, x2 in xs, a in ys {
+                t = x2 * 2.0
+                d = a + t
+                e = d + x2
+                f = 1.0 + x2
+                g = c with [i2] += x2
+                yield g, e, f
+              }
+              j = n - 1
+              ts = each i3 < n, x3 in xs {
+                t2 = cos(x3)
+                yield t2
+              }
+              us = each i4 < n, a2 += ts {
+                b = a2 with [j] += 1.0
+                yield b
+              }
+              ws = each i5 < n, a3 += us {
+                b2 = a3 with [i5] += 1.0
+                yield b2
+              }
+              vs = each i6 < n, x4 in xs {
+                row = replicate(3, x4)
+                yield row
+              }
+              qs = each i7 < n, r in rs, a4 in vs {
+                b3 = a4 + r
+                yield b3
+              }
+              return zs, qs, ks, ws
+            }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
 }
 

@@ -19,24 +19,24 @@ fn dce_narrows_loops_and_keeps_failures() {
         "dce",
         text,
         &expect![[r#"
-        func f(xs: []Real, n: Int) -> Real {
-          s2 = for i < n, s = 0.0, x in xs {
-            t = s + x
-            yield t
-          }
-          b = xs[7]
-          c = while v = s2 {
-            go = v < 9.0
-            yield go
-          } do g {
-            k = g * 2.0
-            yield k
-          }
-          return c
-        }
+            func f(xs: []Real, n: Int) -> Real {
+              s = for i < n, s2 = 0.0, x in xs {
+                t = s2 + x
+                yield t
+              }
+              b = xs[7]
+              c = while v = s {
+                go = v < 9.0
+                yield go
+              } do g {
+                k = g * 2.0
+                yield k
+              }
+              return c
+            }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
 }
 
@@ -99,56 +99,56 @@ fn dce_goes_through_calls_data_and_loops_inside_of_loops() {
         "dce",
         text,
         &expect![[r#"
-        residual Kept {
-          Kept(Real)
-          Other()
-        }
-
-        func f(xs: []Real, n: Int) -> Kept {
-          s2 = for i < n, s = 0.0, x in xs {
-            a2 = for j < n, a = s {
-              c = a + x
-              yield c
+            residual Kept {
+              Kept(Real)
+              Other()
             }
-            yield a2
-          }
-          kept = Kept(s2)
-          return kept
-        }
 
-        func g(xs: []Real, n: Int, m: Int) -> Real {
-          done = n == m
-          kept = if done {
-            l = f(xs, n)
-            yield l
-          } else {
-            other = Other()
-            yield other
-          }
-          t = match kept {
-            Kept(r) {
-              q2 = for backward i < n, q = r {
-                p = q + r
-                yield p
+            func f(xs: []Real, n: Int) -> Kept {
+              s = for i < n, s2 = 0.0, x in xs {
+                a = for j < n, a2 = s2 {
+                  c = a2 + x
+                  yield c
+                }
+                yield a
               }
-              yield q2
+              kept = Kept(s)
+              return kept
             }
-            Other() {
-              yield 1.0
+
+            func g(xs: []Real, n: Int, m: Int) -> Real {
+              done = n == m
+              kept = if done {
+                l = f(xs, n)
+                yield l
+              } else {
+                other = Other()
+                yield other
+              }
+              t = match kept {
+                Kept(r) {
+                  q = for backward i < n, q2 = r {
+                    p = q2 + r
+                    yield p
+                  }
+                  yield q
+                }
+                Other() {
+                  yield 1.0
+                }
+              }
+              return t
             }
-          }
-          return t
-        }
 
-        func h(xs: []Real) -> Real {
-          n = length(xs)
-          y = g(xs, n, 4)
-          z = g(xs, 3, n)
-          w = y + z
-          return w
-        }
+            func h(xs: []Real) -> Real {
+              n = length(xs)
+              y = g(xs, n, 4)
+              z = g(xs, 3, n)
+              w = y + z
+              return w
+            }
 
-        entry h = h
-    "#]],
+            entry h = h
+        "#]],
     );
 }

@@ -60,11 +60,11 @@ fn sizes_drop_what_is_known_and_forget_what_a_block_told() {
               }
               e = a
               require c == a, same_size map2
-              w2 = for i2 < n, w = xs {
+              w = for i2 < n, w2 = xs {
                 first = [1.0]
                 l2 = a
                 o = l2 - 1
-                s = slice(w, 0, o)
+                s = slice(w2, 0, o)
                 v = concat(first, s)
                 q = a
                 yield v
@@ -77,7 +77,7 @@ fn sizes_drop_what_is_known_and_forget_what_a_block_told() {
                 yield u
               }
               h = length(r, 1)
-              return w2, k, h
+              return w, k, h
             }
 
             entry f = f
@@ -112,43 +112,43 @@ fn unbox_opens_boxes_of_one_size() {
         "unbox",
         text,
         &expect![[r#"
-        residual Row {
-          Row([]Real)
-        }
+            residual Row {
+              Row([]Real)
+            }
 
-        func f(xs: []Real, n: Int, m: Int) -> (Real, []Real) {
-          k = length(xs)
-          w2, rows, others = for i < n, w = xs {
-            v = each j < k, x in w {
-              y = sin(x)
-              yield y
-            }
-            row = v
-            z = each j2 < i {
-              yield 1.0
-            }
-            other = Row(z)
-            yield v, row, other
-          }
-          s2 = for backward i2 < n, s = 0.0, row2 in rows, other2 in others {
-            v2 = row2
-            y2 = v2[m]
-            t = y2
-            u = match other2 {
-              Row(v3) {
-                y3 = v3[m]
-                yield y3
+            func f(xs: []Real, n: Int, m: Int) -> (Real, []Real) {
+              k = length(xs)
+              w, rows, others = for i < n, w2 = xs {
+                v = each j < k, x in w2 {
+                  y = sin(x)
+                  yield y
+                }
+                row = v
+                z = each j2 < i {
+                  yield 1.0
+                }
+                other = Row(z)
+                yield v, row, other
               }
+              s = for backward i2 < n, s2 = 0.0, row2 in rows, other2 in others {
+                v2 = row2
+                y2 = v2[m]
+                t = y2
+                u = match other2 {
+                  Row(v3) {
+                    y3 = v3[m]
+                    yield y3
+                  }
+                }
+                a = s2 + t
+                b = a + u
+                yield b
+              }
+              return s, w
             }
-            a = s + t
-            b = a + u
-            yield b
-          }
-          return s2, w2
-        }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
 }
 
@@ -176,29 +176,29 @@ fn sizes_of_parameters_come_first_and_zeros_need_not_what_is_kept() {
         "sizes",
         text,
         &expect![[r#"
-        func f(xs: []Real, rows: [][]Real, s: Int) -> []Real {
-          n = length(xs)
-          y = zeros(xs)
-          z2, kept = for i < s, z = y {
-            m = n
-            u = each j < n, a in xs, b in z {
-              c = a * b
-              yield c
+            func f(xs: []Real, rows: [][]Real, s: Int) -> []Real {
+              n = length(xs)
+              y = zeros(xs)
+              z, kept = for i < s, z2 = y {
+                m = n
+                u = each j < n, a in xs, b in z2 {
+                  c = a * b
+                  yield c
+                }
+                yield u, z2
+              }
+              w = for i2 < s, w2 = z, row in kept {
+                o = zeros(xs)
+                v = each j2 < n, a2 in w2, b2 in o {
+                  c2 = a2 + b2
+                  yield c2
+                }
+                yield v
+              }
+              return w
             }
-            yield u, z
-          }
-          w2 = for i2 < s, w = z2, row in kept {
-            o = zeros(xs)
-            v = each j2 < n, a2 in w, b2 in o {
-              c2 = a2 + b2
-              yield c2
-            }
-            yield v
-          }
-          return w2
-        }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
 }

@@ -38,28 +38,28 @@ fn what_a_loop_hands_on_is_multiplied_with_the_slope_of_the_step() {
     check_relaxed(
         text,
         &expect![[r#"
-        func f(xs: []Real, q: Real) -> (Real, Real) {
-          n = length(xs)
-          x_bar2, q_bar2 = for backward i < n, x_bar = 1.0, q_bar += 0.0, x in xs {
-            c = x > 1.0
-            y_bar, q_bar3 = if c {
-              b2 = -1.0 / x
-              d2 = mul_zero(b2, q)
-              e2 = 1.0 + d2
-              yield e2, b2
-            } else {
-              yield 0.5, 0.0
+            func f(xs: []Real, q: Real) -> (Real, Real) {
+              n = length(xs)
+              x_bar2, q_bar2 = for backward i < n, x_bar = 1.0, q_bar += 0.0, x in xs {
+                c = x > 1.0
+                y_bar, q_bar3 = if c {
+                  b = -1.0 / x
+                  d = mul_zero(b, q)
+                  e = 1.0 + d
+                  yield e, b
+                } else {
+                  yield 0.5, 0.0
+                }
+                t = mul_zero(x_bar, y_bar)
+                t2 = mul_zero(x_bar, q_bar3)
+                t3 = q_bar + t2
+                yield t, t3
+              }
+              return x_bar2, q_bar2
             }
-            t = mul_zero(x_bar, y_bar)
-            t2 = mul_zero(x_bar, q_bar3)
-            t3 = q_bar + t2
-            yield t, t3
-          }
-          return x_bar2, q_bar2
-        }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
 }
 
