@@ -243,9 +243,16 @@ fn worded(diagnostics: &[Diagnostic]) -> Option<Answer> {
         return None;
     }
     let place = |span: Span| (!span.is_nowhere()).then_some((span.start, span.end));
-    // Through which calls it came there only the interpreter tells.
+    // Through which calls it came there only the interpreter tells, and only if it comes there soon.
+    let by_calls = |note: &&String| note.ends_with(" led there") || note.starts_with("it happened inside");
     let said = diagnostics.iter().filter(|error| error.is_error()).map(|error| {
-        let more: String = error.notes.iter().chain(&error.help).map(|text| format!("; {text}")).collect();
+        let more: String = error
+            .notes
+            .iter()
+            .filter(|note| !by_calls(note))
+            .chain(&error.help)
+            .map(|text| format!("; {text}"))
+            .collect();
         let label = &error.primary.message;
         format!("{}: {} {label}{more}\nat {:?}\n", error.code, error.message, place(error.primary.span))
     });

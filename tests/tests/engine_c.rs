@@ -225,7 +225,7 @@ const OUTPUT: &str = "\
 0 6.5
 3 8 12 name!
 0 1e+06
-1 out of memory
+1 loss.wg:4:62: out of memory
 ";
 
 #[test]

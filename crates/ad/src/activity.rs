@@ -40,6 +40,7 @@ impl Ad {
         loop {
             let mut changed = false;
             for (func, active) in keys.clone() {
+                wengert_ir::stop::check();
                 let func_body = self.program.funcs.at(func).clone();
                 let found = self.varying(&func_body, &active);
                 let results: Vec<bool> =

@@ -210,6 +210,7 @@ impl<'a> Code<'a> {
 
     /// The function.
     fn finish(self, results: Vec<Atom>) -> Func {
+        wengert_ir::stop::check();
         let func = tidy::tidy(self.b.finish(results), &self.ad.program);
         self.ad.written += func.body.size();
         func

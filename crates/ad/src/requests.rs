@@ -96,6 +96,7 @@ impl Ad {
         if self.progress.contains_key(&id) {
             return;
         }
+        wengert_ir::stop::check();
         self.progress.insert(id, Progress::Begun);
         let func = self.program.funcs.at(id).clone();
         let mut needed = Vec::new();

@@ -67,7 +67,7 @@ typedef struct wg_run {
     char text[1024]; /* the last failure in words, for C programs */
 } wg_run;
 
-/* Failures that can happen anywhere. */
+/* Failures of which nobody knows the place. */
 enum { WG_MEMORY = -2, WG_STOPPED = -3 };
 
 static void wg_leave(void **saved) __attribute__((noreturn));
@@ -98,15 +98,15 @@ static inline WG_UNUSED void wg_check_stop(wg_run *r) {
     if (WG_RARELY(*r->stop)) WG_FAIL(WG_STOPPED, 0);
 }
 
-/* Recursion has come to the limit: it is deep, and goes on, or fails at the end of the stack. */
-static __attribute__((cold, noinline, unused)) void wg_deepen(wg_run *r, char *frame) {
-    if (frame < r->stack_end) WG_FAIL(WG_MEMORY, 0);
+/* Recursion has come to the limit: it is deep, and goes on, or fails at that place of the source, at the end of the stack. */
+static __attribute__((cold, noinline, unused)) void wg_deepen(wg_run *r, char *frame, word site) {
+    if (frame < r->stack_end) WG_FAIL(site, 0);
     r->stack_limit = r->stack_end;
 }
 
-static inline __attribute__((always_inline, unused)) void wg_check_stack(wg_run *r) {
+static inline __attribute__((always_inline, unused)) void wg_check_stack(wg_run *r, word site) {
     char *frame = __builtin_frame_address(0);
-    if (WG_RARELY(frame < r->stack_limit)) wg_deepen(r, frame);
+    if (WG_RARELY(frame < r->stack_limit)) wg_deepen(r, frame, site);
     wg_check_stop(r);
 }
 

@@ -85,8 +85,8 @@ static __attribute__((noinline)) ref wg_try_alloc(wg_run *r, word words) {
     return o;
 }
 
-/* A new object; fails if memory is full. */
-static inline WG_UNUSED ref wg_alloc(wg_run *r, word words) {
+/* A new object; fails at that place of the source if memory is full. */
+static inline WG_UNUSED ref wg_alloc(wg_run *r, word words, word site) {
     if (WG_USUALLY((uint64_t)words <= WG_SMALL)) {
         word room = wg_room(words);
         ref o = r->free[room];
@@ -97,7 +97,7 @@ static inline WG_UNUSED ref wg_alloc(wg_run *r, word words) {
         }
     }
     ref o = words < 0 ? NULL : wg_try_alloc(r, words);
-    if (WG_RARELY(!o)) WG_FAIL(WG_MEMORY, 0);
+    if (WG_RARELY(!o)) WG_FAIL(site, 0);
     return o;
 }
 

@@ -48,8 +48,9 @@ static int wg_text_before(wg_item a, wg_item b) { return wg_text_compare((ref)a.
 
 /* Sorts; gives the words, or where they were. */
 static inline __attribute__((always_inline)) void wg_sort_words(
-    wg_run *r, const word *from, word count, word *to, int places, int (*before)(wg_item, wg_item)) {
-    ref room = wg_alloc(r, 1 + 4 * count);
+    wg_run *r, const word *from, word count, word *to, int places, int (*before)(wg_item, wg_item),
+    word site) {
+    ref room = wg_alloc(r, 1 + 4 * count, site);
     wg_item *items = (wg_item *)(room + 1);
     for (word i = 0; i < count; i++) {
         memcpy(&items[i].key, &from[i], 8);
@@ -60,22 +61,22 @@ static inline __attribute__((always_inline)) void wg_sort_words(
     wg_free(r, room);
 }
 
-static WG_UNUSED void wg_sort_real(wg_run *r, const void *from, word count, void *to) {
-    wg_sort_words(r, from, count, to, 0, wg_real_before);
+static WG_UNUSED void wg_sort_real(wg_run *r, const void *from, word count, void *to, word site) {
+    wg_sort_words(r, from, count, to, 0, wg_real_before, site);
 }
-static WG_UNUSED void wg_sort_int(wg_run *r, const void *from, word count, void *to) {
-    wg_sort_words(r, from, count, to, 0, wg_int_before);
+static WG_UNUSED void wg_sort_int(wg_run *r, const void *from, word count, void *to, word site) {
+    wg_sort_words(r, from, count, to, 0, wg_int_before, site);
 }
-static WG_UNUSED void wg_sort_text(wg_run *r, const void *from, word count, void *to) {
-    wg_sort_words(r, from, count, to, 0, wg_text_before);
+static WG_UNUSED void wg_sort_text(wg_run *r, const void *from, word count, void *to, word site) {
+    wg_sort_words(r, from, count, to, 0, wg_text_before, site);
     for (word i = 0; i < count; i++) wg_retain((ref)((word *)to)[i]);
 }
-static WG_UNUSED void wg_argsort_real(wg_run *r, const void *from, word count, void *to) {
-    wg_sort_words(r, from, count, to, 1, wg_real_before);
+static WG_UNUSED void wg_argsort_real(wg_run *r, const void *from, word count, void *to, word site) {
+    wg_sort_words(r, from, count, to, 1, wg_real_before, site);
 }
-static WG_UNUSED void wg_argsort_int(wg_run *r, const void *from, word count, void *to) {
-    wg_sort_words(r, from, count, to, 1, wg_int_before);
+static WG_UNUSED void wg_argsort_int(wg_run *r, const void *from, word count, void *to, word site) {
+    wg_sort_words(r, from, count, to, 1, wg_int_before, site);
 }
-static WG_UNUSED void wg_argsort_text(wg_run *r, const void *from, word count, void *to) {
-    wg_sort_words(r, from, count, to, 1, wg_text_before);
+static WG_UNUSED void wg_argsort_text(wg_run *r, const void *from, word count, void *to, word site) {
+    wg_sort_words(r, from, count, to, 1, wg_text_before, site);
 }

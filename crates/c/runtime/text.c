@@ -4,23 +4,23 @@ static inline WG_UNUSED word wg_text_bytes(ref text) { return text[1]; }
 static inline WG_UNUSED char *wg_text_start(ref text) { return (char *)(text + 2); }
 
 /* A new text of so many bytes, to be filled. */
-static ref wg_new_text(wg_run *r, word bytes) {
+static ref wg_new_text(wg_run *r, word bytes, word site) {
     word words = (bytes + 7) / 8;
-    ref text = wg_alloc(r, 2 + words);
+    ref text = wg_alloc(r, 2 + words, site);
     text[1] = bytes;
     if (words > 0) text[1 + words] = 0;
     return text;
 }
 
-static WG_UNUSED ref wg_text_of(wg_run *r, const char *bytes, word count) {
-    ref text = wg_new_text(r, count);
+static WG_UNUSED ref wg_text_of(wg_run *r, const char *bytes, word count, word site) {
+    ref text = wg_new_text(r, count, site);
     memcpy(wg_text_start(text), bytes, (size_t)count);
     return text;
 }
 
-static WG_UNUSED ref wg_text_append(wg_run *r, ref a, ref b) {
+static WG_UNUSED ref wg_text_append(wg_run *r, ref a, ref b, word site) {
     word first = wg_text_bytes(a), second = wg_text_bytes(b);
-    ref text = wg_new_text(r, first + second);
+    ref text = wg_new_text(r, first + second, site);
     memcpy(wg_text_start(text), wg_text_start(a), (size_t)first);
     memcpy(wg_text_start(text) + first, wg_text_start(b), (size_t)second);
     return text;
@@ -40,10 +40,10 @@ static WG_UNUSED word wg_text_compare(ref a, ref b) {
     return order < 0 ? -1 : 1;
 }
 
-static WG_UNUSED ref wg_text_join(wg_run *r, const word *texts, word count, ref separator) {
+static WG_UNUSED ref wg_text_join(wg_run *r, const word *texts, word count, ref separator, word site) {
     word bytes = count > 0 ? (count - 1) * wg_text_bytes(separator) : 0;
     for (word i = 0; i < count; i++) bytes += wg_text_bytes((ref)texts[i]);
-    ref joined = wg_new_text(r, bytes);
+    ref joined = wg_new_text(r, bytes, site);
     char *to = wg_text_start(joined);
     for (word i = 0; i < count; i++) {
         ref parts[] = {separator, (ref)texts[i]};
@@ -55,9 +55,9 @@ static WG_UNUSED ref wg_text_join(wg_run *r, const word *texts, word count, ref 
     return joined;
 }
 
-static WG_UNUSED ref wg_show_int(wg_run *r, word n) {
+static WG_UNUSED ref wg_show_int(wg_run *r, word n, word site) {
     char text[24];
-    return wg_text_of(r, text, snprintf(text, sizeof text, "%lld", (long long)n));
+    return wg_text_of(r, text, snprintf(text, sizeof text, "%lld", (long long)n), site);
 }
 
 /* The digits of a positive number's shortest form that reads back, without a point; `*exponent` is that of the first digit. */
@@ -90,16 +90,16 @@ static int wg_digits(double x, char *digits, int *exponent) {
 }
 
 /* The shortest form that reads back, always with a point or an exponent. */
-static WG_UNUSED ref wg_show_real(wg_run *r, double x) {
-    if (isnan(x)) return wg_text_of(r, "NaN", 3);
-    if (isinf(x)) return x > 0 ? wg_text_of(r, "Infinity", 8) : wg_text_of(r, "-Infinity", 9);
+static WG_UNUSED ref wg_show_real(wg_run *r, double x, word site) {
+    if (isnan(x)) return wg_text_of(r, "NaN", 3, site);
+    if (isinf(x)) return x > 0 ? wg_text_of(r, "Infinity", 8, site) : wg_text_of(r, "-Infinity", 9, site);
     char text[64], digits[24];
     int at = 0, exponent = 0, count;
     if (signbit(x)) text[at++] = '-';
     double size = fabs(x);
     if (size == 0) {
         memcpy(text + at, "0.0", 3);
-        return wg_text_of(r, text, at + 3);
+        return wg_text_of(r, text, at + 3, site);
     }
     count = wg_digits(size, digits, &exponent);
     if (size < 1e-5 || size >= 1e16) {
@@ -108,7 +108,7 @@ static WG_UNUSED ref wg_show_real(wg_run *r, double x) {
         memcpy(text + at, digits + 1, (size_t)(count - 1));
         at += count - 1;
         at += snprintf(text + at, 8, "e%d", exponent);
-        return wg_text_of(r, text, at);
+        return wg_text_of(r, text, at, site);
     }
     int whole = exponent < 0 ? 0 : exponent + 1; /* digits before the point */
     if (whole == 0) text[at++] = '0';
@@ -117,14 +117,14 @@ static WG_UNUSED ref wg_show_real(wg_run *r, double x) {
     for (int i = exponent + 1; i < 0; i++) text[at++] = '0';
     for (int i = whole; i < count; i++) text[at++] = digits[i];
     if (whole >= count) text[at++] = '0';
-    return wg_text_of(r, text, at);
+    return wg_text_of(r, text, at, site);
 }
 
 /* Quoted as in a program; control characters are written as numbers. */
-static WG_UNUSED ref wg_show_text(wg_run *r, ref text) {
+static WG_UNUSED ref wg_show_text(wg_run *r, ref text, word site) {
     const unsigned char *from = (const unsigned char *)wg_text_start(text);
     word bytes = wg_text_bytes(text);
-    ref room = wg_new_text(r, bytes * 8 + 2);
+    ref room = wg_new_text(r, bytes * 8 + 2, site);
     char *to = wg_text_start(room);
     *to++ = '"';
     for (word i = 0; i < bytes; i++) {
@@ -141,7 +141,7 @@ static WG_UNUSED ref wg_show_text(wg_run *r, ref text) {
         }
     }
     *to++ = '"';
-    ref quoted = wg_text_of(r, wg_text_start(room), to - wg_text_start(room));
+    ref quoted = wg_text_of(r, wg_text_start(room), to - wg_text_start(room), site);
     wg_free(r, room);
     return quoted;
 }

@@ -123,8 +123,10 @@ impl<'u, 'p> Body<'u, 'p> {
             line: 0,
         };
         let head = body.signature();
-        if func.recursive {
-            body.put("wg_check_stack(r);");
+        if let Some(site) = func.recursive {
+            body.put(&format!("wg_check_stack(r, {site});"));
+        } else if func.pauses {
+            body.put("wg_check_stop(r);");
         }
         func.params.iter().for_each(|param| body.is_declared(*param));
         body.stmts(&func.body, 0, 0);
@@ -418,12 +420,12 @@ impl<'u, 'p> Body<'u, 'p> {
 
     fn set(&mut self, local: Local, value: &Value, place: (Block, u32)) {
         let info = self.info(local);
-        if info.reads == 0 && !matches!(value, Value::Alloc(_)) {
+        if info.reads == 0 && !matches!(value, Value::Alloc(..)) {
             self.is_declared(local);
             return self.declare(place, None);
         }
         let made = self.value(local, value);
-        if let (true, false) = (self.is_inline(local), matches!(value, Value::Alloc(_))) {
+        if let (true, false) = (self.is_inline(local), matches!(value, Value::Alloc(..))) {
             let narrow = made.expr.text.len() <= WIDE;
             self.declare(place, Some(local));
             self.pending.push(Pending { local, ..made });
@@ -437,7 +439,7 @@ impl<'u, 'p> Body<'u, 'p> {
         let own = !self.func.params.contains(&local) && !self.outcome.contains(&local);
         let here = info.declared == Some(place) && own;
         self.declare(place, here.then_some(local));
-        if matches!(value, Value::Alloc(_)) {
+        if matches!(value, Value::Alloc(..)) {
             self.flush_reads();
         }
         self.flush(|pending| pending.changing.contains(&local));

@@ -116,6 +116,7 @@ fn program<'p>(unit: &mut Unit<'p>, code: &mut String) {
         heads.extend(unit.result_struct(id, func));
     }
     for (id, func) in program.funcs.iter() {
+        wengert_ir::stop::check();
         let text = Body::print(unit, &pointers, id, func);
         if program.funcs.len() > 1 {
             let head = text.lines().find(|line| line.starts_with("static ")).unwrap_or_default();
@@ -134,7 +135,7 @@ fn program<'p>(unit: &mut Unit<'p>, code: &mut String) {
 /// Whether statements neither fail nor look whether they are to stop, and need little of the stack.
 fn always_returns(stmts: &[Stmt]) -> bool {
     stmts.iter().all(|stmt| match stmt {
-        Stmt::Set(_, value) => !matches!(value, Value::Alloc(_)),
+        Stmt::Set(_, value) => !matches!(value, Value::Alloc(..)),
         Stmt::Store { .. } => true,
         Stmt::If { cond: _, then, otherwise } => stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
             always_returns(then) && always_returns(otherwise)

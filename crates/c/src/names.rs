@@ -3,7 +3,7 @@
 //! What the C text declares itself begins with `wg_`, functions of the program with `f_`, its texts with `text_`; local variables
 //! keep their names unless they would hide one of those, or are words of C.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Words of C, and what generated code uses of its library.
 const RESERVED: &[&str] = &[
@@ -74,6 +74,8 @@ pub fn c_names<'n>(names: impl IntoIterator<Item = &'n str>, taken: &[&str]) -> 
 #[derive(Default)]
 pub(crate) struct Names {
     used: FxHashSet<String>,
+    /// The number that comes next after a name. There may be thousands of one name.
+    next: FxHashMap<String, usize>,
 }
 
 impl Names {
@@ -96,15 +98,15 @@ impl Names {
         if !RESERVED.contains(&name.as_str()) && self.used.insert(name.clone()) {
             return name;
         }
-        let mut number = 2_usize;
         // With a number, these would be names that the text itself declares.
         let stem = if matches!(name.as_str(), "text" | "wg") { format!("v_{name}") } else { name };
+        let next = self.next.entry(stem.clone()).or_insert(2);
         loop {
-            let other = format!("{stem}_{number}");
+            let other = format!("{stem}_{next}");
+            *next += 1;
             if self.used.insert(other.clone()) {
                 return other;
             }
-            number += 1;
         }
     }
 }

@@ -188,7 +188,7 @@ impl Walk<'_> {
             | Value::Bits(_)
             | Value::Tag(_)
             | Value::Unique(..)
-            | Value::Alloc(_) => {}
+            | Value::Alloc(..) => {}
         }
     }
 

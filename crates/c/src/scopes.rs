@@ -243,6 +243,6 @@ pub(crate) fn for_each_operand(value: &Value, visit: &mut dyn FnMut(&Operand)) {
         | Value::Bits(x)
         | Value::Tag(x)
         | Value::Unique(x, _)
-        | Value::Alloc(x) => visit(x),
+        | Value::Alloc(x, _) => visit(x),
     }
 }

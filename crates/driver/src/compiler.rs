@@ -10,11 +10,11 @@ use crate::errors;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use wengert_base::Diagnostic;
 
 /// What stands behind the last byte of a library, before its length and checksum.
@@ -160,7 +160,8 @@ impl Compiler {
 
     fn run(&self, source: &Path, library: &Path) -> Result<(), Diagnostic> {
         let long = fs::metadata(source).is_ok_and(|data| data.len() > LONG as u64);
-        let output = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        command
             .args(&self.arguments)
             .args(FLAGS)
             .arg(if long { "-O1" } else { "-O3" })
@@ -169,14 +170,44 @@ impl Compiler {
             .arg(source)
             .args(LIBRARIES)
             .stdin(Stdio::null())
-            .output()
-            .map_err(|error| errors::compiler_failed(&error.to_string()))?;
-        if output.status.success() {
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let (success, said) =
+            finished(&mut command).map_err(|error| errors::compiler_failed(&error.to_string()))?;
+        if success {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&output.stderr);
         let said: Vec<&str> = said.lines().take(8).collect();
         Err(errors::compiler_failed(&said.join("\n")))
+    }
+}
+
+/// Runs a program until it is done, or nobody waits for it any more: whether it succeeded, and what it said of errors.
+fn finished(command: &mut Command) -> io::Result<(bool, String)> {
+    // A compiler is several processes, which are to end together.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    let mut child = command.spawn()?;
+    let mut errors = child.stderr.take();
+    let reader = std::thread::spawn(move || {
+        let mut said = Vec::new();
+        // What cannot be read was not said.
+        let _ = errors.as_mut().map(|errors| errors.read_to_end(&mut said));
+        String::from_utf8_lossy(&said).into_owned()
+    });
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok((status.success(), reader.join().unwrap_or_default()));
+        }
+        if wengert_engine::is_asked() {
+            let group = format!("-{}", child.id());
+            // Whatever has ended by itself meanwhile need not be ended.
+            let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+            let _ = child.kill();
+            child.wait()?;
+            return Ok((false, "it was stopped".into()));
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

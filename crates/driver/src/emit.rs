@@ -4,6 +4,7 @@ use crate::engine::Options;
 use crate::json::guess::{Numbers, default_arg};
 use crate::native;
 use crate::session::{Input, Session};
+use crate::watch::Watch;
 use indexmap::IndexSet;
 use std::path::Path;
 use wengert_base::{Diagnostic, Name, SourceId, SourceMap, Span};
@@ -70,7 +71,9 @@ impl Session {
         let library = self.modules.library_sources();
         let line = |span: Span| line_of(&self.modules.sources, &library, span);
         let passes = native::passes(options);
-        native::text(program, entry, &library, stage, &line, &passes).map_err(|error| vec![error])
+        Watch::new(options)
+            .compiling(|| native::text(program, entry, &library, stage, &line, &passes))
+            .map_err(|error| vec![error])
     }
 }
 

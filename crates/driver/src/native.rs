@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_core::{Program, Subst, Type, TypeArg};
 use wengert_engine::{Error, Layout, Limits, Line, Manner, Native, Passes, Unit};
@@ -104,16 +104,14 @@ impl Target {
         if let Some(native) = known.and_then(|bytes| Native::restore(&bytes, limits.clone())) {
             return Ok(native);
         }
-        let make = || unit(program, entry, library, arity, &self.passes);
-        let unit = match &self.units {
-            Some(units) => units.get(entry, arity, &self.passes, make)?,
-            None => make()?,
-        };
-        if limits.stop.load(Ordering::Relaxed) != 0 {
-            // The user asked, or the time was up, while derivatives were made.
-            return Err(Fault::Interrupted.diagnostic(Span::NOWHERE));
-        }
-        let native = self.make(unit, limits)?;
+        let native = stoppable(&limits.stop.clone(), || {
+            let make = || unit(program, entry, library, arity, &self.passes);
+            let unit = match &self.units {
+                Some(units) => units.get(entry, arity, &self.passes, make)?,
+                None => make()?,
+            };
+            self.make(unit, limits)
+        })?;
         if let Some((key, bytes)) = key.zip(native.save().filter(|_| kept)) {
             cache::store(key, &bytes);
         }
@@ -156,6 +154,15 @@ impl Target {
         let library = compiler.library(source.text())?;
         source.open(&library.path().to_string_lossy(), limits).map_err(diagnostic)
     }
+}
+
+/// What is compiled, or that the user asked to stop or the time was up.
+pub(crate) fn stoppable<R>(
+    stop: &Arc<AtomicU64>,
+    work: impl FnOnce() -> Result<R, Diagnostic>,
+) -> Result<R, Diagnostic> {
+    let stopped = |_| Err(Fault::Interrupted.diagnostic(Span::NOWHERE));
+    wengert_engine::stoppable(stop, work).unwrap_or_else(stopped)
 }
 
 /// The passes that these options ask for.

@@ -11,6 +11,7 @@ use crate::json::guess::{Numbers, default_arg};
 use crate::json::parse::Document;
 use crate::native::{self, Machine, Target};
 use crate::session::Session;
+use crate::watch::Watch;
 use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -95,10 +96,11 @@ impl Session {
         interp.set_library_sources(library.clone());
         let machine = match Target::of(options) {
             None => None,
-            Some(target) => Some(
-                Machine::new(&target, &program, (def.name, &type_args), params.len(), &library, own)
-                    .map_err(one)?,
-            ),
+            Some(target) => {
+                let entry = (def.name, type_args.as_slice());
+                let make = || Machine::new(&target, &program, entry, params.len(), &library, own);
+                Some(Watch::new(options).compiling(make).map_err(one)?)
+            }
         };
         Ok(Prepared { program, def, type_args, params, result, interp, machine })
     }

@@ -15,6 +15,7 @@ use crate::modules::{CheckedModule, Modules};
 use crate::native::{self, Units};
 use crate::scope::Scope;
 use crate::similar::nearest;
+use crate::watch::Watch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wengert_base::{Diagnostic, Name, SourceMap, Span};
@@ -244,7 +245,9 @@ impl Session {
             arguments(&document, entry, &def.scheme, &scope.program().types, Numbers::Int)
                 .map_err(|error| vec![error])?;
         let (entry, library) = ((def.name, type_args.as_slice()), self.modules.library_sources());
-        native::unit(scope.program(), entry, &library, values.len(), &native::passes(options))
+        let passes = native::passes(options);
+        Watch::new(options)
+            .compiling(|| native::unit(scope.program(), entry, &library, values.len(), &passes))
             .map_err(|error| vec![error])
     }
 

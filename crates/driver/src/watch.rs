@@ -1,6 +1,7 @@
 //! Stopping machine code from outside: it looks at one word, which a thread sets when the time is up or the user asks.
 
 use crate::engine::Options;
+use crate::native;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -28,6 +29,12 @@ pub(crate) struct Watching {
 impl Watch {
     pub(crate) fn new(options: &Options) -> Watch {
         Watch { stop: Arc::default(), interrupt: options.interrupt.clone(), timeout: options.timeout }
+    }
+
+    /// Compiles something while watching.
+    pub(crate) fn compiling<R>(&self, work: impl FnOnce() -> Result<R, Diagnostic>) -> Result<R, Diagnostic> {
+        let watching = self.start();
+        native::stoppable(&self.stop, work).map_err(|error| watching.explain(error))
     }
 
     /// Starts to watch.

@@ -158,6 +158,10 @@ fn words(unit: &Unit, failure: Failure) -> String {
     // Each number is unlike every other part of the message.
     const FIRST: u64 = 770_001;
     const REAL: f64 = 771_000.25;
+    if failure == Failure::Memory {
+        // The limit is the caller's, who knows it.
+        return "out of memory".into();
+    }
     let real = matches!(failure, Failure::NotAnInt(_));
     let numbers: Vec<u64> =
         if real { vec![REAL.to_bits()] } else { (0..15).map(|place| FIRST + place).collect() };

@@ -26,6 +26,7 @@ pub use exports::{CFunction, Role, c_library, c_names};
 pub use ready::{Loaded, Native};
 pub use wengert_ad::BEYOND;
 pub use wengert_c::{Exported, Line};
+pub use wengert_ir::stop::{is_asked, stoppable};
 pub use wengert_lower::{Entry, Layout};
 pub use wengert_opt::{Options as Passes, PASSES};
 

@@ -16,6 +16,9 @@ mod words;
 
 pub use codes::CODES;
 
+/// More elements than that fit into the memory of no machine, whatever the limit is.
+pub const MOST_ELEMENTS: i64 = 1 << 43;
+
 use std::time::Duration;
 use wengert_base::{Diagnostic, Name, Span};
 
@@ -143,8 +146,6 @@ pub enum Fault {
     Memory {
         /// The limit, in bytes.
         limit: u64,
-        /// How much was asked for, if that is known.
-        wanted: Option<u64>,
     },
     /// `--timeout`
     Time {

@@ -56,7 +56,9 @@ impl Fault {
                 format!("the value of `{name}` is needed to compute the value of `{name}`")
             }
             Fault::Steps { limit } => format!("stopped after {limit} steps"),
-            Fault::Memory { limit, wanted } => memory(*limit, *wanted),
+            Fault::Memory { limit } => {
+                format!("the program uses more than the memory limit of {}", bytes(*limit))
+            }
             Fault::Time { limit } => format!("stopped after {} s", limit.as_secs_f64()),
             Fault::Interrupted => "interrupted".into(),
             Fault::TaylorOrder { order } => format!("`taylor` of order {order}"),
@@ -193,15 +195,6 @@ fn named_size(name: Name, expected: i64, found: usize, axis: u32) -> String {
     format!("{which} should have size {said}, but has {found}")
 }
 
-fn memory(limit: u64, wanted: Option<u64>) -> String {
-    match wanted {
-        Some(wanted) => {
-            format!("{} more would go beyond the memory limit of {}", bytes(wanted), bytes(limit))
-        }
-        None => format!("the program uses more than the memory limit of {}", bytes(limit)),
-    }
-}
-
 fn bytes(bytes: u64) -> String {
     const MIB: u64 = 1 << 20;
     const GIB: u64 = 1 << 30;
@@ -239,8 +232,8 @@ mod tests {
         assert_eq!(divided("/"), "`7 / 0`: an `Int` cannot be divided by zero");
         assert_eq!(divided("mod"), "`mod 7 0`: an `Int` cannot be divided by zero");
         assert_eq!(
-            Fault::Memory { limit: 4 << 30, wanted: Some(3 << 20) }.message(),
-            "3 MiB more would go beyond the memory limit of 4 GiB"
+            Fault::Memory { limit: 4 << 30 }.message(),
+            "the program uses more than the memory limit of 4 GiB"
         );
         let named =
             |name: &str, axis| Fault::NamedSize { name: name.into(), expected: 3, found: 2, axis }.message();

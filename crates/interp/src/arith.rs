@@ -149,6 +149,8 @@ fn perturbed(cx: &mut Context, op: RealOp, args: &[Value]) -> Result<Value, Fail
     }
     let tag = args.iter().filter_map(|arg| if let Value::Active(a) = arg { Some(a.tag) } else { None }).max();
     let Some(tag) = tag else { return Err(errors::internal("a real operation got something else")) };
+    // Derivatives of derivatives of one operation may be very many operations.
+    cx.work(1)?;
     stacker::maybe_grow(RED_ZONE, STACK_STEP, || {
         let primals: Operands = args.iter().map(|arg| without(arg, tag)).collect();
         let perturbation = args.iter().find_map(|arg| under(arg, tag)).map(|active| &active.perturbation);

@@ -105,8 +105,8 @@ pub(crate) fn step_limit(limit: u64) -> Failure {
 }
 
 /// `--max-memory`
-pub(crate) fn memory_limit(limit: u64, wanted: Option<u64>) -> Failure {
-    Fault::Memory { limit, wanted }.into()
+pub(crate) fn memory_limit(limit: u64) -> Failure {
+    Fault::Memory { limit }.into()
 }
 
 /// `--timeout`

@@ -277,7 +277,7 @@ impl<'a> Machine<'a> {
         let more = self.frames.capacity().max(64);
         self.cx.reserve((more * size_of::<Frame>()) as u64)?;
         let grown = self.frames.try_reserve_exact(more);
-        grown.map_err(|_| errors::memory_limit((self.frames.len() * size_of::<Frame>()) as u64, None))?;
+        grown.map_err(|_| errors::memory_limit((self.frames.len() * size_of::<Frame>()) as u64))?;
         self.note_stack_bytes();
         Ok(())
     }
@@ -287,7 +287,7 @@ impl<'a> Machine<'a> {
         let more = more.max(self.stack.capacity()).max(256);
         self.cx.reserve((more * size_of::<Value>()) as u64)?;
         let grown = self.stack.try_reserve_exact(more);
-        grown.map_err(|_| errors::memory_limit((self.stack.len() * size_of::<Value>()) as u64, None))?;
+        grown.map_err(|_| errors::memory_limit((self.stack.len() * size_of::<Value>()) as u64))?;
         self.note_stack_bytes();
         Ok(())
     }

@@ -176,7 +176,7 @@ impl Context {
     pub fn reserve(&mut self, bytes: u64) -> Result<(), Failure> {
         let used = self.used_bytes();
         if used.saturating_add(bytes) > self.limits.max_memory {
-            return Err(errors::memory_limit(self.limits.max_memory, Some(bytes)));
+            return Err(errors::memory_limit(self.limits.max_memory));
         }
         Ok(())
     }
@@ -195,7 +195,7 @@ impl Context {
             return Err(errors::step_limit(max));
         }
         if self.used_bytes() > self.limits.max_memory {
-            return Err(errors::memory_limit(self.limits.max_memory, None));
+            return Err(errors::memory_limit(self.limits.max_memory));
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(errors::timeout(self.limits.timeout.unwrap_or_default()));

@@ -348,7 +348,8 @@ pub enum Requirement {
     NamedSize(Name, u32),
     /// Rows of an array literal.
     Rows,
-    /// `function` cannot be given a negative count: the count (left) and the larger of it and 0 (right).
+    /// `function` cannot be given a negative count, nor one that no memory can hold: the count (left) and the nearest that it can be
+    /// given (right).
     Count(Name),
     /// `operation`: the size of an array in the point (left) and in the tangent (right).
     Shape(Name),

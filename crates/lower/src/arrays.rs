@@ -8,6 +8,7 @@ use crate::scalars::is_trivial;
 use crate::tree::{Kind, Node, Type};
 use wengert_base::Name;
 use wengert_ir as ir;
+use wengert_ir::MOST_ELEMENTS;
 use wengert_ir::op::{ArrayOp, Atom, IntOp, Loop, Mode, Op, Requirement, Var, While};
 use wengert_prim::Prim;
 
@@ -64,6 +65,16 @@ impl Lower<'_> {
     pub(crate) fn length(&mut self, arrays: &[Atom]) -> Atom {
         let array = arrays.first().cloned().unwrap_or(Atom::Unit);
         self.one(Op::Array(ArrayOp::Length(0), vec![array]), ir::Ty::INT)
+    }
+
+    /// Fails if so many elements cannot be: less than none, or more than any machine has memory for.
+    fn check_storable(&mut self, function: &str, count: &Atom) {
+        if matches!(count, Atom::Int(n) if (0..=MOST_ELEMENTS).contains(n)) {
+            return;
+        }
+        let not_negative = self.int(IntOp::Max, vec![count.clone(), Atom::Int(0)]);
+        let nearest = self.int(IntOp::Min, vec![not_negative, Atom::Int(MOST_ELEMENTS)]);
+        self.require(Requirement::Count(Name::new(function)), count.clone(), nearest);
     }
 
     /// Fails if a count is negative.
@@ -271,7 +282,7 @@ impl Lower<'_> {
         let result = func.ty.result(1);
         let count = self.single(count);
         let func = self.callee(func);
-        self.check_count("build", &count);
+        self.check_storable("build", &count);
         let outputs = self.rows(&result);
         let plan = Plan { mode: Mode::Each, len: count, inputs: Vec::new(), init: Vec::new(), outputs };
         self.repeat(plan, |lower, round| (Vec::new(), row(lower.call_with(&func, vec![vec![round.index]]))))

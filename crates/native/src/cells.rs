@@ -194,7 +194,7 @@ fn stores_last(stmts: &[Stmt], cells: &[Update]) -> bool {
         }
         match stmt {
             Stmt::Set(_, Value::Load { base, .. }) => !stored.contains(base),
-            Stmt::Set(_, Value::Alloc(_) | Value::Tag(_) | Value::Unique(..)) => false,
+            Stmt::Set(_, Value::Alloc(..) | Value::Tag(_) | Value::Unique(..)) => false,
             Stmt::Store { base, .. } => {
                 stored.push(*base);
                 true

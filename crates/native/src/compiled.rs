@@ -193,7 +193,7 @@ impl Compiled {
             match mover.argument(arg, ty, passing, &mut words) {
                 Ok(kept) => borrowed.extend(kept),
                 Err(Misfit::Memory) => {
-                    return Err(self.stopped(Fault::Memory { limit: self.limit, wanted: None }));
+                    return Err(self.stopped(Fault::Memory { limit: self.limit }));
                 }
                 Err(Misfit::Type) => return Err(self.stopped(Fault::internal("an argument of another type"))),
             }

@@ -31,7 +31,7 @@ struct Graph {
 
 /// Whether a value can be left out if nobody wants it.
 fn is_pure(value: &Value) -> bool {
-    !matches!(value, Value::Alloc(_))
+    !matches!(value, Value::Alloc(..))
 }
 
 impl Graph {

@@ -39,7 +39,7 @@ pub(crate) fn fault(program: &Program, failure: Failure, raised: &Raised, limit:
         Failure::TooLarge(function) => Fault::TooLarge { function, count: number(0) },
         Failure::User => Fault::Failed { message: raised.text.clone().unwrap_or_default() },
         Failure::Polygamma => Fault::Polygamma { order: number(0) },
-        Failure::Memory => Fault::Memory { limit, wanted: None },
+        Failure::Memory => Fault::Memory { limit },
         Failure::Interrupted => Fault::Interrupted,
         Failure::Internal => Fault::internal("compiled code came to a place that cannot be reached"),
     }

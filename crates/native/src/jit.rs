@@ -33,6 +33,7 @@ use cranelift_module::{FuncId as ModuleFunc, Linkage, Module, default_libcall_na
 use keep::Made;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::program::FuncId;
+use wengert_ir::stop;
 use wengert_ir::ty::{Id, Table};
 
 /// Machine code in memory, freed with it.
@@ -50,17 +51,14 @@ impl Code {
     /// Compiles a program; `entries` are the functions that can be called from outside.
     pub(crate) fn compile(program: &Program, entries: &[FuncId], math: Math) -> Result<Code, String> {
         let mut compiler = Compiler::new(program, math)?;
-        for (id, _) in program.funcs.iter().filter(|(_, func)| func.part.is_some()) {
-            let part = compiler.entry(id)?;
-            compiler.parts.insert(id, part);
-        }
-        for (id, func) in program.funcs.iter() {
-            compiler.function(id, func)?;
-        }
-        let mut wrappers = Vec::new();
-        for entry in entries {
-            wrappers.push((*entry, compiler.entry(*entry)?));
-        }
+        let wrappers = match compiler.all(entries) {
+            Ok(wrappers) => wrappers,
+            Err(error) => {
+                // SAFETY: nothing of it was ever called.
+                unsafe { compiler.module.free_memory() };
+                return Err(error);
+            }
+        };
         let Compiler { mut module, kinds, made, .. } = compiler;
         module.finalize_definitions().map_err(|error| error.to_string())?;
         let kept = Kept::new(&module, made, &wrappers, &kinds);
@@ -188,6 +186,21 @@ impl<'a> Compiler<'a> {
             plain: if once.is_empty() { None } else { Some(isa("none")?) },
             once,
         })
+    }
+
+    /// Compiles all functions; gives how each of the entries is called from outside.
+    fn all(&mut self, entries: &[FuncId]) -> Result<Vec<(FuncId, ModuleFunc)>, String> {
+        for (id, _) in self.program.funcs.iter().filter(|(_, func)| func.part.is_some()) {
+            let part = self.entry(id)?;
+            self.parts.insert(id, part);
+        }
+        for (id, func) in self.program.funcs.iter() {
+            if stop::is_asked() {
+                return Err("nobody waits for it any more".into());
+            }
+            self.function(id, func)?;
+        }
+        entries.iter().map(|entry| Ok((*entry, self.entry(*entry)?))).collect()
     }
 
     fn function(&mut self, id: FuncId, func: &Func) -> Result<(), String> {
@@ -342,7 +355,7 @@ fn signatures() -> Vec<(&'static str, Vec<Type>, Option<Type>)> {
     use types::{F64, I64};
     let word = Some(I64);
     let mut all = vec![
-        ("alloc", vec![I64, I64], word),
+        ("alloc", vec![I64, I64, I64], word),
         ("free", vec![I64, I64], None),
         ("dismantle", vec![I64, I64, I64], None),
         ("fail", vec![I64, I64, I64, I64], None),
@@ -350,13 +363,13 @@ fn signatures() -> Vec<(&'static str, Vec<Type>, Option<Type>)> {
         ("parallel", vec![I64, I64, I64], None),
         ("copy_words", vec![I64, I64, I64, I64], None),
         ("zero_words", vec![I64, I64, I64], None),
-        ("text_append", vec![I64, I64, I64], word),
+        ("text_append", vec![I64, I64, I64, I64], word),
         ("text_length", vec![I64, I64], word),
         ("text_compare", vec![I64, I64, I64], word),
-        ("show_real", vec![I64, F64], word),
-        ("show_int", vec![I64, I64], word),
-        ("show_text", vec![I64, I64], word),
-        ("text_join", vec![I64, I64, I64, I64], word),
+        ("show_real", vec![I64, F64, I64], word),
+        ("show_int", vec![I64, I64, I64], word),
+        ("show_text", vec![I64, I64, I64], word),
+        ("text_join", vec![I64; 5], word),
         ("power", vec![I64, F64, I64], Some(F64)),
         ("polygamma", vec![I64, I64, F64], Some(F64)),
         ("int_power", vec![I64, I64, I64], word),
@@ -367,7 +380,7 @@ fn signatures() -> Vec<(&'static str, Vec<Type>, Option<Type>)> {
         ("scratch", vec![I64; 2], word),
     ];
     for name in ["sort_real", "sort_int", "sort_text", "argsort_real", "argsort_int", "argsort_text"] {
-        all.push((name, vec![I64; 4], None));
+        all.push((name, vec![I64; 5], None));
     }
     all.extend(math::UNARY.iter().map(|(_, name, _)| (*name, vec![F64], Some(F64))));
     all.extend(math::BINARY.iter().map(|(_, name, _)| (*name, vec![F64, F64], Some(F64))));

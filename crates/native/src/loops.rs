@@ -158,8 +158,10 @@ pub struct Func {
     pub locals: Table<Local, Word>,
     /// What it does.
     pub body: Vec<Stmt>,
-    /// Whether a call of it can lead to a call of it: then it looks at the stack.
-    pub recursive: bool,
+    /// If a call of it can lead to a call of it, it looks at the stack: the site at which it fails if that is full.
+    pub recursive: Option<u32>,
+    /// Whether it looks if the program is to stop, for a call of it is very many calls.
+    pub pauses: bool,
     /// How it is given each parameter of the IR.
     pub passing: Vec<Passing>,
     /// Parameters that lead to what the caller keeps: addresses of arrays, and references.
@@ -391,8 +393,8 @@ pub enum Value {
     Tag(Operand),
     /// Whether an object has one reference only; data without fields has not.
     Unique(Operand, Kind),
-    /// A new object of so many words, counted once, its other words unset. Fails if memory is full.
-    Alloc(Operand),
+    /// A new object of so many words, counted once, its other words unset. Fails at that site if memory is full.
+    Alloc(Operand, u32),
 }
 
 /// Arithmetic on integers; wraps.
@@ -428,7 +430,8 @@ pub enum Round {
     Truncate,
 }
 
-/// What the runtime does. Arrays that are read are given as the address of the first element and sizes.
+/// What the runtime does. Arrays that are read are given as the address of the first element and sizes. What makes texts and what
+/// sorts is given last the site at which it fails if memory is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Runtime {
     /// Base, exponent: a real.
@@ -490,6 +493,18 @@ impl Func {
 }
 
 impl Runtime {
+    /// Whether it makes a text.
+    pub fn makes_text(self) -> bool {
+        matches!(
+            self,
+            Runtime::TextAppend
+                | Runtime::ShowReal
+                | Runtime::ShowInt
+                | Runtime::ShowText
+                | Runtime::TextJoin
+        )
+    }
+
     /// What it is called: where the loops are printed, and as a symbol.
     pub fn name(self) -> &'static str {
         match self {

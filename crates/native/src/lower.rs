@@ -27,6 +27,7 @@ mod drain;
 mod growing;
 mod loops;
 mod origins;
+mod pauses;
 mod reduce;
 mod scalar;
 mod shape;
@@ -55,6 +56,7 @@ pub fn lower(program: &Program) -> out::Program {
 pub fn lower_marked(program: &Program, mark: Option<i64>) -> (out::Program, Vec<Span>) {
     let modes = borrow::modes(program);
     let recursive = borrow::recursive(program);
+    let pausing = pauses::pausing(program, &borrow::callees(program), &|id| recursive.contains_key(&id));
     let tapes = program.data.ids().filter(|data| borrow::is_tape(program, *data)).collect();
     let thin = thin::thin(program);
     let mut shared = Shared {
@@ -70,7 +72,11 @@ pub fn lower_marked(program: &Program, mark: Option<i64>) -> (out::Program, Vec<
     };
     let mut funcs = Table::default();
     for (id, func) in program.funcs.iter() {
-        funcs.push(Lower::new(&mut shared, id, func).function(recursive.contains(&id)));
+        wengert_ir::stop::check();
+        let mut lower = Lower::new(&mut shared, id, func);
+        let site = recursive.get(&id).map(|span| lower.site_at(out::Failure::Memory, *span));
+        lower.made.pauses = pausing.contains(&id);
+        funcs.push(lower.function(site));
     }
     let data = program.data.iter().map(|(id, data)| {
         // What is no object of its own is freed as what it is.
@@ -177,7 +183,8 @@ impl<'a> Lower<'a> {
             results: Vec::new(),
             locals: Table::default(),
             body: Vec::new(),
-            recursive: false,
+            recursive: None,
+            pauses: false,
             passing: shared.modes.at(id).clone(),
             borrowed: Vec::new(),
             span: func.span,
@@ -208,7 +215,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn function(mut self, recursive: bool) -> out::Func {
+    fn function(mut self, recursive: Option<u32>) -> out::Func {
         let func = self.func;
         self.made.results = func.results.iter().map(|ty| self.made.locals.push(word(*ty))).collect();
         let results = self.made.results.clone();
@@ -352,8 +359,18 @@ impl<'a> Lower<'a> {
         self.emit(Stmt::If { cond, then: vec![Stmt::Fail(site, numbers)], otherwise: Vec::new() });
     }
 
+    /// A new object of so many words.
+    fn alloc(&mut self, words: Operand) -> Operand {
+        let site = self.site(out::Failure::Memory);
+        self.set(Word::Ref, Value::Alloc(words, site))
+    }
+
     fn site(&mut self, failure: out::Failure) -> u32 {
-        let site = Site { failure, span: self.span };
+        self.site_at(failure, self.span)
+    }
+
+    fn site_at(&mut self, failure: out::Failure, span: Span) -> u32 {
+        let site = Site { failure, span };
         let sites = &mut self.shared.sites;
         let known = sites.iter().rposition(|known| *known == site);
         let index = known.unwrap_or_else(|| {

@@ -95,7 +95,7 @@ impl Origins {
                 match stmt {
                     Stmt::Set(local, value) => {
                         let origin = match value {
-                            Value::Alloc(_) => Some(Origin::Made(*local)),
+                            Value::Alloc(..) => Some(Origin::Made(*local)),
                             Value::Address { base, .. } => {
                                 let origin = self.origin(*base);
                                 let known = origin != Origin::Unknown;
@@ -195,7 +195,7 @@ fn handed_on(value: &Value) -> Vec<Operand> {
         | Value::Load { .. }
         | Value::Tag(_)
         | Value::Unique(..)
-        | Value::Alloc(_) => Vec::new(),
+        | Value::Alloc(..) => Vec::new(),
     }
 }
 
@@ -281,7 +281,7 @@ fn places(
             assigned.insert(*local);
             match value {
                 Value::Load { base, index, offset } => loads.push((*base, *index, *offset)),
-                Value::Alloc(_) | Value::Tag(_) | Value::Unique(..) => return false,
+                Value::Alloc(..) | Value::Tag(_) | Value::Unique(..) => return false,
                 Value::Copy(_)
                 | Value::Real(..)
                 | Value::Int(..)

@@ -173,6 +173,7 @@ pub fn optimize(program: &mut Program, options: &Options) -> bool {
     let mut before = size(program);
     let mut run = |passes: &[Pass]| {
         for pass in passes {
+            wengert_ir::stop::check();
             if !options.without.iter().any(|name| name == pass.name) {
                 (pass.run)(program);
             }

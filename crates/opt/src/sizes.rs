@@ -20,7 +20,7 @@ use crate::linear::Linear;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Op};
 use wengert_ir::ty::{Ctor, Data};
-use wengert_ir::{Atom, Block, DataId, Elem, Func, Program, Stmt, Ty, Var};
+use wengert_ir::{Atom, Block, DataId, Elem, Func, MOST_ELEMENTS, Program, Stmt, Ty, Var};
 
 /// A carried array's shape is checked by going through the loop once more: so many statements, for each of the function.
 const PATIENCE: usize = 8;
@@ -522,6 +522,11 @@ impl<'f> Sizes<'f> {
             (IntOp::Max, [x, y]) => match (x.atom(), y.atom()) {
                 (Some(Atom::Int(n)), _) if n <= 0 && self.is_natural(y) => Some(y.clone()),
                 (_, Some(Atom::Int(n))) if n <= 0 && self.is_natural(x) => Some(x.clone()),
+                (_, _) => None,
+            },
+            // Sizes, and what is counted up to them, are below that, and so are small sums of them.
+            (IntOp::Min, [x, y]) => match (x.atom(), y.atom()) {
+                (_, Some(Atom::Int(n))) if n >= MOST_ELEMENTS && self.is_natural(x) => Some(x.clone()),
                 (_, _) => None,
             },
             (IntOp::Div | IntOp::DivFloor | IntOp::Rem | IntOp::ModFloor, [x, y]) => {

@@ -45,6 +45,7 @@ impl Ad {
     }
 
     fn live_once(&mut self, key: &Key, weighted: &[bool]) -> Vec<bool> {
+        wengert_ir::stop::check();
         let linearized = self.linearize(key);
         let mut live = Live::default();
         for (of, weighted) in linearized.block.results.iter().flatten().zip(weighted) {

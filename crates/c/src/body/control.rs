@@ -484,7 +484,7 @@ fn shape(body: &[Stmt], index: Local) -> Shape {
 fn look(stmts: &[Stmt], shape: &mut Shape) {
     for stmt in stmts {
         match stmt {
-            Stmt::Set(_, Value::Alloc(_)) => shape.straight = false,
+            Stmt::Set(_, Value::Alloc(..)) => shape.straight = false,
             Stmt::Set(..) | Stmt::Fail(..) => {}
             Stmt::Store { .. } => shape.stores = true,
             Stmt::If { cond: _, then, otherwise } => {

@@ -286,9 +286,9 @@ impl Body<'_, '_> {
                 let name = if matches!(kind, Kind::Data(_)) { "wg_unique_data" } else { "wg_unique" };
                 Expr::call(name, &[object])
             }
-            Value::Alloc(words) => {
+            Value::Alloc(words, site) => {
                 let words = self.integer(*words);
-                Expr::call("wg_alloc", &[Expr::primary("r"), words])
+                Expr::call("wg_alloc", &[Expr::primary("r"), words, Expr::primary(&site.to_string())])
             }
         }
     }

@@ -52,7 +52,7 @@ impl Body<'_, '_> {
 
     /// Whether the code is run more than once in a call of the program.
     fn repeats(&self) -> bool {
-        self.func.recursive || self.loops > 0
+        self.func.recursive.is_some() || self.loops > 0
     }
 
     fn is_plain(&self, stmt: &Stmt) -> bool {
@@ -75,7 +75,7 @@ impl Body<'_, '_> {
             | Value::Bits(_)
             | Value::Tag(_)
             | Value::Unique(..)
-            | Value::Alloc(_) => false,
+            | Value::Alloc(..) => false,
         }
     }
 

@@ -67,7 +67,7 @@ pub(super) fn first<'s>(body: &Body<'_, '_>, stmts: &'s [Stmt], index: Local) ->
     let mut found = Vec::new();
     for stmt in stmts {
         match stmt {
-            Stmt::Set(local, value) if body.assigned_once(*local) && !matches!(value, Value::Alloc(_)) => {
+            Stmt::Set(local, value) if body.assigned_once(*local) && !matches!(value, Value::Alloc(..)) => {
                 around.values.insert(*local, value);
             }
             Stmt::If { cond: Operand::Local(cond), then, otherwise } if otherwise.is_empty() => {
@@ -277,7 +277,7 @@ impl Loop<'_, '_, '_> {
             | Value::Address { .. }
             | Value::Tag(_)
             | Value::Unique(..)
-            | Value::Alloc(_) => None,
+            | Value::Alloc(..) => None,
         }
     }
 
@@ -320,7 +320,7 @@ impl Loop<'_, '_, '_> {
             | Value::Address { .. }
             | Value::Tag(_)
             | Value::Unique(..)
-            | Value::Alloc(_) => None,
+            | Value::Alloc(..) => None,
         }
     }
 }

@@ -88,7 +88,7 @@ impl Body<'_, '_> {
                 return if own { Root::New(local) } else { Root::Param };
             }
             match self.values.get(&local) {
-                Some(Value::Alloc(_)) => return Root::New(local),
+                Some(Value::Alloc(..)) => return Root::New(local),
                 Some(
                     Value::Address { base: Operand::Local(base), .. } | Value::Copy(Operand::Local(base)),
                 ) => {

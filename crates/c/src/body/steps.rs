@@ -166,7 +166,7 @@ impl Body<'_, '_> {
             | Value::Bits(_)
             | Value::Tag(_)
             | Value::Unique(..)
-            | Value::Alloc(_) => false,
+            | Value::Alloc(..) => false,
         }
     }
 

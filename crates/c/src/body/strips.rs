@@ -142,7 +142,7 @@ impl Body<'_, '_> {
         for stmt in run.body {
             match stmt {
                 Stmt::Set(local, value)
-                    if self.assigned_once(*local) && !matches!(value, Value::Alloc(_)) =>
+                    if self.assigned_once(*local) && !matches!(value, Value::Alloc(..)) =>
                 {
                     inside.insert(*local, value);
                     if let Value::Load { base, index, offset } = value {

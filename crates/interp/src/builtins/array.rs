@@ -9,6 +9,7 @@ use crate::step::{Context, Failure};
 use crate::value::{Array, Buffer, Fields, Value};
 use std::rc::Rc;
 use wengert_base::Name;
+use wengert_fault::MOST_ELEMENTS;
 use wengert_prim::Prim;
 
 /// An array under construction; picks the representation as elements come.
@@ -200,12 +201,10 @@ pub(crate) fn count(function: &str, n: i64) -> Result<usize, Failure> {
 /// A count of elements that will be stored.
 pub(crate) fn storable_count(cx: &mut Context, function: &str, n: i64) -> Result<usize, Failure> {
     let count = count(function, n)?;
-    let bytes = (count as u64).saturating_mul(size_of::<f64>() as u64);
-    // Beyond this no machine has memory, whatever the limit.
-    const ABSURD: u64 = 1 << 46;
-    if bytes > ABSURD {
+    if n > MOST_ELEMENTS {
         return Err(errors::too_large(function, n));
     }
+    let bytes = (count as u64).saturating_mul(size_of::<f64>() as u64);
     cx.reserve(bytes)?;
     Ok(count)
 }

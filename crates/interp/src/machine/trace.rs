@@ -60,8 +60,12 @@ impl Machine<'_> {
             diagnostic = diagnostic.also(span, format!("in `{}`, called here{times}", short(name)));
         }
         if more > 0 {
-            let more = if many { "many".into() } else { more.to_string() };
-            diagnostic = diagnostic.note(format!("{more} more calls led there"));
+            let more = match more {
+                _ if many => "many more calls".into(),
+                1 => "1 more call".to_string(),
+                more => format!("{more} more calls"),
+            };
+            diagnostic = diagnostic.note(format!("{more} led there"));
         }
         diagnostic
     }

@@ -4,7 +4,7 @@ use super::value::live_bytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use wengert_fault::Fault;
+use wengert_fault::{Fault, MOST_ELEMENTS};
 
 /// How much an evaluation may use. Without further ado memory is limited to [`Limits::DEFAULT_MEMORY`] and nothing else.
 #[derive(Clone, Debug)]
@@ -49,9 +49,6 @@ pub(super) struct Meter {
 /// How many steps pass between two looks at the limits.
 const STEPS_BETWEEN_CHECKS: u64 = 4096;
 
-/// No machine has so many bytes, whatever the limit.
-const ABSURD: u64 = 1 << 46;
-
 impl Meter {
     pub(super) fn new(limits: Limits) -> Meter {
         Meter {
@@ -90,7 +87,7 @@ impl Meter {
     /// Asks for bytes before they are allocated.
     pub(super) fn reserve(&mut self, bytes: u64) -> Result<(), Fault> {
         if self.used_bytes().saturating_add(bytes) > self.limits.max_memory {
-            return Err(Fault::Memory { limit: self.limits.max_memory, wanted: Some(bytes) });
+            return Err(Fault::Memory { limit: self.limits.max_memory });
         }
         Ok(())
     }
@@ -99,10 +96,10 @@ impl Meter {
     pub(super) fn storable(&mut self, function: &str, count: i64) -> Result<usize, Fault> {
         let function = function.into();
         let size = usize::try_from(count).map_err(|_| Fault::NegativeCount { function, count })?;
-        let bytes = (size as u64).saturating_mul(size_of::<f64>() as u64);
-        if bytes > ABSURD {
+        if count > MOST_ELEMENTS {
             return Err(Fault::TooLarge { function, count });
         }
+        let bytes = (size as u64).saturating_mul(size_of::<f64>() as u64);
         self.reserve(bytes)?;
         Ok(size)
     }
@@ -119,7 +116,7 @@ impl Meter {
             return Err(Fault::Steps { limit });
         }
         if self.used_bytes() > self.limits.max_memory {
-            return Err(Fault::Memory { limit: self.limits.max_memory, wanted: None });
+            return Err(Fault::Memory { limit: self.limits.max_memory });
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Fault::Time { limit: self.limits.timeout.unwrap_or_default() });

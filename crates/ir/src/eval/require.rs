@@ -32,7 +32,8 @@ pub fn broken(program: &Program, what: Requirement, left: i64, right: i64) -> Fa
             Fault::NamedSize { name, expected: left, found: size(right), axis }
         }
         Requirement::Rows => Fault::Ragged { first: (0, left.to_string()), second: (1, right.to_string()) },
-        Requirement::Count(function) => Fault::NegativeCount { function, count: left },
+        Requirement::Count(function) if left < 0 => Fault::NegativeCount { function, count: left },
+        Requirement::Count(function) => Fault::TooLarge { function, count: left },
         Requirement::Shape(operation) => {
             let [point, tangent] =
                 [left, right].map(|n| format!("an array of {}", counted(n, "element", "elements")));

@@ -180,7 +180,7 @@ fn arrays() {
             "`iota` of 9223372036854775807 elements does not fit into memory",
             0,
         ),
-        ("[]Int", "y = iota(1000000000000)", "7629394 MiB more would go beyond the memory limit of 4 GiB", 0),
+        ("[]Int", "y = iota(1000000000000)", "the program uses more than the memory limit of 4 GiB", 0),
         ("[]Real", "y = replicate(2, x)", "[2.5, 2.5]", 0),
         ("[][]Real", "y = replicate(2, xs)", "[[3.0, 1.0, 2.0], [3.0, 1.0, 2.0]]", 0),
         ("[]List", "a = Nil()\ny = replicate(2, a)", "[0(), 0()]", 0),
@@ -363,7 +363,7 @@ fn requirements() {
         ),
         ("named_size n 1", "the rows of this array should have size n = 1, but has 2"),
         ("rows", "the rows of an array of arrays must agree: row 0 has size 1, row 1 has size 2"),
-        ("count build", "`build` cannot be given a negative count, and this one is 1"),
+        ("count build", "`build` of 1 elements does not fit into memory"),
         ("shape add", "`add`: the point is an array of 1 element, but the tangent is an array of 2 elements"),
         ("same_ctor add List", "`add`: the point is a `Cons`, but the tangent is another constructor"),
         (
@@ -373,6 +373,9 @@ fn requirements() {
     ] {
         assert_eq!(message(what), expected);
     }
+    let below = "func main() -> () { n = -1 + 0 m = max(n, 0) require n == m, count build }";
+    let negative = "`build` cannot be given a negative count, and this one is -1";
+    assert_eq!(shown(run_with(below, Vec::new(), Limits::default()).0), negative);
 }
 
 #[test]

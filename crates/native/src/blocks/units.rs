@@ -84,7 +84,7 @@ fn look(stmt: &Stmt, all: &Reads, unit: &mut Unit<'_>, assigned: &mut FxHashSet<
         Stmt::Set(local, value) => {
             match value {
                 Value::Load { .. } | Value::Tag(_) => unit.loads = true,
-                Value::Unique(..) | Value::Alloc(_) => return None,
+                Value::Unique(..) | Value::Alloc(..) => return None,
                 Value::Copy(_)
                 | Value::Real(..)
                 | Value::Int(..)

@@ -56,7 +56,7 @@ impl Compiled {
         let Some(misfit) = misfit else { return Ok(loaded) };
         self.unload(loaded);
         Err(self.stopped(match misfit {
-            Misfit::Memory => Fault::Memory { limit: self.limit, wanted: None },
+            Misfit::Memory => Fault::Memory { limit: self.limit },
             Misfit::Type => Fault::internal("an argument of another type"),
         }))
     }

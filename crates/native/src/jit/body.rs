@@ -56,8 +56,10 @@ pub(super) fn build<'f>(
     for (param, value) in func.params.iter().zip(params) {
         body.assign(*param, *value);
     }
-    if func.recursive {
-        body.check_stack();
+    if let Some(site) = func.recursive {
+        body.check_stack(site);
+    } else if func.pauses {
+        body.check_stop();
     }
     body.stmts(&func.body);
     if !body.is_done() {
@@ -219,8 +221,8 @@ impl Body<'_, '_, '_> {
         self.enter(rest);
     }
 
-    /// Fails if little of the stack is left, and says so when recursion becomes deep.
-    fn check_stack(&mut self) {
+    /// Fails at that site if little of the stack is left, and says so when recursion becomes deep.
+    fn check_stack(&mut self, site: u32) {
         let pointer = self.builder.ins().get_stack_pointer(types::I64);
         let limit = self.builder.ins().load(types::I64, flags(), self.state, context::STACK_LIMIT);
         let over = self.builder.ins().icmp(IntCC::UnsignedLessThan, pointer, limit);
@@ -228,7 +230,7 @@ impl Body<'_, '_, '_> {
             // No call that comes back: registers would be kept in memory for it.
             let end = this.builder.ins().load(types::I64, flags(), this.state, context::STACK_END);
             let over = this.builder.ins().icmp(IntCC::UnsignedLessThan, pointer, end);
-            this.unlikely(over, |this| this.fail(context::MEMORY, &[]));
+            this.unlikely(over, |this| this.fail(site, &[]));
             this.builder.ins().store(flags(), end, this.state, context::STACK_LIMIT);
         });
         self.check_stop();
@@ -513,14 +515,15 @@ impl Body<'_, '_, '_> {
     }
 
     /// A new object: the first free one of its size, if the size is known to be small and there is one.
-    pub(super) fn alloc(&mut self, words: Operand) -> Value {
+    pub(super) fn alloc(&mut self, words: Operand, site: u32) -> Value {
         let small = match words {
             Operand::Int(n) => i32::try_from(n).ok().filter(|n| *n > 0 && *n as usize <= SMALL),
             Operand::Local(_) | Operand::Real(_) | Operand::Text(_) => None,
         };
         let words = self.operand(words);
         let Some(size) = small else {
-            return self.import("alloc", &[self.state, words]).unwrap_or(words);
+            let site = self.builder.ins().iconst(types::I64, i64::from(site));
+            return self.import("alloc", &[self.state, words, site]).unwrap_or(words);
         };
         let place = context::FREE + 8 * size;
         let (none, some, after) =
@@ -530,7 +533,8 @@ impl Body<'_, '_, '_> {
         let first = self.builder.ins().load(types::I64, flags(), self.state, place);
         self.builder.ins().brif(first, some, &[], none, &[]);
         self.enter(none);
-        let made = self.import("alloc", &[self.state, words]).unwrap_or(words);
+        let site = self.builder.ins().iconst(types::I64, i64::from(site));
+        let made = self.import("alloc", &[self.state, words, site]).unwrap_or(words);
         self.builder.ins().jump(after, &[made.into()]);
         self.enter(some);
         let next = self.builder.ins().load(types::I64, flags(), first, 0);

@@ -52,7 +52,7 @@ fn is_choice(side: &[Stmt]) -> bool {
                 | Value::Address { .. }
                 | Value::Tag(_)
                 | Value::Unique(..)
-                | Value::Alloc(_) => false,
+                | Value::Alloc(..) => false,
             },
             Stmt::If { then, otherwise, .. } => is_choice(then) && is_choice(otherwise),
             Stmt::Store { .. }
@@ -255,6 +255,6 @@ fn renamed(value: &Value, side: &Side) -> Value {
         | Value::Address { .. }
         | Value::Tag(_)
         | Value::Unique(..)
-        | Value::Alloc(_) => value.clone(),
+        | Value::Alloc(..) => value.clone(),
     }
 }

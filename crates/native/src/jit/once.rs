@@ -23,7 +23,7 @@ pub(super) fn once(program: &Program) -> FxHashSet<FuncId> {
     let mut todo: Vec<FuncId> = Vec::new();
     let mut loops: FxHashSet<FuncId> = FxHashSet::default();
     for (id, func) in program.funcs.iter() {
-        if func.recursive || func.part.is_some() {
+        if func.recursive.is_some() || func.part.is_some() {
             todo.push(id);
         }
         if look(&func.body, false, &mut todo) {

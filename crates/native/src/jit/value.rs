@@ -54,7 +54,7 @@ pub(super) fn value(body: &mut Body<'_, '_, '_>, value: &Expr, word: Word) -> Va
         }
         Expr::Tag(object) => tag(body, *object),
         Expr::Unique(object, kind) => unique(body, *object, *kind),
-        Expr::Alloc(words) => body.alloc(*words),
+        Expr::Alloc(words, site) => body.alloc(*words, *site),
     }
 }
 

@@ -252,7 +252,7 @@ impl Planner<'_> {
                 Some(step) => Class::Moving(step),
                 None => return None,
             },
-            Value::Bits(_) | Value::Tag(_) | Value::Unique(..) | Value::Alloc(_) => return None,
+            Value::Bits(_) | Value::Tag(_) | Value::Unique(..) | Value::Alloc(..) => return None,
         };
         balance.vectors += usize::from(matches!(class, Class::Vector | Class::Mask));
         balance.scalars += usize::from(class == Class::Each);
@@ -346,7 +346,7 @@ impl Sums<'_> {
             | Value::Address { .. }
             | Value::Tag(_)
             | Value::Unique(..)
-            | Value::Alloc(_) => false,
+            | Value::Alloc(..) => false,
         }
     }
 

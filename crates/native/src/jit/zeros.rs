@@ -61,7 +61,7 @@ impl Doubtful {
             | Value::Address { .. }
             | Value::Tag(_)
             | Value::Unique(..)
-            | Value::Alloc(_) => false,
+            | Value::Alloc(..) => false,
         };
         if doubtful {
             self.locals.insert(local);

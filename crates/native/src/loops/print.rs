@@ -116,7 +116,7 @@ impl Line<'_> {
             Value::Address { base, index, offset } => format!("&{}", self.place(base, index, *offset)),
             Value::Tag(a) => one("constructor", a),
             Value::Unique(a, _) => one("unique", a),
-            Value::Alloc(a) => one("alloc", a),
+            Value::Alloc(a, _) => one("alloc", a),
         }
     }
 }

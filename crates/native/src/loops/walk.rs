@@ -92,7 +92,7 @@ fn operands_of(value: &Value) -> Vec<Operand> {
         | Value::Bits(a)
         | Value::Tag(a)
         | Value::Unique(a, _)
-        | Value::Alloc(a) => vec![*a],
+        | Value::Alloc(a, _) => vec![*a],
         Value::Load { base, index, .. } | Value::Address { base, index, .. } => vec![*base, *index],
     }
 }
@@ -258,7 +258,7 @@ impl Renaming<'_> {
             }
             Value::Tag(a) => Value::Tag(self.operand(*a)),
             Value::Unique(a, kind) => Value::Unique(self.operand(*a), *kind),
-            Value::Alloc(a) => Value::Alloc(self.operand(*a)),
+            Value::Alloc(a, site) => Value::Alloc(self.operand(*a), *site),
         }
     }
 }

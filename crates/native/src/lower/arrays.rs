@@ -7,11 +7,8 @@ use super::{ArrayPlace, Destination, Lower, Operand, Place, Stmt, Value, Word, k
 use crate::loops::{Failure, Int, Kind, Runtime, Sum};
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Compare};
-use wengert_ir::{Atom, Block, Elem, Op, Ty, Var};
+use wengert_ir::{Atom, Block, Elem, MOST_ELEMENTS, Op, Ty, Var};
 use wengert_prim::RealOp;
-
-/// Beyond this no machine has memory, whatever the limit.
-const ABSURD: i64 = 1 << 43;
 
 impl Lower<'_> {
     /// An array operation.
@@ -81,7 +78,7 @@ impl Lower<'_> {
         let size = self.size(dims);
         let header = i64::try_from(dims.len()).unwrap_or(0) + 1;
         let words = self.int(Int::Add, size, Operand::Int(header));
-        let object = self.set(Word::Ref, Value::Alloc(words));
+        let object = self.alloc(words);
         if let Operand::Local(local) = object {
             self.fresh.insert(local, self.depth);
         }
@@ -281,7 +278,7 @@ impl Lower<'_> {
         }
         let negative = self.set(Word::Int, Value::CompareInt(Compare::Lt, n, Operand::Int(0)));
         self.fail_if(negative, Failure::NegativeCount(Name::new(function)), vec![n]);
-        let huge = self.set(Word::Int, Value::CompareInt(Compare::Gt, n, Operand::Int(ABSURD)));
+        let huge = self.set(Word::Int, Value::CompareInt(Compare::Gt, n, Operand::Int(MOST_ELEMENTS)));
         self.fail_if(huge, Failure::TooLarge(Name::new(function)), vec![n]);
         n
     }
@@ -482,7 +479,8 @@ impl Lower<'_> {
             (_, _) => Runtime::ArgSortInt,
         };
         let size = self.product(Some(&array.dims));
-        self.emit(Stmt::Runtime { call, args: vec![array.first, size, made.first], out: None });
+        let site = Operand::Int(i64::from(self.site(Failure::Memory)));
+        self.emit(Stmt::Runtime { call, args: vec![array.first, size, made.first, site], out: None });
     }
 }
 

@@ -10,7 +10,8 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "only branches have calls at their ends")]
 
 use super::{Kind, Passing, cursor, kind, uses};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_base::Span;
 use wengert_ir::op::Op;
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Id, Role, Table};
@@ -22,7 +23,7 @@ pub(super) fn modes(program: &Program) -> Table<FuncId, Vec<Passing>> {
     let recursive = recursive(program);
     for (id, func) in program.funcs.iter() {
         let mode = |param: &Var| match func.ty(*param) {
-            Ty::Scalar(Elem::Data(data)) if recursive.contains(&id) && is_tape(program, data) => {
+            Ty::Scalar(Elem::Data(data)) if recursive.contains_key(&id) && is_tape(program, data) => {
                 Passing::Owned
             }
             Ty::Scalar(_) | Ty::Array(..) => Passing::Borrowed,
@@ -121,35 +122,57 @@ fn for_each_tail_call<'b>(id: FuncId, block: &'b Block, see: &mut dyn FnMut(&'b 
     }
 }
 
-/// The functions from which calls lead back to themselves.
-pub(super) fn recursive(program: &Program) -> FxHashSet<FuncId> {
-    let callees: Vec<Vec<FuncId>> = program.funcs.iter().map(|(_, func)| callees(func)).collect();
-    program.funcs.ids().filter(|id| reaches(&callees, *id)).collect()
+/// Functions of which a call can lead to a call, each with the place of the first such call: there recursion fails that is too deep.
+pub(super) fn recursive(program: &Program) -> FxHashMap<FuncId, Span> {
+    let callees = callees(program);
+    let mut found = FxHashMap::default();
+    for id in program.funcs.ids() {
+        let reached = reached(&callees, id);
+        if reached.contains(&id) {
+            let callers =
+                program.funcs.iter().filter(|(caller, _)| *caller != id && reached.contains(caller));
+            let own = program.funcs.get(id).into_iter();
+            let span = own.chain(callers.map(|(_, func)| func)).find_map(|func| first_call(func, id));
+            found.insert(id, span.unwrap_or(Span::NOWHERE));
+        }
+    }
+    found
 }
 
-fn callees(func: &Func) -> Vec<FuncId> {
-    let mut found = Vec::new();
+/// Where a function calls another one first.
+fn first_call(func: &Func, callee: FuncId) -> Option<Span> {
+    let mut found = None;
     func.body.for_each_stmt(&mut |stmt| {
-        if let Op::Call { func, .. } = &stmt.op
-            && !found.contains(func)
-        {
-            found.push(*func);
+        if found.is_none() && matches!(&stmt.op, Op::Call { func, .. } if *func == callee) {
+            found = Some(stmt.span);
         }
     });
     found
 }
 
-fn reaches(callees: &[Vec<FuncId>], target: FuncId) -> bool {
+/// What each function calls, once for each call.
+pub(super) fn callees(program: &Program) -> Vec<Vec<FuncId>> {
+    let called = |(_, func): (FuncId, &Func)| {
+        let mut found = Vec::new();
+        func.body.for_each_stmt(&mut |stmt| {
+            if let Op::Call { func, .. } = &stmt.op {
+                found.push(*func);
+            }
+        });
+        found
+    };
+    program.funcs.iter().map(called).collect()
+}
+
+/// What calls of a function can lead to.
+fn reached(callees: &[Vec<FuncId>], from: FuncId) -> FxHashSet<FuncId> {
     let of = |id: FuncId| callees.get(id.index()).map_or(&[][..], Vec::as_slice);
     let mut seen = FxHashSet::default();
-    let mut todo: Vec<FuncId> = of(target).to_vec();
+    let mut todo: Vec<FuncId> = of(from).to_vec();
     while let Some(id) = todo.pop() {
-        if id == target {
-            return true;
-        }
         if seen.insert(id) {
             todo.extend(of(id));
         }
     }
-    false
+    seen
 }

@@ -22,7 +22,7 @@ impl<'a> Lower<'a> {
             return self.own(out, value);
         }
         let words = HEADER as i64 + fields.len() as i64;
-        let object = self.set(Word::Ref, Value::Alloc(Operand::Int(words)));
+        let object = self.alloc(Operand::Int(words));
         self.store(object, 1, Operand::Int(i64::from(ctor)));
         for (offset, field) in (HEADER..).zip(fields) {
             let value = self.consume(field, dying);

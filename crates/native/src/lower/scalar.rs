@@ -215,6 +215,10 @@ impl Lower<'_> {
                 words.push(self.word(arg));
             }
         }
+        if call.makes_text() {
+            let site = self.site(Failure::Memory);
+            words.push(Operand::Int(i64::from(site)));
+        }
         self.runtime(out, call, words);
     }
 }

@@ -109,7 +109,7 @@ impl<'q> Walk<'q> {
             Value::Copy(from) => self.is_fresh(*from),
             Value::Select(_, a, b) => self.is_fresh(*a) && self.is_fresh(*b),
             Value::Load { base, .. } | Value::Address { base, .. } => self.is_fresh(*base),
-            Value::Alloc(_) => true,
+            Value::Alloc(..) => true,
             Value::Real(..)
             | Value::Int(..)
             | Value::CompareReal(..)

@@ -110,11 +110,11 @@ fn arithmetic(func: &mut Func, op: RealOp, a: Operand, b: Operand, made: &mut Ve
 pub(super) fn of_functions(program: &Program) -> Table<FuncId, f64> {
     let mut works: Table<FuncId, f64> = Table::default();
     for (_, func) in program.funcs.iter() {
-        works.push(if func.recursive { RECURSION } else { 0.0 });
+        works.push(if func.recursive.is_some() { RECURSION } else { 0.0 });
     }
     // What calls what is not known here: a few rounds are enough for a guess.
     for _ in 0..3 {
-        for (id, func) in program.funcs.iter().filter(|(_, func)| !func.recursive) {
+        for (id, func) in program.funcs.iter().filter(|(_, func)| func.recursive.is_none()) {
             let inside = func.locals.iter().map(|(local, _)| local).collect();
             let work = Walk { func, works: &works, inside: &inside }.stmts(&func.body).guess();
             *works.at_mut(id) = work.min(1e9);
@@ -202,7 +202,7 @@ fn cost(value: &Value) -> f64 {
     match value {
         Value::Real(RealOp::Div | RealOp::Sqrt | RealOp::DivZero, _) => 4.0,
         Value::Real(op, _) if op.cost() >= ELEMENTARY_COST => 12.0,
-        Value::Alloc(_) => 16.0,
+        Value::Alloc(..) => 16.0,
         Value::Copy(_) => 0.0,
         Value::Real(..)
         | Value::Int(..)

@@ -204,19 +204,29 @@ pub(crate) unsafe fn state<'c>(context: *mut c_void) -> &'c mut Context {
     unsafe { &mut *context.cast::<Context>() }
 }
 
-/// A new object. Fails if there is no memory.
-pub(crate) unsafe extern "C" fn alloc(context: *mut c_void, words: i64) -> u64 {
+/// A new object. Fails at that site if there is no memory.
+pub(crate) unsafe extern "C" fn alloc(context: *mut c_void, words: i64, site: u64) -> u64 {
     // SAFETY: called by compiled code with its context.
     let state = unsafe { state(context) };
     let address = state.heap.alloc(words);
     if address == 0 {
         // SAFETY: as above.
-        unsafe { raise(context, Raised { site: MEMORY, numbers: Vec::new(), text: None }) };
+        unsafe { no_memory(context, site) };
     }
     address
 }
 
-/// The site of the failure that memory is full, which can happen anywhere.
+/// Fails since there is no memory.
+///
+/// # Safety
+/// `context` is what the function was given that compiled code has called, and nothing of that function is left to be dropped.
+pub(crate) unsafe fn no_memory(context: *mut c_void, site: u64) -> ! {
+    let site = u32::try_from(site).unwrap_or(MEMORY);
+    // SAFETY: as promised.
+    unsafe { raise(context, Raised { site, numbers: Vec::new(), text: None }) }
+}
+
+/// The site of the failure that memory is full where nobody knows the place: in a thread that begins.
 pub(crate) const MEMORY: u32 = u32::MAX - 1;
 /// The site of the failure that the program was stopped.
 pub(crate) const STOPPED: u32 = u32::MAX - 2;

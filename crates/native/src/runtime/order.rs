@@ -26,32 +26,32 @@ fn sorted<T: super::heap::Word>(from: u64, count: i64, to: u64, compare: impl Fn
 }
 
 /// See [`crate::loops::Runtime::SortReal`].
-pub(crate) unsafe extern "C" fn sort_real(_: *mut c_void, from: u64, count: i64, to: u64) {
+pub(crate) unsafe extern "C" fn sort_real(_: *mut c_void, from: u64, count: i64, to: u64, _: u64) {
     sorted::<f64>(from, count, to, reals);
 }
 
 /// See [`crate::loops::Runtime::SortInt`].
-pub(crate) unsafe extern "C" fn sort_int(_: *mut c_void, from: u64, count: i64, to: u64) {
+pub(crate) unsafe extern "C" fn sort_int(_: *mut c_void, from: u64, count: i64, to: u64, _: u64) {
     sorted::<i64>(from, count, to, |a, b| a.cmp(&b));
 }
 
 /// See [`crate::loops::Runtime::SortText`].
-pub(crate) unsafe extern "C" fn sort_text(_: *mut c_void, from: u64, count: i64, to: u64) {
+pub(crate) unsafe extern "C" fn sort_text(_: *mut c_void, from: u64, count: i64, to: u64, _: u64) {
     sorted::<u64>(from, count, to, |a, b| read(a).cmp(read(b)));
     retain_all(words(to, count));
 }
 
 /// See [`crate::loops::Runtime::ArgSortReal`].
-pub(crate) unsafe extern "C" fn argsort_real(_: *mut c_void, from: u64, count: i64, to: u64) {
+pub(crate) unsafe extern "C" fn argsort_real(_: *mut c_void, from: u64, count: i64, to: u64, _: u64) {
     places::<f64>(from, count, to, reals);
 }
 
 /// See [`crate::loops::Runtime::ArgSortInt`].
-pub(crate) unsafe extern "C" fn argsort_int(_: *mut c_void, from: u64, count: i64, to: u64) {
+pub(crate) unsafe extern "C" fn argsort_int(_: *mut c_void, from: u64, count: i64, to: u64, _: u64) {
     places::<i64>(from, count, to, |a, b| a.cmp(&b));
 }
 
 /// See [`crate::loops::Runtime::ArgSortText`].
-pub(crate) unsafe extern "C" fn argsort_text(_: *mut c_void, from: u64, count: i64, to: u64) {
+pub(crate) unsafe extern "C" fn argsort_text(_: *mut c_void, from: u64, count: i64, to: u64, _: u64) {
     places::<u64>(from, count, to, |a, b| read(a).cmp(read(b)));
 }

@@ -1,6 +1,6 @@
 //! Texts: count, bytes, UTF-8.
 
-use super::context::alloc;
+use super::context::{no_memory, state};
 use super::heap::{Heap, pointer, set_word, word, words};
 use std::ffi::c_void;
 use wengert_base::real;
@@ -45,18 +45,22 @@ pub(crate) fn read<'m>(object: u64) -> &'m str {
     }
 }
 
-/// A new text for compiled code.
-unsafe fn make(context: *mut c_void, text: &str) -> u64 {
+/// A new text for compiled code; fails at that site if there is no memory.
+unsafe fn make(context: *mut c_void, text: String, site: u64) -> u64 {
     // SAFETY: called by compiled code with its context.
-    let object = unsafe { alloc(context, size(text.len())) };
-    fill(object, text);
+    let object = object(unsafe { state(context) }.heap(), &text);
+    drop(text);
+    if object == 0 {
+        // SAFETY: as above; nothing is left to be dropped.
+        unsafe { no_memory(context, site) };
+    }
     object
 }
 
 /// See [`crate::loops::Runtime::TextAppend`].
-pub(crate) unsafe extern "C" fn append(context: *mut c_void, a: u64, b: u64) -> u64 {
+pub(crate) unsafe extern "C" fn append(context: *mut c_void, a: u64, b: u64, site: u64) -> u64 {
     // SAFETY: called by compiled code with its context.
-    unsafe { make(context, &(read(a).to_owned() + read(b))) }
+    unsafe { make(context, read(a).to_owned() + read(b), site) }
 }
 
 /// See [`crate::loops::Runtime::TextLength`].
@@ -70,28 +74,36 @@ pub(crate) unsafe extern "C" fn compare(_: *mut c_void, a: u64, b: u64) -> i64 {
 }
 
 /// See [`crate::loops::Runtime::ShowReal`].
-pub(crate) unsafe extern "C" fn show_real(context: *mut c_void, x: f64) -> u64 {
+pub(crate) unsafe extern "C" fn show_real(context: *mut c_void, x: f64, site: u64) -> u64 {
     // SAFETY: called by compiled code with its context.
-    unsafe { make(context, &real::show(x)) }
+    unsafe { make(context, real::show(x), site) }
 }
 
 /// See [`crate::loops::Runtime::ShowInt`].
-pub(crate) unsafe extern "C" fn show_int(context: *mut c_void, n: i64) -> u64 {
+pub(crate) unsafe extern "C" fn show_int(context: *mut c_void, n: i64, site: u64) -> u64 {
     // SAFETY: called by compiled code with its context.
-    unsafe { make(context, &n.to_string()) }
+    unsafe { make(context, n.to_string(), site) }
 }
 
 /// See [`crate::loops::Runtime::ShowText`].
-pub(crate) unsafe extern "C" fn show_text(context: *mut c_void, text: u64) -> u64 {
+pub(crate) unsafe extern "C" fn show_text(context: *mut c_void, text: u64, site: u64) -> u64 {
     // SAFETY: called by compiled code with its context.
-    unsafe { make(context, &quote(read(text))) }
+    unsafe { make(context, quote(read(text)), site) }
 }
 
 /// See [`crate::loops::Runtime::TextJoin`].
-pub(crate) unsafe extern "C" fn join(context: *mut c_void, first: u64, count: i64, separator: u64) -> u64 {
+pub(crate) unsafe extern "C" fn join(
+    context: *mut c_void,
+    first: u64,
+    count: i64,
+    separator: u64,
+    site: u64,
+) -> u64 {
     let texts: Vec<&str> = words::<u64>(first, count).iter().map(|text| read(*text)).collect();
+    let joined = texts.join(read(separator));
+    drop(texts);
     // SAFETY: called by compiled code with its context.
-    unsafe { make(context, &texts.join(read(separator))) }
+    unsafe { make(context, joined, site) }
 }
 
 /// One reference more to each of these texts.
