@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(stoppable(&stop, asking), Err(Stopped));
         assert!(!is_asked(), "outside nobody is asked");
         // Nobody asks for the inner work, so the outer is given up after it.
-        let inner = || stoppable(&Arc::default(), || check());
+        let inner = || stoppable(&Arc::default(), check);
         assert_eq!(stoppable(&stop, inner), Err(Stopped));
         assert!(catch_unwind(|| stoppable(&stop, || resume_unwind(Box::new("another")))).is_err());
     }

@@ -59,7 +59,7 @@ impl Body<'_, '_> {
             let moves = index == Operand::Local(run.index);
             // What a plan is made for is read only to be added to.
             let known = plan.is_some() || reads_first(run.body);
-            (moves && fixed(base) && known && !self.func.recursive).then_some(())?;
+            (moves && fixed(base) && known && self.func.recursive.is_none()).then_some(())?;
             if !kept.contains(&(base, offset)) {
                 kept.push((base, offset));
             }

@@ -288,7 +288,7 @@ impl Body<'_, '_> {
             }
             Value::Alloc(words, site) => {
                 let words = self.integer(*words);
-                Expr::call("wg_alloc", &[Expr::primary("r"), words, Expr::primary(&site.to_string())])
+                Expr::call("wg_alloc", &[Expr::primary("r"), words, Expr::primary(site.to_string())])
             }
         }
     }
