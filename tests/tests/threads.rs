@@ -33,6 +33,17 @@ const PROGRAMS: &[(&str, &str)] = &[
          snd (jvp (grad (\\w -> sum (map (\\x -> tanh (w[0] * x + w[1])) xs))) ([0.2, -0.1], [1.0, 2.0]))",
     ),
     (
+        "the gradient of what looks at neighbors",
+        "def main n =
+           let f xs = sum (build (length xs - 1) (\\i -> (xs[i + 1] - xs[i] * xs[i]) ^ 2 + xs[i]))
+           let xs = build n (\\i -> sin (real i))
+           in (grad f xs, snd (jvp (grad f) (xs, build n (\\i -> cos (real i)))))",
+    ),
+    (
+        "neighbors that do not exist",
+        "def main n = grad (\\xs -> sum (build (length xs) (\\i -> (xs[i + 1] - xs[i]) ^ 2))) (build n (\\i -> sin (real i)))",
+    ),
+    (
         "trees that are only looked at",
         "type Tree = Leaf Real | Node Tree Tree
          def total t = match t with | Leaf x -> x | Node a b -> total a + total b

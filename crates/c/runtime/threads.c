@@ -1,16 +1,17 @@
 /* ---- Loops by parts ---------------------------------------------------------------------------------------------
  *
- * A loop is described by words: its length, its work (a real), whether it goes backward, how many words are captured, how
- * many sums are words, how each of these is put together (four bits for each), how many sums are arrays; then the captured words, the sums, and for each
+ * A loop is described by words: its length, its work (a real), whether it goes backward (1) and whether only parts that are not neighbors may be
+ * made at once (2; then there are no sums), how many words are captured, how many sums are words, how each of these is put together (four bits for each), how many sums are arrays; then the captured words, the sums, and for each
  * array which captured word is its address, and how many numbers it has.
  *
  * The length and the work say how many parts there are. The first part adds to the sums as they are, the others to zeros; then
- * the sums are added in the order of the parts. So results do not depend on the number of threads. The failure of a loop is
+ * the sums are added in the order of the parts. Where parts that are not neighbors may add to an array at once, every second
+ * part is made before the others. So results do not depend on the number of threads. The failure of a loop is
  * that of the first part that fails in the order of the iterations. */
 
 #include <pthread.h>
 
-enum { WG_HEAD = 7, WG_PARTS = 64, WG_PARTS_WITH_ARRAYS = 16, WG_PATIENCE = 4096 };
+enum { WG_HEAD = 7, WG_PARTS = 64, WG_PARTS_WITH_ARRAYS = 16, WG_PATIENCE = 4096, WG_REACH = 8 };
 /* The work of a part at least, and of a part for each number of its arrays. */
 static const double wg_grain = 65536.0, wg_each = 64.0;
 
@@ -20,7 +21,8 @@ typedef struct {
     word size, parts; /* of iterations of a part, and of parts */
     word *found;      /* the sums of each part */
     ref *own;         /* for each part but the first, its arrays */
-    word next, done;  /* parts that are taken, and done */
+    word near, round; /* whether every second part comes first; whether these are done */
+    word next, done;  /* parts of the round that are taken, and done */
     word failed;      /* the first part that has failed, and how */
     word site, numbers[WG_NUMBERS];
     ref message;
@@ -49,11 +51,16 @@ static void wg_divide(wg_loop *l) {
     }
     if (parts < 1) parts = 1;
     l->size = (len + parts - 1) / parts;
+    if (l->near && l->size < 2 * WG_REACH) l->size = 2 * WG_REACH;
     if (l->size >= 64) l->size = (l->size + 7) / 8 * 8;
     if (l->size < 1) l->size = 1;
     l->parts = (len + l->size - 1) / l->size;
     if (l->parts < 1) l->parts = 1;
 }
+
+/* How many parts the round has, and one of them. */
+static word wg_in_round(const wg_loop *l) { return l->near ? (l->parts + 1 - l->round) / 2 : l->parts; }
+static word wg_part_of(const wg_loop *l, word place) { return l->near ? 2 * place + l->round : place; }
 
 /* How a sum is put together: twice one of these, and 1 more if it is a real. */
 enum { WG_ADD, WG_MAX, WG_MIN, WG_LARGEST, WG_SMALLEST, WG_PLACE };
@@ -64,7 +71,7 @@ static int wg_part(wg_run *r, wg_loop *l, word part, const ref *own, word *found
     word captured = l->info[3], sums = l->info[4];
     word arguments[2 + captured + sums];
     word start = part * l->size, count = l->info[0] - start < l->size ? l->info[0] - start : l->size;
-    arguments[0] = l->info[2] ? l->info[0] - start - count : start;
+    arguments[0] = l->info[2] & 1 ? l->info[0] - start - count : start;
     arguments[1] = count;
     memcpy(arguments + 2, l->captured, (size_t)captured * 8);
     for (word i = 0; own && i < l->info[6]; i++) arguments[2 + l->arrays[2 * i]] = (word)own[i];
@@ -132,8 +139,20 @@ static void wg_free_zeros(wg_run *r, const wg_loop *l, const ref *own, word part
     for (word i = 0; i < l->info[6] * parts; i++) wg_free(r, own[i]);
 }
 
+/* Every second part, then the others; the failure is that of the first of all that fails. */
+static int wg_by_turns(wg_run *r, wg_loop *l, word *sums, void *top) {
+    for (l->round = 0; l->round < 2; l->round++) {
+        for (word place = 0; place < wg_in_round(l); place++) {
+            word part = wg_part_of(l, place);
+            if (part < l->failed && wg_part(r, l, part, NULL, sums, top)) l->failed = part;
+        }
+    }
+    return l->failed < l->parts;
+}
+
 /* The parts one after the other; 1 if one failed. */
 static int wg_one_by_one(wg_run *r, wg_loop *l, word *sums, void *top) {
+    if (l->near) return wg_by_turns(r, l, sums, top);
     word found[l->info[4] + 1];
     ref own[l->info[6] + 1];
     if (wg_part(r, l, 0, NULL, sums, top)) return 1;
@@ -156,8 +175,9 @@ static int wg_one_by_one(wg_run *r, wg_loop *l, word *sums, void *top) {
 /* Makes parts until all are taken. */
 static void wg_work(wg_run *r, wg_loop *l, pthread_mutex_t *lock, void *top) {
     for (;;) {
-        word part = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED);
-        if (part >= l->parts) return;
+        word place = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED);
+        if (place >= wg_in_round(l)) return;
+        word part = wg_part_of(l, place);
         const ref *own = part ? l->own + (part - 1) * l->info[6] : NULL;
         /* What comes after a failure does not matter. */
         if (part < __atomic_load_n(&l->failed, __ATOMIC_RELAXED) &&
@@ -253,15 +273,15 @@ static wg_pool *wg_pool_of(wg_run *r) {
     return r->pool = pool;
 }
 
-/* Makes a loop with the other threads; 1 if it failed. */
-static int wg_together(wg_run *r, wg_loop *l, wg_pool *pool, word *sums, void *top) {
+/* Makes the parts of a round with the other threads. */
+static void wg_round(wg_run *r, wg_loop *l, wg_pool *pool, void *top) {
     pthread_mutex_lock(&pool->lock);
     pool->loop = l;
     __atomic_store_n(&pool->changes, pool->changes + 1, __ATOMIC_RELAXED);
     pthread_cond_broadcast(&pool->changed);
     pthread_mutex_unlock(&pool->lock);
     wg_work(r, l, &pool->lock, top);
-    for (int i = 0; i < WG_PATIENCE && __atomic_load_n(&l->done, __ATOMIC_ACQUIRE) < l->parts; i++) {
+    for (int i = 0; i < WG_PATIENCE && __atomic_load_n(&l->done, __ATOMIC_ACQUIRE) < wg_in_round(l); i++) {
 #if defined __x86_64__
         __builtin_ia32_pause();
 #endif
@@ -271,6 +291,14 @@ static int wg_together(wg_run *r, wg_loop *l, wg_pool *pool, word *sums, void *t
     /* No thread may look at the loop any more. */
     while (pool->busy) pthread_cond_wait(&pool->finished, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
+}
+
+/* Makes a loop with the other threads; 1 if it failed. */
+static int wg_together(wg_run *r, wg_loop *l, wg_pool *pool, word *sums, void *top) {
+    for (l->round = 0; l->round <= l->near; l->round++) {
+        l->next = l->done = 0;
+        wg_round(r, l, pool, top);
+    }
     if (l->failed < l->parts) {
         r->site = l->site;
         r->message = l->message;
@@ -290,6 +318,7 @@ static __attribute__((noinline)) void wg_parallel(wg_run *r, wg_entry entry, wor
     l.captured = info + WG_HEAD;
     l.sums = l.captured + info[3];
     l.arrays = l.sums + info[4];
+    l.near = info[2] >> 1 & 1;
     wg_divide(&l);
     word sums[info[4] + 1];
     /* Parts that are made here go on below this function. */

@@ -186,6 +186,7 @@ impl Walk {
                             self.read(*local, place);
                             self.written(*local, place);
                         }
+                        Sum::Near(first) => self.read(*first, place),
                         Sum::Array { object: _, first, size } => {
                             self.read(*first, place);
                             self.operand(size, place);

@@ -82,7 +82,7 @@ impl<'s> Body<'s> {
         let arrays: Vec<Local> = sums
             .iter()
             .filter_map(|sum| match sum {
-                Sum::Array { first, .. } => Some(*first),
+                Sum::Array { first, .. } | Sum::Near(first) => Some(*first),
                 Sum::Word(..) => None,
             })
             .collect();

@@ -148,7 +148,7 @@ fn kept(stmts: Vec<Stmt>, needed: &[bool], next: &mut usize) -> Vec<Stmt> {
                 let had = !sums.is_empty();
                 sums.retain(|sum| match sum {
                     Sum::Word(local, _) => is_needed(local.index()),
-                    Sum::Array { .. } => true,
+                    Sum::Array { .. } | Sum::Near(_) => true,
                 });
                 *independent |= had && sums.is_empty();
             }
@@ -191,7 +191,7 @@ mod tests {
                 let Stmt::For { sums, .. } = stmt else { return };
                 sizes.extend(sums.iter().map(|sum| match sum {
                     Sum::Array { size: Operand::Local(size), .. } => assigned.contains(size),
-                    Sum::Array { .. } | Sum::Word(..) => true,
+                    Sum::Array { .. } | Sum::Near(_) | Sum::Word(..) => true,
                 }));
             });
         }

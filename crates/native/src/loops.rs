@@ -320,6 +320,9 @@ pub enum Sum {
         /// How many there are.
         size: Operand,
     },
+    /// The address of the first element of an array of reals, of which iterations add to elements near to their own place: parts of
+    /// the loop that are not neighbors may do so at once.
+    Near(Local),
 }
 
 /// How what several parts of a loop have found is put together, where all but the first start as nothing was found.

@@ -224,7 +224,7 @@ fn is_independent(body: &[Stmt], index: Local, sums: &[Sum], origins: &Origins) 
     let added_to: Vec<Origin> = sums
         .iter()
         .filter_map(|sum| match sum {
-            Sum::Array { first, .. } => Some(origins.origin(Operand::Local(*first))),
+            Sum::Array { first, .. } | Sum::Near(first) => Some(origins.origin(Operand::Local(*first))),
             Sum::Word(..) => None,
         })
         .filter(|origin| !matches!(origin, Origin::Unknown | Origin::Given))

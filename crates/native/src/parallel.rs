@@ -19,6 +19,7 @@
 //! counts of others ([`quiet`]).
 
 mod alone;
+pub(crate) mod near;
 mod quiet;
 mod work;
 
@@ -213,7 +214,7 @@ impl Divider<'_> {
             backward: parts.backward,
             work,
             captured,
-            sums: parts.sums.to_vec(),
+            sums: shared(parts),
         };
         Some((Operand::Local(much), parallel, whole))
     }
@@ -221,7 +222,7 @@ impl Divider<'_> {
     fn rounds(&self, sums: &[Sum]) -> bool {
         sums.iter().any(|sum| match sum {
             Sum::Word(local, join) => *join == Join::Add && self.func.locals.get(*local) == Some(&Word::Real),
-            Sum::Array { .. } => true,
+            Sum::Array { .. } | Sum::Near(_) => true,
         })
     }
 
@@ -277,6 +278,7 @@ impl Divider<'_> {
         let index = name(parts.index);
         let sums = parts.sums.iter().map(|sum| match sum {
             Sum::Word(local, join) => Sum::Word(name(*local), *join),
+            Sum::Near(first) => Sum::Near(name(*first)),
             // Which object it is in and how large it is, nobody asks in a part.
             Sum::Array { object: _, first, size: _ } => {
                 Sum::Array { object: None, first: name(*first), size: Operand::Int(0) }
@@ -332,6 +334,16 @@ pub(crate) fn words(sums: &[Sum]) -> impl Iterator<Item = (Local, Join)> + '_ {
 /// How the variables that are sums are put together: four bits for each, the first in the lowest.
 pub fn joins(sums: &[Sum], is_real: &dyn Fn(Local) -> bool) -> u64 {
     (0..).zip(words(sums)).map(|(place, (local, join))| join.code(is_real(local)) << (4 * place)).sum()
+}
+
+/// The sums of a loop that is made by parts: arrays to which parts may add that are not neighbors, if there are no others.
+fn shared(parts: &Loop<'_>) -> Vec<Sum> {
+    let near = |sum: &Sum| match sum {
+        Sum::Array { first, .. } if near::is_near(parts.body, parts.index, *first) => Some(Sum::Near(*first)),
+        Sum::Array { .. } | Sum::Word(..) | Sum::Near(_) => None,
+    };
+    let all: Option<Vec<Sum>> = parts.sums.iter().map(near).collect();
+    all.unwrap_or_else(|| parts.sums.to_vec())
 }
 
 /// What a loop assigns.

@@ -21,13 +21,24 @@ use wengert_prim::RealOp;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
+    each(program, false);
+}
+
+/// A loop that only adds up what another makes becomes part of that one also if something else uses what that one makes, too: then
+/// the rest comes out of the sum's loop. Numbers are added up in vectors or they would keep the other loop from it, so this
+/// is for where they need not be to the last bit what they are elsewhere.
+pub(crate) fn sums(program: &mut Program) {
+    each(program, true);
+}
+
+fn each(program: &mut Program, sums: bool) {
     let total = total(program);
     let boxes = boxes(program);
     for (_, func) in program.funcs.iter_mut() {
         let inside = in_range(func, &boxes);
         let uses = count_uses(&func.body);
         let mut body = std::mem::take(&mut func.body);
-        Fuse { uses: &uses, total: &total, inside: &inside }.block(func, &mut body);
+        Fuse { uses: &uses, total: &total, inside: &inside, sums }.block(func, &mut body);
         func.body = body;
     }
 }
@@ -55,6 +66,8 @@ struct Fuse<'a> {
     total: &'a FxHashSet<FuncId>,
     /// Reads and updates of elements that are there.
     inside: &'a FxHashSet<Var>,
+    /// Whether it is about sums of what is used elsewhere, too.
+    sums: bool,
 }
 
 impl Fuse<'_> {
@@ -73,11 +86,16 @@ impl Fuse<'_> {
             }
             let mut at = 0;
             while at < place.stmts.len() {
-                if let Some(maker) = self.maker(&place.stmts, at) {
+                let maker = if self.sums {
+                    self.summed(&place.stmts, at)
+                } else {
+                    self.maker(&place.stmts, at).map(|maker| (maker, Vec::new()))
+                };
+                if let Some((maker, kept)) = maker {
                     let made = place.stmts.remove(maker);
                     at -= 1;
                     if let Some(stmt) = place.stmts.get_mut(at) {
-                        join(func, made, stmt);
+                        join(func, made, stmt, &kept);
                     }
                     // What was joined may have a maker of its own.
                 } else {
@@ -121,6 +139,64 @@ impl Fuse<'_> {
     }
 }
 
+impl Fuse<'_> {
+    /// The statement before `at` that makes arrays of which that one adds one up that nothing else uses; and the places of those that
+    /// something else uses.
+    fn summed(&self, stmts: &[Stmt], at: usize) -> Option<(usize, Vec<usize>)> {
+        let user = stmts.get(at)?;
+        let Op::Loop(parts) = &user.op else { return None };
+        if !only_adds(parts) {
+            return None;
+        }
+        let place = parts.inputs.iter().find_map(|input| {
+            let var = input.var().filter(|var| self.uses.get(var) == Some(&1))?;
+            stmts.iter().take(at).position(|stmt| stmt.outs.contains(&var))
+        })?;
+        let Stmt { outs, op: Op::Loop(made), .. } = stmts.get(place)? else { return None };
+        let alone = made.mode == Mode::Each && made.accs.is_empty() && made.init.is_empty();
+        let total = is_total_inside(&made.body, self.total, self.inside);
+        let between = stmts.get(place + 1..at).unwrap_or_default();
+        let unused = |stmt: &Stmt| {
+            let mut used = false;
+            let mut look = |atom: &Atom| used |= atom.var().is_some_and(|var| outs.contains(&var));
+            stmt.op.for_each_atom(&mut look);
+            for block in stmt.op.blocks() {
+                block.results.iter().for_each(&mut look);
+                block.for_each_stmt(&mut |stmt| {
+                    stmt.op.for_each_atom(&mut look);
+                    stmt.op.blocks().iter().flat_map(|inner| &inner.results).for_each(&mut look);
+                });
+            }
+            !used
+        };
+        let kept = |(place, out): (usize, &Var)| {
+            let only = self.uses.get(out) == Some(&1) && is_input(user, *out);
+            (!only).then_some(place)
+        };
+        let kept: Vec<usize> = outs.iter().enumerate().filter_map(kept).collect();
+        (alone && total && parts.len == made.len && !kept.is_empty() && between.iter().all(unused))
+            .then_some((place, kept))
+    }
+}
+
+/// Whether a loop does nothing but add up rows, in as many sums.
+fn only_adds(parts: &Loop) -> bool {
+    let (count, body) = (parts.init.len(), &parts.body);
+    let carried: Vec<Var> = body.params.iter().skip(1).take(count).copied().collect();
+    let adds = |(before, after): (&Var, &Atom)| {
+        body.stmts.iter().any(|stmt| {
+            matches!(&stmt.op, Op::Real(RealOp::Add, args) if args.contains(&Atom::Var(*before)))
+                && stmt.outs.iter().any(|out| *after == Atom::Var(*out))
+        })
+    };
+    parts.mode == Mode::Sequence
+        && parts.accs.is_empty()
+        && count > 0
+        && body.results.len() == count
+        && body.stmts.len() == count
+        && carried.iter().zip(&body.results).all(adds)
+}
+
 fn is_input(user: &Stmt, var: Var) -> bool {
     match &user.op {
         Op::Loop(parts) => parts.inputs.iter().any(|input| input.var() == Some(var)),
@@ -129,12 +205,13 @@ fn is_input(user: &Stmt, var: Var) -> bool {
     }
 }
 
-/// Puts the loop `made` into the statement that uses what it makes.
-fn join(func: &mut Func, made: Stmt, user: &mut Stmt) {
+/// Puts the loop `made` into the statement that uses what it makes; `kept_outs` are the places of what that gives from then on.
+fn join(func: &mut Func, made: Stmt, user: &mut Stmt, kept_outs: &[usize]) {
     let Op::Loop(maker) = made.op else { return };
     if let Op::Array(ArrayOp::Sum, _) = &user.op {
         user.op = sum_loop(func, &maker.len, &made.outs, user.outs.first().copied());
     }
+    user.outs.extend(kept_outs.iter().filter_map(|place| made.outs.get(*place)));
     let Op::Loop(parts) = &mut user.op else { return };
     let Loop { len: _, inputs, body, .. } = *maker;
     let Block { params, mut stmts, results } = body;
@@ -170,6 +247,7 @@ fn join(func: &mut Func, made: Stmt, user: &mut Stmt) {
             }
         }
     }
+    parts.body.results.extend(kept_outs.iter().filter_map(|place| results.get(*place).cloned()));
     stmts.append(&mut parts.body.stmts);
     parts.body.stmts = stmts;
     parts.body.params = kept_params;

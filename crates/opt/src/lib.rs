@@ -202,6 +202,7 @@ pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
 
 /// Optimizes a program further, where its numbers need not be to the last bit what they are elsewhere.
 pub fn relax(program: &mut Program) {
+    fuse::sums(program);
     if slopes::run(program) {
         for pass in [simplify::run, hoist::run, cse::run, dce::run] {
             pass(program);

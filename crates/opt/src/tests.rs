@@ -7,6 +7,7 @@ mod loops;
 mod needed;
 mod sizes;
 mod slopes;
+mod sums;
 
 use crate::PASSES;
 use expect_test::Expect;

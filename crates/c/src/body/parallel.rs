@@ -21,8 +21,10 @@ impl Body<'_, '_> {
         let words: Vec<Local> = words(sums).collect();
         let joins = joins(sums, &|local| self.word(local) == Word::Real);
         let real: Vec<bool> = words.iter().map(|local| self.word(*local) == Word::Real).collect();
-        let arrays = sums.len() - words.len();
-        let mut info = vec![self.word_text(len), self.word_text(work), u8::from(backward).to_string()];
+        let arrays = sums.iter().filter(|sum| matches!(sum, Sum::Array { .. })).count();
+        let near = sums.iter().any(|sum| matches!(sum, Sum::Near(_)));
+        let way = u8::from(backward) + 2 * u8::from(near);
+        let mut info = vec![self.word_text(len), self.word_text(work), way.to_string()];
         info.extend([captured.len(), words.len()].map(|count| count.to_string()));
         info.extend([format!("{joins:#x}"), arrays.to_string()]);
         for local in captured.iter().chain(&words) {

@@ -188,7 +188,9 @@ impl Body<'_, '_, '_> {
                 }
             }
             Stmt::Parallel { part, len, backward, work, captured, sums } => {
-                self.parallel(*part, &[*len, *work, Operand::Int(i64::from(*backward))], captured, sums);
+                let near = sums.iter().any(|sum| matches!(sum, Sum::Near(_)));
+                let way = Operand::Int(i64::from(*backward) + 2 * i64::from(near));
+                self.parallel(*part, &[*len, *work, way], captured, sums);
             }
             Stmt::While { head, cond, body } => self.while_loop(head, *cond, body),
             Stmt::Call { func, args, outs } => self.call(*func, args, outs),
@@ -422,7 +424,7 @@ impl Body<'_, '_, '_> {
         let joins = crate::parallel::joins(sums, &is_real);
         let count = |n: usize| Operand::Int(i64::try_from(n).unwrap_or(0));
         let mut info: Vec<Operand> = first.to_vec();
-        let arrays = sums.len() - words.len();
+        let arrays = sums.iter().filter(|sum| matches!(sum, Sum::Array { .. })).count();
         info.extend([
             count(captured.len()),
             count(words.len()),

@@ -67,7 +67,7 @@ impl Line<'_> {
     /// What a loop adds to.
     fn sums(&self, sums: &[Sum]) -> String {
         let names = sums.iter().map(|sum| match sum {
-            Sum::Word(local, _) | Sum::Array { first: local, .. } => self.local(*local),
+            Sum::Word(local, _) | Sum::Array { first: local, .. } | Sum::Near(local) => self.local(*local),
         });
         let names: Vec<String> = names.collect();
         if names.is_empty() { String::new() } else { format!(" adding to {}", names.join(", ")) }

@@ -64,7 +64,7 @@ pub(crate) fn operands(stmt: &Stmt) -> Vec<Operand> {
             all.extend(captured.iter().map(|local| Operand::Local(*local)));
             for sum in sums {
                 match sum {
-                    Sum::Word(local, _) => all.push(Operand::Local(*local)),
+                    Sum::Word(local, _) | Sum::Near(local) => all.push(Operand::Local(*local)),
                     Sum::Array { object: _, first, size } => all.extend([Operand::Local(*first), *size]),
                 }
             }
@@ -177,6 +177,7 @@ impl Renaming<'_> {
     fn sum(&mut self, sum: &Sum) -> Sum {
         match sum {
             Sum::Word(local, join) => Sum::Word(self.local(*local), *join),
+            Sum::Near(first) => Sum::Near(self.local(*first)),
             Sum::Array { object, first, size } => Sum::Array {
                 object: object.map(|object| self.local(object)),
                 first: self.local(*first),

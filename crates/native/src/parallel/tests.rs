@@ -3,6 +3,8 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "results are numbers")]
 
 use super::divide;
+use crate::loops::walk::every;
+use crate::loops::{Stmt, Sum};
 use crate::{Compiled, Manner, Math};
 use std::sync::Arc;
 use wengert_fault::Fault;
@@ -194,6 +196,74 @@ fn sums_in_arrays() {
         (0, 1),
         SIZES,
     );
+}
+
+/// The derivative of what looks at neighbors: each part may add to the array itself, if it is not a neighbor's turn.
+#[test]
+fn sums_near_to_the_place_of_an_iteration() {
+    let near = |way: &str, shift: &str| {
+        format!(
+            "func f(xs: []Real) -> []Real {{
+                n = length(xs)
+                m = n - 3
+                l = max(m, 0)
+                zeros = zeros(xs)
+                s = each{way} i < l, g += zeros {{
+                    j = i + 1
+                    k = j + {shift}
+                    x = xs[j]
+                    y = sin(x)
+                    g1 = g with [i] += x
+                    g2 = g1 with [j] += y
+                    g3 = g2 with [k] += x
+                    yield g3
+                }}
+                return s
+            }}
+            entry f = f"
+        )
+    };
+    for (way, shift, is_near) in [("", "1", true), (" backward", "1", true), ("", "40", false)] {
+        let text = near(way, shift);
+        let mut found = Vec::new();
+        let mut loops = crate::lower::lower(&wengert_ir::parse::parse(&text).expect("the text is a program"));
+        divide(&mut loops, false, true);
+        for (_, func) in loops.funcs.iter() {
+            every(&func.body, &mut |stmt| {
+                if let Stmt::Parallel { sums, .. } = stmt {
+                    found.extend(sums.iter().map(|sum| matches!(sum, Sum::Near(_))));
+                }
+            });
+        }
+        assert_eq!(found, [is_near], "{}", crate::loops::print(&loops));
+        if is_near {
+            agrees(&text, (0, 1), &[0, 3, 4, 5, 19, 20, 35, 36, 37, 51, 52, 1000]);
+        }
+    }
+}
+
+/// Where a part of the second turn fails before one of the first, that is the failure.
+#[test]
+fn the_first_failure_of_turns_is_the_loop_s() {
+    let text = r"
+        func f(xs: []Real) -> []Real {
+            n = length(xs)
+            m = n - 1
+            zeros = zeros(xs)
+            s = each i < m, g += zeros {
+                j = i + 1
+                x = xs[i]
+                a = x < -2.9
+                b = if a { q = 0 r = i / q yield r } else { yield i }
+                c = real(b)
+                g1 = g with [i] += c
+                g2 = g1 with [j] += x
+                yield g2
+            }
+            return s
+        }
+        entry f = f";
+    agrees(text, (0, 1), &[2, 17, 40, 100, 400]);
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! what the loop reads from outside. The first part adds to the sums as they are, the others to zeros; then the sums are
 //! added in the order of the parts. With one thread the parts are made one after the other, with the same results.
 //!
+//! Where parts that are not neighbors may add to an array at once, every second part is made before the others.
+//!
 //! If parts fail, the failure is that of the first of them in the order of the iterations: the ones before it are
 //! complete, so that it is the first failure of the loop.
 
@@ -12,6 +14,7 @@ use super::heap::{word, words, words_mut};
 use super::pool::{Job, Outcome, Run};
 use super::stack::Entry;
 use crate::loops::Join;
+use crate::parallel::near::REACH;
 use std::ffi::c_void;
 use wengert_prim::special;
 
@@ -25,16 +28,20 @@ const EACH: f64 = 64.0;
 /// Larger parts start at multiples of this.
 const STEP: i64 = 8;
 
-/// What is in front of the description of a loop: its length, its work, whether it goes backward, how many words are captured,
+/// What is in front of the description of a loop: its length, its work, whether it goes backward (1) and whether only parts that are
+/// not neighbors may be made at once (2), how many words are captured,
 /// how many sums are words, how each is put together ([`Join::code`], four bits for each), and how many are arrays. There follow the captured words, the sums,
 /// and for each array which captured word is its address, and how many numbers it has.
 pub(crate) const HEAD: usize = 7;
 
 /// A loop that is made by parts.
+#[derive(Clone)]
 pub(crate) struct Loop {
     entry: Entry,
     len: i64,
     backward: bool,
+    /// Whether only parts that are not neighbors may be made at once; then there are no sums.
+    near: bool,
     /// How many iterations a part has.
     size: i64,
     /// How many parts there are.
@@ -51,7 +58,8 @@ pub(crate) struct Loop {
 impl Loop {
     fn new(entry: Entry, info: &[u64]) -> Option<Loop> {
         let (head, mut rest) = info.split_at_checked(HEAD)?;
-        let [len, work, backward, captured, sums, joins, arrays] = *head else { return None };
+        let [len, work, way, captured, sums, joins, arrays] = *head else { return None };
+        let (backward, near) = (way & 1 != 0, way & 2 != 0);
         let mut take = |count: u64| {
             let (taken, others) = rest.split_at_checked(usize::try_from(count).ok()?)?;
             rest = others;
@@ -66,8 +74,23 @@ impl Loop {
         });
         let arrays: Vec<(usize, i64)> = arrays.collect();
         let len = len.cast_signed();
-        let (size, parts) = division(len, f64::from_bits(work), &arrays);
-        Some(Loop { entry, len, backward: backward != 0, size, parts, captured, sums, joins, arrays })
+        let (size, parts) = division(len, f64::from_bits(work), &arrays, near);
+        Some(Loop { entry, len, backward, near, size, parts, captured, sums, joins, arrays })
+    }
+
+    /// How often some of the parts are made at once, before the next are.
+    fn rounds(&self) -> usize {
+        if self.near { 2 } else { 1 }
+    }
+
+    /// How many parts a round has.
+    pub(crate) fn in_round(&self, round: usize) -> usize {
+        if self.near { (self.parts + 1 - round) / 2 } else { self.parts }
+    }
+
+    /// A part of a round.
+    pub(crate) fn part_of(&self, round: usize, place: usize) -> usize {
+        if self.near { 2 * place + round } else { place }
     }
 
     /// What a part is given, with other arrays to add to.
@@ -172,7 +195,7 @@ fn ints(join: Join, old: i64, new: i64) -> Option<i64> {
 }
 
 /// How many iterations a part has, and how many parts there are.
-fn division(len: i64, work: f64, arrays: &[(usize, i64)]) -> (i64, usize) {
+fn division(len: i64, work: f64, arrays: &[(usize, i64)], near: bool) -> (i64, usize) {
     let bounded = |n: f64, most: i64| if n >= most as f64 { most } else { n as i64 };
     let numbers: i64 = arrays.iter().map(|(_, size)| *size).sum();
     let mut parts = bounded(work / GRAIN, MOST).min(len);
@@ -180,6 +203,7 @@ fn division(len: i64, work: f64, arrays: &[(usize, i64)]) -> (i64, usize) {
         parts = parts.min(bounded(work / (EACH * numbers.max(1) as f64), MOST_WITH_ARRAYS));
     }
     let size = (len + parts.max(1) - 1) / parts.max(1);
+    let size = if near { size.max(2 * REACH) } else { size };
     let size = if size >= STEP * STEP { (size + STEP - 1) / STEP * STEP } else { size.max(1) };
     (size, usize::try_from((len + size - 1) / size).unwrap_or(1))
 }
@@ -228,6 +252,10 @@ unsafe fn sums_of(context: *mut c_void, parts: Loop) -> Outcome {
         // SAFETY: as above.
         return unsafe { one_by_one(context, &parts, &mut run) };
     }
+    if parts.near {
+        // SAFETY: as above.
+        return unsafe { in_rounds(context, &parts, &mut run) };
+    }
     let mut buffers = Vec::new();
     for _ in 1..parts.parts {
         // SAFETY: as above.
@@ -240,7 +268,7 @@ unsafe fn sums_of(context: *mut c_void, parts: Loop) -> Outcome {
         };
         buffers.push(made);
     }
-    let job = Job::new(parts, buffers);
+    let job = Job::new(parts, buffers, 0);
     // SAFETY: as above.
     let outcomes = match unsafe { state(context) }.pool() {
         Some(pool) => pool.run(&job, &mut run),
@@ -262,8 +290,45 @@ unsafe fn sums_of(context: *mut c_void, parts: Loop) -> Outcome {
     result
 }
 
+/// Every second part, then the others: the first failure, if there is one. There are no sums.
+unsafe fn in_rounds(context: *mut c_void, parts: &Loop, run: Run<'_>) -> Outcome {
+    let mut first: Option<(usize, Raised)> = None;
+    for round in 0..parts.rounds() {
+        let job = Job::new(parts.clone(), Vec::new(), round);
+        // SAFETY: as the caller promises.
+        let outcomes = match unsafe { state(context) }.pool() {
+            Some(pool) => pool.run(&job, run),
+            None => job.run_all(run),
+        };
+        for (place, outcome) in outcomes.into_iter().enumerate() {
+            note(&mut first, parts.part_of(round, place), outcome);
+        }
+    }
+    first.map_or(Ok(Vec::new()), |(_, raised)| Err(raised))
+}
+
+/// Keeps the failure of the first part that has failed.
+fn note(first: &mut Option<(usize, Raised)>, part: usize, outcome: Outcome) {
+    if let Err(raised) = outcome
+        && first.as_ref().is_none_or(|(before, _)| part < *before)
+    {
+        *first = Some((part, raised));
+    }
+}
+
 /// The parts, one after the other.
 unsafe fn one_by_one(context: *mut c_void, parts: &Loop, run: Run<'_>) -> Outcome {
+    if parts.near {
+        let mut first = None;
+        for round in 0..parts.rounds() {
+            for part in (0..parts.in_round(round)).map(|place| parts.part_of(round, place)) {
+                if first.as_ref().is_none_or(|(failed, _)| part < *failed) {
+                    note(&mut first, part, parts.run(part, &[], run));
+                }
+            }
+        }
+        return first.map_or(Ok(Vec::new()), |(_, raised)| Err(raised));
+    }
     let mut sums = parts.run(0, &[], run)?;
     if parts.parts < 2 {
         return Ok(sums);
@@ -320,7 +385,7 @@ mod tests {
         for len in [1, 2, 7, 63, 64, 65, 100, 4096, 1_000_003] {
             for work in [0.0, 1e5, 1e6, 1e9, f64::INFINITY, f64::NAN] {
                 for arrays in [vec![], vec![(0, 10)], vec![(0, 1000), (1, 1 << 40)]] {
-                    let (size, parts) = division(len, work, &arrays);
+                    let (size, parts) = division(len, work, &arrays, false);
                     let parts = i64::try_from(parts).expect("few");
                     assert!(size >= 1 && (1..=64).contains(&parts), "{len} {work}");
                     assert!(
@@ -330,8 +395,10 @@ mod tests {
                 }
             }
         }
-        assert_eq!(division(1_000_000, 1e9, &[]), (15_632, 64));
-        assert_eq!(division(1000, 1e6, &[(0, 1000)]), (72, 14));
-        assert_eq!(division(100, 1e4, &[]).1, 1);
+        assert_eq!(division(1_000_000, 1e9, &[], false), (15_632, 64));
+        assert_eq!(division(1000, 1e6, &[(0, 1000)], false), (72, 14));
+        assert_eq!(division(100, 1e4, &[], false).1, 1);
+        // Neighbors of neighbors are far enough from each other.
+        assert_eq!(division(100, 1e9, &[], true), (16, 7));
     }
 }

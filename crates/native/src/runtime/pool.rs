@@ -28,21 +28,24 @@ pub(crate) struct Job {
     done: AtomicUsize,
     /// The first part that has failed.
     failed: AtomicUsize,
+    /// Which of its parts: see [`Loop::part_of`].
+    round: usize,
     outcomes: Vec<Mutex<Outcome>>,
 }
 
 impl Job {
-    pub(crate) fn new(parts: Loop, buffers: Vec<Vec<u64>>) -> Arc<Job> {
-        let outcomes = (0..parts.parts).map(|_| Mutex::new(Ok(Vec::new()))).collect();
+    pub(crate) fn new(parts: Loop, buffers: Vec<Vec<u64>>, round: usize) -> Arc<Job> {
+        let outcomes = (0..parts.in_round(round)).map(|_| Mutex::new(Ok(Vec::new()))).collect();
         let (next, done, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-        Arc::new(Job { parts, buffers, next, done, failed, outcomes })
+        Arc::new(Job { parts, buffers, next, done, failed, round, outcomes })
     }
 
     /// Makes parts until all are taken.
     fn work(&self, run: Run<'_>) {
         loop {
-            let part = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(place) = self.outcomes.get(part) else { return };
+            let next = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(place) = self.outcomes.get(next) else { return };
+            let part = self.parts.part_of(self.round, next);
             // What comes after a failure does not matter.
             if part < self.failed.load(Ordering::Relaxed) {
                 let own = part.checked_sub(1).and_then(|before| self.buffers.get(before));

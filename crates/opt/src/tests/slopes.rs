@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 
 /// The program relaxed.
-fn check_relaxed(text: &str, expected: &Expect) {
+pub(super) fn check_relaxed(text: &str, expected: &Expect) {
     let mut program = wengert_ir::parse(text).expect("the text is a program");
     assert_eq!(wengert_ir::verify(&program), Ok(()), "before");
     crate::relax(&mut program);
