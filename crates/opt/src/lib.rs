@@ -11,6 +11,7 @@
 
 mod branches;
 mod cases;
+mod copies;
 mod cse;
 mod dce;
 mod ends;
@@ -78,6 +79,11 @@ pub const PASSES: &[Pass] = &[
         name: "lists",
         what: "a list that one loop makes and another takes apart again becomes arrays",
         run: lists::run,
+    },
+    Pass {
+        name: "copies",
+        what: "a tape that is a copy of the data that was walked through is that data",
+        run: copies::run,
     },
     Pass {
         name: "flat",

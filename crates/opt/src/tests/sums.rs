@@ -15,7 +15,9 @@ fn what_is_only_added_up_is_added_up_where_it_is_made() {
             return s, ws, us
         }
         entry f = f";
-    check_relaxed(text, &expect![[r#"
+    check_relaxed(
+        text,
+        &expect![[r#"
         func f(xs: []Real) -> (Real, []Real, []Real) {
           n = length(xs)
           m = n + 1
@@ -33,7 +35,8 @@ fn what_is_only_added_up_is_added_up_where_it_is_made() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
