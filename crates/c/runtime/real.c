@@ -28,7 +28,16 @@ static inline WG_UNUSED double wg_times_over(double t, double over) {
     }
     return quotient;
 }
-/* The same for loops: choices become vector code, one after the other, but no choice by two conditions. The product does not wait
+/* A number that the compiler does not know to be the same as another. */
+static inline WG_UNUSED double wg_again(double x) {
+    __asm__("" : "+m"(x));
+    return x;
+}
+static inline WG_UNUSED word wg_again_word(word x) {
+    __asm__("" : "+m"(x));
+    return x;
+}
+/* Products and quotients for loops: choices become vector code, one after the other, but no choice by two conditions. The product does not wait
  * for them. */
 static inline WG_UNUSED double wg_each_mul_zero(double t, double c) {
     double product = t * c, strong = t == 0.0 ? 0.0 : product;

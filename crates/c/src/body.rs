@@ -191,6 +191,11 @@ impl<'u, 'p> Body<'u, 'p> {
         self.names.get(local.index()).map_or("nothing", String::as_str)
     }
 
+    /// Gives a variable another name; the one it had.
+    fn rename(&mut self, local: Local, name: String) -> String {
+        self.names.get_mut(local.index()).map_or_else(String::new, |known| std::mem::replace(known, name))
+    }
+
     pub(crate) fn word(&self, local: Local) -> Word {
         self.func.locals.get(local).copied().unwrap_or(Word::Int)
     }
@@ -423,6 +428,9 @@ impl<'u, 'p> Body<'u, 'p> {
         if info.reads == 0 && !matches!(value, Value::Alloc(..)) {
             self.is_declared(local);
             return self.declare(place, None);
+        }
+        if self.twice(local, value) {
+            return self.declare(place, Some(local));
         }
         let made = self.value(local, value);
         if let (true, false) = (self.is_inline(local), matches!(value, Value::Alloc(..))) {

@@ -163,6 +163,10 @@ impl Body<'_, '_> {
                 product = Some((a.clone(), b.clone()));
             }
             real::apply(self.unit, RealOp::Mul, &factors)
+        } else if let (true, Value::Real(RealOp::Neg, args)) = (fast, value) {
+            // Less a product is a product.
+            product = args.first().and_then(|arg| self.product(*arg)).map(|(a, b)| (Expr::unary("-", &a), b));
+            self.expr(local, value)
         } else if let (true, Value::Real(op @ (RealOp::Add | RealOp::Sub), args)) = (fast, value) {
             self.fused(*op, args).unwrap_or_else(|| self.expr(local, value))
         } else {
@@ -171,14 +175,16 @@ impl Body<'_, '_> {
         Pending { local, expr, reads, changing, depth: self.depth, product }
     }
 
+    /// The factors of a product that waits.
+    fn product(&self, operand: Operand) -> Option<(Expr, Expr)> {
+        let Operand::Local(local) = operand else { return None };
+        self.pending.iter().find(|pending| pending.local == local)?.product.clone()
+    }
+
     /// A sum of a product and something, which is rounded once.
     fn fused(&mut self, op: RealOp, args: &[Operand]) -> Option<Expr> {
         let [left, right] = *args else { return None };
-        let product = |this: &Self, operand: Operand| {
-            let Operand::Local(local) = operand else { return None };
-            this.pending.iter().find(|pending| pending.local == local)?.product.clone()
-        };
-        let (of_left, of_right) = (product(self, left), product(self, right));
+        let (of_left, of_right) = (self.product(left), self.product(right));
         let minus = |x: &Expr| Expr::unary("-", x);
         if [left, right].iter().any(|operand| self.is_summed(*operand)) {
             return None;

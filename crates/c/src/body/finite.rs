@@ -7,13 +7,37 @@
 
 use super::Body;
 use crate::scopes::{Block, for_each_operand};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::ty::Id;
 use wengert_native::loops::{Local, Operand, Stmt, Value, Word};
 use wengert_prim::RealOp;
 
 /// So many products and quotients are worth a second text.
 const WORTH: usize = 8;
+
+/// The text that is true if one of these reals is not finite.
+pub(super) fn not_finite<T: std::borrow::Borrow<str>>(reals: &[T]) -> String {
+    match reals {
+        [real] => format!("0.0 * {} != 0.0", real.borrow()),
+        reals => format!("0.0 * ({}) != 0.0", reals.join(" + ")),
+    }
+}
+
+/// What products and quotients with strong zeros lead to.
+fn derived(stmts: &[Stmt]) -> FxHashSet<Local> {
+    let mut derived = FxHashSet::default();
+    for stmt in stmts {
+        let Stmt::Set(local, value) = stmt else { continue };
+        let mut is_derived = is_strong(stmt);
+        for_each_operand(value, &mut |operand| {
+            is_derived |= matches!(operand, Operand::Local(used) if derived.contains(used));
+        });
+        if is_derived {
+            derived.insert(*local);
+        }
+    }
+    derived
+}
 
 /// Whether the result of an operation is not a number if an operand is not.
 pub(super) fn hands_on(op: RealOp) -> bool {
@@ -124,12 +148,51 @@ impl Body<'_, '_> {
         self.plain = false;
         self.put("}");
         (self.declared, self.line) = before;
-        let reals = outcome.iter().filter(|local| self.word(**local) == Word::Real);
-        let checks: Vec<String> = reals.map(|local| format!("({0} - {0})", self.name(*local))).collect();
-        self.put(&format!("if (WG_RARELY({} != 0.0)) {{", checks.join(" + ")));
-        self.run(stmts, place);
-        self.put("}");
+        let derived = derived(stmts);
+        let checks: Vec<&str> =
+            outcome.iter().filter(|local| derived.contains(local)).map(|local| self.name(*local)).collect();
+        if !checks.is_empty() {
+            let line = format!("if (WG_RARELY({})) {{", not_finite(&checks));
+            self.put(&line);
+            self.again(stmts, place);
+            self.put("}");
+        }
         self.outcome.retain(|local| !outcome.contains(local));
+    }
+
+    /// The run carefully. It hides from the compiler that it is made of the same numbers: else what both compute would be kept
+    /// for this one.
+    fn again(&mut self, stmts: &[Stmt], place: (Block, u32)) {
+        let mut given: Vec<Local> = Vec::new();
+        for stmt in stmts {
+            if let Stmt::Set(_, value) = stmt {
+                for_each_operand(value, &mut |operand| {
+                    if let Operand::Local(local) = operand
+                        && !given.contains(local)
+                    {
+                        given.push(*local);
+                    }
+                });
+            }
+        }
+        given.retain(|local| {
+            let hides = matches!(self.word(*local), Word::Real | Word::Int);
+            hides && self.declared.get(local.index()).copied().unwrap_or(false)
+        });
+        given.retain(|local| !stmts.iter().any(|stmt| matches!(stmt, Stmt::Set(set, _) if set == local)));
+        let mut names = Vec::new();
+        self.depth += 1;
+        for local in given {
+            let (name, again) = (self.name(local).to_string(), self.unit.temporary());
+            let function = if self.word(local) == Word::Real { "wg_again" } else { "wg_again_word" };
+            self.put(&format!("const {}{again} = {function}({name});", self.declarator(local)));
+            names.push((local, self.rename(local, again)));
+        }
+        self.depth -= 1;
+        self.run(stmts, place);
+        for (local, name) in names {
+            self.rename(local, name);
+        }
     }
 
     fn run(&mut self, stmts: &[Stmt], (block, from): (Block, u32)) {

@@ -5,6 +5,7 @@
 
 use super::Body;
 use rustc_hash::FxHashMap;
+use wengert_ir::ty::Id;
 use wengert_native::loops::{Local, Operand, Stmt, Value};
 use wengert_prim::RealOp;
 
@@ -58,14 +59,41 @@ impl Body<'_, '_> {
             return Some(name.clone());
         }
         let often = self.over.blocks.last().and_then(|counts| counts.get(&by)).copied().unwrap_or(0);
-        if often < 2 {
-            return None;
+        (often >= 2).then(|| self.one_over(by))
+    }
+
+    /// Of a variable that is twice another, the reciprocal is half the reciprocal of that: the derivative of a root is divided by
+    /// twice the root, and mostly by the root, too. Whether nobody needs the variable itself then.
+    pub(super) fn twice(&mut self, local: Local, value: &Value) -> bool {
+        let Value::Real(RealOp::Add, args) = value else { return false };
+        let [Operand::Local(half), Operand::Local(other)] = args.as_slice() else { return false };
+        let known = self.declared.get(half.index()).copied().unwrap_or(false);
+        if half != other || !known || !self.unit.fast {
+            return false;
         }
+        if !self.assigned_once(local) || !self.assigned_once(*half) {
+            return false;
+        }
+        let often = self.over.blocks.last().and_then(|counts| counts.get(&local)).copied().unwrap_or(0);
+        let of_half = self.over.made.iter().find(|(known, _, _)| known == half);
+        let of_half = of_half.map(|(_, _, name)| name.clone());
+        if often == 0 || often == 1 && of_half.is_none() {
+            return false;
+        }
+        let of_half = of_half.unwrap_or_else(|| self.one_over(*half));
+        let name = self.unit.temporary();
+        self.put(&format!("const double {name} = 0.5 * {of_half};"));
+        self.over.made.push((local, self.depth, name));
+        self.info(local).reads as usize == often && !self.outcome.contains(&local)
+    }
+
+    /// A new variable for the reciprocal of another: its name.
+    fn one_over(&mut self, by: Local) -> String {
         let name = self.unit.temporary();
         let divisor = self.name(by).to_string();
         self.put(&format!("const double {name} = 1.0 / {divisor};"));
         self.over.made.push((by, self.depth, name.clone()));
-        Some(name)
+        name
     }
 
     /// Notes that a variable which is declared here holds a reciprocal.

@@ -7,7 +7,7 @@
 
 use super::Body;
 use super::control::Run;
-use super::finite::hands_on;
+use super::finite::{hands_on, not_finite};
 use crate::scopes::for_each_operand;
 use rustc_hash::FxHashSet;
 use wengert_native::loops::{Local, Operand, Stmt, Value, Word};
@@ -56,8 +56,8 @@ impl Body<'_, '_> {
         self.noted = None;
         (self.blocks, self.declared, self.line) = before;
         let derived = steps.carried.iter().filter(|local| steps.derived.contains(local));
-        checks.extend(derived.map(|local| format!("({0} - {0})", self.name(*local))));
-        self.put(&format!("if (WG_RARELY({} != 0.0)) {{", checks.join(" + ")));
+        checks.extend(derived.map(|local| self.name(*local).to_string()));
+        self.put(&format!("if (WG_RARELY({})) {{", not_finite(&checks)));
         self.depth += 1;
         saved.iter().for_each(|line| self.put(line));
         self.once(run);
@@ -72,8 +72,11 @@ impl Body<'_, '_> {
             && derived.contains(&local)
         {
             // In vectors one operation does: it is enough to see whether something is not a number.
-            let line =
-                if *vectors { format!("{name} += {text};") } else { format!("{name} += {text} - {text};") };
+            let line = if *vectors {
+                format!("{name} += {text};")
+            } else {
+                format!("{name} = wg_fma(0.0, {text}, {name});")
+            };
             self.put(&line);
         }
     }
