@@ -6,6 +6,7 @@
 mod control;
 mod doubt;
 mod expr;
+mod extremes;
 mod finite;
 mod guards;
 mod over;

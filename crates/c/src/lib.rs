@@ -34,6 +34,7 @@ const STACK: &str = include_str!("../runtime/stack.c");
 const HEAP: &str = include_str!("../runtime/heap.c");
 const REAL: &str = include_str!("../runtime/real.c");
 const SPECIAL: &str = include_str!("../runtime/special.c");
+const EXTREME: &str = include_str!("../runtime/extreme.c");
 const TEXT: &str = include_str!("../runtime/text.c");
 const ORDER: &str = include_str!("../runtime/order.c");
 const MATMUL: &str = include_str!("../runtime/matmul.c");
@@ -211,6 +212,7 @@ fn assemble(unit: &mut Unit<'_>, math: Math, code: &str, interface: &str) -> Str
     let pieces = [
         (TEXT, parts.text || parts.order),
         (ORDER, parts.order),
+        (EXTREME, parts.extreme),
         (THREADS, parts.threads),
         (MATMUL, parts.matmul),
     ];

@@ -12,6 +12,7 @@ use wengert_native::Compiled;
 use wengert_native::library::Made;
 
 mod doubt;
+mod extremes;
 mod finite;
 mod heap;
 mod steps;

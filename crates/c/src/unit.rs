@@ -45,6 +45,8 @@ pub(crate) struct Parts {
     pub(crate) functions: bool,
     pub(crate) text: bool,
     pub(crate) order: bool,
+    /// Looks for the largest and the smallest.
+    pub(crate) extreme: bool,
     pub(crate) matmul: bool,
     pub(crate) threads: bool,
 }
@@ -225,6 +227,11 @@ impl<'p> Unit<'p> {
     /// The number of a place of failure in the whole text.
     pub(crate) fn site(&self, site: u32) -> usize {
         self.sites_before + site as usize
+    }
+
+    /// The largest or the smallest is looked for.
+    pub(crate) fn uses_extremes(&mut self) {
+        self.parts.extreme = true;
     }
 
     /// Loops are made by parts.

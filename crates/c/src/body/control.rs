@@ -133,6 +133,9 @@ impl Body<'_, '_> {
     /// A loop, after the checks that can be made before it.
     pub(super) fn for_loop(&mut self, stmt: &Stmt) {
         let Stmt::For { index, len, backward, independent, sums: _, body } = stmt else { return };
+        if self.extreme(stmt) {
+            return;
+        }
         self.flush(|pending| pending.reads || !pending.changing.is_empty());
         let end = self.length(*len);
         self.flush(|pending| pending.reads);
