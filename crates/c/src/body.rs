@@ -430,7 +430,7 @@ impl<'u, 'p> Body<'u, 'p> {
             self.is_declared(local);
             return self.declare(place, None);
         }
-        if self.twice(local, value) {
+        if self.half_reciprocal(local, value) {
             return self.declare(place, Some(local));
         }
         let made = self.value(local, value);

@@ -64,7 +64,7 @@ impl Body<'_, '_> {
 
     /// Of a variable that is twice another, the reciprocal is half the reciprocal of that: the derivative of a root is divided by
     /// twice the root, and mostly by the root, too. Whether nobody needs the variable itself then.
-    pub(super) fn twice(&mut self, local: Local, value: &Value) -> bool {
+    pub(super) fn half_reciprocal(&mut self, local: Local, value: &Value) -> bool {
         let Value::Real(RealOp::Add, args) = value else { return false };
         let [Operand::Local(half), Operand::Local(other)] = args.as_slice() else { return false };
         let known = self.declared.get(half.index()).copied().unwrap_or(false);
