@@ -8,9 +8,10 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed stays as it is")]
 
+use crate::known::is_same;
 use crate::walk::{Forward, Names};
 use rustc_hash::FxHashMap;
-use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
+use wengert_ir::op::{ArrayOp, Loop, Mode, Op, While};
 use wengert_ir::{Atom, Func, Program, Stmt, Var};
 
 /// See the module.
@@ -80,6 +81,7 @@ impl Forward for Ends {
                     }
                 }
             }
+            Op::While(parts) => self.rows_of_while(parts, &mut stmt.outs),
             _ => {}
         }
         None
@@ -120,21 +122,41 @@ impl Ends {
             .zip(&parts.inputs)
             .map(|(row, input)| (input.clone(), *row))
             .collect();
-        let mut kept: Vec<(Atom, Var)> = Vec::new();
         let results = parts.body.results.split_off(carried.min(parts.body.results.len()));
-        for (mut result, out) in results.into_iter().zip(outs.split_off(carried.min(outs.len()))) {
+        let given = outs.split_off(carried.min(outs.len()));
+        self.given_once(results, given, &rows, &mut parts.body.results, outs);
+    }
+
+    /// Adds those rows, with the arrays they make, that are given for the first time and are not rows of an input.
+    fn given_once(
+        &mut self,
+        results: Vec<Atom>,
+        outs: Vec<Var>,
+        rows: &[(Atom, Var)],
+        kept: &mut Vec<Atom>,
+        arrays: &mut Vec<Var>,
+    ) {
+        let first = kept.len();
+        for (mut result, out) in results.into_iter().zip(outs) {
             self.names.replace(&mut result);
             let same =
                 rows.iter().find(|(_, row)| result.var() == Some(*row)).map(|(input, _)| input.clone());
-            let twice = kept.iter().find(|(other, _)| *other == result).map(|(_, other)| Atom::Var(*other));
-            match same.or(twice) {
+            let twice = kept.iter().zip(arrays.iter()).skip(first).find(|(other, _)| is_same(other, &result));
+            match same.or(twice.map(|(_, array)| Atom::Var(*array))) {
                 Some(known) => self.names.set(out, known),
-                None => kept.push((result, out)),
+                None => {
+                    kept.push(result);
+                    arrays.push(out);
+                }
             }
         }
-        for (result, out) in kept {
-            parts.body.results.push(result);
-            outs.push(out);
-        }
+    }
+
+    /// The rows that a loop gives which goes on as long as a condition holds.
+    fn rows_of_while(&mut self, parts: &mut While, outs: &mut Vec<Var>) {
+        let carried = parts.init.len();
+        let results = parts.body.results.split_off(carried.min(parts.body.results.len()));
+        let rows = outs.split_off(carried.min(outs.len()));
+        self.given_once(results, rows, &[], &mut parts.body.results, outs);
     }
 }

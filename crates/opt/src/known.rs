@@ -202,7 +202,7 @@ fn agree(known: &Given, given: &Given) -> bool {
 }
 
 /// Whether two operands are the same, zeros with their signs.
-fn is_same(a: &Atom, b: &Atom) -> bool {
+pub(crate) fn is_same(a: &Atom, b: &Atom) -> bool {
     match (a, b) {
         (Atom::Real(x), Atom::Real(y)) => x.to_bits() == y.to_bits(),
         (a, b) => a == b,

@@ -318,3 +318,34 @@ fn fuse_turns_loops_around_whose_direction_nobody_can_tell() {
     "#]],
     );
 }
+
+#[test]
+fn rows_of_a_while_loop_are_given_once() {
+    let text = r"
+        func f(x: Real) -> (Real, []Real, []Real, []Real, []Real) {
+            y, us, ws, vs, zs, os = while v = x { c = v < 10.0 yield c } do u {
+                w = u * 1.5
+                yield w, u, w, u, 0.0, -0.0
+            }
+            return y, us, vs, zs, os
+        }
+        entry f = f";
+    check(
+        "ends",
+        text,
+        &expect![[r#"
+            func f(x: Real) -> (Real, []Real, []Real, []Real, []Real) {
+              y, us, ws, zs, os = while v = x {
+                c = v < 10.0
+                yield c
+              } do u {
+                w = u * 1.5
+                yield w, u, w, 0.0, -0.0
+              }
+              return y, us, us, zs, os
+            }
+
+            entry f = f
+        "#]],
+    );
+}
