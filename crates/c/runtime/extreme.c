@@ -5,7 +5,7 @@
  * looked at one by one. */
 typedef double wg_lanes __attribute__((vector_size(64)));
 typedef int64_t wg_places __attribute__((vector_size(64)));
-enum { WG_LANES = 8, WG_FEW = 64 };
+enum { WG_LANES = 8, WG_MANY = 64 };
 /* The best so far, and where it stands. */
 typedef struct {
     double best;
@@ -54,7 +54,7 @@ typedef struct {
     }                                                                                                                         \
     static inline WG_UNUSED wg_found name(const double *xs, word count, double best, word place) {                            \
         wg_found first = {best, place};                                                                                       \
-        if (count >= WG_FEW) return name##_of_many(xs, count, first);                                                         \
+        if (count >= WG_MANY) return name##_of_many(xs, count, first);                                                        \
         double odd = best - best;                                                                                             \
         for (word i = 0; i < count; i++) {                                                                                    \
             double x = xs[i];                                                                                                 \

@@ -2,7 +2,7 @@
 
 use super::{gives, real, text_of};
 use crate::Math;
-use wengert_ir::eval::Value;
+use wengert_ir::eval::{Items, Value};
 
 fn program(op: &str) -> String {
     let ty = if op.starts_with("arg") { "Int" } else { "Real" };
@@ -64,5 +64,10 @@ fn it_is_the_same_element_however_many_there_are() {
             }
         }
     }
+    // With the rest of the runtime around.
+    let text =
+        "func f(a: [][]Real) -> Real { b = matmul(a, a) c = b[0] y = maximum(c) return y } entry f = f";
+    let matrix = Value::array([2, 2], Items::Reals(vec![1.0, 2.0, 3.0, 4.0]));
+    gives(text, &[matrix], &[real(10.0)]);
     gives(&program("argmin"), &[Value::reals([2.0, 1.0, 1.0])], &[Value::Int(1)]);
 }

@@ -12,12 +12,12 @@ int main(void) {
     wg_run *r = wg_open((uint64_t)1 << 30, NULL);
     word before = 0;
     /* The system is not asked for an object of a hundred words. */
-    wg_free(r, wg_alloc(r, 100));
+    wg_free(r, wg_alloc(r, 100, WG_MEMORY));
     if (r->large || r->spare[0]) return 6;
     for (int round = 0; round < 3; round++) {
         for (word words = 1; words < WORDS; words++) {
             for (int k = 0; k < 2; k++) {
-                ref o = made[k][words] = wg_alloc(r, words);
+                ref o = made[k][words] = wg_alloc(r, words, WG_MEMORY);
                 if (words > 32 && (uintptr_t)(o + 2) % 64 != 0) return 1;
                 for (word i = 1; i < words; i++) o[i] = words * 1000 + k;
             }
@@ -34,9 +34,9 @@ int main(void) {
         }
         /* Lengths that differ a little share their memory: what an array of one had, one of the other gets. */
         for (word words = 40; words < 48; words++) {
-            ref o = wg_alloc(r, words);
+            ref o = wg_alloc(r, words, WG_MEMORY);
             wg_free(r, o);
-            ref other = wg_alloc(r, 87 - words);
+            ref other = wg_alloc(r, 87 - words, WG_MEMORY);
             if (o != other) return 4;
             wg_free(r, other);
         }
