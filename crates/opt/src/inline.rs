@@ -18,7 +18,7 @@ const SMALL: usize = 40;
 /// And one of at most so many to calls with constants, of which the body may know what to make.
 const KNOWN: usize = 160;
 /// No function grows beyond this by copies.
-const LARGE: usize = 20_000;
+const LARGE: usize = 2_000;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
