@@ -12,6 +12,7 @@ mod keep;
 mod lanes;
 mod once;
 mod real;
+mod steady;
 mod value;
 mod vector;
 mod zeros;

@@ -1,5 +1,6 @@
 //! Statements.
 
+use super::steady::Steady;
 use super::{Compiler, constant, flags, lanes, machine, vector};
 use crate::compiled::Math;
 use crate::loops::{Func, Kind, Local, Operand, Program, Runtime, Stmt, Sum, Value as Expr, Word};
@@ -23,6 +24,9 @@ pub(super) struct Body<'c, 'a, 'f> {
     pub(super) func: &'f Func,
     pub(super) builder: FunctionBuilder<'f>,
     variables: Vec<Variable>,
+    /// Where the values of variables are known; and what they are.
+    steady: Steady,
+    values: FxHashMap<Local, Value>,
     pub(super) state: Value,
     /// The loops that are run in vectors.
     plans: FxHashMap<*const Stmt, vector::Plan<'f>>,
@@ -51,8 +55,10 @@ pub(super) fn build<'f>(
     let state = *state;
     let program = compiler.program;
     let plans = vector::plans(func, compiler.math == Math::Fast);
+    let (steady, values) = (Steady::of(func), FxHashMap::default());
+    let (stopped, done) = (None, false);
     let mut body =
-        Body { compiler, program, func, builder, variables, state, plans, stopped: None, done: false };
+        Body { compiler, program, func, builder, variables, steady, values, state, plans, stopped, done };
     for (param, value) in func.params.iter().zip(params) {
         body.assign(*param, *value);
     }
@@ -113,12 +119,20 @@ impl Body<'_, '_, '_> {
     }
 
     pub(super) fn assign(&mut self, local: Local, value: Value) {
+        if self.steady.once(local) {
+            self.values.insert(local, value);
+            return;
+        }
+        self.values.remove(&local);
         if let Some(variable) = self.variables.get(local.0 as usize) {
             self.builder.def_var(*variable, value);
         }
     }
 
     pub(super) fn read(&mut self, local: Local) -> Value {
+        if let Some(value) = self.values.get(&local) {
+            return *value;
+        }
         match self.variables.get(local.0 as usize) {
             Some(variable) => self.builder.use_var(*variable),
             None => self.builder.ins().iconst(types::I64, 0),
@@ -146,8 +160,21 @@ impl Body<'_, '_, '_> {
                     return;
                 }
                 self.stmt(stmt);
+                self.settle(stmt);
             }
         });
+    }
+
+    /// Remembers the values of variables that do not change any more.
+    fn settle(&mut self, stmt: &Stmt) {
+        for i in 0..self.steady.after(stmt).len() {
+            if !self.is_done()
+                && let Some(local) = self.steady.after(stmt).get(i).copied()
+            {
+                let value = self.read(local);
+                self.values.insert(local, value);
+            }
+        }
     }
 
     fn stmt(&mut self, stmt: &Stmt) {

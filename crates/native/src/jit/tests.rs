@@ -399,3 +399,27 @@ fn what_runs_once_in_a_large_program_is_made_with_less_care() {
     // A small program has all the care.
     assert_eq!(once(&text.replace(&many, "a800 = a0 * x ")), [""; 0]);
 }
+
+#[test]
+fn code_grows_with_the_program_however_long_variables_live() {
+    use std::fmt::Write as _;
+    // Sums of loops, and numbers from branches, that are used at the end.
+    let lines = |count: usize| {
+        let mut text = "func f(xs: []Real, n: Int, c: Bool) -> Real {".to_owned();
+        for k in 0..count {
+            let _ = write!(
+                text,
+                " s{k} = for i < n, s = 0.0, x in xs {{ y = x * {k}.5 t = s + y yield t }} \
+                  b{k} = if c {{ t = s{k} * 2.0 yield t }} else {{ yield 1.5 }}"
+            );
+        }
+        let _ = write!(text, " r0 = 0.0 + 0.0");
+        for k in 0..count {
+            let _ = write!(text, " q{k} = r{k} + s{k} r{} = q{k} + b{k}", k + 1);
+        }
+        let _ = write!(text, " return r{count} }} entry f = f");
+        crate::clif(&program(&text)).expect("it can be compiled").lines().count()
+    };
+    let (some, twice) = (lines(20), lines(40));
+    assert!(twice < some * 21 / 10, "{some} lines, and {twice} for twice as much");
+}

@@ -517,5 +517,6 @@ fn parts_of_a_tuple_get_the_names_of_the_function_that_takes_it_apart() {
         }
 
         entry main = main
-    "#]].assert_eq(&wengert_ir::print(&program));
+    "#]]
+    .assert_eq(&wengert_ir::print(&program));
 }
