@@ -1,23 +1,76 @@
-//! The value of an expression, which every engine must give alike.
+//! Expressions that every engine must evaluate alike: what the suites of the language are made of.
 
-use crate::text::unsigned;
+use crate::command::{Ran, wengert_in};
+use crate::project;
+use crate::text::{close, unsigned};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
 use wengert_driver::scope::Scope;
 use wengert_driver::{Engine, Options, Session, show};
 
-/// What the interpreter prints for an expression, or its messages. Panics if machine code gives something else; in reverse mode it may
-/// add in another order.
+/// The C compiler is slow: one of so many texts is for it.
+const C_IN_TURN: u64 = 32;
+
+/// The engines besides the interpreter, and whether in strict mode.
+fn ways(text: &impl Hash) -> Vec<(Engine, bool)> {
+    let mut ways = vec![(Engine::Ir, true), (Engine::Native, true), (Engine::Native, false)];
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    let number = hasher.finish();
+    if number.is_multiple_of(C_IN_TURN) && Engine::C.require().is_ok() {
+        ways.push((Engine::C, (number / C_IN_TURN).is_multiple_of(2)));
+    }
+    ways
+}
+
+/// How far numbers may differ: in strict mode reverse mode may add in another order where the same is computed twice.
+fn tolerance(strict: bool) -> f64 {
+    if strict { 1e-12 } else { 1e-9 }
+}
+
+/// What the interpreter prints for an expression, or its messages. Panics if another engine gives something else.
 pub fn eval(session: &mut Session, scope: &Scope, text: &str) -> String {
-    let mut by = |engine: Engine| {
-        let options = Options { engine, strict: true, ..Options::default() };
+    let mut by = |engine: Engine, strict: bool| {
+        let options = Options { engine, strict, ..Options::default() };
         match session.eval_in(scope, "test.wg", text, &options) {
             Ok(evaluated) => show(&evaluated.value),
             Err(diagnostics) => diagnostics.iter().map(|d| format!("{}: {}\n", d.code, d.message)).collect(),
         }
     };
-    let (expected, found) = (by(Engine::Interp), by(Engine::Native));
-    assert!(
-        crate::text::close(&unsigned(&expected), &unsigned(&found), 1e-12),
-        "{text}\nthe interpreter gives {expected}, machine code {found}"
-    );
+    let expected = by(Engine::Interp, true);
+    for (engine, strict) in ways(&text) {
+        let found = by(engine, strict);
+        let name = engine.name();
+        assert!(
+            close(&unsigned(&expected), &unsigned(&found), tolerance(strict)),
+            "{text}\nthe interpreter gives {expected}, {name} (strict: {strict}) {found}"
+        );
+    }
     expected
+}
+
+/// What `wengert eval` does with these arguments; an error if some engine does something else.
+pub fn command(arguments: &[&str]) -> Result<Ran, String> {
+    command_in(project::root(), arguments)
+}
+
+/// The same in a folder.
+pub fn command_in(folder: &Path, arguments: &[&str]) -> Result<Ran, String> {
+    let by = |engine: Engine, strict: bool| {
+        let strict = if strict { &["--strict"][..] } else { &[] };
+        wengert_in(folder, &[&["eval", "--engine", engine.name()], strict, arguments].concat(), "")
+    };
+    let expected = by(Engine::Interp, true);
+    let mut ways = ways(&arguments);
+    // Each is a process of its own: one of the two that are most alike will do.
+    ways.remove(arguments.concat().len() % 2);
+    for (engine, strict) in ways {
+        let found = by(engine, strict);
+        let [a, b] = [&expected, &found].map(|ran| unsigned(&ran.transcript()));
+        if !close(&a, &b, tolerance(strict)) {
+            let name = engine.name();
+            return Err(format!("{arguments:?}\nthe interpreter gives\n{a}\n{name} (strict: {strict})\n{b}"));
+        }
+    }
+    Ok(expected)
 }

@@ -4,7 +4,7 @@
 //! Text must agree exactly, reals to eight digits.
 
 use std::path::Path;
-use wengert_tests::command::wengert;
+use wengert_tests::everywhere;
 use wengert_tests::project;
 
 const DEFINITIONS: &str = include_str!("audit_programs/definitions.wg");
@@ -317,14 +317,10 @@ fn programs_have_the_values_computed_elsewhere() {
 }
 
 fn check(programs: &[(&str, &str)], file: &Path) -> Vec<String> {
-    let differs = |(expression, expected): &(&str, &str)| match wengert(&[
-        "eval",
-        expression,
-        "--file",
-        &file.to_string_lossy(),
-    ])
-    .value()
-    {
+    let printed = |expression: &str| {
+        everywhere::command(&[expression, "--file", &file.to_string_lossy()]).and_then(|ran| ran.value())
+    };
+    let differs = |(expression, expected): &(&str, &str)| match printed(expression) {
         Ok(printed) if agrees(&printed, expected) => None,
         Ok(printed) => Some(format!("{expression}\n  expected {expected}\n  printed  {printed}")),
         Err(message) => Some(format!("{expression}\n{message}")),

@@ -5,7 +5,7 @@ use std::path::Path;
 use wengert_tests::book::{Block, Case, LANGUAGES, Page, console_cases, eval_cases, pages};
 use wengert_tests::command::{shell_in, wengert_in};
 use wengert_tests::expected::{blessing, difference};
-use wengert_tests::{parallel, project};
+use wengert_tests::{everywhere, parallel, project};
 
 #[test]
 fn every_block_has_a_known_language() {
@@ -112,7 +112,7 @@ fn eval(folder: &Path, case: &Case) -> Result<String, String> {
     if case.expected.is_empty() && !blessing() {
         return Err("there is no line `-- > …` after the expression".into());
     }
-    wengert_in(folder, &["eval", &case.source, "--file", "page.wg"], "").value()
+    everywhere::command_in(folder, &[&case.source, "--file", "page.wg"])?.value()
 }
 
 fn check_definitions(folder: &Path, definitions: &str) -> Result<(), String> {

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 use wengert_driver::scope::Scope;
-use wengert_driver::{Evaluated, Options, Session, show};
+use wengert_driver::{Engine, Evaluated, Options, Session, show};
 use wengert_tests::promise::{self, DEFINITIONS};
 
 fn run(text: &str, options: &Options) -> Result<Evaluated, String> {
@@ -16,14 +16,19 @@ fn run(text: &str, options: &Options) -> Result<Evaluated, String> {
     evaluated.map_err(|errors| errors.iter().map(|d| format!("{}: {}\n", d.code, d.message)).collect())
 }
 
-/// The value within so many bytes.
+/// The value within so many bytes, which machine code gives too.
 #[track_caller]
 fn within(bytes: u64, text: &str) -> String {
-    let options = Options { max_memory: Some(bytes), ..Options::default() };
-    match run(text, &options) {
-        Ok(evaluated) => show(&evaluated.value),
-        Err(error) => panic!("{text}: {error}"),
-    }
+    let by = |engine| {
+        let options = Options { engine, strict: true, max_memory: Some(bytes), ..Options::default() };
+        match run(text, &options) {
+            Ok(evaluated) => show(&evaluated.value),
+            Err(error) => panic!("{text}: {error}"),
+        }
+    };
+    let expected = by(Engine::Interp);
+    assert_eq!(by(Engine::Native), expected, "{text}");
+    expected
 }
 
 const MB: u64 = 1_000_000;

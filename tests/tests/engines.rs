@@ -99,3 +99,100 @@ fn programs_that_fail_fail_in_the_same_words_at_the_same_place() {
         }
     });
 }
+
+/// How a suite of tests sees to it that all engines are put to it.
+enum How {
+    /// It asks `everywhere`, or names the engines itself.
+    Itself,
+    /// Another test puts its programs to the engines.
+    By(&'static str),
+    /// There is nothing to put to an engine.
+    Nothing(&'static str),
+}
+
+/// All suites, by file or folder.
+const SUITES: &[(&str, How)] = &[
+    ("tests/tests/agreement", How::Nothing("the calculi are judged by the interpreter")),
+    ("tests/tests/audit.rs", How::Itself),
+    ("tests/tests/book.rs", How::Itself),
+    ("tests/tests/calculi.rs", How::Nothing("calculi")),
+    ("tests/tests/calculi_chapter.rs", How::Nothing("calculi")),
+    ("tests/tests/calculi_delta.rs", How::Nothing("calculi")),
+    ("tests/tests/calculi_hostile.rs", How::Nothing("calculi")),
+    ("tests/tests/calculi_negation.rs", How::Nothing("calculi")),
+    ("tests/tests/calculi_perturbative.rs", How::Nothing("calculi")),
+    ("tests/tests/calculi_pullback.rs", How::Nothing("calculi")),
+    ("tests/tests/contract", How::Itself),
+    ("tests/tests/deep.rs", How::Itself),
+    ("tests/tests/derivatives.rs", How::Itself),
+    ("tests/tests/differential.rs", How::Itself),
+    ("tests/tests/engine.rs", How::Itself),
+    ("tests/tests/engine_c.rs", How::Itself),
+    ("tests/tests/engine_cache.rs", How::Itself),
+    ("tests/tests/engine_derivatives.rs", How::Itself),
+    ("tests/tests/engine_passes.rs", How::Nothing("programs of the IR, by its evaluator")),
+    ("tests/tests/engines.rs", How::Itself),
+    ("tests/tests/examples.rs", How::By("examples_give_the_same")),
+    ("tests/tests/found.rs", How::Itself),
+    ("tests/tests/functionals.rs", How::Itself),
+    ("tests/tests/fuzz.rs", How::Nothing("texts that are no programs, mostly")),
+    ("tests/tests/generated.rs", How::By("every_engine_gives_the_same")),
+    ("tests/tests/goldens.rs", How::By("programs_that_fail_fail_in_the_same_words_at_the_same_place")),
+    ("tests/tests/gradbench.rs", How::Itself),
+    ("tests/tests/growth.rs", How::Nothing("calculi")),
+    ("tests/tests/kernels.rs", How::Itself),
+    ("tests/tests/limits.rs", How::Itself),
+    ("tests/tests/pages.rs", How::Nothing("generated pages")),
+    ("tests/tests/strict.rs", How::Itself),
+    ("tests/tests/threads.rs", How::Itself),
+    ("tests/tests/tidy.rs", How::Nothing("the files of the project")),
+    ("crates/ad/tests", How::Nothing("programs of the IR, by its evaluator")),
+    ("crates/cli/tests", How::Itself),
+    ("crates/core/tests", How::Nothing("the text form of the core")),
+    ("crates/driver/tests", How::Itself),
+    ("crates/gen/tests", How::Nothing("the generator")),
+    ("crates/interp/tests", How::Nothing("programs in the core's text form, which no engine is given")),
+    ("crates/prim/tests", How::Nothing("rules, with no evaluator")),
+    ("crates/syntax/tests", How::Nothing("syntax")),
+    ("crates/vmath/tests", How::Nothing("vector math")),
+];
+
+/// The suites that there are: files and folders of tests.
+fn suites() -> Vec<PathBuf> {
+    let root = project::root();
+    let entries = |folder: &Path| -> Vec<PathBuf> {
+        let found = std::fs::read_dir(folder).map(|entries| entries.flatten().map(|entry| entry.path()));
+        found.map(Iterator::collect).unwrap_or_default()
+    };
+    let own = entries(&root.join("tests/tests"));
+    let own = own.into_iter().filter(|path| path.extension().is_some() || path.join("main.rs").is_file());
+    let crates = entries(&root.join("crates")).into_iter().map(|path| path.join("tests"));
+    own.chain(crates.filter(|path| path.is_dir())).collect()
+}
+
+#[test]
+fn every_suite_is_put_to_every_engine_or_says_why_not() {
+    let mut wrong = Vec::new();
+    let texts = |path: &Path| -> String {
+        let files =
+            if path.is_dir() { project::files(&project::relative(path), "rs") } else { vec![path.into()] };
+        files.iter().map(|file| std::fs::read_to_string(file).expect("tests can be read")).collect()
+    };
+    let all: String = suites().iter().map(|path| texts(path)).collect();
+    for path in suites() {
+        let name = project::relative(&path);
+        let words = ["everywhere", "Engine::", "--engine", "wengert_engine"];
+        let fine = match SUITES.iter().find(|(known, _)| *known == name).map(|(_, how)| how) {
+            Some(How::Itself) => words.iter().any(|word| texts(&path).contains(word)),
+            Some(How::By(test)) => all.contains(&format!("fn {test}()")),
+            Some(How::Nothing(why)) => !why.is_empty(),
+            None => false,
+        };
+        if !fine {
+            wrong.push(name);
+        }
+    }
+    assert!(wrong.is_empty(), "not put to every engine: {wrong:?}");
+    let gone = SUITES.iter().filter(|(name, _)| !project::root().join(name).exists());
+    assert_eq!(gone.count(), 0, "the list names suites that there are");
+}

@@ -144,6 +144,9 @@ impl Target {
 
     /// Machine code of a program whose derivatives are made.
     fn make(&self, unit: Unit, limits: Limits) -> Result<Native, Diagnostic> {
+        if !matches!(self.maker, Maker::Reference) && wengert_engine::is_huge(&unit) {
+            return Err(huge());
+        }
         match self.maker {
             Maker::Jit => return wengert_engine::native(unit, self.manner, limits).map_err(diagnostic),
             Maker::Reference => return Ok(wengert_engine::reference(unit, limits)),
@@ -284,10 +287,20 @@ fn ragged() -> Diagnostic {
     Fault::Ragged { first: (0, String::new()), second: (1, String::new()) }.diagnostic(Span::NOWHERE)
 }
 
-/// Whether a failure of machine code says nothing about the program: that can only be made while running, or has arrays of
+/// The failure of a program that is too large for machine code.
+fn huge() -> Diagnostic {
+    errors::internal(Span::NOWHERE, wengert_engine::HUGE)
+}
+
+/// Whether there is no machine code since the program is too large.
+fn is_huge(error: &Diagnostic) -> bool {
+    error.code == huge().code && error.message == huge().message
+}
+
+/// Whether a failure of machine code says nothing about the program: that can only be made while running, is too large, or has arrays of
 /// different sizes in the elements of an array, where the IR has one array. Then the interpreter runs it.
 pub(crate) fn is_for_interpreter(error: &Diagnostic) -> bool {
-    error.message == wengert_engine::BEYOND || error.code == ragged().code
+    error.message == wengert_engine::BEYOND || is_huge(error) || error.code == ragged().code
 }
 
 impl<'a> Form<'a> {

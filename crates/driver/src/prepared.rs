@@ -99,7 +99,10 @@ impl Session {
             Some(target) => {
                 let entry = (def.name, type_args.as_slice());
                 let make = || Machine::new(&target, &program, entry, params.len(), &library, own);
-                Some(Watch::new(options).compiling(make).map_err(one)?)
+                match Watch::new(options).compiling(make) {
+                    Err(error) if native::is_for_interpreter(&error) => None,
+                    made => Some(made.map_err(one)?),
+                }
             }
         };
         Ok(Prepared { program, def, type_args, params, result, interp, machine })

@@ -90,6 +90,18 @@ pub fn differentiate(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
     Ok(unit)
 }
 
+/// Whether a program is so large that making machine code of it takes more time and memory than running it by other means.
+pub fn is_huge(unit: &Unit) -> bool {
+    let sizes = unit.program.funcs.iter().map(|(_, func)| func.body.size());
+    sizes.sum::<usize>() > MOST_STATEMENTS
+}
+
+/// Of a program with so many statements machine code takes about half a gigabyte while it is made.
+const MOST_STATEMENTS: usize = 60_000;
+
+/// The message of the failure of programs that are [too large](is_huge).
+pub const HUGE: &str = "a program that is too large for machine code";
+
 /// Whether every run of the program ends where it needs a derivative that cannot be made beforehand.
 pub fn always_beyond(unit: &Unit) -> bool {
     let mut seen = vec![unit.entry.func];

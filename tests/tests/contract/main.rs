@@ -8,8 +8,8 @@ mod derivatives;
 mod language;
 
 use std::path::PathBuf;
-use wengert_tests::command::{Ran, wengert};
-use wengert_tests::{parallel, project};
+use wengert_tests::command::Ran;
+use wengert_tests::{everywhere, parallel, project};
 
 /// Every expression prints exactly this.
 pub(crate) fn prints(cases: &[(&str, &str)]) {
@@ -74,11 +74,13 @@ pub(crate) fn definitions_file(definitions: &str) -> Option<PathBuf> {
     Some(file)
 }
 
+/// What an expression gives; all engines give the same.
 pub(crate) fn eval(expression: &str, file: Option<&PathBuf>) -> Ran {
-    match file {
-        Some(file) => wengert(&["eval", expression, "--file", &file.to_string_lossy()]),
-        None => wengert(&["eval", expression]),
-    }
+    let ran = match file {
+        Some(file) => everywhere::command(&[expression, "--file", &file.to_string_lossy()]),
+        None => everywhere::command(&[expression]),
+    };
+    ran.unwrap_or_else(|stderr| Ran { status: -1, stdout: String::new(), stderr })
 }
 
 /// Whether two texts are the same up to rounding of the numbers in them.
