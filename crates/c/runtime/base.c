@@ -98,15 +98,16 @@ static inline WG_UNUSED void wg_check_stop(wg_run *r) {
     if (WG_RARELY(*r->stop)) WG_FAIL(WG_STOPPED, 0);
 }
 
-/* Recursion has come to the limit: it is deep, and goes on, or fails at that place of the source, at the end of the stack. */
-static __attribute__((cold, noinline, unused)) void wg_deepen(wg_run *r, char *frame, word site) {
-    if (frame < r->stack_end) WG_FAIL(site, 0);
+/* Recursion has come to the limit: it is deep, and goes on, or fails at that place of the source, at the end of the stack. It takes
+ * little, so that functions that call themselves are small enough for the compiler to put some calls into each other. */
+static __attribute__((cold, noinline, unused)) void wg_deepen(wg_run *r, word site) {
+    if ((char *)__builtin_frame_address(0) < r->stack_end) WG_FAIL(site, 0);
     r->stack_limit = r->stack_end;
 }
 
 static inline __attribute__((always_inline, unused)) void wg_check_stack(wg_run *r, word site) {
     char *frame = __builtin_frame_address(0);
-    if (WG_RARELY(frame < r->stack_limit)) wg_deepen(r, frame, site);
+    if (WG_RARELY(frame < r->stack_limit)) wg_deepen(r, site);
     wg_check_stop(r);
 }
 
