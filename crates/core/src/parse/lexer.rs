@@ -9,6 +9,7 @@ use crate::type_text::is_identifier_char;
 use std::fmt;
 use std::sync::Arc;
 use wengert_base::Name;
+use wengert_base::scan::Scan;
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,11 +105,11 @@ pub(crate) fn is_keyword(text: &str) -> bool {
 
 /// All tokens of `text`, and [`Token::End`].
 pub(super) fn lex(text: &str) -> Result<Vec<Lexed>, ParseError> {
-    let mut lexer = Lexer { rest: text, line: 1, column: 1 };
+    let mut lexer = Lexer { scan: Scan::new(text) };
     let mut tokens = Vec::new();
     loop {
-        lexer.skip_blank();
-        let (line, column) = (lexer.line, lexer.column);
+        lexer.scan.skip_blank();
+        let (line, column) = (lexer.scan.line, lexer.scan.column);
         let token = lexer.token().map_err(|message| ParseError { line, column, message })?;
         let done = token == Token::End;
         tokens.push(Lexed { token, line, column });
@@ -118,98 +119,50 @@ pub(super) fn lex(text: &str) -> Result<Vec<Lexed>, ParseError> {
     }
 }
 
-/// The text still to be read.
+/// Reads tokens.
 struct Lexer<'a> {
-    rest: &'a str,
-    line: u32,
-    column: u32,
+    scan: Scan<'a>,
 }
 
-impl<'a> Lexer<'a> {
-    /// The next character.
-    fn peek(&self) -> Option<char> {
-        self.rest.chars().next()
-    }
-
-    /// Reads a character.
-    fn bump(&mut self) -> Option<char> {
-        let c = self.peek()?;
-        self.rest = self.rest.get(c.len_utf8()..).unwrap_or("");
-        if c == '\n' {
-            self.line += 1;
-            self.column = 1;
-        } else {
-            self.column += 1;
-        }
-        Some(c)
-    }
-
-    /// Reads characters as long as `wanted` holds.
-    fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
-        let start = self.rest;
-        while self.peek().is_some_and(&wanted) {
-            self.bump();
-        }
-        start.get(..start.len() - self.rest.len()).unwrap_or("")
-    }
-
-    /// Skips white space and comments.
-    fn skip_blank(&mut self) {
-        loop {
-            self.take_while(char::is_whitespace);
-            if !self.rest.starts_with("--") {
-                return;
-            }
-            self.take_while(|c| c != '\n');
-        }
-    }
-
+impl Lexer<'_> {
     /// Reads a token.
     fn token(&mut self) -> Result<Token, String> {
-        let Some(first) = self.peek() else { return Ok(Token::End) };
-        let mut after = self.rest.chars().skip(1);
-        let second = after.next();
+        let Some(first) = self.scan.peek() else { return Ok(Token::End) };
+        let second = self.scan.second();
         if first.is_alphabetic() || (first == '_' && second.is_some_and(is_identifier_char)) {
             return self.identifier();
         }
         if first.is_ascii_digit() || (first == '-' && second.is_some_and(|c| c.is_ascii_digit())) {
             return self.number();
         }
-        if self.rest.starts_with("-Infinity") {
-            self.take_while(|c| c != 'I');
-            self.take_while(is_identifier_char);
+        if self.scan.rest().starts_with("-Infinity") {
+            self.scan.take_while(|c| c != 'I');
+            self.scan.take_while(is_identifier_char);
             return Ok(Token::Real(f64::NEG_INFINITY));
         }
         match first {
             '`' => {
-                let name = Name::new(&self.quoted('`')?);
+                let name = Name::new(&self.scan.quoted('`')?);
                 Ok(self.local(name)?.unwrap_or(Token::Quoted(name)))
             }
-            '"' => Ok(Token::String(self.quoted('"')?.into())),
+            '"' => Ok(Token::String(self.scan.quoted('"')?.into())),
             '#' => {
-                self.bump();
-                let word = self.take_while(is_identifier_char);
+                self.scan.bump();
+                let word = self.scan.take_while(is_identifier_char);
                 let text =
-                    if word.is_empty() { self.take_while(|c| OPERATOR_CHARS.contains(c)) } else { word };
+                    if word.is_empty() { self.scan.take_while(|c| OPERATOR_CHARS.contains(c)) } else { word };
                 Ok(Token::Hash(Name::new(text)))
             }
-            _ => {
-                let symbol = SYMBOLS.iter().find(|symbol| self.rest.starts_with(**symbol));
-                let symbol = symbol.ok_or_else(|| format!("unexpected character `{first}`"))?;
-                symbol.chars().for_each(|_| {
-                    self.bump();
-                });
-                Ok(Token::Symbol(symbol))
-            }
+            _ => self.scan.symbol(SYMBOLS.iter().copied()).map(Token::Symbol),
         }
     }
 
     /// `main.f`, `x%3`, or a keyword.
     fn identifier(&mut self) -> Result<Token, String> {
-        let start = self.rest;
-        self.take_while(is_identifier_char);
+        let start = self.scan.rest();
+        self.scan.take_while(is_identifier_char);
         // A point belongs to the identifier if another one follows it directly.
-        while let Some(after) = self.rest.strip_prefix('.') {
+        while let Some(after) = self.scan.rest().strip_prefix('.') {
             let mut chars = after.chars();
             let starts_part = match chars.next() {
                 Some('_') => chars.next().is_some_and(is_identifier_char),
@@ -219,10 +172,10 @@ impl<'a> Lexer<'a> {
             if !starts_part {
                 break;
             }
-            self.bump();
-            self.take_while(is_identifier_char);
+            self.scan.bump();
+            self.scan.take_while(is_identifier_char);
         }
-        let text = start.get(..start.len() - self.rest.len()).unwrap_or("");
+        let text = self.scan.since(start);
         if let Some(local) = self.local(Name::new(text))? {
             return Ok(local);
         }
@@ -234,74 +187,21 @@ impl<'a> Lexer<'a> {
 
     /// The rest of a local variable: `%` and its number.
     fn local(&mut self, name: Name) -> Result<Option<Token>, String> {
-        if self.peek() != Some('%') {
+        if self.scan.peek() != Some('%') {
             return Ok(None);
         }
-        self.bump();
-        let digits = self.take_while(|c| c.is_ascii_digit());
+        self.scan.bump();
+        let digits = self.scan.take_while(|c| c.is_ascii_digit());
         let id = digits.parse().map_err(|_| format!("`{name}%` needs a number below 2^32"))?;
         Ok(Some(Token::Local(name, id)))
     }
 
-    /// `-3`, `1.5e-3`
     fn number(&mut self) -> Result<Token, String> {
-        let start = self.rest;
-        if self.peek() == Some('-') {
-            self.bump();
-        }
-        self.take_while(|c| c.is_ascii_digit());
-        let mut after_point = self.rest.chars().skip(1);
-        let mut real = false;
-        if self.peek() == Some('.') && after_point.next().is_some_and(|c| c.is_ascii_digit()) {
-            real = true;
-            self.bump();
-            self.take_while(|c| c.is_ascii_digit());
-        }
-        if self.peek() == Some('e') {
-            real = true;
-            self.bump();
-            self.take_while(|c| c == '-');
-            self.take_while(|c| c.is_ascii_digit());
-        }
-        let text = start.get(..start.len() - self.rest.len()).unwrap_or("");
+        let (text, real) = self.scan.number();
         let bad = || format!("`{text}` is not a number");
         if real {
             return text.parse().map(Token::Real).map_err(|_| bad());
         }
         text.parse().map(Token::Int).or_else(|_| text.parse().map(Token::Large)).map_err(|_| bad())
-    }
-
-    /// Text between two `quote`s, escapes resolved.
-    fn quoted(&mut self, quote: char) -> Result<String, String> {
-        self.bump();
-        let mut text = String::new();
-        loop {
-            match self.bump() {
-                Some(c) if c == quote => return Ok(text),
-                Some('\\') => text.push(self.escape()?),
-                Some(c) => text.push(c),
-                None => return Err(format!("`{quote}` is never closed")),
-            }
-        }
-    }
-
-    /// What stands after a backslash.
-    fn escape(&mut self) -> Result<char, String> {
-        match self.bump() {
-            Some('n') => Ok('\n'),
-            Some('t') => Ok('\t'),
-            Some(c @ ('\\' | '"' | '`')) => Ok(c),
-            Some('u') => {
-                let rest = self.rest.strip_prefix('{').unwrap_or("");
-                let digits = rest.split('}').next().unwrap_or("");
-                let code = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32);
-                let c = code.ok_or("`\\u{…}` needs the hexadecimal number of a character")?;
-                self.take_while(|c| c != '}');
-                self.bump();
-                Ok(c)
-            }
-            Some(c) => Err(format!("unknown escape `\\{c}`")),
-            None => Err("the text ends in an escape".into()),
-        }
     }
 }

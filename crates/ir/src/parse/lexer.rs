@@ -5,6 +5,7 @@ use super::ParseError;
 use crate::words::{INFIX, is_name_char};
 use std::fmt;
 use std::sync::Arc;
+use wengert_base::scan::Scan;
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,11 +51,11 @@ const SYMBOLS: &[&str] = &["->", "+=", "::", "(", ")", "[", "]", "{", "}", ",", 
 
 /// All tokens of `text`, and [`Token::End`].
 pub(super) fn lex(text: &str) -> Result<Vec<Lexed>, ParseError> {
-    let mut lexer = Lexer { rest: text, line: 1, column: 1 };
+    let mut lexer = Lexer { scan: Scan::new(text) };
     let mut tokens = Vec::new();
     loop {
-        lexer.skip_blank();
-        let (line, column) = (lexer.line, lexer.column);
+        lexer.scan.skip_blank();
+        let (line, column) = (lexer.scan.line, lexer.scan.column);
         let token = lexer.token().map_err(|message| ParseError { line, column, message })?;
         let done = token == Token::End;
         tokens.push(Lexed { token, line, column });
@@ -64,140 +65,45 @@ pub(super) fn lex(text: &str) -> Result<Vec<Lexed>, ParseError> {
     }
 }
 
-/// The text still to be read.
+/// Reads tokens.
 struct Lexer<'a> {
-    rest: &'a str,
-    line: u32,
-    column: u32,
+    scan: Scan<'a>,
 }
 
-impl<'a> Lexer<'a> {
-    fn peek(&self) -> Option<char> {
-        self.rest.chars().next()
-    }
-
-    fn bump(&mut self) -> Option<char> {
-        let c = self.peek()?;
-        self.rest = self.rest.get(c.len_utf8()..).unwrap_or("");
-        if c == '\n' {
-            self.line += 1;
-            self.column = 1;
-        } else {
-            self.column += 1;
-        }
-        Some(c)
-    }
-
-    fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
-        let start = self.rest;
-        while self.peek().is_some_and(&wanted) {
-            self.bump();
-        }
-        self.since(start)
-    }
-
-    /// What was read since `start` was the rest.
-    fn since(&self, start: &'a str) -> &'a str {
-        start.get(..start.len() - self.rest.len()).unwrap_or("")
-    }
-
-    fn skip_blank(&mut self) {
-        loop {
-            self.take_while(char::is_whitespace);
-            if !self.rest.starts_with("--") {
-                return;
-            }
-            self.take_while(|c| c != '\n');
-        }
-    }
-
+impl Lexer<'_> {
     fn token(&mut self) -> Result<Token, String> {
-        let Some(first) = self.peek() else { return Ok(Token::End) };
-        let second = self.rest.chars().nth(1);
+        let Some(first) = self.scan.peek() else { return Ok(Token::End) };
+        let second = self.scan.second();
         if first.is_ascii_digit() || (first == '-' && second.is_some_and(|c| c.is_ascii_digit())) {
             return self.number();
         }
-        if let Some(rest) = self.rest.strip_prefix("-Infinity")
+        if let Some(rest) = self.scan.rest().strip_prefix("-Infinity")
             && !rest.starts_with(is_name_char)
         {
-            self.bump();
-            self.take_while(is_name_char);
+            self.scan.bump();
+            self.scan.take_while(is_name_char);
             return Ok(Token::Real(f64::NEG_INFINITY));
         }
         if first.is_alphabetic() || first == '_' {
-            return Ok(Token::Word(self.take_while(is_name_char).to_owned()));
+            return Ok(Token::Word(self.scan.take_while(is_name_char).to_owned()));
         }
         match first {
-            '`' => self.quoted('`').map(Token::Quoted),
-            '"' => self.quoted('"').map(|text| Token::Text(text.into())),
+            '`' => self.scan.quoted('`').map(Token::Quoted),
+            '"' => self.scan.quoted('"').map(|text| Token::Text(text.into())),
             _ => {
                 let infix = INFIX.iter().map(|(symbol, _)| *symbol);
-                let mut all = SYMBOLS.iter().copied().chain(infix).chain(["="]);
-                let symbol = all.find(|symbol| self.rest.starts_with(*symbol));
-                let symbol = symbol.ok_or_else(|| format!("unexpected character `{first}`"))?;
-                for _ in symbol.chars() {
-                    self.bump();
-                }
-                Ok(Token::Symbol(symbol))
+                let all = SYMBOLS.iter().copied().chain(infix).chain(["="]);
+                self.scan.symbol(all).map(Token::Symbol)
             }
         }
     }
 
     fn number(&mut self) -> Result<Token, String> {
-        let start = self.rest;
-        if self.peek() == Some('-') {
-            self.bump();
-        }
-        self.take_while(|c| c.is_ascii_digit());
-        let mut real = false;
-        if self.peek() == Some('.') && self.rest.chars().nth(1).is_some_and(|c| c.is_ascii_digit()) {
-            real = true;
-            self.bump();
-            self.take_while(|c| c.is_ascii_digit());
-        }
-        if self.peek() == Some('e') {
-            real = true;
-            self.bump();
-            self.take_while(|c| c == '-');
-            self.take_while(|c| c.is_ascii_digit());
-        }
-        let text = self.since(start);
+        let (text, real) = self.scan.number();
         let bad = || format!("`{text}` is not a number");
         if real {
             return text.parse().map(Token::Real).map_err(|_| bad());
         }
         text.parse().map(Token::Int).map_err(|_| bad())
-    }
-
-    /// Text between two `quote`s, escapes resolved.
-    fn quoted(&mut self, quote: char) -> Result<String, String> {
-        self.bump();
-        let mut text = String::new();
-        loop {
-            match self.bump() {
-                Some(c) if c == quote => return Ok(text),
-                Some('\\') => text.push(self.escape()?),
-                Some(c) => text.push(c),
-                None => return Err(format!("`{quote}` is never closed")),
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Result<char, String> {
-        match self.bump() {
-            Some('n') => Ok('\n'),
-            Some('t') => Ok('\t'),
-            Some(c @ ('\\' | '"' | '`')) => Ok(c),
-            Some('u') => {
-                let digits = self.rest.strip_prefix('{').unwrap_or("").split('}').next().unwrap_or("");
-                let code = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32);
-                let c = code.ok_or("`\\u{…}` needs the hexadecimal number of a character")?;
-                self.take_while(|c| c != '}');
-                self.bump();
-                Ok(c)
-            }
-            Some(c) => Err(format!("unknown escape `\\{c}`")),
-            None => Err("the text ends in an escape".into()),
-        }
     }
 }

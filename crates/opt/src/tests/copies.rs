@@ -24,7 +24,10 @@ fn a_tape_that_is_a_copy_is_what_it_was_copied_from() {
             return r
         }
         entry main = main";
-    check("copies", text, &expect![[r#"
+    check(
+        "copies",
+        text,
+        &expect![[r#"
         data Tree {
           Leaf(Real)
           Node(Tree, Tree)
@@ -74,7 +77,8 @@ fn a_tape_that_is_a_copy_is_what_it_was_copied_from() {
         }
 
         entry main = main
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
