@@ -27,6 +27,7 @@ mod lists;
 mod live;
 mod merge;
 mod products;
+mod reciprocals;
 mod recursion;
 mod rows;
 mod simplify;
@@ -208,6 +209,9 @@ pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
 
 /// Optimizes a program further, where its numbers need not be to the last bit what they are elsewhere.
 pub fn relax(program: &mut Program) {
+    if reciprocals::run(program) {
+        dce::run(program);
+    }
     fuse::sums(program);
     if slopes::run(program) {
         for pass in [simplify::run, hoist::run, cse::run, dce::run] {

@@ -6,6 +6,7 @@ mod flow;
 mod leaves;
 mod loops;
 mod needed;
+mod reciprocals;
 mod sizes;
 mod slopes;
 mod sums;
