@@ -85,6 +85,13 @@ static __attribute__((noinline)) ref wg_try_alloc(wg_run *r, word words) {
     return o;
 }
 
+/* A new object where no free one is at hand. */
+static __attribute__((noinline, unused)) ref wg_alloc_otherwise(wg_run *r, word words, word site) {
+    ref o = words < 0 ? NULL : wg_try_alloc(r, words);
+    if (WG_RARELY(!o)) WG_FAIL(site, 0);
+    return o;
+}
+
 /* A new object; fails at that place of the source if memory is full. */
 static inline WG_UNUSED ref wg_alloc(wg_run *r, word words, word site) {
     if (WG_USUALLY((uint64_t)words <= WG_SMALL)) {
@@ -96,9 +103,7 @@ static inline WG_UNUSED ref wg_alloc(wg_run *r, word words, word site) {
             return o;
         }
     }
-    ref o = words < 0 ? NULL : wg_try_alloc(r, words);
-    if (WG_RARELY(!o)) WG_FAIL(site, 0);
-    return o;
+    return wg_alloc_otherwise(r, words, site);
 }
 
 static __attribute__((noinline)) void wg_free_large(wg_run *r, ref o) {
