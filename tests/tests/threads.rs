@@ -11,6 +11,21 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("sums in branches", "def main n = sum (map (\\i -> if i % 3 == 0 then 1.0 else sqrt (real i)) (iota n))"),
     ("integers", "def main n = sum (map (\\i -> i * i % 7) (iota n))"),
     ("the largest", "def main n = let xs = build n (\\i -> sin (real i)) in (maximum xs, argmin xs, fold max 0.0 xs)"),
+    (
+        "the first of the largest",
+        "def main n =
+           let xs = build n (\\i -> i * 7 % 5)
+           let ys = map real xs
+           let zs = map (\\y -> if y > 3.0 then y / 0.0 - y / 0.0 else y) ys
+           in (argmax xs, argmin xs, argmax ys, argmin ys, argmax zs, argmin zs)",
+    ),
+    (
+        "equal elements stay in their order",
+        "def main n =
+           let xs = build n (\\i -> i * 7 % 5)
+           let seen places = sum (map2 (\\i place -> i * place % 1009) (iota n) places)
+           in (seen (argsort xs), seen (argsort (map real xs)), seen (argsort (map (\\x -> show x) xs)))",
+    ),
     ("the largest, differentiated", "def main n = grad (\\w -> maximum (build n (\\i -> sin (w * real i)))) 0.7"),
     ("rows", "def main n = sum (build n (\\i -> sum (build 17 (\\j -> sin (real (i * j))))))"),
     (
