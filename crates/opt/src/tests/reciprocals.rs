@@ -20,7 +20,9 @@ fn what_is_divided_by_a_number_with_a_reciprocal_is_multiplied() {
             return zs
         }
         entry f = f";
-    check_relaxed(text, &expect![[r#"
+    check_relaxed(
+        text,
+        &expect![[r#"
         func f(xs: []Real, k: Real) -> []Real {
           n = length(xs)
           ys = each i < n, x in xs {
@@ -41,7 +43,8 @@ fn what_is_divided_by_a_number_with_a_reciprocal_is_multiplied() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -202,3 +202,44 @@ fn sizes_of_parameters_come_first_and_zeros_need_not_what_is_kept() {
         "#]],
     );
 }
+
+#[test]
+fn sizes_are_below_what_no_memory_holds_and_not_below_less() {
+    let text = r"
+        func f(xs: []Real, n: Int) -> ([]Real, Int) {
+            a = length(xs)
+            b = a * 2
+            m = max(b, 0)
+            o = min(m, 8796093022208)
+            require b == o, count build
+            few = min(a, 3)
+            p = max(n, 0)
+            q = min(p, 8796093022208)
+            require n == q, count build
+            ys = each i < o { yield 1.0 }
+            return ys, few
+        }
+        entry f = f";
+    check(
+        "sizes",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, n: Int) -> ([]Real, Int) {
+          a = length(xs)
+          b = a * 2
+          m = max(b, 0)
+          o = min(m, 8796093022208)
+          few = min(a, 3)
+          p = max(n, 0)
+          q = min(p, 8796093022208)
+          require n == q, count build
+          ys = each i < o {
+            yield 1.0
+          }
+          return ys, few
+        }
+
+        entry f = f
+    "#]],
+    );
+}
