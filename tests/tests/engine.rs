@@ -550,11 +550,11 @@ fn lowered_code_reads_well() {
 
         func norm(xs: []Real) -> Real {
           t = length(xs)
-          t3 = each i < t, x in xs {
-            t2 = x * x
-            yield t2
+          t2 = each i < t, x in xs {
+            t3 = x * x
+            yield t3
           }
-          t4 = sum(t3)
+          t4 = sum(t2)
           t5 = sqrt(t4)
           return t5
         }
@@ -576,17 +576,17 @@ fn lowered_code_reads_well() {
         }
 
         func fold_list(z: Real, xs: List) -> Real {
-          t3 = match xs {
+          t = match xs {
             Nil() {
               yield z
             }
             Cons(x, rest) {
-              t = z + x
-              t2 = fold_list(t, rest)
-              yield t2
+              t2 = z + x
+              t3 = fold_list(t2, rest)
+              yield t3
             }
           }
-          return t3
+          return t
         }
 
         entry main = main
@@ -600,38 +600,39 @@ fn lowered_code_reads_well() {
 
         func main(n: Int) -> []Real {
           t = max(n, 0)
-          require n == t, count build
-          t6 = each i < n {
-            t2 = i == 0
-            t5 = if t2 {
-              t3 = Function::`sin`()
-              yield t3
+          t2 = min(t, 8796093022208)
+          require n == t2, count build
+          t3 = each i < n {
+            t4 = i == 0
+            t5 = if t4 {
+              t6 = Function::`sin`()
+              yield t6
             } else {
-              t4 = Function::lambda(i)
-              yield t4
+              t7 = Function::lambda(i)
+              yield t7
             }
             yield t5
           }
-          t7 = length(t6)
-          t9 = each i2 < t7, f in t6 {
-            t8 = apply(f, 2.0)
-            yield t8
+          t8 = length(t3)
+          t9 = each i2 < t8, f in t3 {
+            t10 = apply(f, 2.0)
+            yield t10
           }
           return t9
         }
 
         func apply(f: Function, x: Real) -> Real {
-          t3 = match f {
+          t = match f {
             `sin`() {
-              t = `sin`(x)
-              yield t
-            }
-            lambda(i) {
-              t2 = lambda(i, x)
+              t2 = `sin`(x)
               yield t2
             }
+            lambda(i) {
+              t3 = lambda(i, x)
+              yield t3
+            }
           }
-          return t3
+          return t
         }
 
         func `sin`(x: Real) -> Real {
@@ -662,15 +663,15 @@ fn lowered_code_reads_well() {
 
         func f(x: Real, y: Real) -> Real {
           t = x > 0.0
-          t5 = if t {
-            t2 = sin(y)
-            t3 = x * t2
-            yield t3
-          } else {
-            t4 = exp(y)
+          t2 = if t {
+            t3 = sin(y)
+            t4 = x * t3
             yield t4
+          } else {
+            t5 = exp(y)
+            yield t5
           }
-          return t5
+          return t2
         }
 
         entry main = main
@@ -696,17 +697,17 @@ fn lowered_code_reads_well() {
         }
 
         func apply2(f: Function, x: Real) -> Real {
-          t4 = match f {
+          t = match f {
             lambda(x2) {
-              t = lambda(x2, x)
-              yield t
+              t2 = lambda(x2, x)
+              yield t2
             }
             tangent_of(f2, df) {
-              t2, t3 = jvp apply2(f2, x; df, _)
-              yield t3
+              t3, t4 = jvp apply2(f2, x; df, _)
+              yield t4
             }
           }
-          return t4
+          return t
         }
 
         func lambda(x: Real, y: Real) -> Real {
