@@ -15,6 +15,7 @@ mod real;
 mod steady;
 mod value;
 mod vector;
+mod wide;
 mod zeros;
 
 pub(crate) use keep::Kept;
@@ -112,6 +113,9 @@ struct Compiler<'a> {
     /// Functions of which machine code is made with less care, and the machine for those.
     once: FxHashSet<FuncId>,
     plain: Option<OwnedTargetIsa>,
+    /// Whether loops are done in vectors of eight, and how many are.
+    wide: bool,
+    wides: usize,
 }
 
 /// A failure of the code generator; it is a bug.
@@ -186,6 +190,8 @@ impl<'a> Compiler<'a> {
             made: Some(Vec::new()),
             plain: if once.is_empty() { None } else { Some(isa("none")?) },
             once,
+            wide: wide::is_available(),
+            wides: 0,
         })
     }
 

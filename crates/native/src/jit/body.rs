@@ -118,6 +118,19 @@ impl Body<'_, '_, '_> {
         self.done = true;
     }
 
+    /// How many variables there are.
+    pub(super) fn variables(&self) -> usize {
+        self.variables.len()
+    }
+
+    /// One more variable, with this number.
+    pub(super) fn fresh(&mut self, local: Local, word: Word) {
+        while self.variables.len() <= local.0 as usize {
+            let variable = self.builder.declare_var(machine(word));
+            self.variables.push(variable);
+        }
+    }
+
     pub(super) fn assign(&mut self, local: Local, value: Value) {
         if self.steady.once(local) {
             self.values.insert(local, value);
@@ -309,7 +322,7 @@ impl Body<'_, '_, '_> {
     }
 
     /// Words on the stack.
-    fn slot(&mut self, words: usize) -> cranelift_codegen::ir::StackSlot {
+    pub(super) fn slot(&mut self, words: usize) -> cranelift_codegen::ir::StackSlot {
         let bytes = u32::try_from(words.max(1) * 8).unwrap_or(u32::MAX);
         self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3))
     }

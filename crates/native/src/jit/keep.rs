@@ -66,6 +66,9 @@ const FORMS: &[(Form, Reloc)] = &[
     (Form::ArmCall, Reloc::Arm64Call),
 ];
 
+/// Functions of vectors begin with a line of the cache.
+const BYTES_ALIGNED: u64 = 64;
+
 impl Place {
     fn of(reloc: &ModuleReloc) -> Option<Place> {
         let ModuleReloc { offset, kind, name, addend } = reloc;
@@ -106,6 +109,13 @@ pub(super) fn define(
     module.define_function_bytes(id, alignment, &code, &relocs).map_err(internal)?;
     let places: Option<Vec<Place>> = relocs.iter().map(Place::of).collect();
     Ok(places.map(|places| Made { number: id.as_u32(), alignment, code, places }))
+}
+
+/// Puts a function of which the bytes are known where it is run.
+pub(super) fn define_bytes(module: &mut JITModule, id: ModuleFunc, code: Vec<u8>) -> Result<Made, String> {
+    let alignment = BYTES_ALIGNED.max(module.isa().symbol_alignment());
+    module.define_function_bytes(id, alignment, &code, &[]).map_err(internal)?;
+    Ok(Made { number: id.as_u32(), alignment, code, places: Vec::new() })
 }
 
 impl Kept {

@@ -15,6 +15,7 @@ use super::choices::Words;
 use super::real;
 use super::value::{condition, float_condition, integer_of};
 use super::vector::{Carried, How, Plan};
+use super::wide;
 use super::zeros::{Doubtful, plain};
 use crate::loops::{Int, Local, Operand, Round, Stmt, Value as Expr, Word};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -66,6 +67,9 @@ pub(super) struct Loop<'s> {
 
 /// Makes the part in vectors. It ends where the rest of the loop begins; gives whether there is none.
 pub(super) fn vectors(body: &mut Body<'_, '_, '_>, plan: &Plan<'_>, made: &Loop<'_>) -> bool {
+    if let Some(is_all) = wide::vectors(body, plan, made) {
+        return is_all;
+    }
     let width = 2 * i64::try_from(plan.unroll).unwrap_or(1);
     let least = width + i64::from(plan.keep_last);
     if made.known.is_some_and(|len| len < least) {

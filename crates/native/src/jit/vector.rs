@@ -21,6 +21,7 @@ const LARGEST_STEP: i64 = 1 << 20;
 
 /// How to run a loop in vectors.
 pub(super) struct Plan<'f> {
+    pub(super) index: Local,
     /// What is carried from one iteration to the next.
     pub(super) carried: Vec<Carried>,
     /// Whether the last iteration is to be run alone, because variables that it assigns are read later.
@@ -77,10 +78,14 @@ pub(super) fn plans(func: &Func, any_order: bool) -> FxHashMap<*const Stmt, Plan
         };
         let (body, words) = choices::convert(func, body, after);
         let planner = Planner { words: &words, index: *index, body: &body, after, any_order };
+        let index = *index;
         if let Some(found) = planner.plan(*independent) {
             let Found { carried, keep_last, unroll } = found;
             let quick = any_order && zeros::is_worth(&body);
-            made.insert(std::ptr::from_ref(stmt), Plan { carried, keep_last, unroll, quick, body, words });
+            made.insert(
+                std::ptr::from_ref(stmt),
+                Plan { index, carried, keep_last, unroll, quick, body, words },
+            );
         }
     });
     made

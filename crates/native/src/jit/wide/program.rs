@@ -1,0 +1,188 @@
+//! What a loop does to eight iterations at a time: straight-line code on vectors, masks and words in memory.
+
+/// A vector or a mask; each is assigned once.
+pub(super) type Id = usize;
+
+/// An operand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Arg {
+    /// A vector.
+    Vector(Id),
+    /// A number that is given when the loop begins, by its place.
+    Given(usize),
+    /// The bits of a constant.
+    Constant(u64),
+}
+
+/// Arithmetic on reals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Real {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    /// Zero if one of them is.
+    MulZero,
+    /// Zero if the first is.
+    DivZero,
+    /// On the bits.
+    And,
+    Xor,
+}
+
+/// Arithmetic on integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Int {
+    Add,
+    Sub,
+    Mul,
+    And,
+    Or,
+    Xor,
+    Min,
+    Max,
+    ShiftLeft,
+    ShiftRight,
+}
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Op {
+    /// Words one after the other, from a given address on.
+    Load {
+        from: usize,
+    },
+    /// The words at `from + 8·index`.
+    Gather {
+        from: usize,
+        index: Id,
+    },
+    /// `first + step·i` of the iteration `i`.
+    Index {
+        first: Arg,
+        step: i64,
+    },
+    Real(Real, Arg, Arg),
+    Sqrt(Arg),
+    /// 1 down, 2 up, 3 towards zero.
+    Round(u8, Arg),
+    Int(Int, Arg, Arg),
+    ToReal(Id),
+    /// The second where the mask has bits, else the third.
+    Choose(Mask, Arg, Arg),
+}
+
+/// A mask: one that is computed, or a given truth value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mask {
+    Made(Id),
+    Given(usize),
+}
+
+/// How masks are made of masks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Join {
+    And,
+    Or,
+    Xor,
+}
+
+/// How numbers are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Test {
+    /// Reals, by the processor's number.
+    Real(u8),
+    /// Integers.
+    Int(u8),
+}
+
+/// A step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Step {
+    Vector(Id, Op),
+    Compare(Id, Test, Arg, Arg),
+    Join(Id, Join, Mask, Mask),
+    /// Words one after the other, to a given address on.
+    Store {
+        to: usize,
+        value: Arg,
+    },
+    /// Words to `to + 8·index`.
+    Scatter {
+        to: usize,
+        index: Id,
+        value: Arg,
+    },
+}
+
+/// What is carried from one iteration to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Carried {
+    pub(super) before: Id,
+    pub(super) after: Arg,
+    /// What it begins with: a given number, or zero.
+    pub(super) first: Option<usize>,
+}
+
+/// A loop.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Program {
+    pub(super) steps: Vec<Step>,
+    pub(super) carried: Vec<Carried>,
+    /// How many vectors there are, and how many masks.
+    pub(super) vectors: usize,
+    pub(super) masks: usize,
+    /// How many numbers are given.
+    pub(super) given: usize,
+    /// How often the body is written one after the other, with sums of its own each time.
+    pub(super) copies: usize,
+    /// Whether nobody looks for strong zeros first.
+    pub(super) quick: bool,
+}
+
+impl Op {
+    pub(super) fn args(&self) -> Vec<Arg> {
+        match self {
+            Op::Load { .. } => Vec::new(),
+            Op::Gather { index, .. } | Op::ToReal(index) => vec![Arg::Vector(*index)],
+            Op::Index { first, .. } => vec![*first],
+            Op::Real(_, a, b) | Op::Int(_, a, b) | Op::Choose(_, a, b) => vec![*a, *b],
+            Op::Sqrt(a) | Op::Round(_, a) => vec![*a],
+        }
+    }
+}
+
+impl Step {
+    /// The vectors that it reads.
+    pub(super) fn vectors(&self) -> Vec<Id> {
+        let args = match self {
+            Step::Vector(_, op) => op.args(),
+            Step::Compare(_, _, a, b) => vec![*a, *b],
+            Step::Join(..) => Vec::new(),
+            Step::Store { value, .. } => vec![*value],
+            Step::Scatter { index, value, .. } => vec![Arg::Vector(*index), *value],
+        };
+        args.into_iter()
+            .filter_map(|arg| match arg {
+                Arg::Vector(id) => Some(id),
+                Arg::Given(_) | Arg::Constant(_) => None,
+            })
+            .collect()
+    }
+
+    /// The masks that it reads.
+    pub(super) fn masks(&self) -> Vec<Id> {
+        let masks = match self {
+            Step::Vector(_, Op::Choose(mask, _, _)) => vec![*mask],
+            Step::Join(_, _, a, b) => vec![*a, *b],
+            Step::Vector(..) | Step::Compare(..) | Step::Store { .. } | Step::Scatter { .. } => Vec::new(),
+        };
+        let made = |mask| if let Mask::Made(id) = mask { Some(id) } else { None };
+        masks.into_iter().filter_map(made).collect()
+    }
+
+    /// Whether it writes memory.
+    pub(super) fn stores(&self) -> bool {
+        matches!(self, Step::Store { .. } | Step::Scatter { .. })
+    }
+}
