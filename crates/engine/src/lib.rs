@@ -204,7 +204,7 @@ fn relaxed(mut unit: Unit, manner: Manner) -> Unit {
 pub fn native(unit: Unit, manner: Manner, limits: Limits) -> Result<Native, Error> {
     let Unit { program, entry, .. } = relaxed(unit, manner);
     let math = if manner.strict { wengert_native::Math::Strict } else { wengert_native::Math::Fast };
-    let manner = wengert_native::Manner { math, mark: None, short_loops: manner.short_loops };
+    let manner = wengert_native::Manner { math, mark: None, short_loops: manner.short_loops, wide: true };
     let (mut compiled, _) = Compiled::made(program, manner, limits.memory, limits.stop)
         .map_err(|error| Error::Internal(Broken(error)))?;
     compiled.set_threads(limits.threads);
@@ -255,8 +255,12 @@ impl CSource {
 /// The same, of a program that keeps storing at `mark` which of the spans it is at, counted from 1.
 pub fn marked(unit: Unit, limits: Limits, mark: &'static AtomicI64) -> Result<(Native, Vec<Span>), Error> {
     let Unit { program, entry, .. } = unit;
-    let manner =
-        wengert_native::Manner { math: wengert_native::Math::Fast, mark: Some(mark), short_loops: false };
+    let manner = wengert_native::Manner {
+        math: wengert_native::Math::Fast,
+        mark: Some(mark),
+        short_loops: false,
+        wide: true,
+    };
     let (compiled, spans) = Compiled::made(program, manner, limits.memory, limits.stop)
         .map_err(|error| Error::Internal(Broken(error)))?;
     Ok((Native::compiled(compiled, entry), spans))

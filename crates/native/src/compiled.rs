@@ -14,6 +14,7 @@ use crate::library::{Library, Made};
 use crate::loops::{Failure, Program as Loops};
 use crate::lower::{lower, lower_marked};
 use crate::memory;
+use crate::neighbors;
 use crate::parallel;
 use crate::runtime::context::{Context, MEMORY, Raised, STOPPED};
 use crate::values::{Memory, Misfit, Mover, signature};
@@ -55,6 +56,8 @@ pub struct Manner {
     pub mark: Option<&'static AtomicI64>,
     /// Short loops are divided between threads too: for tests.
     pub short_loops: bool,
+    /// Loops run in vectors of eight where the processor has them; else in vectors of two.
+    pub wide: bool,
 }
 
 /// Code that can be called, and its memory.
@@ -123,7 +126,7 @@ impl Compiled {
         limit: u64,
         stopped: Arc<AtomicU64>,
     ) -> Result<Compiled, String> {
-        let manner = Manner { math, mark: None, short_loops: false };
+        let manner = Manner { math, mark: None, short_loops: false, wide: true };
         Compiled::made(program, manner, limit, stopped).map(|(compiled, _)| compiled)
     }
 
@@ -134,7 +137,7 @@ impl Compiled {
         limit: u64,
         stopped: Arc<AtomicU64>,
     ) -> Result<(Compiled, Vec<Span>), String> {
-        let Manner { math, mark, short_loops } = manner;
+        let Manner { math, mark, short_loops, wide } = manner;
         let address = mark.map(|mark| (mark.as_ptr() as usize).cast_signed() as i64);
         let (mut loops, spans) = lower_marked(&program, address);
         dead::clean(&mut loops);
@@ -145,11 +148,12 @@ impl Compiled {
             parallel::divide(&mut loops, math == Math::Strict, short_loops);
         }
         memory::mark(&mut loops);
+        neighbors::split(&mut loops);
         if math == Math::Fast {
             blocks::split(&mut loops);
         }
         let entries: Vec<FuncId> = program.entries.values().copied().collect();
-        let mut code = Code::compile(&loops, &entries, math)?;
+        let mut code = Code::compile(&loops, &entries, math, wide)?;
         let kept = code.kept.take().filter(|_| mark.is_none()).map(|kept| (math, kept));
         let context = Context::new(&loops, code.kinds.clone(), limit, stopped)
             .ok_or("there is no address space for a stack")?;

@@ -51,8 +51,14 @@ pub(crate) struct Code {
 
 impl Code {
     /// Compiles a program; `entries` are the functions that can be called from outside.
-    pub(crate) fn compile(program: &Program, entries: &[FuncId], math: Math) -> Result<Code, String> {
+    pub(crate) fn compile(
+        program: &Program,
+        entries: &[FuncId],
+        math: Math,
+        wide: bool,
+    ) -> Result<Code, String> {
         let mut compiler = Compiler::new(program, math)?;
+        compiler.wide &= wide;
         let wrappers = match compiler.all(entries) {
             Ok(wrappers) => wrappers,
             Err(error) => {

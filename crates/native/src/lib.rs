@@ -13,6 +13,7 @@ mod live;
 pub mod loops;
 pub mod lower;
 mod memory;
+mod neighbors;
 mod parallel;
 mod runtime;
 pub mod saved;

@@ -1,12 +1,12 @@
 //! Loops that are run in vectors, beside the evaluator of the IR.
 
 use super::vector;
-use crate::{Compiled, Math};
+use crate::{Compiled, Manner, Math};
 use std::sync::Arc;
 use wengert_ir::Program;
 use wengert_ir::eval::{Evaluator, Items, Limits, Value};
 
-fn program(text: &str) -> Program {
+pub(super) fn program(text: &str) -> Program {
     let program = wengert_ir::parse::parse(text).expect("the text is a program");
     assert_eq!(wengert_ir::verify::verify(&program), Ok(()));
     program
@@ -50,7 +50,7 @@ fn number(value: &Value, digits: usize) -> String {
 
 /// That so many loops are run in vectors, and give what the evaluator gives for arrays of many sizes: to the last bit in
 /// strict mode, and else but for rounding.
-fn agrees(text: &str, fast: usize, strict: usize) {
+pub(super) fn agrees(text: &str, fast: usize, strict: usize) {
     assert_eq!((vectors(text, Math::Fast), vectors(text, Math::Strict)), (fast, strict), "{text}");
     let program = program(text);
     let entry = *program.entries.values().next().expect("it has an entry");
@@ -68,9 +68,13 @@ fn agrees(text: &str, fast: usize, strict: usize) {
             let expected = [shown(expected.clone(), 17), shown(expected, 12)];
             for (math, digits, expected) in [(Math::Strict, 17, &expected[0]), (Math::Fast, 12, &expected[1])]
             {
-                let compiled = Compiled::with_math(program.clone(), math, 1 << 32, Arc::default());
-                let given = compiled.expect("it compiles").call(entry, &args);
-                assert_eq!(&shown(given, digits), expected, "{math:?}, size {size}, {text}");
+                for wide in [true, false] {
+                    let manner = Manner { math, mark: None, short_loops: false, wide };
+                    let (mut compiled, _) = Compiled::made(program.clone(), manner, 1 << 32, Arc::default())
+                        .expect("it compiles");
+                    let given = compiled.call(entry, &args);
+                    assert_eq!(&shown(given, digits), expected, "{math:?}, {wide}, size {size}, {text}");
+                }
             }
         }
     }

@@ -23,7 +23,7 @@ fn parts(text: &str, exact: bool) -> usize {
 fn run(text: &str, math: Math, threads: usize, args: &[Value]) -> Result<Vec<Value>, Fault> {
     let program = wengert_ir::parse::parse(text).expect("the text is a program");
     // As if all loops were long.
-    let manner = Manner { math, mark: None, short_loops: true };
+    let manner = Manner { math, mark: None, short_loops: true, wide: true };
     let (mut compiled, _) = Compiled::made(program, manner, 1 << 32, Arc::default()).expect("it compiles");
     compiled.set_threads(threads);
     let entry = *compiled.program().entries.values().next().expect("it has an entry");

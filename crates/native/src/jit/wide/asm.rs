@@ -143,7 +143,7 @@ impl Assembler {
         let rest = u8::from(zeros) << 7 | 2 << 5 | u8::from(repeated) << 4 | (high ^ 1) << 3 | mask;
         self.put(&[0x62, numbers | map, 0x84 | (!first & 15) << 3 | pp, rest, code]);
         self.second(target, second, immediate.map_or(0, |_| 1));
-        self.put(immediate.as_ref().map_or(&[], std::slice::from_ref));
+        self.put(immediate.as_slice());
     }
 
     /// The bytes that say where the second source is; so many follow them.

@@ -370,13 +370,12 @@ impl Body<'_, '_> {
 
     /// An operand in a register.
     fn register(&mut self, arg: Arg) -> u8 {
-        match self.operand(arg) {
-            From::Register(register) => register,
-            other => {
-                self.put(asm::BROADCAST, HELP, 0, other);
-                HELP
-            }
+        let from = self.operand(arg);
+        if let From::Register(register) = from {
+            return register;
         }
+        self.put(asm::BROADCAST, HELP, 0, from);
+        HELP
     }
 
     /// An operand where it is.

@@ -1,0 +1,151 @@
+//! Loops in vectors of eight, beside the evaluator of the IR.
+
+use super::super::Compiler;
+use super::super::tests::{agrees, program};
+use crate::Math;
+
+/// How many loops of a program are done in vectors of eight.
+fn wide(text: &str, math: Math) -> usize {
+    let mut loops = crate::lower::lower(&program(text));
+    crate::dead::clean(&mut loops);
+    crate::memory::mark(&mut loops);
+    let mut compiler = Compiler::new(&loops, math).expect("there is a code generator");
+    for (id, func) in loops.funcs.iter() {
+        compiler.build(id, func);
+    }
+    compiler.wides
+}
+
+/// That so many loops are, where the processor has such vectors, and give what the evaluator gives.
+fn in_eights(text: &str, fast: usize, strict: usize) {
+    if super::is_available() {
+        assert_eq!((wide(text, Math::Fast), wide(text, Math::Strict)), (fast, strict), "{text}");
+    }
+    agrees(text, fast, strict);
+}
+
+/// More values at a time than there are registers.
+#[test]
+fn values_without_a_register_are_in_memory() {
+    let count = 40;
+    let made: String =
+        (0..count).map(|n| format!("a{n} = x * {n}.5 b{n} = a{n} + y p{n} = b{n} > {n}.0\n")).collect();
+    let read: String = (0..count)
+        .map(|n| {
+            let last = if n == 0 { "x".to_string() } else { format!("e{}", n - 1) };
+            let m = count - 1 - n;
+            format!("c{n} = select(p{m}, b{m}, {last}) d{n} = c{n} - {last} e{n} = d{n} + b{n}\n")
+        })
+        .collect();
+    for (carried, sum, first) in [("s = 0.0, ", "t = s + x", "t, "), ("", "", "")] {
+        let (kind, result) = if carried.is_empty() { ("each", "") } else { ("for", "r, ") };
+        let ty = if carried.is_empty() { "[]Real" } else { "(Real, []Real)" };
+        let text = format!(
+            "func f(xs: []Real) -> {ty} {{
+                n = length(xs)
+                {result}ys = {kind} i < n, {carried}x in xs {{
+                    k = n - i
+                    m = k - 1
+                    y = xs[m]
+                    {made} {read} {sum}
+                    yield {first}e{}
+                }}
+                return {result}ys
+            }}
+            entry f = f",
+            count - 1
+        );
+        in_eights(&text, 1, usize::from(carried.is_empty()));
+    }
+}
+
+#[test]
+fn sums_have_several_parts() {
+    let extremes = "func f(xs: []Real) -> (Real, Real) {
+        a = maximum(xs)
+        b = minimum(xs)
+        return a, b
+    }
+    entry f = f";
+    in_eights(extremes, 2, 0);
+    for more in ["", "z = y * x y2 = z - 1.0 y3 = y2 * y2 s4 = s3 + y3 "] {
+        let last = if more.is_empty() { "s3" } else { "s4" };
+        let text = format!(
+            "func f(xs: []Real) -> (Real, Real) {{
+                n = length(xs)
+                a, b = for backward i < n, s = 1.0, t = 2.0, x in xs {{
+                    y = x * 0.5
+                    s3 = s - y
+                    {more}
+                    t3 = x + t
+                    yield {last}, t3
+                }}
+                return a, b
+            }}
+            entry f = f"
+        );
+        in_eights(&text, 1, 0);
+    }
+}
+
+#[test]
+fn numbers_that_lie_apart_and_integers() {
+    let steps: String = (1..15).map(|n| format!("z{n} = z{} * x ", n - 1)).collect();
+    let text = format!(
+        "func f(xs: []Real) -> ([]Real, []Int, []Real) {{
+            n = length(xs)
+            m = n / 3
+            ys, ks, zs = each i < m {{
+                j = i * 3
+                x = xs[j]
+                k = j + 2
+                y = xs[k]
+                z0 = mul_zero(x, y)
+                u = j * i
+                v = u - k
+                late = v > 40
+                even = i != 7
+                a = bit_and(v, 12)
+                b = bit_or(a, 3)
+                c = bit_xor(b, v)
+                d = max(c, u)
+                e = min(d, 300)
+                w = select(late, e, k)
+                l = select(even, w, 5)
+                r = real(l)
+                {steps}
+                t = z14 + r
+                q = sign(x)
+                yield t, w, q
+            }}
+            return ys, ks, zs
+        }}
+        entry f = f"
+    );
+    in_eights(&text, 1, 1);
+}
+
+/// The code of a large body stands once: short arrays are done by it too. What the last iteration gives is read later.
+#[test]
+fn large_bodies_and_what_the_last_iteration_gives() {
+    let steps: String = (1..30).map(|n| format!("a{n} = a{} * x b{n} = a{n} + 0.25\n", n - 1)).collect();
+    let text = format!(
+        "func f(xs: []Real) -> ([]Real, []Real, Real) {{
+            n = length(xs)
+            ys = each i < n, x in xs {{
+                a0 = x * 0.001
+                {steps}
+                c = b29 - a3
+                yield c
+            }}
+            last, zs = for backward i < n, before = 3.5, x in xs {{
+                y = x * 2.0
+                z = y - 1.0
+                yield z, y
+            }}
+            return ys, zs, last
+        }}
+        entry f = f"
+    );
+    in_eights(&text, 2, 2);
+}

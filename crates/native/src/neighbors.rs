@@ -1,0 +1,356 @@
+//! Loops that add to elements which other iterations add to, too, a fixed number of places away: the derivative of what looks at
+//! neighbors. So that vectors can be made of them, they go strip by strip.
+//!
+//! ```text
+//! for i in 0..n backward { g[i] += a  g[i + 1] += b }
+//!
+//! for each strip of iterations backward {
+//!     for i in the strip backward { u[k] = a  v[k] = b }
+//!     for i in the strip { g[i] += u[k] }
+//!     for i in the strip { g[i + 1] += v[k] }
+//! }
+//! ```
+//!
+//! Each element gets what it gets in the same order as before: from the iteration that comes first. So no bit changes.
+
+use crate::loops::walk::{every, is_failure, map_parts, operands, writes};
+use crate::loops::{Func, Int, Kind, Local, Operand, Program, Stmt, Sum, Value, Word};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use wengert_ir::op::Compare;
+use wengert_prim::RealOp;
+
+/// Iterations of a strip.
+const STRIP: i64 = 512;
+/// Loops with fewer iterations run as they are.
+const SHORT: i64 = 32;
+/// More updates than this would be too much to keep.
+const MOST: usize = 8;
+/// Longer chains of sums of indices are no neighbors.
+const DEEP: usize = 8;
+
+/// Makes strips of the loops of a program for which that can be done.
+pub(crate) fn split(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        let mut found = false;
+        every(&func.body, &mut |stmt| {
+            let adds = |sum: &Sum| matches!(sum, Sum::Array { .. });
+            found |= matches!(stmt, Stmt::For { sums, .. } if sums.iter().any(adds));
+        });
+        if found {
+            let body = std::mem::take(&mut func.body);
+            let known = Known::of(func, &body);
+            func.body = stmts(func, &known, body);
+        }
+    }
+}
+
+/// What is known of the variables of a function.
+struct Known {
+    /// How often each is read.
+    reads: FxHashMap<Local, usize>,
+    /// What each that is assigned once is assigned.
+    values: FxHashMap<Local, Value>,
+    params: FxHashSet<Local>,
+}
+
+impl Known {
+    fn of(func: &Func, body: &[Stmt]) -> Known {
+        let mut reads: FxHashMap<Local, usize> = FxHashMap::default();
+        let mut sets: FxHashMap<Local, usize> = FxHashMap::default();
+        let mut values = FxHashMap::default();
+        func.results.iter().for_each(|result| *reads.entry(*result).or_default() += 1);
+        func.params.iter().for_each(|param| *sets.entry(*param).or_default() += 1);
+        every(body, &mut |stmt| {
+            operands(stmt)
+                .into_iter()
+                .filter_map(local)
+                .for_each(|local| *reads.entry(local).or_default() += 1);
+            writes(stmt).into_iter().for_each(|local| *sets.entry(local).or_default() += 1);
+            if let Stmt::Set(local, value) = stmt {
+                values.insert(*local, value.clone());
+            }
+        });
+        values.retain(|local, _| sets.get(local) == Some(&1));
+        Known { reads, values, params: func.params.iter().copied().collect() }
+    }
+
+    /// The variable that an address is computed from, and how many places from there it is.
+    fn root(&self, base: Operand) -> Option<(Local, Form)> {
+        let mut form = Form::default();
+        let mut at = local(base)?;
+        loop {
+            match self.values.get(&at) {
+                Some(Value::Address { base: Operand::Local(base), index, offset }) => {
+                    form.add(&self.form(*index, DEEP), 1);
+                    form.places = form.places.wrapping_add(i64::from(*offset));
+                    at = *base;
+                }
+                Some(Value::Copy(Operand::Local(base))) => at = *base,
+                Some(_) => return Some((at, form)),
+                None => return self.params.contains(&at).then_some((at, form)),
+            }
+        }
+    }
+
+    /// An index as a sum of variables.
+    fn form(&self, operand: Operand, depth: usize) -> Form {
+        let local = match operand {
+            Operand::Int(places) => return Form { terms: BTreeMap::new(), places },
+            Operand::Local(local) => local,
+            Operand::Real(_) | Operand::Text(_) => return Form::default(),
+        };
+        let value = self.values.get(&local).filter(|_| depth > 0);
+        if let Some(Value::Copy(x)) = value {
+            return self.form(*x, depth - 1);
+        }
+        if let Some(Value::Int(op @ (Int::Add | Int::Sub), a, b)) = value {
+            let mut sum = self.form(*a, depth - 1);
+            sum.add(&self.form(*b, depth - 1), if *op == Int::Add { 1 } else { -1 });
+            return sum;
+        }
+        Form { terms: BTreeMap::from_iter([(local, 1)]), places: 0 }
+    }
+}
+
+/// A sum of variables and a number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Form {
+    terms: BTreeMap<Local, i64>,
+    places: i64,
+}
+
+impl Form {
+    fn add(&mut self, other: &Form, sign: i64) {
+        for (local, n) in &other.terms {
+            let sum = self.terms.entry(*local).or_default();
+            *sum = sum.wrapping_add(n.wrapping_mul(sign));
+        }
+        self.terms.retain(|_, n| *n != 0);
+        self.places = self.places.wrapping_add(other.places.wrapping_mul(sign));
+    }
+}
+
+fn local(operand: Operand) -> Option<Local> {
+    if let Operand::Local(local) = operand { Some(local) } else { None }
+}
+
+/// `base[place + offset] = base[place + offset] + value`
+struct Update {
+    base: Operand,
+    place: Form,
+    offset: i32,
+    value: Operand,
+    /// The variables with what was there, and with the sum.
+    old: Local,
+    sum: Local,
+    /// In the order of iterations, how many places after the first one of the same object.
+    shift: i64,
+}
+
+fn stmts(func: &mut Func, known: &Known, body: Vec<Stmt>) -> Vec<Stmt> {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let mut made = Vec::with_capacity(body.len());
+        for stmt in body {
+            let stmt = map_parts(stmt, &mut |inner| stmts(func, known, inner));
+            match updates(known, &stmt) {
+                Some(updates) => strips(func, stmt, &updates, &mut made),
+                None => made.push(stmt),
+            }
+        }
+        made
+    })
+}
+
+/// What a loop adds where, if strips can be made of it.
+fn updates(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
+    let Stmt::For { index, backward, sums, body, .. } = stmt else { return None };
+    let mut roots = FxHashSet::default();
+    for sum in sums {
+        match sum {
+            Sum::Array { first, .. } => roots.insert(known.root(Operand::Local(*first))?.0),
+            Sum::Word(..) => return None,
+        };
+    }
+    let inside: FxHashSet<Local> = body.iter().flat_map(writes).collect();
+    let (mut loads, mut updates, mut first) = (Vec::new(), Vec::new(), FxHashMap::default());
+    let is_sum = |base: Operand| known.root(base).map(|(root, form)| (roots.contains(&root), root, form));
+    for stmt in body {
+        match stmt {
+            Stmt::Set(local, value) if known.values.contains_key(local) => {
+                if let Value::Load { base, index, offset } = value
+                    && is_sum(*base).is_none_or(|(is_sum, ..)| is_sum)
+                {
+                    loads.push((*local, *base, *index, *offset));
+                }
+            }
+            Stmt::Store { base, index: at, offset, value } => {
+                let (is_sum, root, mut whole) = is_sum(*base)?;
+                if !is_sum {
+                    continue;
+                }
+                let place = known.form(*at, DEEP);
+                let is_fixed = |local: &Local| local == index || !inside.contains(local);
+                let is_plain = place.terms.values().all(|n| n.abs() == 1) && place.terms.keys().all(is_fixed);
+                let outside = local(*base).is_some_and(|base| !inside.contains(&base));
+                if !is_plain || !outside || place.terms.get(index) != Some(&1) {
+                    return None;
+                }
+                whole.add(&place, 1);
+                whole.places = whole.places.wrapping_add(i64::from(*offset));
+                let begin = first.entry(root).or_insert_with(|| whole.clone());
+                if begin.terms != whole.terms {
+                    return None;
+                }
+                let shift = whole.places.wrapping_sub(begin.places);
+                let shift = if *backward { shift } else { -shift };
+                let (old, sum, value) = update(known, body, (*base, *at, *offset), *value)?;
+                updates.push(Update { base: *base, place, offset: *offset, value, old, sum, shift });
+            }
+            Stmt::If { then, otherwise, .. } if otherwise.is_empty() && is_failure(then) => {}
+            Stmt::Set(..)
+            | Stmt::If { .. }
+            | Stmt::Switch { .. }
+            | Stmt::For { .. }
+            | Stmt::While { .. }
+            | Stmt::Parallel { .. }
+            | Stmt::Call { .. }
+            | Stmt::Runtime { .. }
+            | Stmt::Retain(..)
+            | Stmt::Release(..)
+            | Stmt::Free(..)
+            | Stmt::Fail(..) => return None,
+        }
+    }
+    // What is added to is read for that only, and elements at the iteration's own place alone need no strips.
+    let only = loads.iter().all(|(local, ..)| updates.iter().any(|update| update.old == *local));
+    let neighbors = updates.iter().any(|update| update.shift != 0) && updates.len() <= MOST;
+    (only && neighbors).then_some(updates)
+}
+
+/// The variables of an update, and what it adds.
+fn update(
+    known: &Known,
+    body: &[Stmt],
+    (base, index, offset): (Operand, Operand, i32),
+    value: Operand,
+) -> Option<(Local, Local, Operand)> {
+    let sum = local(value)?;
+    let Some(Value::Real(RealOp::Add, args)) = known.values.get(&sum) else { return None };
+    let [Operand::Local(old), value] = *args.as_slice() else { return None };
+    let here = |wanted: Local| body.iter().any(|stmt| matches!(stmt, Stmt::Set(set, _) if *set == wanted));
+    let is_old = known.values.get(&old) == Some(&Value::Load { base, index, offset });
+    let once = |local: Local| known.reads.get(&local) == Some(&1);
+    (is_old && here(old) && here(sum) && once(old) && once(sum)).then_some((old, sum, value))
+}
+
+/// The loop over the strips, and the loop as it was if it is short.
+fn strips(func: &mut Func, stmt: Stmt, updates: &[Update], made: &mut Vec<Stmt>) {
+    let Stmt::For { index, len, backward, body, .. } = &stmt else { return made.push(stmt) };
+    let (index, len, backward) = (*index, *len, *backward);
+    let [start, count, place, number] = [(); 4].map(|()| func.fresh(Word::Int));
+    let (room, mut strips) = (func.fresh(Word::Ref), Vec::new());
+    let words = i64::try_from(updates.len()).unwrap_or(0) * STRIP + 1;
+    strips.push(Stmt::Set(room, Value::Alloc(Operand::Int(words))));
+    let mut kept = Vec::new();
+    for offset in (0..).take(updates.len()) {
+        let (buffer, index) = (func.fresh(Word::Address), Operand::Int(offset * STRIP + 1));
+        strips.push(Stmt::Set(buffer, Value::Address { base: Operand::Local(room), index, offset: 0 }));
+        kept.push(Operand::Local(buffer));
+    }
+    let more = int(func, &mut strips, Int::Add, len, Operand::Int(STRIP - 1));
+    let all = int(func, &mut strips, Int::Div, more, Operand::Int(STRIP));
+    let mut each = vec![Stmt::Set(start, Value::Int(Int::Mul, Operand::Local(number), Operand::Int(STRIP)))];
+    let rest = int(func, &mut each, Int::Sub, len, Operand::Local(start));
+    each.push(Stmt::Set(count, Value::Int(Int::Min, rest, Operand::Int(STRIP))));
+    let now = Stmt::Set(index, Value::Int(Int::Add, Operand::Local(start), Operand::Local(place)));
+    let looped = |backward: bool, mut body: Vec<Stmt>| {
+        body.insert(0, now.clone());
+        let len = Operand::Local(count);
+        Stmt::For { index: place, len, backward, independent: true, sums: Vec::new(), body }
+    };
+    each.push(looped(backward, computed(body, updates, &kept, place)));
+    let mut shifts: Vec<i64> = updates.iter().map(|update| update.shift).collect();
+    shifts.sort_unstable();
+    shifts.dedup();
+    for shift in shifts {
+        let mut body = Vec::new();
+        for (update, kept) in updates.iter().zip(&kept).filter(|(update, _)| update.shift == shift) {
+            add(func, update, index, (*kept, place), &mut body);
+        }
+        each.push(looped(false, body));
+    }
+    let (sums, independent) = (Vec::new(), false);
+    strips.push(Stmt::For { index: number, len: all, backward, independent, sums, body: each });
+    strips.push(Stmt::Free(Operand::Local(room), Kind::Array(1)));
+    let long = func.fresh(Word::Int);
+    made.push(Stmt::Set(long, Value::CompareInt(Compare::Ge, len, Operand::Int(SHORT))));
+    made.push(Stmt::If { cond: Operand::Local(long), then: strips, otherwise: vec![stmt] });
+}
+
+/// The body without its updates; what they add is kept.
+fn computed(body: &[Stmt], updates: &[Update], kept: &[Operand], place: Local) -> Vec<Stmt> {
+    let mut made = Vec::new();
+    for stmt in body {
+        match stmt {
+            Stmt::Set(local, _) if updates.iter().any(|update| [update.old, update.sum].contains(local)) => {}
+            Stmt::Store { value, .. } => {
+                let found = updates.iter().zip(kept).find(|(update, _)| *value == Operand::Local(update.sum));
+                made.push(match found {
+                    Some((update, base)) => Stmt::Store {
+                        base: *base,
+                        index: Operand::Local(place),
+                        offset: 0,
+                        value: update.value,
+                    },
+                    None => stmt.clone(),
+                });
+            }
+            Stmt::Set(..)
+            | Stmt::If { .. }
+            | Stmt::Switch { .. }
+            | Stmt::For { .. }
+            | Stmt::While { .. }
+            | Stmt::Parallel { .. }
+            | Stmt::Call { .. }
+            | Stmt::Runtime { .. }
+            | Stmt::Retain(..)
+            | Stmt::Release(..)
+            | Stmt::Free(..)
+            | Stmt::Fail(..) => made.push(stmt.clone()),
+        }
+    }
+    made
+}
+
+/// Adds what is kept.
+fn add(
+    func: &mut Func,
+    update: &Update,
+    index: Local,
+    (kept, place): (Operand, Local),
+    made: &mut Vec<Stmt>,
+) {
+    let mut at = Operand::Local(index);
+    for (local, n) in update.place.terms.iter().filter(|(local, _)| **local != index) {
+        at = int(func, made, if *n > 0 { Int::Add } else { Int::Sub }, at, Operand::Local(*local));
+    }
+    if update.place.places != 0 {
+        at = int(func, made, Int::Add, at, Operand::Int(update.place.places));
+    }
+    let [old, more, sum] = [(); 3].map(|()| func.fresh(Word::Real));
+    let (base, offset) = (update.base, update.offset);
+    made.push(Stmt::Set(old, Value::Load { base, index: at, offset }));
+    made.push(Stmt::Set(more, Value::Load { base: kept, index: Operand::Local(place), offset: 0 }));
+    made.push(Stmt::Set(sum, Value::Real(RealOp::Add, vec![Operand::Local(old), Operand::Local(more)])));
+    made.push(Stmt::Store { base, index: at, offset, value: Operand::Local(sum) });
+}
+
+fn int(func: &mut Func, made: &mut Vec<Stmt>, op: Int, a: Operand, b: Operand) -> Operand {
+    let local = func.fresh(Word::Int);
+    made.push(Stmt::Set(local, Value::Int(op, a, b)));
+    Operand::Local(local)
+}
+
+#[cfg(test)]
+mod tests;

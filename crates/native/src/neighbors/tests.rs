@@ -1,0 +1,79 @@
+//! Loops that add to neighbors, beside the evaluator of the IR.
+
+use crate::{Compiled, Math};
+use std::sync::Arc;
+use wengert_ir::Program;
+use wengert_ir::eval::{Evaluator, Limits, Value};
+
+/// Adds at the places `shifts` away from `i`, for the places from 2 on.
+fn program(backward: bool, shifts: &[i64]) -> Program {
+    let mut body = String::from("j = i + 2 x = xs[j] ");
+    let mut sum = "g".to_string();
+    for (number, shift) in shifts.iter().enumerate() {
+        body += &format!(
+            "k{number} = j + {shift} c{number} = x * {}.5 g{number} = {sum} with [k{number}] += c{number} ",
+            number + 1
+        );
+        sum = format!("g{number}");
+    }
+    let way = if backward { "each backward" } else { "each" };
+    let text = format!(
+        "func f(xs: []Real, l: Int) -> []Real {{
+            zeros = zeros(xs)
+            s = {way} i < l, g += zeros {{ {body} yield {sum} }}
+            return s
+        }}
+        entry f = f"
+    );
+    wengert_ir::parse::parse(&text).expect("the text is a program")
+}
+
+/// How many loops of a program go strip by strip.
+fn strips(program: &Program) -> usize {
+    let mut loops = crate::lower::lower(program);
+    crate::dead::clean(&mut loops);
+    let count = |loops: &crate::loops::Program| crate::loops::print(loops).matches("for ").count();
+    let before = count(&loops);
+    super::split(&mut loops);
+    count(&loops) - before
+}
+
+#[test]
+fn neighbors_are_added_to_in_strips_and_in_order() {
+    let many = [[0, 1, 0], [1, 0, -1], [-2, 2, 1], [2, 2, -1]];
+    for (backward, shifts) in [true, false].into_iter().flat_map(|way| many.map(|shifts| (way, shifts))) {
+        let program = program(backward, &shifts);
+        assert!(strips(&program) >= 4, "{backward} {shifts:?}");
+        let entry = *program.entries.values().next().expect("it has an entry");
+        for count in [0, 3, 4, 5, 19, 35, 36, 37, 515, 516, 517, 1028, 1700] {
+            // In another order the sums would be others.
+            let xs: Vec<f64> = (0..count).map(|i| 1.0 / f64::from(i % 37 + 1)).collect();
+            // In the last case, an index is out of range.
+            for more in [-4, -2] {
+                let len = (i64::from(count) + more).max(0);
+                let args = [Value::reals(xs.clone()), Value::Int(len)];
+                let expected = Evaluator::new(&program, Limits::default()).call(entry, args.to_vec());
+                for math in [Math::Strict, Math::Fast] {
+                    let compiled = Compiled::with_math(program.clone(), math, 1 << 32, Arc::default());
+                    let given = compiled.expect("it compiles").call(entry, &args);
+                    match (&given, &expected) {
+                        (Ok(given), Ok(expected)) => {
+                            let same =
+                                given.iter().zip(expected).all(|(given, expected)| given.same(expected));
+                            assert!(same, "{backward} {shifts:?} {count} {more}: {given:?} {expected:?}");
+                        }
+                        (given, expected) => assert_eq!(
+                            format!("{:?}", given.as_ref().err()),
+                            format!("{:?}", expected.as_ref().err())
+                        ),
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_each_iteration_has_for_itself_needs_no_strips() {
+    assert_eq!(strips(&program(true, &[1, 1])), 0);
+}
