@@ -1,10 +1,10 @@
 //! Statements.
 
 use super::steady::Steady;
-use super::{Compiler, constant, flags, lanes, machine, vector};
+use super::zeros::is_strong;
+use super::{Compiler, constant, flags, lanes, machine, plain, vector};
 use crate::compiled::Math;
-use crate::loops::{Func, Kind, Local, Operand, Program, Runtime, Stmt, Sum, Value as Expr, Word};
-use crate::runtime::heap::SMALL;
+use crate::loops::{Func, Local, Operand, Program, Runtime, Stmt, Sum, Value as Expr, Word};
 use crate::runtime::{context, parallel};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -34,6 +34,13 @@ pub(super) struct Body<'c, 'a, 'f> {
     stopped: Option<Block>,
     /// Whether the block that is being built has ended.
     done: bool,
+    /// Whether nobody looks for strong zeros now, and what is known for where that may be.
+    pub(super) plain: bool,
+    /// Whether this is the second text, in which one looks.
+    pub(super) careful: bool,
+    pub(super) uses: plain::Uses,
+    /// In how many loops it is.
+    loops: usize,
 }
 
 /// Builds the body of `func` into `into`.
@@ -56,9 +63,24 @@ pub(super) fn build<'f>(
     let program = compiler.program;
     let plans = vector::plans(func, compiler.math == Math::Fast);
     let (steady, values) = (Steady::of(func), FxHashMap::default());
-    let (stopped, done) = (None, false);
-    let mut body =
-        Body { compiler, program, func, builder, variables, steady, values, state, plans, stopped, done };
+    let uses = plain::Uses::of(func, compiler.math);
+    let mut body = Body {
+        compiler,
+        program,
+        func,
+        builder,
+        variables,
+        steady,
+        values,
+        state,
+        plans,
+        stopped: None,
+        done: false,
+        plain: false,
+        careful: false,
+        uses,
+        loops: 0,
+    };
     for (param, value) in func.params.iter().zip(params) {
         body.assign(*param, *value);
     }
@@ -69,21 +91,7 @@ pub(super) fn build<'f>(
     }
     body.stmts(&func.body);
     if !body.is_done() {
-        match func.results.as_slice() {
-            [result] => {
-                let value = body.read(*result);
-                body.builder.ins().return_(&[value]);
-            }
-            results => {
-                if let Some(to) = params.last().filter(|_| !results.is_empty()) {
-                    for (place, result) in (0..).zip(results) {
-                        let value = body.read(*result);
-                        body.builder.ins().store(flags(), value, *to, place * 8);
-                    }
-                }
-                body.builder.ins().return_(&[]);
-            }
-        }
+        body.give(&func.results, params.last().copied());
     }
     if let Some(stopped) = body.stopped {
         body.enter(stopped);
@@ -95,6 +103,22 @@ pub(super) fn build<'f>(
 }
 
 impl Body<'_, '_, '_> {
+    /// Returns results; several go to memory.
+    fn give(&mut self, results: &[Local], to: Option<Value>) {
+        if let [result] = results {
+            let value = self.read(*result);
+            self.builder.ins().return_(&[value]);
+            return;
+        }
+        if let Some(to) = to {
+            for (place, result) in (0..).zip(results) {
+                let value = self.read(*result);
+                self.builder.ins().store(flags(), value, to, place * 8);
+            }
+        }
+        self.builder.ins().return_(&[]);
+    }
+
     /// Whether the place that is being built is never reached.
     fn is_done(&self) -> bool {
         self.done
@@ -129,6 +153,11 @@ impl Body<'_, '_, '_> {
             let variable = self.builder.declare_var(machine(word));
             self.variables.push(variable);
         }
+    }
+
+    /// Whether the code is run more than once in a call of the program, as far as is known.
+    pub(super) fn repeats(&self) -> bool {
+        self.func.recursive || self.loops > 0
     }
 
     pub(super) fn assign(&mut self, local: Local, value: Value) {
@@ -168,12 +197,29 @@ impl Body<'_, '_, '_> {
 
     fn stmts(&mut self, stmts: &[Stmt]) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            for stmt in stmts {
+            let mut rest = stmts;
+            // So many are known to be worth nothing else than to be done one after the other.
+            let mut known = 0;
+            while let Some((stmt, others)) = rest.split_first() {
                 if self.is_done() {
                     return;
                 }
+                // A line begins with the first strong zero.
+                if known == 0 && is_strong(stmt) {
+                    let (length, outcome) = plain::line(self, rest);
+                    if let Some((line, others)) =
+                        rest.split_at_checked(length).filter(|_| !outcome.is_empty())
+                    {
+                        plain::quickly(self, line, &outcome);
+                        rest = others;
+                        continue;
+                    }
+                    known = length;
+                }
                 self.stmt(stmt);
                 self.settle(stmt);
+                rest = others;
+                known = known.saturating_sub(1);
             }
         });
     }
@@ -190,7 +236,7 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    fn stmt(&mut self, stmt: &Stmt) {
+    pub(super) fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Set(local, value) => {
                 let word = *self.func.locals.at(*local);
@@ -219,11 +265,13 @@ impl Body<'_, '_, '_> {
                     known,
                     stops: !independent && known.is_none_or(|len| len > LONG),
                 };
-                let is_done = match self.plans.remove(&std::ptr::from_ref(stmt)) {
+                let plan = self.plans.remove(&std::ptr::from_ref(stmt));
+                let is_planned = plan.is_some();
+                let is_done = match plan {
                     Some(plan) => lanes::vectors(self, &plan, &made),
                     None => false,
                 };
-                if !is_done {
+                if !is_done && (is_planned || !plain::steps(self, &made)) {
                     self.for_loop(&made);
                 }
             }
@@ -251,7 +299,7 @@ impl Body<'_, '_, '_> {
     }
 
     /// A new block, entered if the condition holds; the builder goes on in the other one.
-    fn unlikely(&mut self, cond: Value, build: impl FnOnce(&mut Self)) {
+    pub(super) fn unlikely(&mut self, cond: Value, build: impl FnOnce(&mut Self)) {
         let (rare, rest) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(rare);
         self.builder.ins().brif(cond, rare, &[], rest, &[]);
@@ -370,7 +418,7 @@ impl Body<'_, '_, '_> {
     }
 
     /// Counts in a variable of its own, for the body may be anything. What is to be done is tested at the end.
-    fn for_loop(&mut self, made: &lanes::Loop<'_>) {
+    pub(super) fn for_loop(&mut self, made: &lanes::Loop<'_>) {
         let (inside, after) = (self.builder.create_block(), self.builder.create_block());
         let now = self.builder.use_var(made.counter);
         self.again(made, now, inside, after);
@@ -382,7 +430,9 @@ impl Body<'_, '_, '_> {
         if made.stops {
             self.check_stop();
         }
+        self.loops += 1;
         self.stmts(made.body);
+        self.loops -= 1;
         if !self.is_done() {
             let now = self.builder.use_var(made.counter);
             self.again(made, now, inside, after);
@@ -412,7 +462,9 @@ impl Body<'_, '_, '_> {
             let cond = self.operand(cond);
             self.builder.ins().brif(cond, inside, &[], after, &[]);
             self.enter(inside);
+            self.loops += 1;
             self.stmts(body);
+            self.loops -= 1;
             if !self.is_done() {
                 self.builder.ins().jump(start, &[]);
             }
@@ -505,108 +557,6 @@ impl Body<'_, '_, '_> {
         if let (Some(value), Some(out)) = (self.import(call.name(), &values), out) {
             self.assign(out, value);
         }
-    }
-
-    /// Does `build` unless the reference is a constructor without fields.
-    fn if_object(&mut self, object: Value, kind: Kind, build: impl FnOnce(&mut Self)) {
-        if !matches!(kind, Kind::Data(_)) {
-            build(self);
-            return;
-        }
-        let odd = self.builder.ins().band_imm_s(object, 1);
-        let (inside, after) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.ins().brif(odd, after, &[], inside, &[]);
-        self.enter(inside);
-        build(self);
-        self.builder.ins().jump(after, &[]);
-        self.enter(after);
-    }
-
-    fn retain(&mut self, object: Operand, kind: Kind) {
-        if matches!(object, Operand::Text(_) | Operand::Int(_)) {
-            return;
-        }
-        let object = self.operand(object);
-        self.if_object(object, kind, |this| {
-            let count = this.builder.ins().load(types::I64, flags(), object, 0);
-            let count = this.builder.ins().iadd_imm_s(count, 1);
-            this.builder.ins().store(flags(), count, object, 0);
-        });
-    }
-
-    /// Puts a small object into the list of those of its size.
-    fn free(&mut self, object: Operand) {
-        let object = self.operand(object);
-        let words = self.builder.ins().load(types::I64, flags(), object, -8);
-        let large = self.builder.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, words, SMALL as i64);
-        let (system, list, after) =
-            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        self.builder.set_cold_block(system);
-        self.builder.ins().brif(large, system, &[], list, &[]);
-        self.enter(system);
-        self.import("free", &[self.state, object]);
-        self.builder.ins().jump(after, &[]);
-        self.enter(list);
-        let bytes = self.builder.ins().ishl_imm_s(words, 3);
-        let first = self.builder.ins().iadd(self.state, bytes);
-        let next = self.builder.ins().load(types::I64, flags(), first, context::FREE);
-        self.builder.ins().store(flags(), next, object, 0);
-        self.builder.ins().store(flags(), object, first, context::FREE);
-        self.builder.ins().jump(after, &[]);
-        self.enter(after);
-    }
-
-    /// A new object: the first free one of its size, if the size is known to be small and there is one.
-    pub(super) fn alloc(&mut self, words: Operand, site: u32) -> Value {
-        let small = match words {
-            Operand::Int(n) => i32::try_from(n).ok().filter(|n| *n > 0 && *n as usize <= SMALL),
-            Operand::Local(_) | Operand::Real(_) | Operand::Text(_) => None,
-        };
-        let words = self.operand(words);
-        let Some(size) = small else {
-            let site = self.builder.ins().iconst(types::I64, i64::from(site));
-            return self.import("alloc", &[self.state, words, site]).unwrap_or(words);
-        };
-        let place = context::FREE + 8 * size;
-        let (none, some, after) =
-            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        self.builder.set_cold_block(none);
-        self.builder.append_block_param(after, types::I64);
-        let first = self.builder.ins().load(types::I64, flags(), self.state, place);
-        self.builder.ins().brif(first, some, &[], none, &[]);
-        self.enter(none);
-        let site = self.builder.ins().iconst(types::I64, i64::from(site));
-        let made = self.import("alloc", &[self.state, words, site]).unwrap_or(words);
-        self.builder.ins().jump(after, &[made.into()]);
-        self.enter(some);
-        let next = self.builder.ins().load(types::I64, flags(), first, 0);
-        self.builder.ins().store(flags(), next, self.state, place);
-        let one = self.builder.ins().iconst(types::I64, 1);
-        self.builder.ins().store(flags(), one, first, 0);
-        self.builder.ins().jump(after, &[first.into()]);
-        self.enter(after);
-        self.builder.block_params(after).first().copied().unwrap_or(words)
-    }
-
-    fn release(&mut self, object: Operand, kind: Kind) {
-        if matches!(object, Operand::Text(_) | Operand::Int(_)) {
-            return;
-        }
-        let object = self.operand(object);
-        let number = self.compiler.kind(kind);
-        self.if_object(object, kind, |this| {
-            let count = this.builder.ins().load(types::I64, flags(), object, 0);
-            let count = this.builder.ins().iadd_imm_s(count, -1);
-            this.builder.ins().store(flags(), count, object, 0);
-            let last = this.builder.ins().icmp_imm_s(IntCC::Equal, count, 0);
-            let (dead, alive) = (this.builder.create_block(), this.builder.create_block());
-            this.builder.ins().brif(last, dead, &[], alive, &[]);
-            this.enter(dead);
-            let number = this.builder.ins().iconst(types::I64, number);
-            this.import("dismantle", &[this.state, object, number]);
-            this.builder.ins().jump(alive, &[]);
-            this.enter(alive);
-        });
     }
 
     /// The value of an expression for a variable of this word.

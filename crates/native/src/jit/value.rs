@@ -1,7 +1,7 @@
 //! Expressions on integers, memory and truth values.
 
 use super::body::Body;
-use super::{flags, machine, real};
+use super::{flags, machine, real, zeros};
 use crate::loops::{Int, Kind, Operand, Round, Value as Expr, Word};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -13,7 +13,8 @@ pub(super) fn value(body: &mut Body<'_, '_, '_>, value: &Expr, word: Word) -> Va
         Expr::Copy(x) => body.operand(*x),
         Expr::Real(op, args) => {
             let args: Vec<Value> = args.iter().map(|arg| body.operand(*arg)).collect();
-            real::apply(body, *op, &args)
+            let op = if body.plain { zeros::plain(*op) } else { *op };
+            real::apply(body, op, &args)
         }
         Expr::Int(op, a, b) => integer(body, *op, *a, *b),
         Expr::CompareReal(compare, a, b) => {

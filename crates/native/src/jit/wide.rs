@@ -19,7 +19,7 @@ use super::vector::{How, Plan};
 use super::{Compiler, flags};
 use crate::loops::{Local, Operand};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{AbiParam, InstBuilder, Value, types};
+use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::{FuncId as ModuleFunc, Linkage, Module};
 use read::{Before, Reader};
 
@@ -60,7 +60,30 @@ pub(super) fn vectors(body: &mut Body<'_, '_, '_>, plan: &Plan<'_>, made: &Loop<
     if made.stops {
         body.check_stop();
     }
-    for before in &before {
+    prepare(body, &before, made, rest);
+    let slot = body.slot(code.bytes.div_ceil(8));
+    for (place, operand) in (0..).zip(&given) {
+        let value = body.operand(*operand);
+        body.builder.ins().stack_store(types::I64, value, slot, place * 8);
+    }
+    let numbers = body.builder.ins().stack_addr(types::I64, slot, 0);
+    let [from, to, counter] = range(body, plan, made);
+    body.builder.def_var(made.counter, counter);
+    let target = body.compiler.module.declare_func_in_func(target, body.builder.func);
+    body.builder.ins().call(target, &[numbers, from, to]);
+    for (place, carried) in plan.carried.iter().enumerate() {
+        let offset = i32::try_from(code.results + 64 * place).ok()?;
+        let total = total(body, carried.local, carried.how, (numbers, offset));
+        body.assign(carried.local, total);
+    }
+    body.builder.ins().jump(rest, &[]);
+    body.enter(rest);
+    Some(is_all)
+}
+
+/// What is done before the loop; where a check fails, the loop runs one by one.
+fn prepare(body: &mut Body<'_, '_, '_>, before: &[Before], made: &Loop<'_>, rest: Block) {
+    for before in before {
         let fails = match before {
             Before::Set(local, word, value) => {
                 body.fresh(*local, *word);
@@ -75,35 +98,22 @@ pub(super) fn vectors(body: &mut Body<'_, '_, '_>, plan: &Plan<'_>, made: &Loop<
         body.builder.ins().brif(fails, rest, &[], on, &[]);
         body.enter(on);
     }
-    let slot = body.slot(code.bytes.div_ceil(8));
-    for (place, operand) in (0..).zip(&given) {
-        let value = body.operand(*operand);
-        body.builder.ins().stack_store(types::I64, value, slot, place * 8);
-    }
-    let numbers = body.builder.ins().stack_addr(types::I64, slot, 0);
+}
+
+/// The first iteration, the one after the last, and what the counter is then.
+fn range(body: &mut Body<'_, '_, '_>, plan: &Plan<'_>, made: &Loop<'_>) -> [Value; 3] {
     let zero = body.builder.ins().iconst(types::I64, 0);
     let one_less = body.builder.ins().iadd_imm_s(made.len, -1);
     // The last iteration, which of a loop backwards is the first one of its indices, is done alone if it is to be kept.
-    let (from, to, counter) = match (plan.keep_last, made.backward) {
-        (false, false) => (zero, made.len, made.len),
-        (false, true) => (zero, made.len, zero),
-        (true, false) => (zero, one_less, one_less),
+    match (plan.keep_last, made.backward) {
+        (false, false) => [zero, made.len, made.len],
+        (false, true) => [zero, made.len, zero],
+        (true, false) => [zero, one_less, one_less],
         (true, true) => {
             let one = body.builder.ins().iconst(types::I64, 1);
-            (one, made.len, one)
+            [one, made.len, one]
         }
-    };
-    body.builder.def_var(made.counter, counter);
-    let target = body.compiler.module.declare_func_in_func(target, body.builder.func);
-    body.builder.ins().call(target, &[numbers, from, to]);
-    for (place, carried) in plan.carried.iter().enumerate() {
-        let offset = i32::try_from(code.results + 64 * place).ok()?;
-        let total = total(body, carried.local, carried.how, (numbers, offset));
-        body.assign(carried.local, total);
     }
-    body.builder.ins().jump(rest, &[]);
-    body.enter(rest);
-    Some(is_all)
 }
 
 /// Whether what moves leaves a range: if neither its first nor its last number does, none does.
@@ -123,7 +133,8 @@ fn total(body: &mut Body<'_, '_, '_>, local: Local, how: How, (base, offset): (V
     let old = body.read(local);
     match how {
         How::Sum => {
-            let load = |pair: i32| body.builder.ins().load(types::F64X2, flags(), base, offset + 16 * pair);
+            let anywhere = MemFlagsData::new().with_notrap();
+            let load = |pair: i32| body.builder.ins().load(types::F64X2, anywhere, base, offset + 16 * pair);
             let [a, b, c, d] = [0, 1, 2, 3].map(load);
             let (a, b) = (body.builder.ins().fadd(a, b), body.builder.ins().fadd(c, d));
             let part = body.builder.ins().fadd(a, b);

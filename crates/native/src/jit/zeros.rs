@@ -23,7 +23,7 @@ pub(super) fn plain(op: RealOp) -> RealOp {
     }
 }
 
-fn is_strong(stmt: &Stmt) -> bool {
+pub(super) fn is_strong(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Set(_, Value::Real(RealOp::MulZero | RealOp::DivZero, _)))
 }
 
@@ -36,6 +36,14 @@ pub(super) struct Doubtful {
 impl Doubtful {
     pub(super) fn has(&self, local: Local) -> bool {
         self.locals.contains(&local)
+    }
+
+    pub(super) fn add(&mut self, local: Local) {
+        self.locals.insert(local);
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.locals.len()
     }
 
     pub(super) fn is(&self, operand: &Operand) -> bool {

@@ -1,0 +1,113 @@
+//! Objects in memory: made, counted and freed.
+
+use super::body::Body;
+use super::flags;
+use crate::loops::{Kind, Operand};
+use crate::runtime::context;
+use crate::runtime::heap::SMALL;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+
+impl Body<'_, '_, '_> {
+    /// Does `build` unless the reference is a constructor without fields.
+    fn if_object(&mut self, object: Value, kind: Kind, build: impl FnOnce(&mut Self)) {
+        if !matches!(kind, Kind::Data(_)) {
+            build(self);
+            return;
+        }
+        let odd = self.builder.ins().band_imm_s(object, 1);
+        let (inside, after) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(odd, after, &[], inside, &[]);
+        self.enter(inside);
+        build(self);
+        self.builder.ins().jump(after, &[]);
+        self.enter(after);
+    }
+
+    pub(super) fn retain(&mut self, object: Operand, kind: Kind) {
+        if matches!(object, Operand::Text(_) | Operand::Int(_)) {
+            return;
+        }
+        let object = self.operand(object);
+        self.if_object(object, kind, |this| {
+            let count = this.builder.ins().load(types::I64, flags(), object, 0);
+            let count = this.builder.ins().iadd_imm_s(count, 1);
+            this.builder.ins().store(flags(), count, object, 0);
+        });
+    }
+
+    /// Puts a small object into the list of those of its size.
+    pub(super) fn free(&mut self, object: Operand) {
+        let object = self.operand(object);
+        let words = self.builder.ins().load(types::I64, flags(), object, -8);
+        let large = self.builder.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, words, SMALL as i64);
+        let (system, list, after) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(system);
+        self.builder.ins().brif(large, system, &[], list, &[]);
+        self.enter(system);
+        self.import("free", &[self.state, object]);
+        self.builder.ins().jump(after, &[]);
+        self.enter(list);
+        let bytes = self.builder.ins().ishl_imm_s(words, 3);
+        let first = self.builder.ins().iadd(self.state, bytes);
+        let next = self.builder.ins().load(types::I64, flags(), first, context::FREE);
+        self.builder.ins().store(flags(), next, object, 0);
+        self.builder.ins().store(flags(), object, first, context::FREE);
+        self.builder.ins().jump(after, &[]);
+        self.enter(after);
+    }
+
+    /// A new object: the first free one of its size, if the size is known to be small and there is one.
+    pub(super) fn alloc(&mut self, words: Operand, site: u32) -> Value {
+        let small = match words {
+            Operand::Int(n) => i32::try_from(n).ok().filter(|n| *n > 0 && *n as usize <= SMALL),
+            Operand::Local(_) | Operand::Real(_) | Operand::Text(_) => None,
+        };
+        let words = self.operand(words);
+        let Some(size) = small else {
+            let site = self.builder.ins().iconst(types::I64, i64::from(site));
+            return self.import("alloc", &[self.state, words, site]).unwrap_or(words);
+        };
+        let place = context::FREE + 8 * size;
+        let (none, some, after) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(none);
+        self.builder.append_block_param(after, types::I64);
+        let first = self.builder.ins().load(types::I64, flags(), self.state, place);
+        self.builder.ins().brif(first, some, &[], none, &[]);
+        self.enter(none);
+        let site = self.builder.ins().iconst(types::I64, i64::from(site));
+        let made = self.import("alloc", &[self.state, words, site]).unwrap_or(words);
+        self.builder.ins().jump(after, &[made.into()]);
+        self.enter(some);
+        let next = self.builder.ins().load(types::I64, flags(), first, 0);
+        self.builder.ins().store(flags(), next, self.state, place);
+        let one = self.builder.ins().iconst(types::I64, 1);
+        self.builder.ins().store(flags(), one, first, 0);
+        self.builder.ins().jump(after, &[first.into()]);
+        self.enter(after);
+        self.builder.block_params(after).first().copied().unwrap_or(words)
+    }
+
+    pub(super) fn release(&mut self, object: Operand, kind: Kind) {
+        if matches!(object, Operand::Text(_) | Operand::Int(_)) {
+            return;
+        }
+        let object = self.operand(object);
+        let number = self.compiler.kind(kind);
+        self.if_object(object, kind, |this| {
+            let count = this.builder.ins().load(types::I64, flags(), object, 0);
+            let count = this.builder.ins().iadd_imm_s(count, -1);
+            this.builder.ins().store(flags(), count, object, 0);
+            let last = this.builder.ins().icmp_imm_s(IntCC::Equal, count, 0);
+            let (dead, alive) = (this.builder.create_block(), this.builder.create_block());
+            this.builder.ins().brif(last, dead, &[], alive, &[]);
+            this.enter(dead);
+            let number = this.builder.ins().iconst(types::I64, number);
+            this.import("dismantle", &[this.state, object, number]);
+            this.builder.ins().jump(alive, &[]);
+            this.enter(alive);
+        });
+    }
+}

@@ -1,0 +1,277 @@
+//! Derivatives one number at a time without looking for strong zeros first, as [`super::zeros`] explains for vectors.
+//!
+//! A loop whose steps wait for each other runs as a whole with plain products and quotients. If something that comes out of it is no
+//! number, it runs again, carefully, from what it began with; it does nothing that cannot be done again. Outside of such loops, where code
+//! is run again and again, the same is done with each run of operations in a line.
+
+use super::body::Body;
+use super::lanes::Loop;
+use super::zeros::{Doubtful, is_strong};
+use crate::compiled::Math;
+use crate::loops::walk::{every, operands, writes};
+use crate::loops::{Func, Local, Operand, Stmt, Value as Expr, Word};
+use cranelift_codegen::ir::condcodes::FloatCC;
+use cranelift_codegen::ir::{InstBuilder, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_prim::RealOp;
+
+/// So many products and quotients of a loop, and of operations in a line, are worth a second text.
+const WORTH_OF_STEPS: usize = 2;
+const WORTH_OF_LINE: usize = 8;
+
+/// How often variables of a function are read and assigned; only where that is asked.
+#[derive(Default)]
+pub(super) struct Uses {
+    reads: FxHashMap<Local, usize>,
+    sets: FxHashMap<Local, usize>,
+}
+
+impl Uses {
+    /// Of a function in which there are strong zeros nobody needs to look for first.
+    pub(super) fn of(func: &Func, math: Math) -> Uses {
+        let (mut uses, mut strong) = (Uses::default(), false);
+        every(&func.body, &mut |stmt| strong |= is_strong(stmt));
+        if math == Math::Fast && strong {
+            func.results.iter().for_each(|result| *uses.reads.entry(*result).or_default() += 1);
+            func.params.iter().for_each(|param| *uses.sets.entry(*param).or_default() += 1);
+            every(&func.body, &mut |stmt| {
+                locals(stmt).for_each(|local| *uses.reads.entry(local).or_default() += 1);
+                writes(stmt).into_iter().for_each(|local| *uses.sets.entry(local).or_default() += 1);
+            });
+        }
+        uses
+    }
+
+    fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
+    /// Whether a variable is read elsewhere than in statements that read it so often.
+    fn elsewhere(&self, local: Local, inside: &FxHashMap<Local, usize>) -> bool {
+        self.reads.get(&local) > inside.get(&local)
+    }
+}
+
+/// The variables that a statement itself reads.
+fn locals(stmt: &Stmt) -> impl Iterator<Item = Local> {
+    operands(stmt)
+        .into_iter()
+        .filter_map(|operand| if let Operand::Local(local) = operand { Some(local) } else { None })
+}
+
+/// Whether the result of an operation is not a number if an operand is not.
+fn hands_on(op: RealOp) -> bool {
+    let power = matches!(op, RealOp::PowInt(n) if n != 0);
+    power
+        || matches!(
+            op,
+            RealOp::Add
+                | RealOp::Sub
+                | RealOp::Mul
+                | RealOp::Div
+                | RealOp::Neg
+                | RealOp::Abs
+                | RealOp::Sqrt
+                | RealOp::MulZero
+                | RealOp::DivZero
+                | RealOp::Exp
+                | RealOp::Log
+                | RealOp::Sin
+                | RealOp::Cos
+        )
+}
+
+/// Whether what is assigned is no number if an operand that is doubtful is none.
+fn keeps(value: &Expr, word: Word, doubtful: &Doubtful) -> bool {
+    match value {
+        Expr::Real(op, _) => hands_on(*op),
+        Expr::Copy(_) => word == Word::Real,
+        Expr::Select(cond, ..) => word == Word::Real && !doubtful.is(cond),
+        Expr::Int(..)
+        | Expr::CompareReal(..)
+        | Expr::CompareInt(..)
+        | Expr::OutOfRange(..)
+        | Expr::IntToReal(_)
+        | Expr::RealToInt(_)
+        | Expr::Round(..)
+        | Expr::Bits(_)
+        | Expr::Load { .. }
+        | Expr::Address { .. }
+        | Expr::Tag(_)
+        | Expr::Unique(..)
+        | Expr::Alloc(_) => false,
+    }
+}
+
+/// What is known of the body of a loop.
+#[derive(Default)]
+struct Steps {
+    doubtful: Doubtful,
+    /// What is read before it is assigned, and all that is assigned.
+    exposed: Vec<Local>,
+    assigned: FxHashSet<Local>,
+    strong: usize,
+}
+
+impl Steps {
+    /// `None` if the statements may do something that depends on a strong zero, or that cannot be done again.
+    fn look(&mut self, func: &Func, stmts: &[Stmt], before: &mut FxHashSet<Local>) -> Option<()> {
+        for stmt in stmts {
+            for local in locals(stmt) {
+                if !before.contains(&local) && !self.exposed.contains(&local) {
+                    self.exposed.push(local);
+                }
+            }
+            match stmt {
+                Stmt::Set(local, value) => {
+                    let word = func.locals.get(*local).copied()?;
+                    let doubtful = operands(stmt).iter().any(|operand| self.doubtful.is(operand));
+                    if doubtful && !keeps(value, word, &self.doubtful) || matches!(value, Expr::Alloc(_)) {
+                        return None;
+                    }
+                    self.strong += usize::from(is_strong(stmt));
+                    // Once doubtful, always so: a step hands it to the next one.
+                    if doubtful || is_strong(stmt) {
+                        self.doubtful.add(*local);
+                    }
+                    before.insert(*local);
+                    self.assigned.insert(*local);
+                }
+                Stmt::If { cond, then, otherwise } => {
+                    if self.doubtful.is(cond) {
+                        return None;
+                    }
+                    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+                        let (mut yes, mut no) = (before.clone(), before.clone());
+                        self.look(func, then, &mut yes)?;
+                        self.look(func, otherwise, &mut no)?;
+                        before.extend(yes.intersection(&no));
+                        Some(())
+                    })?;
+                }
+                Stmt::Fail(_, numbers) => {
+                    if numbers.iter().any(|number| self.doubtful.is(number)) {
+                        return None;
+                    }
+                }
+                Stmt::Store { .. }
+                | Stmt::Switch { .. }
+                | Stmt::For { .. }
+                | Stmt::While { .. }
+                | Stmt::Parallel { .. }
+                | Stmt::Call { .. }
+                | Stmt::Runtime { .. }
+                | Stmt::Retain(..)
+                | Stmt::Release(..)
+                | Stmt::Free(..) => return None,
+            }
+        }
+        Some(())
+    }
+
+    fn of(func: &Func, made: &Loop<'_>) -> Option<Steps> {
+        let mut doubtful = Doubtful::default();
+        // What a step hands on may be doubtful because of what comes later.
+        loop {
+            let mut steps = Steps { doubtful: doubtful.clone(), ..Steps::default() };
+            let mut before = FxHashSet::from_iter([made.index]);
+            steps.look(func, made.body, &mut before)?;
+            if steps.doubtful.count() == doubtful.count() {
+                steps.exposed.retain(|local| steps.assigned.contains(local));
+                return (steps.strong >= WORTH_OF_STEPS && !steps.assigned.contains(&made.index))
+                    .then_some(steps);
+            }
+            doubtful = steps.doubtful;
+        }
+    }
+}
+
+/// A loop without looking, and again with looking if that was wrong. Whether it is one of those.
+pub(super) fn steps(body: &mut Body<'_, '_, '_>, made: &Loop<'_>) -> bool {
+    if body.uses.is_empty() || body.plain || body.careful {
+        return false;
+    }
+    let Some(steps) = Steps::of(body.func, made) else { return false };
+    let mut inside = FxHashMap::default();
+    every(made.body, &mut |stmt| locals(stmt).for_each(|local| *inside.entry(local).or_default() += 1));
+    let real =
+        |local: &Local| body.func.locals.get(*local) == Some(&Word::Real) && steps.doubtful.has(*local);
+    let outlives = |local: &Local| steps.exposed.contains(local) || body.uses.elsewhere(*local, &inside);
+    let mut outcome: Vec<Local> = steps.assigned.iter().copied().filter(real).filter(outlives).collect();
+    outcome.sort();
+    if outcome.is_empty() {
+        return false;
+    }
+    let before: Vec<Value> = steps.exposed.iter().map(|local| body.read(*local)).collect();
+    let counter = body.builder.use_var(made.counter);
+    body.plain = true;
+    body.for_loop(made);
+    body.plain = false;
+    let wrong = no_number(body, &outcome);
+    body.unlikely(wrong, |body| {
+        steps.exposed.iter().zip(before).for_each(|(local, value)| body.assign(*local, value));
+        body.builder.def_var(made.counter, counter);
+        body.careful = true;
+        body.for_loop(made);
+        body.careful = false;
+    });
+    true
+}
+
+/// Whether any of these is no number.
+fn no_number(body: &mut Body<'_, '_, '_>, outcome: &[Local]) -> Value {
+    let values: Vec<Value> = outcome.iter().map(|local| body.read(*local)).collect();
+    let sum = values.into_iter().reduce(|a, b| body.builder.ins().fadd(a, b));
+    let sum = sum.unwrap_or(body.state);
+    body.builder.ins().fcmp(FloatCC::Unordered, sum, sum)
+}
+
+/// How many statements from the first on are operations in a line, and what comes out of them that may be no number if nobody looks
+/// for zeros, if it is worth doing them so.
+pub(super) fn line(body: &Body<'_, '_, '_>, stmts: &[Stmt]) -> (usize, Vec<Local>) {
+    if body.uses.is_empty() || body.plain || body.careful || !body.repeats() {
+        return (stmts.len(), Vec::new());
+    }
+    let (mut doubtful, mut strong, mut length) = (Doubtful::default(), 0, 0);
+    let mut inside = FxHashMap::default();
+    let mut found = Vec::new();
+    for stmt in stmts {
+        let Stmt::Set(local, value) = stmt else { break };
+        let word = body.func.locals.get(*local).copied().unwrap_or(Word::Int);
+        let is_doubtful = operands(stmt).iter().any(|operand| doubtful.is(operand));
+        let once = body.uses.sets.get(local) == Some(&1);
+        let again = !matches!(value, Expr::Alloc(_));
+        if !once || !again || is_doubtful && !keeps(value, word, &doubtful) {
+            break;
+        }
+        strong += usize::from(is_strong(stmt));
+        locals(stmt).for_each(|local| *inside.entry(local).or_default() += 1);
+        if is_doubtful || is_strong(stmt) {
+            doubtful.add(*local);
+            found.push(*local);
+        }
+        length += 1;
+    }
+    found.retain(|local| body.uses.elsewhere(*local, &inside));
+    if strong < WORTH_OF_LINE || 2 * found.len() > strong {
+        found.clear();
+    }
+    (length, found)
+}
+
+/// Such a line without looking, and again if that was wrong.
+pub(super) fn quickly(body: &mut Body<'_, '_, '_>, stmts: &[Stmt], outcome: &[Local]) {
+    body.plain = true;
+    stmts.iter().for_each(|stmt| body.stmt(stmt));
+    body.plain = false;
+    let wrong = no_number(body, outcome);
+    body.unlikely(wrong, |body| {
+        // Each variable is assigned once: it reads what it read before.
+        body.careful = true;
+        stmts.iter().for_each(|stmt| body.stmt(stmt));
+        body.careful = false;
+    });
+}
+
+#[cfg(test)]
+mod tests;
