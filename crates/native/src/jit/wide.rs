@@ -25,6 +25,8 @@ use read::{Before, Reader};
 
 /// Loops with fewer iterations run one by one.
 const SHORT: i64 = 8;
+/// So many bytes the numbers of a loop in a function that calls itself may take, for there may be many at a time.
+const FRAME: usize = 512;
 /// A body with so many steps is worth it for any number of iterations, so that nothing else is made of the loop.
 const LARGE: usize = 48;
 
@@ -49,6 +51,9 @@ pub(super) fn vectors(body: &mut Body<'_, '_, '_>, plan: &Plan<'_>, made: &Loop<
     read.and_then(|()| reader.finish(plan))?;
     let Reader { before, program, given, .. } = reader;
     let code = code::code(&program)?;
+    if body.func.recursive && code.bytes > FRAME {
+        return None;
+    }
     let target = body.compiler.bytes(code.code).ok()?;
     let can_fail = before.iter().any(|before| !matches!(before, Before::Set(..)));
     let is_all = !plan.keep_last && !can_fail && (made.known.is_some() || program.steps.len() >= LARGE);
