@@ -190,10 +190,7 @@ fn updates(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
                     continue;
                 }
                 let place = known.form(*at, DEEP);
-                let is_fixed = |local: &Local| local == index || !inside.contains(local);
-                let is_plain = place.terms.values().all(|n| n.abs() == 1) && place.terms.keys().all(is_fixed);
-                let outside = local(*base).is_some_and(|base| !inside.contains(&base));
-                if !is_plain || !outside || place.terms.get(index) != Some(&1) {
+                if !is_outside(&place, *base, *index, &inside) {
                     return None;
                 }
                 whole.add(&place, 1);
@@ -226,6 +223,14 @@ fn updates(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
     let only = loads.iter().all(|(local, ..)| updates.iter().any(|update| update.old == *local));
     let neighbors = updates.iter().any(|update| update.shift != 0) && updates.len() <= MOST;
     (only && neighbors).then_some(updates)
+}
+
+/// Whether a place is that of the iteration and others from there, which can be computed outside of the loop.
+fn is_outside(place: &Form, base: Operand, index: Local, inside: &FxHashSet<Local>) -> bool {
+    let is_plain = place.terms.values().all(|n| n.abs() == 1);
+    let is_fixed = place.terms.keys().all(|local| *local == index || !inside.contains(local));
+    let has_base = local(base).is_some_and(|base| !inside.contains(&base));
+    is_plain && is_fixed && has_base && place.terms.get(&index) == Some(&1)
 }
 
 /// The variables of an update, and what it adds.
