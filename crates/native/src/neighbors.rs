@@ -14,7 +14,7 @@
 //! Each element gets what it gets in the same order as before: from the iteration that comes first. So no bit changes.
 
 use crate::loops::walk::{every, is_failure, map_parts, operands, writes};
-use crate::loops::{Func, Int, Kind, Local, Operand, Program, Stmt, Sum, Value, Word};
+use crate::loops::{Failure, Func, Int, Kind, Local, Operand, Program, Site, Stmt, Sum, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use wengert_ir::op::Compare;
@@ -39,7 +39,9 @@ pub(crate) fn split(program: &mut Program) {
         });
         if found {
             let body = std::mem::take(&mut func.body);
-            let known = Known::of(func, &body);
+            let site = u32::try_from(program.sites.len()).unwrap_or(u32::MAX);
+            program.sites.push(Site { failure: Failure::Memory, span: func.span });
+            let known = Known::of(func, &body, site);
             func.body = stmts(func, &known, body);
         }
     }
@@ -52,10 +54,12 @@ struct Known {
     /// What each that is assigned once is assigned.
     values: FxHashMap<Local, Value>,
     params: FxHashSet<Local>,
+    /// Where it fails if there is no memory for strips.
+    site: u32,
 }
 
 impl Known {
-    fn of(func: &Func, body: &[Stmt]) -> Known {
+    fn of(func: &Func, body: &[Stmt], site: u32) -> Known {
         let mut reads: FxHashMap<Local, usize> = FxHashMap::default();
         let mut sets: FxHashMap<Local, usize> = FxHashMap::default();
         let mut values = FxHashMap::default();
@@ -72,7 +76,7 @@ impl Known {
             }
         });
         values.retain(|local, _| sets.get(local) == Some(&1));
-        Known { reads, values, params: func.params.iter().copied().collect() }
+        Known { reads, values, params: func.params.iter().copied().collect(), site }
     }
 
     /// The variable that an address is computed from, and how many places from there it is.
@@ -154,7 +158,7 @@ fn stmts(func: &mut Func, known: &Known, body: Vec<Stmt>) -> Vec<Stmt> {
         for stmt in body {
             let stmt = map_parts(stmt, &mut |inner| stmts(func, known, inner));
             match updates(known, &stmt) {
-                Some(updates) => strips(func, stmt, &updates, &mut made),
+                Some(updates) => strips(func, stmt, &updates, known.site, &mut made),
                 None => made.push(stmt),
             }
         }
@@ -250,13 +254,13 @@ fn update(
 }
 
 /// The loop over the strips, and the loop as it was if it is short.
-fn strips(func: &mut Func, stmt: Stmt, updates: &[Update], made: &mut Vec<Stmt>) {
+fn strips(func: &mut Func, stmt: Stmt, updates: &[Update], site: u32, made: &mut Vec<Stmt>) {
     let Stmt::For { index, len, backward, body, .. } = &stmt else { return made.push(stmt) };
     let (index, len, backward) = (*index, *len, *backward);
     let [start, count, place, number] = [(); 4].map(|()| func.fresh(Word::Int));
     let (room, mut strips) = (func.fresh(Word::Ref), Vec::new());
     let words = i64::try_from(updates.len()).unwrap_or(0) * STRIP + 1;
-    strips.push(Stmt::Set(room, Value::Alloc(Operand::Int(words))));
+    strips.push(Stmt::Set(room, Value::Alloc(Operand::Int(words), site)));
     let mut kept = Vec::new();
     for offset in (0..).take(updates.len()) {
         let (buffer, index) = (func.fresh(Word::Address), Operand::Int(offset * STRIP + 1));

@@ -157,7 +157,7 @@ impl Body<'_, '_, '_> {
 
     /// Whether the code is run more than once in a call of the program, as far as is known.
     pub(super) fn repeats(&self) -> bool {
-        self.func.recursive || self.loops > 0
+        self.func.recursive.is_some() || self.loops > 0
     }
 
     pub(super) fn assign(&mut self, local: Local, value: Value) {

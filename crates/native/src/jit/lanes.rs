@@ -67,9 +67,14 @@ pub(super) struct Loop<'s> {
 
 /// Makes the part in vectors. It ends where the rest of the loop begins; gives whether there is none.
 pub(super) fn vectors(body: &mut Body<'_, '_, '_>, plan: &Plan<'_>, made: &Loop<'_>) -> bool {
-    if let Some(is_all) = wide::vectors(body, plan, made) {
-        return is_all;
-    }
+    let few = |body: &mut Body<'_, '_, '_>| {
+        pairs(body, plan, made);
+    };
+    wide::vectors(body, plan, made, few).unwrap_or_else(|| pairs(body, plan, made))
+}
+
+/// The same in vectors of two.
+fn pairs(body: &mut Body<'_, '_, '_>, plan: &Plan<'_>, made: &Loop<'_>) -> bool {
     let width = 2 * i64::try_from(plan.unroll).unwrap_or(1);
     let least = width + i64::from(plan.keep_last);
     if made.known.is_some_and(|len| len < least) {

@@ -99,7 +99,7 @@ fn keeps(value: &Expr, word: Word, doubtful: &Doubtful) -> bool {
         | Expr::Address { .. }
         | Expr::Tag(_)
         | Expr::Unique(..)
-        | Expr::Alloc(_) => false,
+        | Expr::Alloc(..) => false,
     }
 }
 
@@ -126,7 +126,7 @@ impl Steps {
                 Stmt::Set(local, value) => {
                     let word = func.locals.get(*local).copied()?;
                     let doubtful = operands(stmt).iter().any(|operand| self.doubtful.is(operand));
-                    if doubtful && !keeps(value, word, &self.doubtful) || matches!(value, Expr::Alloc(_)) {
+                    if doubtful && !keeps(value, word, &self.doubtful) || matches!(value, Expr::Alloc(..)) {
                         return None;
                     }
                     self.strong += usize::from(is_strong(stmt));
@@ -240,7 +240,7 @@ pub(super) fn line(body: &Body<'_, '_, '_>, stmts: &[Stmt]) -> (usize, Vec<Local
         let word = body.func.locals.get(*local).copied().unwrap_or(Word::Int);
         let is_doubtful = operands(stmt).iter().any(|operand| doubtful.is(operand));
         let once = body.uses.sets.get(local) == Some(&1);
-        let again = !matches!(value, Expr::Alloc(_));
+        let again = !matches!(value, Expr::Alloc(..));
         if !once || !again || is_doubtful && !keeps(value, word, &doubtful) {
             break;
         }

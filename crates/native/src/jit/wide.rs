@@ -23,8 +23,12 @@ use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlagsData, Value, t
 use cranelift_module::{FuncId as ModuleFunc, Linkage, Module};
 use read::{Before, Reader};
 
-/// Loops with fewer iterations run one by one.
-const SHORT: i64 = 8;
+/// Bodies with at most so many steps are small.
+const SMALL: usize = 24;
+/// Loops with small bodies and fewer iterations are as fast in vectors of two.
+const SHORT: i64 = 64;
+/// Others with fewer iterations run one by one.
+const FEW: i64 = 2;
 /// So many bytes the numbers of a loop in a function that calls itself may take, for there may be many at a time.
 const FRAME: usize = 512;
 /// A body with so many steps is worth it for any number of iterations, so that nothing else is made of the loop.
@@ -42,30 +46,42 @@ pub(super) fn is_available() -> bool {
 }
 
 /// Makes the loop in vectors if it is one of those; it ends where the rest of the loop begins. Gives whether there is none.
-pub(super) fn vectors(body: &mut Body<'_, '_, '_>, plan: &Plan<'_>, made: &Loop<'_>) -> Option<bool> {
-    if !body.compiler.wide || made.known.is_some_and(|len| len < SHORT) {
+/// What has few iterations and a small body is done by `narrow`.
+pub(super) fn vectors(
+    body: &mut Body<'_, '_, '_>,
+    plan: &Plan<'_>,
+    made: &Loop<'_>,
+    narrow: impl FnOnce(&mut Body<'_, '_, '_>),
+) -> Option<bool> {
+    if !body.compiler.wide {
         return None;
     }
     let mut reader = Reader::new(plan, body.variables());
     let read = plan.body.iter().try_for_each(|stmt| reader.stmt(stmt));
     read.and_then(|()| reader.finish(plan))?;
     let Reader { before, program, given, .. } = reader;
+    let is_small = program.steps.len() <= SMALL;
+    let shortest = if is_small { SHORT } else { FEW };
+    if made.known.is_some_and(|len| len < shortest) {
+        return None;
+    }
     let code = code::code(&program)?;
-    if body.func.recursive && code.bytes > FRAME {
+    if body.func.recursive.is_some() && code.bytes > FRAME {
         return None;
     }
     let target = body.compiler.bytes(code.code).ok()?;
     let can_fail = before.iter().any(|before| !matches!(before, Before::Set(..)));
     let is_all = !plan.keep_last && !can_fail && (made.known.is_some() || program.steps.len() >= LARGE);
-    let least = if is_all { 1 } else { SHORT + i64::from(plan.keep_last) };
-    let (inside, rest) = (body.builder.create_block(), body.builder.create_block());
+    let least = if is_all { 1 } else { shortest + i64::from(plan.keep_last) };
+    let (inside, few, rest) =
+        (body.builder.create_block(), body.builder.create_block(), body.builder.create_block());
     let enough = body.builder.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, made.len, least);
-    body.builder.ins().brif(enough, inside, &[], rest, &[]);
+    body.builder.ins().brif(enough, inside, &[], few, &[]);
     body.enter(inside);
     if made.stops {
         body.check_stop();
     }
-    prepare(body, &before, made, rest);
+    prepare(body, &before, made, few);
     let slot = body.slot(code.bytes.div_ceil(8));
     for (place, operand) in (0..).zip(&given) {
         let value = body.operand(*operand);
@@ -80,6 +96,11 @@ pub(super) fn vectors(body: &mut Body<'_, '_, '_>, plan: &Plan<'_>, made: &Loop<
         let offset = i32::try_from(code.results + 64 * place).ok()?;
         let total = total(body, carried.local, carried.how, (numbers, offset));
         body.assign(carried.local, total);
+    }
+    body.builder.ins().jump(rest, &[]);
+    body.enter(few);
+    if is_small && made.known.is_none() {
+        narrow(body);
     }
     body.builder.ins().jump(rest, &[]);
     body.enter(rest);

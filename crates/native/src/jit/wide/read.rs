@@ -236,7 +236,7 @@ impl<'p, 'f> Reader<'p, 'f> {
             Expr::Address { base, index, offset } => {
                 Expr::Address { base: of(base)?, index: of(index)?, offset: *offset }
             }
-            Expr::Tag(_) | Expr::Unique(..) | Expr::Alloc(_) => return None,
+            Expr::Tag(_) | Expr::Unique(..) | Expr::Alloc(..) => return None,
         };
         Some((value, same))
     }
@@ -298,7 +298,7 @@ impl<'p, 'f> Reader<'p, 'f> {
             | Expr::Bits(_)
             | Expr::Tag(_)
             | Expr::Unique(..)
-            | Expr::Alloc(_) => return None,
+            | Expr::Alloc(..) => return None,
         })
     }
 
