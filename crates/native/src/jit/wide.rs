@@ -19,16 +19,16 @@ use super::vector::{How, Plan};
 use super::{Compiler, flags};
 use crate::loops::{Local, Operand};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, Value, types};
 use cranelift_module::{FuncId as ModuleFunc, Linkage, Module};
 use read::{Before, Reader};
 
-/// Bodies with at most so many steps are small.
-const SMALL: usize = 24;
-/// Loops with small bodies and fewer iterations are as fast in vectors of two.
-const SHORT: i64 = 64;
+/// Loops whose bodies have at most so many steps, and that have fewer iterations, are as fast in vectors of two.
+const SMALL: [(usize, i64); 2] = [(24, 64), (LARGE - 1, 16)];
 /// Others with fewer iterations run one by one.
 const FEW: i64 = 2;
+/// Words that lie apart are read one by one: at most one of so many steps may do that.
+const APART: usize = 12;
 /// So many bytes the numbers of a loop in a function that calls itself may take, for there may be many at a time.
 const FRAME: usize = 512;
 /// A body with so many steps is worth it for any number of iterations, so that nothing else is made of the loop.
@@ -60,9 +60,10 @@ pub(super) fn vectors(
     let read = plan.body.iter().try_for_each(|stmt| reader.stmt(stmt));
     read.and_then(|()| reader.finish(plan))?;
     let Reader { before, program, given, .. } = reader;
-    let is_small = program.steps.len() <= SMALL;
-    let shortest = if is_small { SHORT } else { FEW };
-    if made.known.is_some_and(|len| len < shortest) {
+    let apart = program.steps.iter().filter(|step| step.is_apart()).count();
+    let small = SMALL.iter().find(|(most, _)| program.steps.len() <= *most);
+    let shortest = small.map_or(FEW, |(_, shortest)| *shortest);
+    if APART * apart > program.steps.len() || made.known.is_some_and(|len| len < shortest) {
         return None;
     }
     let code = code::code(&program)?;
@@ -99,7 +100,7 @@ pub(super) fn vectors(
     }
     body.builder.ins().jump(rest, &[]);
     body.enter(few);
-    if is_small && made.known.is_none() {
+    if small.is_some() && made.known.is_none() {
         narrow(body);
     }
     body.builder.ins().jump(rest, &[]);
@@ -154,18 +155,12 @@ fn leaves(body: &mut Body<'_, '_, '_>, len: Value, first: Operand, step: i64, si
     body.builder.ins().bor(first, last)
 }
 
-/// What is carried, of its eight parts in memory.
+/// What is carried, of what is in memory: the sum, or eight parts.
 fn total(body: &mut Body<'_, '_, '_>, local: Local, how: How, (base, offset): (Value, i32)) -> Value {
     let old = body.read(local);
     match how {
         How::Sum => {
-            let anywhere = MemFlagsData::new().with_notrap();
-            let load = |pair: i32| body.builder.ins().load(types::F64X2, anywhere, base, offset + 16 * pair);
-            let [a, b, c, d] = [0, 1, 2, 3].map(load);
-            let (a, b) = (body.builder.ins().fadd(a, b), body.builder.ins().fadd(c, d));
-            let part = body.builder.ins().fadd(a, b);
-            let (a, b) = (body.builder.ins().extractlane(part, 0), body.builder.ins().extractlane(part, 1));
-            let sum = body.builder.ins().fadd(a, b);
+            let sum = body.builder.ins().load(types::F64, flags(), base, offset);
             body.builder.ins().fadd(old, sum)
         }
         How::Extreme(compare) => {

@@ -85,6 +85,12 @@ pub(super) const fn round(how: u8) -> Code {
     Code { map: 3, pp: 1, code: 0x09, immediate: Some(8 | how) }
 }
 
+/// The upper half, or the second quarter, from the first to the second.
+pub(super) const HALF: Code = Code { map: 3, pp: 1, code: 0x1b, immediate: Some(1) };
+pub(super) const QUARTER: Code = Code { map: 3, pp: 1, code: 0x19, immediate: Some(1) };
+/// Neighbors change places.
+pub(super) const SWAP: Code = Code { map: 3, pp: 1, code: 0x05, immediate: Some(0x55) };
+
 /// What is jumped to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Label(usize);
@@ -198,6 +204,12 @@ impl Assembler {
     /// Compares a mask with nothing, for a jump.
     pub(super) fn mask_test(&mut self, mask: u8) {
         self.put(&[0xc5, 0xf9, 0x98, 0xc0 | mask << 3 | mask]);
+    }
+
+    /// The first number of one of the first eight vectors to memory.
+    pub(super) fn store_first(&mut self, from: u8, base: u8, offset: i32) {
+        self.put(&[0xc5, 0xfb, 0x11, 0x80 | from << 3 | base]);
+        self.put(&offset.to_le_bytes());
     }
 
     /// A general register from memory.

@@ -156,16 +156,26 @@ impl Writer<'_> {
         self.asm.mask_from(LEFT, RAX);
     }
 
-    /// Adds up the copies, and puts what is carried into memory.
+    /// Puts what is carried into memory: sums added up, all parts of others.
     fn end(&mut self, results: usize) {
-        for (place, _) in self.program.carried.iter().enumerate() {
-            let first = self.pinned(place, 0);
+        for (place, carried) in self.program.carried.iter().enumerate() {
+            let (first, to) = (self.pinned(place, 0), offset(results + BYTES * place));
+            if carried.first.is_some() {
+                self.asm.vector(asm::STORE, first, 0, From::Words(RDI, to), 0, false);
+                continue;
+            }
             for copy in 1..self.program.copies {
                 let from = From::Register(self.pinned(place, copy));
                 self.asm.vector(asm::ADD, first, first, from, 0, false);
             }
-            let to = From::Words(RDI, offset(results + BYTES * place));
-            self.asm.vector(asm::STORE, first, 0, to, 0, false);
+            let help = From::Register(HELP);
+            self.asm.vector(asm::HALF, first, 0, help, 0, false);
+            self.asm.vector(asm::ADD, first, first, help, 0, false);
+            self.asm.vector(asm::QUARTER, first, 0, help, 0, false);
+            self.asm.vector(asm::ADD, first, first, help, 0, false);
+            self.asm.vector(asm::SWAP, HELP, 0, From::Register(first), 0, false);
+            self.asm.vector(asm::ADD, HELP, first, help, 0, false);
+            self.asm.store_first(HELP, RDI, to);
         }
         self.asm.done();
     }

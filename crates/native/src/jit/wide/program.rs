@@ -181,6 +181,11 @@ impl Step {
         masks.into_iter().filter_map(made).collect()
     }
 
+    /// Whether it reads or writes words that lie apart.
+    pub(super) fn is_apart(&self) -> bool {
+        matches!(self, Step::Vector(_, Op::Gather { .. }) | Step::Scatter { .. })
+    }
+
     /// Whether it writes memory.
     pub(super) fn stores(&self) -> bool {
         matches!(self, Step::Store { .. } | Step::Scatter { .. })

@@ -90,7 +90,7 @@ fn sums_have_several_parts() {
 
 #[test]
 fn numbers_that_lie_apart_and_integers() {
-    let steps: String = (1..15).map(|n| format!("z{n} = z{} * x ", n - 1)).collect();
+    let steps: String = (1..30).map(|n| format!("z{n} = z{} * 0.5 ", n - 1)).collect();
     let text = format!(
         "func f(xs: []Real) -> ([]Real, []Int, []Real) {{
             n = length(xs)
@@ -114,7 +114,7 @@ fn numbers_that_lie_apart_and_integers() {
                 l = select(even, w, 5)
                 r = real(l)
                 {steps}
-                t = z14 + r
+                t = z29 + r
                 q = sign(x)
                 yield t, w, q
             }}
