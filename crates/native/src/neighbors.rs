@@ -182,10 +182,10 @@ fn updates(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
     for stmt in body {
         match stmt {
             Stmt::Set(local, value) if known.values.contains_key(local) => {
-                if let Value::Load { base, index, offset } = value
+                if let Value::Load { base, .. } = value
                     && is_sum(*base).is_none_or(|(is_sum, ..)| is_sum)
                 {
-                    loads.push((*local, *base, *index, *offset));
+                    loads.push(*local);
                 }
             }
             Stmt::Store { base, index: at, offset, value } => {
@@ -224,7 +224,7 @@ fn updates(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
         }
     }
     // What is added to is read for that only, and elements at the iteration's own place alone need no strips.
-    let only = loads.iter().all(|(local, ..)| updates.iter().any(|update| update.old == *local));
+    let only = loads.iter().all(|local| updates.iter().any(|update| update.old == *local));
     let neighbors = updates.iter().any(|update| update.shift != 0) && updates.len() <= MOST;
     (only && neighbors).then_some(updates)
 }

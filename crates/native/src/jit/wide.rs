@@ -4,7 +4,7 @@
 //! iterations is computed before it is called, as are the addresses and checks of what moves with the loop, which look at the first and
 //! the last iteration; the rest is straight-line code on vectors ([`program`]), of which [`code`] makes instructions. Where a check fails,
 //! the loop runs one iteration at a time, and fails where it would have failed. The iterations that do not fill a vector are done in one of
-//! which only a part counts, so that often nothing else of the loop is needed.
+//! which only a part counts. Loops with few iterations are faster in vectors of two.
 
 mod asm;
 mod code;
@@ -20,19 +20,18 @@ use super::{Compiler, flags};
 use crate::loops::{Local, Operand};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, Value, types};
+use cranelift_codegen::isa::CallConv;
 use cranelift_module::{FuncId as ModuleFunc, Linkage, Module};
 use read::{Before, Reader};
 
 /// Loops whose bodies have at most so many steps, and that have fewer iterations, are as fast in vectors of two.
-const SMALL: [(usize, i64); 2] = [(24, 64), (LARGE - 1, 16)];
-/// Others with fewer iterations run one by one.
-const FEW: i64 = 2;
+const SMALL: (usize, i64) = (24, 64);
+/// And others that have fewer iterations.
+const FEW: i64 = 16;
 /// Words that lie apart are read one by one: at most one of so many steps may do that.
 const APART: usize = 12;
 /// So many bytes the numbers of a loop in a function that calls itself may take, for there may be many at a time.
 const FRAME: usize = 512;
-/// A body with so many steps is worth it for any number of iterations, so that nothing else is made of the loop.
-const LARGE: usize = 48;
 
 /// Whether this processor has such vectors.
 pub(super) fn is_available() -> bool {
@@ -46,7 +45,7 @@ pub(super) fn is_available() -> bool {
 }
 
 /// Makes the loop in vectors if it is one of those; it ends where the rest of the loop begins. Gives whether there is none.
-/// What has few iterations and a small body is done by `narrow`.
+/// What has few iterations is done by `narrow`.
 pub(super) fn vectors(
     body: &mut Body<'_, '_, '_>,
     plan: &Plan<'_>,
@@ -61,8 +60,7 @@ pub(super) fn vectors(
     read.and_then(|()| reader.finish(plan))?;
     let Reader { before, program, given, .. } = reader;
     let apart = program.steps.iter().filter(|step| step.is_apart()).count();
-    let small = SMALL.iter().find(|(most, _)| program.steps.len() <= *most);
-    let shortest = small.map_or(FEW, |(_, shortest)| *shortest);
+    let shortest = if program.steps.len() <= SMALL.0 { SMALL.1 } else { FEW };
     if APART * apart > program.steps.len() || made.known.is_some_and(|len| len < shortest) {
         return None;
     }
@@ -72,7 +70,7 @@ pub(super) fn vectors(
     }
     let target = body.compiler.bytes(code.code).ok()?;
     let can_fail = before.iter().any(|before| !matches!(before, Before::Set(..)));
-    let is_all = !plan.keep_last && !can_fail && (made.known.is_some() || program.steps.len() >= LARGE);
+    let is_all = !plan.keep_last && !can_fail && made.known.is_some();
     let least = if is_all { 1 } else { shortest + i64::from(plan.keep_last) };
     let (inside, few, rest) =
         (body.builder.create_block(), body.builder.create_block(), body.builder.create_block());
@@ -100,7 +98,7 @@ pub(super) fn vectors(
     }
     body.builder.ins().jump(rest, &[]);
     body.enter(few);
-    if small.is_some() && made.known.is_none() {
+    if made.known.is_none() {
         narrow(body);
     }
     body.builder.ins().jump(rest, &[]);
@@ -184,6 +182,7 @@ impl Compiler<'_> {
     fn bytes(&mut self, code: Vec<u8>) -> Result<ModuleFunc, String> {
         let mut signature = self.module.make_signature();
         signature.params = vec![AbiParam::new(types::I64); 3];
+        signature.call_conv = CallConv::PreserveAll;
         let name = format!("wide{}", self.wides);
         self.wides += 1;
         let id = self.module.declare_function(&name, Linkage::Local, &signature).map_err(super::internal)?;

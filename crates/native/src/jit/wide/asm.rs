@@ -45,6 +45,7 @@ pub(super) const fn code(map: u8, pp: u8, code: u8) -> Code {
 
 pub(super) const LOAD: Code = code(1, 1, 0x10);
 pub(super) const STORE: Code = code(1, 1, 0x11);
+pub(super) const STORE_FIRST: Code = code(1, 3, 0x11);
 pub(super) const MOVE: Code = code(1, 1, 0x28);
 pub(super) const BROADCAST: Code = code(2, 1, 0x19);
 pub(super) const BROADCAST_WORD: Code = code(2, 1, 0x7c);
@@ -206,12 +207,6 @@ impl Assembler {
         self.put(&[0xc5, 0xf9, 0x98, 0xc0 | mask << 3 | mask]);
     }
 
-    /// The first number of one of the first eight vectors to memory.
-    pub(super) fn store_first(&mut self, from: u8, base: u8, offset: i32) {
-        self.put(&[0xc5, 0xfb, 0x11, 0x80 | from << 3 | base]);
-        self.put(&offset.to_le_bytes());
-    }
-
     /// A general register from memory.
     pub(super) fn load(&mut self, target: u8, base: u8, offset: i32) {
         self.put(&[0x48 | (target >> 3) << 2, 0x8b, 0x80 | (target & 7) << 3 | base]);
@@ -279,9 +274,14 @@ impl Assembler {
         self.put(&[0; 4]);
     }
 
-    /// Back to the caller, who may use other vectors.
+    /// Keeps the general registers that are used: `rax`, `rcx`, `rsi`, `r8` to `r11`.
+    pub(super) fn keep(&mut self) {
+        self.put(&[0x50, 0x51, 0x56, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52, 0x41, 0x53]);
+    }
+
+    /// Back to the caller, who has all registers as they were.
     pub(super) fn done(&mut self) {
-        self.put(&[0xc5, 0xf8, 0x77, 0xc3]);
+        self.put(&[0x41, 0x5b, 0x41, 0x5a, 0x41, 0x59, 0x41, 0x58, 0x5e, 0x59, 0x58, 0xc3]);
     }
 
     /// The code with its constants.

@@ -5,7 +5,10 @@
 //! rest:  as long as any are left: the body, of as many of eight as there are; then to the head
 //! ```
 //!
-//! The function is given the address of its numbers, the first iteration and the one after the last. Behind the numbers it puts what
+//! The function leaves all registers as they were that the code generator uses: a call must not cost the loops around it their registers.
+//! So it has the upper sixteen vectors for itself, which nobody else knows.
+//!
+//! It is given the address of its numbers, the first iteration and the one after the last. Behind the numbers it puts what
 //! the carried vectors are at the end, and values for which there is no register. In a body that is done quickly nobody looks for strong
 //! zeros; if then something that comes out is no number, the careful body of the rest does these iterations.
 
@@ -14,16 +17,16 @@ use super::program::{Arg, Id, Int, Join, Mask, Op, Program, Real, Step, Test};
 use super::registers::{Move, Registers};
 
 /// Always zeros; for operands that instructions cannot take from memory.
-const ZEROS: u8 = 0;
-const HELP: u8 = 1;
+const ZEROS: u8 = 16;
+const HELP: u8 = 17;
 /// What of the eight iterations is to be done, in the rest; for the moment.
 const LEFT: u8 = 1;
 const NOW: u8 = 7;
 /// The first register, and the one after the last, that the body may use; those after them hold what is carried.
-const FIRST: u8 = 2;
+const FIRST: u8 = 18;
 const END: u8 = 32;
 /// At most so many registers hold what is carried.
-const CARRIED: usize = 16;
+const CARRIED: usize = 8;
 /// Registers for addresses.
 const BASES: [u8; 4] = [8, 9, 10, 11];
 /// Bytes of a vector.
@@ -124,6 +127,7 @@ impl Writer<'_> {
     }
 
     fn begin(&mut self) {
+        self.asm.keep();
         self.asm.vector(asm::INT_XOR, ZEROS, ZEROS, From::Register(ZEROS), 0, false);
         for (register, base) in BASES.into_iter().zip(&self.bases) {
             self.asm.load(register, RDI, offset(8 * base));
@@ -175,7 +179,7 @@ impl Writer<'_> {
             self.asm.vector(asm::ADD, first, first, help, 0, false);
             self.asm.vector(asm::SWAP, HELP, 0, From::Register(first), 0, false);
             self.asm.vector(asm::ADD, HELP, first, help, 0, false);
-            self.asm.store_first(HELP, RDI, to);
+            self.asm.vector(asm::STORE_FIRST, HELP, 0, From::Words(RDI, to), 0, false);
         }
         self.asm.done();
     }
