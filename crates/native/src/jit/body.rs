@@ -155,6 +155,11 @@ impl Body<'_, '_, '_> {
         }
     }
 
+    /// In how many loops the code is.
+    pub(super) fn loops(&self) -> usize {
+        self.loops
+    }
+
     /// Whether the code is run more than once in a call of the program, as far as is known.
     pub(super) fn repeats(&self) -> bool {
         self.func.recursive.is_some() || self.loops > 0
@@ -256,7 +261,7 @@ impl Body<'_, '_, '_> {
                 let counter = self.builder.declare_var(types::I64);
                 let zero = self.builder.ins().iconst(types::I64, 0);
                 self.builder.def_var(counter, if *backward { len } else { zero });
-                let made = lanes::Loop {
+                let mut made = lanes::Loop {
                     index: *index,
                     len,
                     backward: *backward,
@@ -267,10 +272,15 @@ impl Body<'_, '_, '_> {
                 };
                 let plan = self.plans.remove(&std::ptr::from_ref(stmt));
                 let is_planned = plan.is_some();
+                if is_planned && made.stops {
+                    self.check_stop();
+                }
                 let is_done = match plan {
                     Some(plan) => lanes::vectors(self, &plan, &made),
                     None => false,
                 };
+                // What vectors leave is short, or fails soon.
+                made.stops &= !is_planned;
                 if !is_done && (is_planned || !plain::steps(self, &made)) {
                     self.for_loop(&made);
                 }

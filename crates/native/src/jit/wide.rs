@@ -26,8 +26,12 @@ use read::{Before, Reader};
 
 /// Loops whose bodies have at most so many steps, and that have fewer iterations, are as fast in vectors of two.
 const SMALL: (usize, i64) = (24, 64);
+/// Those inside of so many loops mostly have few, and a second way costs them registers.
+const DEEP: usize = 2;
 /// And others that have fewer iterations.
 const FEW: i64 = 16;
+/// Loops with more iterations take so long that somebody may want to stop them.
+const MANY: i64 = 1 << 24;
 /// Words that lie apart are read one by one: at most one of so many steps may do that.
 const APART: usize = 12;
 /// So many bytes the numbers of a loop in a function that calls itself may take, for there may be many at a time.
@@ -60,8 +64,12 @@ pub(super) fn vectors(
     read.and_then(|()| reader.finish(plan))?;
     let Reader { before, program, given, .. } = reader;
     let apart = program.steps.iter().filter(|step| step.is_apart()).count();
-    let shortest = if program.steps.len() <= SMALL.0 { SMALL.1 } else { FEW };
-    if APART * apart > program.steps.len() || made.known.is_some_and(|len| len < shortest) {
+    let is_small = program.steps.len() <= SMALL.0;
+    let shortest = if is_small { SMALL.1 } else { FEW };
+    if is_small && body.loops() >= DEEP && made.known.is_none() {
+        return None;
+    }
+    if APART * apart > program.steps.len() || made.known.is_some_and(|len| len < shortest || len > MANY) {
         return None;
     }
     let code = code::code(&program)?;
@@ -74,12 +82,16 @@ pub(super) fn vectors(
     let least = if is_all { 1 } else { shortest + i64::from(plan.keep_last) };
     let (inside, few, rest) =
         (body.builder.create_block(), body.builder.create_block(), body.builder.create_block());
-    let enough = body.builder.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, made.len, least);
+    // Nobody can stop it: what is very long goes on in vectors of two, unless nobody could stop that.
+    let most = if made.stops { MANY } else { i64::MAX };
+    let over = body.builder.ins().iadd_imm_s(made.len, -least);
+    let enough = body.builder.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, over, most - least);
     body.builder.ins().brif(enough, inside, &[], few, &[]);
-    body.enter(inside);
-    if made.stops {
-        body.check_stop();
+    if !is_all {
+        // So that what is short has the registers and stands in a line.
+        body.builder.set_cold_block(inside);
     }
+    body.enter(inside);
     prepare(body, &before, made, few);
     let slot = body.slot(code.bytes.div_ceil(8));
     for (place, operand) in (0..).zip(&given) {
@@ -120,6 +132,7 @@ fn prepare(body: &mut Body<'_, '_, '_>, before: &[Before], made: &Loop<'_>, rest
             Before::Range(first, step, size) => leaves(body, made.len, *first, *step, *size),
         };
         let on = body.builder.create_block();
+        body.builder.set_cold_block(on);
         body.builder.ins().brif(fails, rest, &[], on, &[]);
         body.enter(on);
     }
