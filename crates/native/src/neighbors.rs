@@ -34,7 +34,7 @@ pub(crate) fn split(program: &mut Program) {
     for (_, func) in program.funcs.iter_mut() {
         let mut found = false;
         every(&func.body, &mut |stmt| {
-            let adds = |sum: &Sum| matches!(sum, Sum::Array { .. });
+            let adds = |sum: &Sum| matches!(sum, Sum::Array { .. } | Sum::Near(_));
             found |= matches!(stmt, Stmt::For { sums, .. } if sums.iter().any(adds));
         });
         if found {
@@ -172,7 +172,9 @@ fn updates(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
     let mut roots = FxHashSet::default();
     for sum in sums {
         match sum {
-            Sum::Array { first, .. } => roots.insert(known.root(Operand::Local(*first))?.0),
+            Sum::Array { first, .. } | Sum::Near(first) => {
+                roots.insert(known.root(Operand::Local(*first))?.0)
+            }
             Sum::Word(..) => return None,
         };
     }

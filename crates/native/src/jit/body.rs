@@ -155,6 +155,11 @@ impl Body<'_, '_, '_> {
         }
     }
 
+    /// Whether the code is written twice, so that no value is known after it.
+    fn twice(&self) -> bool {
+        self.plain || self.careful
+    }
+
     /// In how many loops the code is.
     pub(super) fn loops(&self) -> usize {
         self.loops
@@ -166,7 +171,7 @@ impl Body<'_, '_, '_> {
     }
 
     pub(super) fn assign(&mut self, local: Local, value: Value) {
-        if self.steady.once(local) {
+        if !self.twice() && self.steady.once(local) {
             self.values.insert(local, value);
             return;
         }
@@ -231,6 +236,9 @@ impl Body<'_, '_, '_> {
 
     /// Remembers the values of variables that do not change any more.
     fn settle(&mut self, stmt: &Stmt) {
+        if self.twice() {
+            return;
+        }
         for i in 0..self.steady.after(stmt).len() {
             if !self.is_done()
                 && let Some(local) = self.steady.after(stmt).get(i).copied()

@@ -209,9 +209,9 @@ pub(super) fn steps(body: &mut Body<'_, '_, '_>, made: &Loop<'_>) -> bool {
     body.plain = false;
     let wrong = no_number(body, &outcome);
     body.unlikely(wrong, |body| {
+        body.careful = true;
         steps.exposed.iter().zip(before).for_each(|(local, value)| body.assign(*local, value));
         body.builder.def_var(made.counter, counter);
-        body.careful = true;
         body.for_loop(made);
         body.careful = false;
     });
