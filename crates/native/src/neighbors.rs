@@ -166,18 +166,19 @@ fn stmts(func: &mut Func, known: &Known, body: Vec<Stmt>) -> Vec<Stmt> {
     })
 }
 
+/// The arrays to which a loop adds, if it adds to nothing else.
+fn roots(known: &Known, sums: &[Sum]) -> Option<FxHashSet<Local>> {
+    let root = |sum: &Sum| match sum {
+        Sum::Array { first, .. } | Sum::Near(first) => Some(known.root(Operand::Local(*first))?.0),
+        Sum::Word(..) => None,
+    };
+    sums.iter().map(root).collect()
+}
+
 /// What a loop adds where, if strips can be made of it.
 fn updates(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
     let Stmt::For { index, backward, sums, body, .. } = stmt else { return None };
-    let mut roots = FxHashSet::default();
-    for sum in sums {
-        match sum {
-            Sum::Array { first, .. } | Sum::Near(first) => {
-                roots.insert(known.root(Operand::Local(*first))?.0)
-            }
-            Sum::Word(..) => return None,
-        };
-    }
+    let roots = roots(known, sums)?;
     let inside: FxHashSet<Local> = body.iter().flat_map(writes).collect();
     let (mut loads, mut updates, mut first) = (Vec::new(), Vec::new(), FxHashMap::default());
     let is_sum = |base: Operand| known.root(base).map(|(root, form)| (roots.contains(&root), root, form));

@@ -22,6 +22,7 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, Value, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_module::{FuncId as ModuleFunc, Linkage, Module};
+use program::Program;
 use read::{Before, Reader};
 
 /// Loops whose bodies have at most so many steps, and that have fewer iterations, are as fast in vectors of two.
@@ -63,15 +64,7 @@ pub(super) fn vectors(
     let read = plan.body.iter().try_for_each(|stmt| reader.stmt(stmt));
     read.and_then(|()| reader.finish(plan))?;
     let Reader { before, program, given, .. } = reader;
-    let apart = program.steps.iter().filter(|step| step.is_apart()).count();
-    let is_small = program.steps.len() <= SMALL.0;
-    let shortest = if is_small { SMALL.1 } else { FEW };
-    if is_small && body.loops() >= DEEP && made.known.is_none() {
-        return None;
-    }
-    if APART * apart > program.steps.len() || made.known.is_some_and(|len| len < shortest || len > MANY) {
-        return None;
-    }
+    let shortest = shortest(&program, body.loops(), made.known)?;
     let code = code::code(&program)?;
     if body.func.recursive.is_some() && code.bytes > FRAME {
         return None;
@@ -116,6 +109,16 @@ pub(super) fn vectors(
     body.builder.ins().jump(rest, &[]);
     body.enter(rest);
     Some(is_all)
+}
+
+/// From how many iterations on a loop inside of so many others is worth it, if it is at all.
+fn shortest(program: &Program, loops: usize, known: Option<i64>) -> Option<i64> {
+    let steps = program.steps.len();
+    let apart = program.steps.iter().filter(|step| step.is_apart()).count();
+    let (is_small, is_deep) = (steps <= SMALL.0, loops >= DEEP && known.is_none());
+    let shortest = if is_small { SMALL.1 } else { FEW };
+    let fits = known.is_none_or(|len| (shortest..=MANY).contains(&len));
+    (fits && !(is_small && is_deep) && APART * apart <= steps).then_some(shortest)
 }
 
 /// What is done before the loop; where a check fails, the loop runs one by one.

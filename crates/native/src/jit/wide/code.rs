@@ -26,7 +26,7 @@ const NOW: u8 = 7;
 const FIRST: u8 = 18;
 const END: u8 = 32;
 /// At most so many registers hold what is carried.
-const CARRIED: usize = 8;
+pub(super) const CARRIED: usize = 8;
 /// Registers for addresses.
 const BASES: [u8; 4] = [8, 9, 10, 11];
 /// Bytes of a vector.
