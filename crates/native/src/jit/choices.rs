@@ -159,7 +159,8 @@ impl Converter<'_, '_> {
             let of = |side: &Side| now(side, Operand::Local(local));
             let (a, b) = (of(&yes), of(&no));
             let outside = self.reads.get(&local) != inside.get(&local) || self.after.contains(&local);
-            if a != b && outside {
+            // Both sides may give it the same, which is not what it was.
+            if outside && (a, b) != (Operand::Local(local), Operand::Local(local)) {
                 chosen.push((local, a, b));
             }
         }
@@ -167,7 +168,7 @@ impl Converter<'_, '_> {
             Some(outer) => {
                 for (local, a, b) in chosen {
                     let made = self.fresh(local);
-                    self.made.push(Stmt::Set(made, Value::Select(cond, a, b)));
+                    self.made.push(Stmt::Set(made, either(cond, a, b)));
                     outer.insert(local, Operand::Local(made));
                 }
             }
@@ -177,7 +178,7 @@ impl Converter<'_, '_> {
                 let alone = chosen.len() == 1;
                 for ((local, a, b), made) in chosen.iter().zip(&made) {
                     let to = if alone { *local } else { *made };
-                    self.made.push(Stmt::Set(to, Value::Select(cond, *a, *b)));
+                    self.made.push(Stmt::Set(to, either(cond, *a, *b)));
                 }
                 for ((local, ..), made) in chosen.iter().zip(&made).filter(|_| !alone) {
                     self.made.push(Stmt::Set(*local, Value::Copy(Operand::Local(*made))));
@@ -226,6 +227,11 @@ impl Converter<'_, '_> {
             side
         })
     }
+}
+
+/// One of two operands, which may be the same.
+fn either(cond: Operand, a: Operand, b: Operand) -> Value {
+    if a == b { Value::Copy(a) } else { Value::Select(cond, a, b) }
 }
 
 fn now(side: &Side, operand: Operand) -> Operand {
