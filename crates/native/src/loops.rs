@@ -69,6 +69,20 @@ pub enum Operand {
     Text(u32),
 }
 
+impl Operand {
+    /// The variable, if it is one.
+    pub fn local(self) -> Option<Local> {
+        if let Operand::Local(local) = self { Some(local) } else { None }
+    }
+}
+
+impl Stmt {
+    /// Whether it multiplies or divides with strong zeros.
+    pub fn is_strong(&self) -> bool {
+        matches!(self, Stmt::Set(_, Value::Real(RealOp::MulZero | RealOp::DivZero, _)))
+    }
+}
+
 /// A program.
 #[derive(Clone, Debug, Default)]
 pub struct Program {

@@ -13,7 +13,7 @@
 //!
 //! Each element gets what it gets in the same order as before: from the iteration that comes first. So no bit changes.
 
-use crate::loops::walk::{every, is_failure, map_parts, operands, writes};
+use crate::loops::walk::{Uses, every, is_failure, map_parts, writes};
 use crate::loops::{Failure, Func, Int, Kind, Local, Operand, Program, Site, Stmt, Sum, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -60,17 +60,9 @@ struct Known {
 
 impl Known {
     fn of(func: &Func, body: &[Stmt], site: u32) -> Known {
-        let mut reads: FxHashMap<Local, usize> = FxHashMap::default();
-        let mut sets: FxHashMap<Local, usize> = FxHashMap::default();
+        let Uses { reads, sets } = Uses::of(func, body);
         let mut values = FxHashMap::default();
-        func.results.iter().for_each(|result| *reads.entry(*result).or_default() += 1);
-        func.params.iter().for_each(|param| *sets.entry(*param).or_default() += 1);
         every(body, &mut |stmt| {
-            operands(stmt)
-                .into_iter()
-                .filter_map(local)
-                .for_each(|local| *reads.entry(local).or_default() += 1);
-            writes(stmt).into_iter().for_each(|local| *sets.entry(local).or_default() += 1);
             if let Stmt::Set(local, value) = stmt {
                 values.insert(*local, value.clone());
             }
@@ -82,7 +74,7 @@ impl Known {
     /// The variable that an address is computed from, and how many places from there it is.
     fn root(&self, base: Operand) -> Option<(Local, Form)> {
         let mut form = Form::default();
-        let mut at = local(base)?;
+        let mut at = base.local()?;
         loop {
             match self.values.get(&at) {
                 Some(Value::Address { base: Operand::Local(base), index, offset }) => {
@@ -133,10 +125,6 @@ impl Form {
         self.terms.retain(|_, n| *n != 0);
         self.places = self.places.wrapping_add(other.places.wrapping_mul(sign));
     }
-}
-
-fn local(operand: Operand) -> Option<Local> {
-    if let Operand::Local(local) = operand { Some(local) } else { None }
 }
 
 /// `base[place + offset] = base[place + offset] + value`
@@ -236,7 +224,7 @@ fn updates(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
 fn is_outside(place: &Form, base: Operand, index: Local, inside: &FxHashSet<Local>) -> bool {
     let is_plain = place.terms.values().all(|n| n.abs() == 1);
     let is_fixed = place.terms.keys().all(|local| *local == index || !inside.contains(local));
-    let has_base = local(base).is_some_and(|base| !inside.contains(&base));
+    let has_base = base.local().is_some_and(|base| !inside.contains(&base));
     is_plain && is_fixed && has_base && place.terms.get(&index) == Some(&1)
 }
 
@@ -247,7 +235,7 @@ fn update(
     (base, index, offset): (Operand, Operand, i32),
     value: Operand,
 ) -> Option<(Local, Local, Operand)> {
-    let sum = local(value)?;
+    let sum = value.local()?;
     let Some(Value::Real(RealOp::Add, args)) = known.values.get(&sum) else { return None };
     let [Operand::Local(old), value] = *args.as_slice() else { return None };
     let here = |wanted: Local| body.iter().any(|stmt| matches!(stmt, Stmt::Set(set, _) if *set == wanted));

@@ -253,6 +253,29 @@ impl RealOp {
         of_primitive().unwrap_or(derivative_code)
     }
 
+    /// Whether the result is certainly no number if an operand is none; of products and quotients with strong zeros that is said as if
+    /// they were plain ones.
+    pub fn hands_on_nan(self) -> bool {
+        let power = matches!(self, RealOp::PowInt(n) if n != 0);
+        power
+            || matches!(
+                self,
+                RealOp::Add
+                    | RealOp::Sub
+                    | RealOp::Mul
+                    | RealOp::Div
+                    | RealOp::Neg
+                    | RealOp::Abs
+                    | RealOp::Sqrt
+                    | RealOp::MulZero
+                    | RealOp::DivZero
+                    | RealOp::Exp
+                    | RealOp::Log
+                    | RealOp::Sin
+                    | RealOp::Cos
+            )
+    }
+
     /// How many floating-point operations it counts as.
     pub fn cost(self) -> u64 {
         match self {

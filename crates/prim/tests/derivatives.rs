@@ -328,3 +328,24 @@ fn assert_expr_well_formed(expr: &Expr, op: RealOp) {
         }
     }
 }
+
+/// What it says of NaN holds, for plain products and quotients in place of those with strong zeros.
+#[test]
+fn what_hands_on_nan_does() {
+    let plain = |op| match op {
+        RealOp::MulZero => RealOp::Mul,
+        RealOp::DivZero => RealOp::Div,
+        op => op,
+    };
+    let powers = [-3, -1, 1, 2, 7].map(RealOp::PowInt);
+    for op in RealOp::SAMPLES.iter().copied().chain(powers).filter(|op| op.hands_on_nan()).map(plain) {
+        if op.arity() == 1 {
+            assert!(op.eval1(f64::NAN).is_nan(), "{op:?}");
+        } else {
+            for other in [0.0, 1.0, -2.5, f64::INFINITY] {
+                assert!(op.eval2(f64::NAN, other).is_nan() && op.eval2(other, f64::NAN).is_nan(), "{op:?}");
+            }
+        }
+    }
+    assert!(!RealOp::Max.hands_on_nan() && !RealOp::PowInt(0).hands_on_nan());
+}

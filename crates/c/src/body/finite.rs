@@ -10,7 +10,6 @@ use crate::scopes::{Block, for_each_operand};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::ty::Id;
 use wengert_native::loops::{Local, Operand, Stmt, Value, Word};
-use wengert_prim::RealOp;
 
 /// So many products and quotients are worth a second text.
 const WORTH: usize = 8;
@@ -28,7 +27,7 @@ fn derived(stmts: &[Stmt]) -> FxHashSet<Local> {
     let mut derived = FxHashSet::default();
     for stmt in stmts {
         let Stmt::Set(local, value) = stmt else { continue };
-        let mut is_derived = is_strong(stmt);
+        let mut is_derived = stmt.is_strong();
         for_each_operand(value, &mut |operand| {
             is_derived |= matches!(operand, Operand::Local(used) if derived.contains(used));
         });
@@ -37,32 +36,6 @@ fn derived(stmts: &[Stmt]) -> FxHashSet<Local> {
         }
     }
     derived
-}
-
-/// Whether the result of an operation is not a number if an operand is not.
-pub(super) fn hands_on(op: RealOp) -> bool {
-    let power = matches!(op, RealOp::PowInt(n) if n != 0);
-    power
-        || matches!(
-            op,
-            RealOp::Add
-                | RealOp::Sub
-                | RealOp::Mul
-                | RealOp::Div
-                | RealOp::Neg
-                | RealOp::Abs
-                | RealOp::Sqrt
-                | RealOp::MulZero
-                | RealOp::DivZero
-                | RealOp::Exp
-                | RealOp::Log
-                | RealOp::Sin
-                | RealOp::Cos
-        )
-}
-
-fn is_strong(stmt: &Stmt) -> bool {
-    matches!(stmt, Stmt::Set(_, Value::Real(RealOp::MulZero | RealOp::DivZero, _)))
 }
 
 impl Body<'_, '_> {
@@ -85,7 +58,7 @@ impl Body<'_, '_> {
             return false;
         }
         match value {
-            Value::Real(op, _) => hands_on(*op),
+            Value::Real(op, _) => op.hands_on_nan(),
             Value::Copy(_) | Value::Select(..) => self.word(*local) == Word::Real,
             Value::Load { .. }
             | Value::Address { .. }
@@ -105,7 +78,7 @@ impl Body<'_, '_> {
 
     /// The variables that such a run sets for others, if it is worth doing it without looking.
     pub(super) fn outcome(&self, stmts: &[Stmt]) -> Option<Vec<Local>> {
-        let strong = stmts.iter().filter(|stmt| is_strong(stmt)).count();
+        let strong = stmts.iter().filter(|stmt| stmt.is_strong()).count();
         if strong < WORTH {
             return None;
         }

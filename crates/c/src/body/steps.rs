@@ -7,7 +7,7 @@
 
 use super::Body;
 use super::control::Run;
-use super::finite::{hands_on, not_finite};
+use super::finite::not_finite;
 use crate::scopes::for_each_operand;
 use rustc_hash::FxHashSet;
 use wengert_native::loops::{Local, Operand, Stmt, Value, Word};
@@ -154,7 +154,7 @@ impl Body<'_, '_> {
     /// Whether a value is not a number if an operand is none that is derived.
     fn hands_on(&self, local: Local, value: &Value, steps: &Steps) -> bool {
         match value {
-            Value::Real(op, _) => hands_on(*op),
+            Value::Real(op, _) => op.hands_on_nan(),
             Value::Copy(_) => self.word(local) == Word::Real,
             Value::Select(cond, ..) => self.word(local) == Word::Real && !steps.is_derived(*cond),
             Value::Load { .. }

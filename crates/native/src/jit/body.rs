@@ -1,9 +1,9 @@
 //! Statements.
 
 use super::steady::Steady;
-use super::zeros::is_strong;
 use super::{Compiler, constant, flags, lanes, machine, plain, vector};
 use crate::compiled::Math;
+use crate::loops::walk::Uses;
 use crate::loops::{Func, Local, Operand, Program, Runtime, Stmt, Sum, Value as Expr, Word};
 use crate::runtime::{context, parallel};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -38,7 +38,7 @@ pub(super) struct Body<'c, 'a, 'f> {
     pub(super) plain: bool,
     /// Whether this is the second text, in which one looks.
     pub(super) careful: bool,
-    pub(super) uses: plain::Uses,
+    pub(super) uses: Uses,
     /// In how many loops it is.
     loops: usize,
 }
@@ -63,7 +63,7 @@ pub(super) fn build<'f>(
     let program = compiler.program;
     let plans = vector::plans(func, compiler.math == Math::Fast);
     let (steady, values) = (Steady::of(func), FxHashMap::default());
-    let uses = plain::Uses::of(func, compiler.math);
+    let uses = plain::uses(func, compiler.math);
     let mut body = Body {
         compiler,
         program,
@@ -215,7 +215,7 @@ impl Body<'_, '_, '_> {
                     return;
                 }
                 // A line begins with the first strong zero.
-                if known == 0 && is_strong(stmt) {
+                if known == 0 && stmt.is_strong() {
                     let (length, outcome) = plain::line(self, rest);
                     if let Some((line, others)) =
                         rest.split_at_checked(length).filter(|_| !outcome.is_empty())

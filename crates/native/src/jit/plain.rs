@@ -6,85 +6,35 @@
 
 use super::body::Body;
 use super::lanes::Loop;
-use super::zeros::{Doubtful, is_strong};
+use super::zeros::Doubtful;
 use crate::compiled::Math;
-use crate::loops::walk::{every, operands, writes};
-use crate::loops::{Func, Local, Operand, Stmt, Value as Expr, Word};
+use crate::loops::walk::{Uses, every, operands, reads};
+use crate::loops::{Func, Local, Stmt, Value as Expr, Word};
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_prim::RealOp;
 
 /// So many products and quotients of a loop, and of operations in a line, are worth a second text.
 const WORTH_OF_STEPS: usize = 2;
 const WORTH_OF_LINE: usize = 8;
 
-/// How often variables of a function are read and assigned; only where that is asked.
-#[derive(Default)]
-pub(super) struct Uses {
-    reads: FxHashMap<Local, usize>,
-    sets: FxHashMap<Local, usize>,
+/// How often the variables of a function are read and assigned, if there are strong zeros in it nobody needs to look for first;
+/// else nothing.
+pub(super) fn uses(func: &Func, math: Math) -> Uses {
+    let mut strong = false;
+    every(&func.body, &mut |stmt| strong |= stmt.is_strong());
+    if math == Math::Fast && strong { Uses::of(func, &func.body) } else { Uses::default() }
 }
 
-impl Uses {
-    /// Of a function in which there are strong zeros nobody needs to look for first.
-    pub(super) fn of(func: &Func, math: Math) -> Uses {
-        let (mut uses, mut strong) = (Uses::default(), false);
-        every(&func.body, &mut |stmt| strong |= is_strong(stmt));
-        if math == Math::Fast && strong {
-            func.results.iter().for_each(|result| *uses.reads.entry(*result).or_default() += 1);
-            func.params.iter().for_each(|param| *uses.sets.entry(*param).or_default() += 1);
-            every(&func.body, &mut |stmt| {
-                locals(stmt).for_each(|local| *uses.reads.entry(local).or_default() += 1);
-                writes(stmt).into_iter().for_each(|local| *uses.sets.entry(local).or_default() += 1);
-            });
-        }
-        uses
-    }
-
-    fn is_empty(&self) -> bool {
-        self.sets.is_empty()
-    }
-
-    /// Whether a variable is read elsewhere than in statements that read it so often.
-    fn elsewhere(&self, local: Local, inside: &FxHashMap<Local, usize>) -> bool {
-        self.reads.get(&local) > inside.get(&local)
-    }
-}
-
-/// The variables that a statement itself reads.
-fn locals(stmt: &Stmt) -> impl Iterator<Item = Local> {
-    operands(stmt)
-        .into_iter()
-        .filter_map(|operand| if let Operand::Local(local) = operand { Some(local) } else { None })
-}
-
-/// Whether the result of an operation is not a number if an operand is not.
-fn hands_on(op: RealOp) -> bool {
-    let power = matches!(op, RealOp::PowInt(n) if n != 0);
-    power
-        || matches!(
-            op,
-            RealOp::Add
-                | RealOp::Sub
-                | RealOp::Mul
-                | RealOp::Div
-                | RealOp::Neg
-                | RealOp::Abs
-                | RealOp::Sqrt
-                | RealOp::MulZero
-                | RealOp::DivZero
-                | RealOp::Exp
-                | RealOp::Log
-                | RealOp::Sin
-                | RealOp::Cos
-        )
+/// Whether a variable is read elsewhere than in statements that read it so often.
+fn elsewhere(uses: &Uses, local: Local, inside: &FxHashMap<Local, usize>) -> bool {
+    uses.reads.get(&local) > inside.get(&local)
 }
 
 /// Whether what is assigned is no number if an operand that is doubtful is none.
 fn keeps(value: &Expr, word: Word, doubtful: &Doubtful) -> bool {
     match value {
-        Expr::Real(op, _) => hands_on(*op),
+        Expr::Real(op, _) => op.hands_on_nan(),
         Expr::Copy(_) => word == Word::Real,
         Expr::Select(cond, ..) => word == Word::Real && !doubtful.is(cond),
         Expr::Int(..)
@@ -117,7 +67,7 @@ impl Steps {
     /// `None` if the statements may do something that depends on a strong zero, or that cannot be done again.
     fn look(&mut self, func: &Func, stmts: &[Stmt], before: &mut FxHashSet<Local>) -> Option<()> {
         for stmt in stmts {
-            for local in locals(stmt) {
+            for local in reads(stmt) {
                 if !before.contains(&local) && !self.exposed.contains(&local) {
                     self.exposed.push(local);
                 }
@@ -129,9 +79,9 @@ impl Steps {
                     if doubtful && !keeps(value, word, &self.doubtful) || matches!(value, Expr::Alloc(..)) {
                         return None;
                     }
-                    self.strong += usize::from(is_strong(stmt));
+                    self.strong += usize::from(stmt.is_strong());
                     // Once doubtful, always so: a step hands it to the next one.
-                    if doubtful || is_strong(stmt) {
+                    if doubtful || stmt.is_strong() {
                         self.doubtful.add(*local);
                     }
                     before.insert(*local);
@@ -188,15 +138,15 @@ impl Steps {
 
 /// A loop without looking, and again with looking if that was wrong. Whether it is one of those.
 pub(super) fn steps(body: &mut Body<'_, '_, '_>, made: &Loop<'_>) -> bool {
-    if body.uses.is_empty() || body.plain || body.careful {
+    if body.uses.sets.is_empty() || body.plain || body.careful {
         return false;
     }
     let Some(steps) = Steps::of(body.func, made) else { return false };
     let mut inside = FxHashMap::default();
-    every(made.body, &mut |stmt| locals(stmt).for_each(|local| *inside.entry(local).or_default() += 1));
+    every(made.body, &mut |stmt| reads(stmt).for_each(|local| *inside.entry(local).or_default() += 1));
     let real =
         |local: &Local| body.func.locals.get(*local) == Some(&Word::Real) && steps.doubtful.has(*local);
-    let outlives = |local: &Local| steps.exposed.contains(local) || body.uses.elsewhere(*local, &inside);
+    let outlives = |local: &Local| steps.exposed.contains(local) || elsewhere(&body.uses, *local, &inside);
     let mut outcome: Vec<Local> = steps.assigned.iter().copied().filter(real).filter(outlives).collect();
     outcome.sort();
     if outcome.is_empty() {
@@ -229,7 +179,7 @@ fn no_number(body: &mut Body<'_, '_, '_>, outcome: &[Local]) -> Value {
 /// How many statements from the first on are operations in a line, and what comes out of them that may be no number if nobody looks
 /// for zeros, if it is worth doing them so.
 pub(super) fn line(body: &Body<'_, '_, '_>, stmts: &[Stmt]) -> (usize, Vec<Local>) {
-    if body.uses.is_empty() || body.plain || body.careful || !body.repeats() {
+    if body.uses.sets.is_empty() || body.plain || body.careful || !body.repeats() {
         return (stmts.len(), Vec::new());
     }
     let (mut doubtful, mut strong, mut length) = (Doubtful::default(), 0, 0);
@@ -244,15 +194,15 @@ pub(super) fn line(body: &Body<'_, '_, '_>, stmts: &[Stmt]) -> (usize, Vec<Local
         if !once || !again || is_doubtful && !keeps(value, word, &doubtful) {
             break;
         }
-        strong += usize::from(is_strong(stmt));
-        locals(stmt).for_each(|local| *inside.entry(local).or_default() += 1);
-        if is_doubtful || is_strong(stmt) {
+        strong += usize::from(stmt.is_strong());
+        reads(stmt).for_each(|local| *inside.entry(local).or_default() += 1);
+        if is_doubtful || stmt.is_strong() {
             doubtful.add(*local);
             found.push(*local);
         }
         length += 1;
     }
-    found.retain(|local| body.uses.elsewhere(*local, &inside));
+    found.retain(|local| elsewhere(&body.uses, *local, &inside));
     if strong < WORTH_OF_LINE || 2 * found.len() > strong {
         found.clear();
     }

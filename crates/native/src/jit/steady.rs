@@ -33,7 +33,11 @@ impl Steady {
                 _ if found.strays => {}
                 Some((stmt, true)) => steady.after.entry(stmt).or_default().push(local),
                 Some((_, false)) => {}
-                None => steady.once.iter_mut().skip(local.0 as usize).take(1).for_each(|once| *once = true),
+                None => {
+                    if let Some(once) = steady.once.get_mut(local.0 as usize) {
+                        *once = true;
+                    }
+                }
             }
         }
         steady

@@ -23,10 +23,6 @@ pub(super) fn plain(op: RealOp) -> RealOp {
     }
 }
 
-pub(super) fn is_strong(stmt: &Stmt) -> bool {
-    matches!(stmt, Stmt::Set(_, Value::Real(RealOp::MulZero | RealOp::DivZero, _)))
-}
-
 /// Values that may be no numbers only because nobody has looked for zeros.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Doubtful {
@@ -81,7 +77,7 @@ impl Doubtful {
 
 /// Whether it is worth doing a body without branches so, and it stores what it makes after it has read all that it reads.
 pub(super) fn is_worth(body: &[Stmt]) -> bool {
-    if body.iter().filter(|stmt| is_strong(stmt)).count() < WORTH {
+    if body.iter().filter(|stmt| stmt.is_strong()).count() < WORTH {
         return false;
     }
     let (mut doubtful, mut stored) = (Doubtful::default(), false);

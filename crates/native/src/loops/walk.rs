@@ -1,6 +1,7 @@
 //! What statements read and write, and statements with other variables.
 
-use super::{Local, Operand, Stmt, Sum, Value};
+use super::{Func, Local, Operand, Stmt, Sum, Value};
+use rustc_hash::FxHashMap;
 
 /// The statements directly inside of a statement.
 pub(crate) fn parts(stmt: &Stmt) -> Vec<&[Stmt]> {
@@ -131,12 +132,34 @@ pub(crate) fn every<'s>(stmts: &'s [Stmt], see: &mut dyn FnMut(&'s Stmt)) {
 /// Counts each reading of a variable.
 pub(crate) fn every_read(stmts: &[Stmt], count: &mut dyn FnMut(Local)) {
     every(stmts, &mut |stmt| {
-        for operand in operands(stmt) {
-            if let Operand::Local(local) = operand {
-                count(local);
-            }
-        }
+        reads(stmt).for_each(&mut *count);
     });
+}
+
+/// The variables that a statement itself reads.
+pub(crate) fn reads(stmt: &Stmt) -> impl Iterator<Item = Local> {
+    operands(stmt).into_iter().filter_map(Operand::local)
+}
+
+/// How often variables of a function are read and assigned.
+#[derive(Default)]
+pub(crate) struct Uses {
+    pub(crate) reads: FxHashMap<Local, usize>,
+    pub(crate) sets: FxHashMap<Local, usize>,
+}
+
+impl Uses {
+    /// Of a function with this body. Results are read, parameters assigned.
+    pub(crate) fn of(func: &Func, body: &[Stmt]) -> Uses {
+        let mut uses = Uses::default();
+        func.results.iter().for_each(|result| *uses.reads.entry(*result).or_default() += 1);
+        func.params.iter().for_each(|param| *uses.sets.entry(*param).or_default() += 1);
+        every(body, &mut |stmt| {
+            reads(stmt).for_each(|local| *uses.reads.entry(local).or_default() += 1);
+            writes(stmt).into_iter().for_each(|local| *uses.sets.entry(local).or_default() += 1);
+        });
+        uses
+    }
 }
 
 /// Statements with other variables.
