@@ -5,6 +5,7 @@
 
 use crate::errors::{names, sizes, types};
 use crate::interface::{AliasInfo, TypeInfo};
+use crate::module::Declared;
 use crate::scope::{Found, Globals};
 use crate::suggest;
 use crate::ty::MAX_DEPTH;
@@ -153,7 +154,8 @@ impl<'g> Annotator<'g> {
         }
         self.built_in(name, args, span).unwrap_or_else(|| {
             let similar = suggest::type_name(name, self.globals.type_names());
-            self.diagnostics.push(names::unknown_type(name, span, similar));
+            let library = (self.globals.elsewhere)(Declared::Type, name);
+            self.diagnostics.push(names::unknown_type(name, span, similar, library));
             self.hole()
         })
     }

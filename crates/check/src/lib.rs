@@ -28,4 +28,4 @@ mod typed;
 mod unify;
 
 pub use interface::{AliasInfo, CtorInfo, Interface, KnownTypes, TypeInfo, ValueInfo};
-pub use module::{Checked, Interfaces, ModuleInput, check_expr, check_module};
+pub use module::{Checked, Declared, Elsewhere, Interfaces, ModuleInput, check_expr, check_module};

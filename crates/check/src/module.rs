@@ -14,6 +14,20 @@ use wengert_base::{Diagnostic, Name, Span};
 use wengert_core::{Def, Program};
 use wengert_syntax::ast::{self, AliasDecl, Expr, Import, ImportSource, Item, Module, TypeDecl};
 
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Declared {
+    /// A definition.
+    Value,
+    /// A constructor of a data type.
+    Ctor,
+    /// A data type or an alias.
+    Type,
+}
+
+/// Which module that can be imported declares a name; only to say so where the name is unknown.
+pub type Elsewhere = fn(Declared, Name) -> Option<&'static str>;
+
 /// What [`check_module`] needs.
 #[derive(Clone, Debug)]
 pub struct ModuleInput<'a> {
@@ -25,6 +39,8 @@ pub struct ModuleInput<'a> {
     pub imports: Vec<Option<Arc<Interface>>>,
     /// The interface that every module sees.
     pub prelude: Option<Arc<Interface>>,
+    /// Where names are that the module does not see.
+    pub elsewhere: Elsewhere,
 }
 
 /// What [`check_module`] gives.
@@ -52,7 +68,7 @@ pub struct Interfaces {
 pub fn check_module(input: &ModuleInput<'_>) -> Checked {
     let mut diagnostics = Vec::new();
     let imports = import_scopes(input, &mut diagnostics);
-    let mut globals = Globals::new(input.name, imports, input.prelude.clone(), false);
+    let mut globals = Globals::new(input.name, imports, input.prelude.clone(), false, input.elsewhere);
     let (mut types, mut aliases, mut defs) = (Vec::new(), Vec::new(), Vec::new());
     for item in &input.module.items {
         match item {
@@ -176,7 +192,7 @@ pub fn check_expr(expr: &Expr, env: &Interfaces) -> Result<Def, Vec<Diagnostic>>
         interface: Some(Arc::clone(interface)),
         span: Span::NOWHERE,
     });
-    let globals = Globals::new(Name::new("it"), imports.collect(), env.prelude.clone(), true);
+    let globals = Globals::new(Name::new("it"), imports.collect(), env.prelude.clone(), true, |_, _| None);
     let mut infer = Infer::new(&globals);
     let (node, ty) = infer.expression(expr);
     if !infer.failed {

@@ -5,6 +5,7 @@
 //! loaded, names that are found nowhere else may come from it, and nothing is reported about them.
 
 use crate::interface::{AliasInfo, CtorInfo, Interface, KnownTypes, TypeInfo, ValueInfo};
+use crate::module::Elsewhere;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, LazyLock};
 use wengert_base::{Name, Span};
@@ -68,6 +69,8 @@ pub(crate) struct Globals {
     pub(crate) known_types: KnownTypes,
     /// Later imports hide earlier ones instead of clashing with them: the REPL's rule.
     pub(crate) later_wins: bool,
+    /// Where names are that are not in sight.
+    pub(crate) elsewhere: Elsewhere,
 }
 
 static PRIM_NAMES: LazyLock<FxHashMap<Name, Prim>> =
@@ -90,12 +93,18 @@ pub(crate) fn ascii_name(name: Name) -> Name {
     MATHEMATICAL.iter().find(|(from, _)| *from == name.as_str()).map_or(name, |(_, to)| Name::new(to))
 }
 
+/// Whether a name is a sign that one reads as an operator, as in `x ⊕ y`.
+pub(crate) fn is_symbol_of_a_function(name: Name) -> bool {
+    matches!(name.as_str(), "⊕" | "⊗" | "⊙")
+}
+
 impl Globals {
     pub(crate) fn new(
         module: Name,
         imports: Vec<ImportScope>,
         prelude: Option<Arc<Interface>>,
         later_wins: bool,
+        elsewhere: Elsewhere,
     ) -> Globals {
         let mut known_types = KnownTypes::default();
         for interface in imports.iter().filter_map(|import| import.interface.as_ref()).chain(&prelude) {
@@ -108,6 +117,7 @@ impl Globals {
             prelude,
             known_types,
             later_wins,
+            elsewhere,
         }
     }
 

@@ -1,5 +1,12 @@
 //! The standard library, written in Wengert and embedded in the program.
 
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
+use wengert_base::{Name, SourceId};
+use wengert_check::Declared;
+use wengert_syntax::ast::Item;
+use wengert_syntax::parse;
+
 /// A module of the library.
 #[derive(Clone, Copy, Debug)]
 pub struct LibraryModule {
@@ -45,6 +52,34 @@ pub const PRELUDE: &str = "prelude";
 /// The module of that name.
 pub fn find(name: &str) -> Option<&'static LibraryModule> {
     MODULES.iter().find(|module| module.name == name)
+}
+
+/// The module that declares a name, the first if there are several; the prelude is not asked, as nobody imports it.
+pub fn declaring(what: Declared, name: Name) -> Option<&'static str> {
+    static DECLARED: LazyLock<FxHashMap<(Declared, Name), &'static str>> = LazyLock::new(|| {
+        let mut declared = FxHashMap::default();
+        for module in MODULES.iter().filter(|module| module.name != PRELUDE) {
+            for item in &parse(SourceId(0), module.text).module.items {
+                for key in declarations(item) {
+                    declared.entry(key).or_insert(module.name);
+                }
+            }
+        }
+        declared
+    });
+    DECLARED.get(&(what, name)).copied()
+}
+
+fn declarations(item: &Item) -> Vec<(Declared, Name)> {
+    match item {
+        Item::Import(_) => Vec::new(),
+        Item::Def(def) => vec![(Declared::Value, def.name.name)],
+        Item::Alias(alias) => vec![(Declared::Type, alias.name.name)],
+        Item::Type(data) => {
+            let ctors = data.ctors.iter().map(|ctor| (Declared::Ctor, ctor.name.name));
+            std::iter::once((Declared::Type, data.name.name)).chain(ctors).collect()
+        }
+    }
 }
 
 /// The names of all modules that can be imported.

@@ -341,6 +341,7 @@ fn check_tree(
         module: &tree,
         imports: interfaces,
         prelude: prelude.as_ref().map(|prelude| prelude.interface.clone()),
+        elsewhere: library::declaring,
     });
     let broken = broken_items(&tree, &diagnostics);
     let is_consequence = |found: &Diagnostic| broken.iter().any(|item| touches(*item, found.primary.span));

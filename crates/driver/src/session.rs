@@ -304,8 +304,13 @@ impl Session {
         self.snippets += 1;
         let tree = ast::Module { items: all, span };
         let name = Name::new(&format!("it{}", self.snippets));
-        let mut checked =
-            check_module(&ModuleInput { name, module: &tree, imports, prelude: scope.prelude().cloned() });
+        let mut checked = check_module(&ModuleInput {
+            name,
+            module: &tree,
+            imports,
+            prelude: scope.prelude().cloned(),
+            elsewhere: library::declaring,
+        });
         if !checked.diagnostics.iter().any(Diagnostic::is_error) {
             checked.diagnostics.extend(verify(&checked.program, scope.program()));
         }
@@ -320,8 +325,14 @@ impl Session {
         span: Span,
     ) -> Vec<Diagnostic> {
         let tree = ast::Module { items, span };
-        check_module(&ModuleInput { name: Name::new("it"), module: &tree, imports, prelude: None })
-            .diagnostics
+        check_module(&ModuleInput {
+            name: Name::new("it"),
+            module: &tree,
+            imports,
+            prelude: None,
+            elsewhere: library::declaring,
+        })
+        .diagnostics
     }
 
     /// Evaluates the definition `entry` of a file, applied to the arguments in `input`.
@@ -423,6 +434,7 @@ fn with_definition(module: &CheckedModule, def: ast::Def) -> Checked {
         module: &tree,
         imports: module.imports.iter().map(|m| m.as_ref().map(|m| m.interface.clone())).collect(),
         prelude: module.prelude.as_ref().map(|prelude| prelude.interface.clone()),
+        elsewhere: library::declaring,
     })
 }
 

@@ -21,12 +21,25 @@ fn similar_name(diagnostic: Diagnostic, similar: Option<Name>) -> Diagnostic {
     }
 }
 
-pub(crate) fn unknown_name(name: Name, span: Span, hint: Option<String>) -> Diagnostic {
+/// Where a name is that only has to be imported.
+fn to_import(name: Name, module: &str) -> String {
+    format!("the library has it: `import {module} ({name})`")
+}
+
+pub(crate) fn unknown_name(
+    name: Name,
+    span: Span,
+    hint: Option<String>,
+    library: Option<&str>,
+) -> Diagnostic {
     let diagnostic = Diagnostic::error(E0201, span, format!("`{name}` is not defined")).label("not found");
-    match hint {
-        Some(hint) if hint.starts_with("there is none") => diagnostic.help(hint),
-        Some(hint) => diagnostic.help(perhaps(&hint)),
-        None => diagnostic.help("define it with `def` or `let`, or import the module that defines it"),
+    match (library, hint) {
+        (Some(module), _) => diagnostic.help(to_import(name, module)),
+        (None, Some(hint)) if hint.starts_with("there is none") => diagnostic.help(hint),
+        (None, Some(hint)) => diagnostic.help(perhaps(&hint)),
+        (None, None) => {
+            diagnostic.help("define it with `def` or `let`, or import the module that defines it")
+        }
     }
 }
 
@@ -37,21 +50,34 @@ pub(crate) fn recursion_without_rec(name: Name, span: Span) -> Diagnostic {
         .help(format!("a local function that calls itself needs `rec`: `let rec {name} … = …`"))
 }
 
-pub(crate) fn unknown_ctor(name: Name, span: Span, hint: Option<String>) -> Diagnostic {
+pub(crate) fn unknown_ctor(
+    name: Name,
+    span: Span,
+    hint: Option<String>,
+    library: Option<&str>,
+) -> Diagnostic {
     let message = format!("there is no constructor `{name}`");
     let diagnostic = Diagnostic::error(E0202, span, message).label("not found");
-    match hint {
-        Some(hint) => diagnostic.help(perhaps(&hint)),
-        None => diagnostic
+    match (library, hint) {
+        // Constructors come in company: the whole module.
+        (Some(module), _) => diagnostic.help(format!("the library has it: `import {module}`")),
+        (None, Some(hint)) => diagnostic.help(perhaps(&hint)),
+        (None, None) => diagnostic
             .help("constructors come from `type` declarations; variables begin with a lower-case letter"),
     }
 }
 
-pub(crate) fn unknown_type(name: Name, span: Span, hint: Option<String>) -> Diagnostic {
+pub(crate) fn unknown_type(
+    name: Name,
+    span: Span,
+    hint: Option<String>,
+    library: Option<&str>,
+) -> Diagnostic {
     let diagnostic = Diagnostic::error(E0203, span, format!("there is no type `{name}`")).label("not found");
-    match hint {
-        Some(hint) => diagnostic.help(perhaps(&hint)),
-        None => diagnostic,
+    match (library, hint) {
+        (Some(module), _) => diagnostic.help(to_import(name, module)),
+        (None, Some(hint)) => diagnostic.help(perhaps(&hint)),
+        (None, None) => diagnostic,
     }
 }
 

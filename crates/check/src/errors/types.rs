@@ -87,6 +87,20 @@ pub(crate) fn not_a_function(callee: Option<Name>, span: Span, shown: &str) -> D
         .help("a space between two expressions applies the first to the second; is an operator or a comma missing?")
 }
 
+/// `x ⊕ y`
+pub(crate) fn symbol_between(
+    callee: Option<Name>,
+    span: Span,
+    shown: &str,
+    symbol: Name,
+    argument: Span,
+) -> Diagnostic {
+    let left = callee.map_or_else(|| "x".to_owned(), |name| name.to_string());
+    not_a_function(callee, span, shown).also(argument, "so this is its argument").help(format!(
+        "`{symbol}` is the name of a function, and stands before its arguments: `{symbol} {left} y`"
+    ))
+}
+
 /// `xs [0]`
 pub(crate) fn index_after_a_space(
     callee: Option<Name>,

@@ -5,7 +5,7 @@
 use super::pattern::CtorUse;
 use super::{Infer, Local, Why};
 use crate::errors::{derivatives, types};
-use crate::scope::Value;
+use crate::scope::{Value, is_symbol_of_a_function};
 use crate::ty::{Arg, Len, Source, Ty};
 use crate::typed::{Node, NodeKind};
 use crate::unify::Clash;
@@ -215,13 +215,19 @@ impl Infer<'_> {
         let Err(clash) = self.store.unify(&known, &function) else { return Some((from, to)) };
         let unknown = matches!(known, Ty::Meta(_));
         let explained = if unknown && taken == 0 { self.explain_common(&clash, callee.span) } else { None };
-        match explained {
-            Some(diagnostic) => self.report(diagnostic),
-            None if matches!((&known, &arg.kind), (Ty::Array(..), ExprKind::Array(_))) => {
+        let symbol = if let ExprKind::Var(name) = &arg.kind { Some(*name) } else { None }
+            .filter(|name| taken == 0 && is_symbol_of_a_function(*name));
+        match (explained, symbol) {
+            (Some(diagnostic), _) => self.report(diagnostic),
+            (None, Some(symbol)) => {
+                let shown = self.show(&known);
+                self.report(types::symbol_between(callee.name, callee.span, &shown, symbol, arg.span));
+            }
+            (None, None) if matches!((&known, &arg.kind), (Ty::Array(..), ExprKind::Array(_))) => {
                 let shown = self.show(&known);
                 self.report(types::index_after_a_space(callee.name, callee.span, &shown, arg.span));
             }
-            None => {
+            (None, None) => {
                 let is_number = unknown && matches!(clash, Clash::Pred { pred: Pred::Num, .. });
                 let shown = if is_number { "a number".to_owned() } else { self.show(&known) };
                 self.report_not_a_function(shown, taken, given, arg.span, callee);

@@ -2,6 +2,7 @@
 
 use super::{Infer, Why};
 use crate::errors::{names, sizes, types};
+use crate::module::Declared;
 use crate::scope::{Found, Value};
 use crate::suggest;
 use crate::ty::{Arg, Len, SizeMode, Source, Ty};
@@ -211,9 +212,10 @@ impl Infer<'_> {
                 } else {
                     let known: Vec<Name> = self.local_names().chain(self.globals.value_names()).collect();
                     let hint = suggest::value(name, known.into_iter());
+                    let library = (self.globals.elsewhere)(Declared::Value, name);
                     self.report(match self.being_bound.contains(&name) {
                         true => names::recursion_without_rec(name, span),
-                        false => names::unknown_name(name, span, hint),
+                        false => names::unknown_name(name, span, hint, library),
                     });
                 }
                 None

@@ -3,6 +3,7 @@
 use super::Infer;
 use crate::errors::{names, patterns};
 use crate::interface::{CtorInfo, Interface};
+use crate::module::Declared;
 use crate::scope::Found;
 use crate::suggest;
 use crate::ty::{Arg, Rest, RowTy, Source, Subst, Ty, from_core};
@@ -209,7 +210,8 @@ impl Infer<'_> {
             Found::Excused => self.failed = true,
             Found::Nothing => {
                 let hint = suggest::constructor(name, self.globals.ctor_names());
-                self.report(names::unknown_ctor(name, path.span, hint));
+                let library = (self.globals.elsewhere)(Declared::Ctor, name);
+                self.report(names::unknown_ctor(name, path.span, hint, library));
             }
         }
         None

@@ -76,7 +76,13 @@ impl Loader {
                 interface
             }));
         }
-        let input = ModuleInput { name: Name::new(name), module: &parse.module, imports, prelude };
+        let input = ModuleInput {
+            name: Name::new(name),
+            module: &parse.module,
+            imports,
+            prelude,
+            elsewhere: |_, _| None,
+        };
         let mut checked = check_module(&input);
         if let Err(errors) = wengert_core::verify::verify_module(&checked.program, &context) {
             let all: Vec<String> = errors.iter().map(ToString::to_string).collect();

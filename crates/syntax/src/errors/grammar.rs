@@ -289,6 +289,10 @@ pub(crate) fn literal_applied(
         return diagnostic.help(format!("separate elements by commas: `{}`", elements.join(", ")));
     }
     match elements {
+        [first, operator @ ("⊕" | "⊗" | "⊙"), rest @ ..] => diagnostic.help(format!(
+            "`{operator}` is the name of a function, and stands before its arguments: `{operator} {first} {}`",
+            rest.first().unwrap_or(&"x")
+        )),
         [first, second, ..] if is_number => {
             diagnostic.help(format!("a product is written `{first} * {second}`"))
         }
