@@ -78,12 +78,9 @@ pub fn lower_marked(program: &Program, mark: Option<i64>) -> (out::Program, Vec<
         lower.made.pauses = pausing.contains(&id);
         funcs.push(lower.function(site));
     }
-    let data = program.data.iter().map(|(id, data)| {
-        // What is no object of its own is freed as what it is.
-        let inside = shared.thin.get(&id).and_then(|(_, inside)| program.data.get(*inside));
-        let data = inside.unwrap_or(data);
+    let data = program.data.ids().map(|id| {
         let kinds = |ctor: &wengert_ir::ty::Ctor| ctor.fields.iter().map(|ty| kind(*ty)).collect();
-        data.ctors.iter().map(kinds).collect()
+        thin::numbered(program, &shared.thin, id).into_iter().map(kinds).collect()
     });
     let made = out::Program { funcs, texts: shared.texts, sites: shared.sites, data: data.collect() };
     (made, shared.spans)
@@ -93,8 +90,8 @@ pub fn lower_marked(program: &Program, mark: Option<i64>) -> (out::Program, Vec<
 struct Shared {
     /// Data types of what derivatives keep.
     tapes: FxHashSet<DataId>,
-    /// Data types with a constructor that is its field, and the type of that.
-    thin: FxHashMap<DataId, (u32, DataId)>,
+    /// Data types with a constructor that is its field.
+    thin: FxHashMap<DataId, thin::Thin>,
     texts: Vec<Arc<str>>,
     text_numbers: FxHashMap<Arc<str>, u32>,
     sites: Vec<Site>,

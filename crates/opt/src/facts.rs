@@ -110,7 +110,7 @@ pub(crate) fn is_safe(op: &Op, total: &FxHashSet<FuncId>) -> bool {
 pub(crate) struct Known {
     /// Lengths of arrays: what is so many rows long can be made.
     counts: FxHashSet<Var>,
-    /// Results of reads and updates whose indices are in range.
+    /// Results of reads and updates whose indices are in range, and arrays of numbers that are given one by one.
     inside: FxHashSet<Var>,
 }
 
@@ -121,18 +121,22 @@ pub(crate) type Counts = FxHashMap<FuncId, Known>;
 pub(crate) fn counts(program: &mut Program) -> Counts {
     let boxes = boxes(program);
     let of = |func: &mut Func| {
-        let mut counts = FxHashSet::default();
-        func.body.for_each_stmt(&mut |stmt| {
-            if let Op::Array(ArrayOp::Length(_), _) = stmt.op {
-                counts.extend(&stmt.outs);
+        let (mut counts, mut literals) = (FxHashSet::default(), FxHashSet::<Var>::default());
+        func.body.for_each_stmt(&mut |stmt| match &stmt.op {
+            Op::Array(ArrayOp::Length(_), _) => counts.extend(&stmt.outs),
+            Op::Array(ArrayOp::Literal, items) if items.iter().all(|item| func.type_of(item).rank() == 0) => {
+                literals.extend(&stmt.outs);
             }
+            _ => {}
         });
-        Known { counts, inside: in_range(func, &boxes) }
+        let mut inside = in_range(func, &boxes);
+        inside.extend(literals);
+        Known { counts, inside }
     };
     program.funcs.iter_mut().map(|(id, func)| (id, of(func))).collect()
 }
 
-/// Whether a statement can be left out: as [`is_safe`], arrays as long as others, and elements that are there.
+/// Whether a statement can be left out: as [`is_safe`], arrays as long as others or of numbers, and elements that are there.
 pub(crate) fn is_droppable(stmt: &Stmt, total: &FxHashSet<FuncId>, known: Option<&Known>) -> bool {
     let has = |of: fn(&Known) -> &FxHashSet<Var>, var: Option<Var>| {
         var.is_some_and(|var| known.is_some_and(|known| of(known).contains(&var)))
@@ -141,7 +145,7 @@ pub(crate) fn is_droppable(stmt: &Stmt, total: &FxHashSet<FuncId>, known: Option
         Op::Array(ArrayOp::Replicate | ArrayOp::Iota, args) => {
             has(|known| &known.counts, args.first().and_then(Atom::var))
         }
-        Op::Array(ArrayOp::Index | ArrayOp::Set | ArrayOp::AddAt, _) => {
+        Op::Array(ArrayOp::Index | ArrayOp::Set | ArrayOp::AddAt | ArrayOp::Literal, _) => {
             has(|known| &known.inside, stmt.outs.first().copied())
         }
         _ => false,

@@ -43,19 +43,21 @@ pub(crate) fn run(program: &mut Program) -> bool {
 }
 
 /// A function that begins with a look whether this is a leaf.
-struct Shape<'f> {
+pub(crate) struct Shape<'f> {
     /// What is computed for that.
-    head: &'f [Stmt],
-    cond: &'f Atom,
+    pub(crate) head: &'f [Stmt],
+    pub(crate) cond: &'f Atom,
     leaf: &'f Block,
+    /// What is done where this is no leaf.
+    pub(crate) rest: &'f Block,
     /// Whether the leaf is where the condition holds.
-    when: bool,
+    pub(crate) when: bool,
     /// The branch's results.
-    outs: &'f [Var],
+    pub(crate) outs: &'f [Var],
 }
 
 impl<'f> Shape<'f> {
-    fn of(func: &'f Func, id: FuncId, total: &FxHashSet<FuncId>) -> Option<Shape<'f>> {
+    pub(crate) fn of(func: &'f Func, id: FuncId, total: &FxHashSet<FuncId>) -> Option<Shape<'f>> {
         let (last, head) = func.body.stmts.split_last()?;
         let Op::If { cond, then, otherwise } = &last.op else { return None };
         let scalar = |stmt: &Stmt| {
@@ -66,15 +68,15 @@ impl<'f> Shape<'f> {
         if head.len() > HEAD || !head.iter().all(scalar) {
             return None;
         }
-        let (leaf, rest, when) = match (calls(then, id, false), calls(otherwise, id, false)) {
-            (0, n) if n > 0 => (then, n, true),
-            (n, 0) if n > 0 => (otherwise, n, false),
+        let (leaf, rest, calls, when) = match (calls(then, id, false), calls(otherwise, id, false)) {
+            (0, n) if n > 0 => (then, otherwise, n, true),
+            (n, 0) if n > 0 => (otherwise, then, n, false),
             _ => return None,
         };
         let small = leaf.size() <= LEAF
             && leaf.stmts.iter().all(|stmt| stmt.op.blocks().is_empty() && is_simple(&stmt.op));
         // One call leads to one leaf.
-        (rest > 1 && small).then_some(Shape { head, cond, leaf, when, outs: &last.outs })
+        (calls > 1 && small).then_some(Shape { head, cond, leaf, rest, when, outs: &last.outs })
     }
 
     /// The parameter of which the leaf has one element and looks at nothing else.
@@ -211,20 +213,12 @@ impl Unroll<'_> {
         out.push(Stmt { outs: call.outs, op: Op::If { cond, then, otherwise }, span });
     }
 
-    /// The parameter that is a list, and where the list is made: for this call only, by a loop, with nothing after it that may fail.
+    /// The parameter that is a list, and where the list is made: for this call only.
     fn list(&self, args: &[Atom], uses: &[Var], out: &[Stmt]) -> Option<(Var, usize)> {
         let param = self.shape.single(self.original)?;
         let place = self.original.body.params.iter().position(|other| *other == param)?;
-        let list = args.get(place)?.var()?;
-        let made = out.iter().rposition(|stmt| stmt.outs == [list])?;
-        let Op::Loop(parts) = &out.get(made)?.op else { return None };
-        let plain = parts.mode == Mode::Each && parts.accs.is_empty() && parts.inputs.is_empty();
-        let once = uses.iter().filter(|var| **var == list).count() == 1;
-        let safe = out
-            .iter()
-            .skip(made + 1)
-            .all(|stmt| is_safe(&stmt.op, self.total) && stmt.op.blocks().is_empty());
-        (plain && once && safe && parts.body.results.len() == 1).then_some((param, made))
+        let made = made_before(args.get(place)?.var()?, uses, out, &|stmt| is_safe(&stmt.op, self.total))?;
+        Some((param, made))
     }
 
     /// The first element of what a loop makes.
@@ -241,8 +235,23 @@ impl Unroll<'_> {
     }
 }
 
+/// Where a list is made that is used once: by a loop that makes nothing else, with nothing after it that may fail.
+pub(crate) fn made_before(
+    list: Var,
+    uses: &[Var],
+    out: &[Stmt],
+    is_safe: &dyn Fn(&Stmt) -> bool,
+) -> Option<usize> {
+    let made = out.iter().rposition(|stmt| stmt.outs == [list])?;
+    let Op::Loop(parts) = &out.get(made)?.op else { return None };
+    let plain = parts.mode == Mode::Each && parts.accs.is_empty() && parts.inputs.is_empty();
+    let once = uses.iter().filter(|var| **var == list).count() == 1;
+    let safe = out.iter().skip(made + 1).all(|stmt| is_safe(stmt) && stmt.op.blocks().is_empty());
+    (plain && once && safe && parts.body.results.len() == 1).then_some(made)
+}
+
 /// The variables that a block uses, blocks inside of it included, as often as it does.
-fn uses(block: &Block) -> Vec<Var> {
+pub(crate) fn uses(block: &Block) -> Vec<Var> {
     let mut found: Vec<Var> = block.results.iter().filter_map(Atom::var).collect();
     block.for_each_stmt(&mut |stmt| {
         stmt.op.for_each_atom(&mut |atom| found.extend(atom.var()));

@@ -34,7 +34,9 @@ mod simplify;
 mod sizes;
 mod slopes;
 mod strong;
+mod twigs;
 mod unbox;
+mod unroll;
 mod walk;
 
 pub use dce::drop_functions;
@@ -52,7 +54,7 @@ pub struct Pass {
 }
 
 /// So many passes at the end of the list are in no round: the first of them is done after all rounds.
-const LAST: usize = 2;
+const LAST: usize = 3;
 
 /// All passes, in the order in which a round does them.
 pub const PASSES: &[Pass] = &[
@@ -147,6 +149,13 @@ pub const PASSES: &[Pass] = &[
             leaves::run(program);
         },
     },
+    Pass {
+        name: "twigs",
+        what: "recursion that branches does at once what has only leaves after it (once, before derivatives are made)",
+        run: |program| {
+            twigs::run(program);
+        },
+    },
 ];
 
 /// What to do.
@@ -160,7 +169,7 @@ pub struct Options {
 
 /// Passes after which derivatives add up in another order than the source says: what was computed several times, each time with a
 /// cotangent of its own, is computed once, or in another loop.
-const REORDERING: [&str; 5] = ["recursion", "cse", "hoist", "merge", "leaves"];
+const REORDERING: [&str; 6] = ["recursion", "cse", "hoist", "merge", "leaves", "twigs"];
 
 impl Options {
     /// What to do before derivatives are made.
@@ -203,8 +212,10 @@ pub fn optimize(program: &mut Program, options: &Options) -> bool {
 /// Unrolls recursion once, as far as it pays: before derivatives are made. If there was something to do, gives what
 /// [`optimize`] gives.
 pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
-    let wanted = !options.without.iter().any(|name| name == "leaves");
-    (wanted && leaves::run(program)).then(|| optimize(program, options))
+    let wanted = |name: &str| !options.without.iter().any(|left_out| left_out == name);
+    let leaves = (wanted("leaves") && leaves::run(program)).then(|| optimize(program, options));
+    let twigs = (wanted("twigs") && twigs::run(program)).then(|| optimize(program, options));
+    twigs.or(leaves)
 }
 
 /// Optimizes a program further, where its numbers need not be to the last bit what they are elsewhere.

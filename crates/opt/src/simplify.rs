@@ -13,8 +13,13 @@ use wengert_prim::RealOp;
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
     for (_, func) in program.funcs.iter_mut() {
-        Simplifier::default().function(func);
+        function(func);
     }
+}
+
+/// The same for one function.
+pub(crate) fn function(func: &mut Func) {
+    Simplifier::default().function(func);
 }
 
 #[derive(Default)]
@@ -291,6 +296,8 @@ fn integer(op: IntOp, args: &[Atom]) -> Option<Atom> {
         (IntOp::Min, [Atom::Int(a), Atom::Int(b)]) => *a.min(b),
         (IntOp::Max, [Atom::Int(a), Atom::Int(b)]) => *a.max(b),
         (IntOp::Neg, [Atom::Int(a)]) => a.wrapping_neg(),
+        (IntOp::Rem, [Atom::Int(a), Atom::Int(b)]) => a.checked_rem(*b)?,
+        (IntOp::Div, [Atom::Int(a), Atom::Int(b)]) => a.checked_div(*b)?,
         _ => return None,
     };
     Some(Atom::Int(known))

@@ -551,3 +551,122 @@ fn a_constructor_of_a_tape_that_only_holds_another_is_that() {
         gives(text, &args, &expected);
     }
 }
+
+#[test]
+fn constructors_around_and_inside_of_what_is_no_object_are_told_apart() {
+    // `Outer` has its own numbers and objects beside those of `Inner`, and that beside those of `Tape`.
+    let text = r"
+        residual Outer { Far(Real, Real); Held(Inner); Nothing(); Further(Real) }
+        residual Inner { Near(Int); Kept(Tape); None() }
+        residual Tape { End(); More([]Outer, Real); Last(Real) }
+        func make(n: Int, x: Real) -> Outer {
+            which = n % 7
+            far = which == 1
+            t = if far { a = Far(x, 2.0) yield a } else {
+                nothing = which == 2
+                t = if nothing { a = Nothing() yield a } else {
+                    further = which == 3
+                    t = if further { a = Further(x) yield a } else {
+                        near = which == 4
+                        i = if near { i = Near(n) yield i } else {
+                            none = which == 5
+                            i = if none { i = None() yield i } else {
+                                small = n < 1
+                                u = if small {
+                                    end = n == 0
+                                    u = if end { e = End() yield e } else { e = Last(x) yield e }
+                                    yield u
+                                } else {
+                                    ts = each i < 4 { k = n - i m = k - 1 y = real(m) u = make(m, y) yield u }
+                                    b = More(ts, x)
+                                    yield b
+                                }
+                                j = Kept(u)
+                                yield j
+                            }
+                            yield i
+                        }
+                        o = Held(i)
+                        yield o
+                    }
+                    yield t
+                }
+                yield t
+            }
+            return t
+        }
+        func back(t: Outer, w: Real) -> Real {
+            s = match t {
+                Far(x, y) { s = x * y yield s }
+                Held(i) {
+                    r = match i {
+                        Near(n) { s = real(n) t = s * w yield t }
+                        Kept(u) {
+                            p = match u {
+                                End() { yield w }
+                                More(ts, x) {
+                                    n = length(ts)
+                                    q = for i < n, q = x, t in ts { r = back(t, w) v = q + r yield v }
+                                    yield q
+                                }
+                                Last(x) { p = x - w yield p }
+                            }
+                            yield p
+                        }
+                        None() { s = w * 3.0 yield s }
+                    }
+                    yield r
+                }
+                Nothing() { s = w * 5.0 yield s }
+                Further(x) { s = x * 7.0 yield s }
+            }
+            return s
+        }
+        func f(n: Int, x: Real) -> (Real, Real, Int) {
+            t = make(n, x)
+            a = back(t, 1.0)
+            kind = match t { Far(x, y) { yield 0 } Held(i) { k = match i { Near(n) { yield n } Kept(u) { yield 100 } None() { yield 200 } } yield k } Nothing() { yield 2 } Further(x) { yield 3 } }
+            b = back(t, 2.0)
+            return a, b, kind
+        }
+        entry f = f";
+    let program = wengert_ir::parse(text).expect("a program");
+    let loops = crate::loops::print(&crate::lower::lower(&program));
+    // Two of `Outer`, one of `Inner`, two of `Tape`, and an array; nothing that only holds another.
+    assert_eq!(loops.matches("= alloc(").count(), 6, "{loops}");
+    let entry = *program.entries.values().next().expect("it has an entry");
+    for n in -7..=14 {
+        let args = [Value::Int(n), real(1.5)];
+        let expected = wengert_ir::eval::Evaluator::new(&program, wengert_ir::eval::Limits::default())
+            .call(entry, args.to_vec())
+            .expect("it runs");
+        gives(text, &args, &expected);
+    }
+}
+
+#[test]
+fn what_holds_itself_is_an_object() {
+    let text = r"
+        residual List { End(Real); Next(List) }
+        residual A { EndA(Real); ToB(B) }
+        residual B { EndB(Real); ToA(A) }
+        func f(n: Int, x: Real) -> Real {
+            l = End(x)
+            m = for i < n, l = l { m = Next(l) yield m }
+            a = EndA(x)
+            b = for i < n, a = a { b = ToA(a) c = ToB(b) yield c }
+            p = depth(m)
+            q = down(b)
+            r = p + q
+            return r
+        }
+        func depth(l: List) -> Real { r = match l { End(x) { yield x } Next(m) { d = depth(m) e = d + 1.0 yield e } } return r }
+        func down(a: A) -> Real {
+            r = match a { EndA(x) { yield x } ToB(b) { c = match b { EndB(x) { yield x } ToA(a) { d = down(a) e = d + 10.0 yield e } } yield c } }
+            return r
+        }
+        entry f = f";
+    for n in [0, 1, 3] {
+        gives(text, &[Value::Int(n), real(0.5)], &[real(1.0 + 11.0 * n as f64)]);
+    }
+}

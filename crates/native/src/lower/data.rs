@@ -13,17 +13,19 @@ const HEADER: i32 = 2;
 impl<'a> Lower<'a> {
     /// A constructor.
     pub(super) fn make(&mut self, out: Var, ctor: u32, fields: &[Atom], dying: &mut Vars) {
-        if fields.is_empty() {
-            self.bind(out, Value::Copy(Operand::Int(2 * i64::from(ctor) + 1)));
-            return;
-        }
-        if let (true, [field]) = (self.thin_ctor(self.func.ty(out)) == Some(ctor), fields) {
+        let thin = self.thin(self.func.ty(out));
+        if let (true, [field]) = (thin.is_some_and(|thin| thin.ctor == ctor), fields) {
             let value = self.consume(field, dying);
             return self.own(out, value);
         }
+        let number = i64::from(thin.map_or(ctor, |thin| thin.number(ctor)));
+        if fields.is_empty() {
+            self.bind(out, Value::Copy(Operand::Int(2 * number + 1)));
+            return;
+        }
         let words = HEADER as i64 + fields.len() as i64;
         let object = self.alloc(Operand::Int(words));
-        self.store(object, 1, Operand::Int(i64::from(ctor)));
+        self.store(object, 1, Operand::Int(number));
         for (offset, field) in (HEADER..).zip(fields) {
             let value = self.consume(field, dying);
             self.store(object, offset, value);
@@ -55,16 +57,17 @@ impl<'a> Lower<'a> {
             mine.remove(&var);
         }
         let data_kind = kind(self.ty(on));
-        let thin = self.thin_ctor(self.ty(on));
-        let cases: Vec<Vec<Stmt>> = arms
-            .iter()
-            .map(|arm| {
+        let thin = self.thin(self.ty(on));
+        let cases: Vec<Vec<Stmt>> = (0..)
+            .zip(arms)
+            .map(|(ctor, arm)| {
+                let is_thin = thin.is_some_and(|thin| thin.ctor == ctor);
                 let mut mine = mine.clone();
                 self.apart(|this| {
                     let last = uses::last_uses(arm, &this.views);
-                    if let (Some(_), Operand::Local(local)) = (thin, object) {
+                    if is_thin {
                         let is_used = |var| last.contains_key(&var);
-                        mine.extend(this.thin_field((on, local), arm, is_used, (owned, taken)));
+                        mine.extend(this.thin_field((on, object), arm, is_used, (owned, taken)));
                         return this.arm(arm, mine, &results);
                     }
                     let counted = this.fields(object, arm, &last.keys().copied().collect());
@@ -86,7 +89,7 @@ impl<'a> Lower<'a> {
             Ok([only]) => self.code.extend(only),
             Err(cases) => {
                 let on = match thin {
-                    Some(ctor) => self.thin_tag(object, ctor),
+                    Some(thin) => self.thin_tag(object, thin, arms.len()),
                     None => self.tag(object, arms),
                 };
                 self.emit(Stmt::Switch { on, cases });

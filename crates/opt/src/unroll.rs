@@ -1,0 +1,90 @@
+//! A short loop whose number of iterations is known becomes its iterations, one after the other.
+//!
+//! ```text
+//! s = for i < 2, s = 0.0, x in xs { y = f(i, x)  t = s + y  yield t }
+//!                      becomes   x = xs[0]  y = f(0, x)  t = 0.0 + y   x2 = xs[1]  y2 = f(1, x2)  t2 = t + y2
+//! ```
+//!
+//! This is for code that is about to be simplified: where an index is known, so is much of what depends on it.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is no loop that ends")]
+
+use wengert_ir::build::Copier;
+use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
+use wengert_ir::{Atom, Block, Func, Stmt};
+
+/// So many iterations at most, and so many statements in all of them together.
+const ITERATIONS: i64 = 4;
+const STATEMENTS: usize = 96;
+
+/// Unrolls the loops of a block, not those inside of them. Whether there were any.
+pub(crate) fn block(func: &mut Func, block: &mut Block) -> bool {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let mut changed = false;
+        let mut out = Vec::with_capacity(block.stmts.len());
+        for mut stmt in std::mem::take(&mut block.stmts) {
+            match &stmt.op {
+                Op::Loop(parts) if is_short(func, parts) => {
+                    iterations(func, parts, &stmt, &mut out);
+                    changed = true;
+                    continue;
+                }
+                _ => {}
+            }
+            for inner in stmt.op.blocks_mut() {
+                changed |= self::block(func, inner);
+            }
+            out.push(stmt);
+        }
+        block.stmts = out;
+        changed
+    })
+}
+
+/// Rows of what the loop gives must be numbers: rows of different sizes fail otherwise than those of a literal.
+fn is_short(func: &Func, parts: &Loop) -> bool {
+    let Atom::Int(len @ 1..=ITERATIONS) = parts.len else { return false };
+    let rows = parts.body.results.iter().skip(parts.init.len() + parts.accs.len());
+    let size = usize::try_from(len).ok().and_then(|len| parts.body.size().checked_mul(len));
+    parts.mode != Mode::Reduce
+        && size.is_some_and(|size| size <= STATEMENTS)
+        && rows.into_iter().all(|row| func.type_of(row).rank() == 0)
+}
+
+fn iterations(func: &mut Func, parts: &Loop, stmt: &Stmt, out: &mut Vec<Stmt>) {
+    let Atom::Int(len) = parts.len else { return };
+    let from = func.clone();
+    let mut carried: Vec<Atom> = parts.init.iter().chain(&parts.accs).cloned().collect();
+    let mut rows: Vec<Vec<Atom>> = Vec::new();
+    let forward = 0..len;
+    let order: Vec<i64> = if parts.backward { forward.rev().collect() } else { forward.collect() };
+    for index in order {
+        let mut copier = Copier::new(&from);
+        let (first, read) = parts.body.params.split_at(1 + carried.len());
+        for (param, atom) in first.iter().zip([Atom::Int(index)].iter().chain(&carried)) {
+            copier.set(*param, atom.clone());
+        }
+        for (param, input) in read.iter().zip(&parts.inputs) {
+            let row = copier.bind(func, *param);
+            let op = Op::Array(ArrayOp::Index, vec![input.clone(), Atom::Int(index)]);
+            out.push(Stmt { outs: vec![row], op, span: stmt.span });
+        }
+        for inner in &parts.body.stmts {
+            out.push(copier.stmt(func, inner));
+        }
+        let mut results = parts.body.results.iter().map(|atom| copier.atom(atom));
+        carried = results.by_ref().take(carried.len()).collect();
+        rows.push(results.collect());
+    }
+    if parts.backward {
+        rows.reverse();
+    }
+    let (last, outputs) = stmt.outs.split_at(carried.len());
+    for (var, atom) in last.iter().zip(carried) {
+        out.push(Stmt { outs: vec![*var], op: Op::Copy(atom), span: stmt.span });
+    }
+    for (place, var) in outputs.iter().enumerate() {
+        let items = rows.iter().filter_map(|row| row.get(place).cloned()).collect();
+        out.push(Stmt { outs: vec![*var], op: Op::Array(ArrayOp::Literal, items), span: stmt.span });
+    }
+}
