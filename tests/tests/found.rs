@@ -160,14 +160,31 @@ fn constants_that_fail_are_computed_where_they_are_needed() {
         def weights = [1.0, 2.0]\n\
         def third = weights[3]\n\
         def more = third + 1.0\n\
+        def pick xs = xs[length xs + 2]\n\
+        def table = map (\\i -> if i > 50 then pick [1.0] else real i) (iota 100)\n\
+        def zero = let xs = build 10 (\\i -> i) in 7 / xs[0]\n\
+        def g x = if x > 0.0 then x else if x < -1.0 then sum table + real zero else real zero + sum table\n\
         def f x = if x > 0.0 then x else if x < -1.0 then more else nothing";
     let mut session = Session::new();
     let report = session.check_text("found.wg", definitions, Path::new("."));
     let scope = Scope::of_file(&report.modules);
     for (options, _) in ways() {
-        for expression in
-            ["f 1.0", "f 0.0", "f (-2.0)", "grad f 1.0", "grad f 0.0", "if true then 1.0 else more"]
-        {
+        for expression in [
+            "f 1.0",
+            "f 0.0",
+            "f (-2.0)",
+            "grad f 1.0",
+            "grad f 0.0",
+            "if true then 1.0 else more",
+            "g 1.0",
+            "g 0.0",
+            "g (-2.0)",
+            "grad g 1.0",
+            "map g [1.0, -2.0]",
+            "if true then 1.0 else table[3]",
+            "table[3]",
+            "pick [2.0] + table[3]",
+        ] {
             let mut said = |options: &Options| match session.eval_in(&scope, "it.wg", expression, options) {
                 Ok(evaluated) => (show(&evaluated.value), None),
                 Err(errors) => (complaints(&errors), errors.first().map(|error| error.primary.span.start)),

@@ -90,7 +90,15 @@ pub(crate) fn line_of(sources: &SourceMap, library: &[SourceId], span: Span) -> 
 
 /// The definitions that a definition needs, itself the last, and the types of all.
 pub(crate) fn needed(program: &Program, entry: Name) -> Program {
-    let mut names = IndexSet::from([entry]);
+    let names = reached(program, IndexSet::from([entry]));
+    let defs = names.iter().rev().filter_map(|name| Some((*name, program.defs.get(name)?.clone())));
+    let text = defs.clone().map(|(_, def)| wengert_core::print_term(&def.body)).collect::<String>();
+    let types = program.types.iter().filter(|(name, _)| text.contains(name.as_str()));
+    Program { types: types.map(|(name, data)| (*name, data.clone())).collect(), defs: defs.collect() }
+}
+
+/// These names, and those of all definitions that they need.
+pub(crate) fn reached(program: &Program, mut names: IndexSet<Name>) -> IndexSet<Name> {
     let mut next = 0;
     while let Some(name) = names.get_index(next).copied() {
         next += 1;
@@ -102,8 +110,5 @@ pub(crate) fn needed(program: &Program, entry: Name) -> Program {
             term.push_children(&mut terms);
         }
     }
-    let defs = names.iter().rev().filter_map(|name| Some((*name, program.defs.get(name)?.clone())));
-    let text = defs.clone().map(|(_, def)| wengert_core::print_term(&def.body)).collect::<String>();
-    let types = program.types.iter().filter(|(name, _)| text.contains(name.as_str()));
-    Program { types: types.map(|(name, data)| (*name, data.clone())).collect(), defs: defs.collect() }
+    names
 }

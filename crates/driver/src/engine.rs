@@ -1,5 +1,6 @@
 //! Running linked programs, with the limits of the session.
 
+use crate::ahead;
 use crate::compiler::Compiler;
 use crate::native::{self, Target, Units};
 use crate::watch::Watch;
@@ -9,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use wengert_base::{Diagnostic, Name, SourceId};
 use wengert_core::{Program, TypeArg};
+use wengert_fault::Fault;
 use wengert_interp::{Interp, Limits, Value};
 
 /// What an evaluation may use, how it is stopped from outside, and how far it is.
@@ -111,6 +113,15 @@ struct Source {
     watch: Watch,
 }
 
+impl Source {
+    /// Whether that failure may be one of a constant that the interpreter would not have computed yet.
+    fn fails_ahead(&self, error: &Diagnostic, entry: Name) -> bool {
+        let stopped = [Fault::Interrupted, Fault::Time { limit: Duration::ZERO }];
+        !stopped.iter().any(|fault| fault.code() == error.code)
+            && ahead::may_be_of_a_constant(&self.program, entry, error.primary.span)
+    }
+}
+
 /// Bytes that the interpreter may use to find the calls that led to a failure.
 const RETRACE_MEMORY: u64 = 1 << 30;
 
@@ -165,6 +176,7 @@ impl Evaluator {
             match value.map_err(|error| watching.explain(error)) {
                 // Nothing was changed so far.
                 Err(error) if native::is_for_interpreter(&error) => {}
+                Err(error) if source.fails_ahead(&error, name) => {}
                 Err(error) => {
                     self.used = self.wanted;
                     return Err(self.traced(error, entry, args));

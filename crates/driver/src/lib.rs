@@ -16,6 +16,7 @@
 //! From a text to a value: [`modules`] loads and checks, `session` links and calls, [`engine`] runs, [`json`] reads
 //! arguments and writes results.
 
+mod ahead;
 pub mod bench;
 mod build;
 mod cache;

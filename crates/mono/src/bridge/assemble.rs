@@ -3,7 +3,8 @@
 //! of the graph of uses) are a `LetRec`.
 //!
 //! A constant is computed when it is first needed, and perhaps never. In a `let` it would always be; so a constant that may fail and
-//! costs little to compute (`def nothing = fail "…"`) stands where it is used, however often that is.
+//! costs little to compute (`def nothing = fail "…"`) stands where it is used, however often that is. Whoever runs the program has to
+//! know that the others may fail though nobody needs them.
 
 use super::MAX_DEPTH;
 use super::terms::apply;
