@@ -2,8 +2,11 @@
 //! source, whatever the optimizer would make one computation of.
 
 use std::path::Path;
+use wengert_driver::emit::Stage;
 use wengert_driver::scope::Scope;
 use wengert_driver::{Engine, Options, Session, show};
+use wengert_tests::property::complaints;
+use wengert_tests::text;
 
 /// Each gives another last digit if cotangents are added up in another order.
 const PROGRAMS: [&str; 9] = [
@@ -25,6 +28,48 @@ const PROGRAMS: [&str; 9] = [
         (p[1] * p[0] + p[2]) * (q[1] + q[2] * q[0]) * (sin 1.3 * (a * a))) (0.3, 0.2)",
 ];
 
+/// Series of every operation, through everything that a function is made of.
+const SERIES: [&str; 33] = [
+    "taylor 9 (\\x -> sin x * exp (x / 3.0) / (1.0 + x * x) - x) 0.4",
+    "taylor 12 (\\x -> tanh (x * sqrt (1.0 + x ^ 2))) 0.4",
+    "map (\\f -> taylor 6 f 0.4) [sin, cos, tan, exp, expm1, log, log1p, log2, log10, sqrt, cbrt, asin, acos, atan, sinh, cosh, tanh]",
+    "map (\\f -> taylor 6 f 0.4) [asinh, atanh, abs, sign, relu, sigmoid, softplus, gamma, lgamma, digamma, erf, erfc]",
+    "(taylor 5 acosh 1.7, taylor 5 (\\x -> atan2 x 0.7) 0.3, taylor 5 (\\x -> atan2 0.2 x) 0.3, taylor 5 (atan2 0.3) 0.0)",
+    "(taylor 8 (\\x -> x ** 2.5) 0.3, taylor 5 (\\x -> 2.5 ** x) 0.3, taylor 5 (\\x -> x ** x) 0.3, taylor 5 (\\x -> x ** 2.0) 0.0)",
+    "(taylor 5 (\\x -> hypot x 0.3) 0.3, taylor 4 (\\x -> x ^ 7) 1.3, taylor 4 (\\x -> x ^ 3) 0.0, taylor 4 (\\x -> x ^ (-2)) 1.3)",
+    "(taylor 5 (\\x -> max x (x * x)) 0.3, taylor 5 (\\x -> max x (x * x)) 1.0, taylor 5 (\\x -> min (sin x) (x * x)) 1.3)",
+    "(taylor 4 (\\x -> sum (build 6 (\\i -> x ^ i))) 0.7, taylor 4 (\\x -> sum (build 6 (\\i -> x ^ i))) 0.0)",
+    "(taylor 4 (\\x -> sum (build 3 (\\i -> polygamma i x))) 1.7, taylor 3 (polygamma 2) 1.7)",
+    "(taylor 0 sin 0.3, taylor 1 sin 0.3, taylor 4 (\\x -> 3.0) 0.3, taylor 3 (\\x -> x) 0.3)",
+    "(taylor 2 sqrt 0.0, taylor 3 (\\x -> 1.0 / x) 0.0, taylor 3 (\\x -> x / x) 0.0, taylor 3 log 0.0, taylor 4 abs 0.0, taylor 4 relu 0.0)",
+    "(taylor 3 (\\x -> (x - x) * (1.0 / 0.0)) 0.5, taylor 4 (\\x -> sqrt (x * 0.0)) 0.3, taylor 4 (\\x -> exp (800.0 * x)) 1.0)",
+    "taylor 4 (\\x -> sum (matvec [[x, 1.0], [2.0, x * x]] [sin x, x])) 0.4",
+    "taylor 4 (\\x -> sum (flatten (matmul [[x, 1.0], [2.0, x * x]] [[sin x, x], [1.0, x]]))) 0.4",
+    "(taylor 3 (\\x -> dot [x, sin x] [x, cos x]) 0.4, taylor 3 (\\x -> product [x, sin x, x, cos x]) 0.4)",
+    "(taylor 3 (\\x -> maximum [x, sin x, x * x * 3.0]) 0.4, taylor 3 (\\x -> (sort [x, sin x, x * x * 3.0])[1]) 0.4)",
+    "taylor 4 (\\x -> iterate 5 (\\y -> sin (x * y) + y) x) 0.4",
+    "(taylor 4 (\\x -> fold (\\a y -> a * y + sin x) 0.3 [1.0, x, 2.0]) 0.4, taylor 3 (\\x -> sum (scan (\\a y -> a * y + sin x) 0.3 [1.0, x])) 0.4)",
+    "taylor 4 (\\x -> snd (while_loop (\\(i, y) -> y < 10.0) (\\(i, y) -> (i + 1, y * (1.0 + x))) (0, 1.0))) 0.4",
+    "taylor 3 (\\x -> let rec f n y = if n == 0 then y * x else sin (f (n - 1) (y * x)) * y in f 4 x) 0.4",
+    "taylor 3 (\\x -> let rec f n y = if n == 0 then y * x else f (n - 1) (sin (y * x)) * f (n - 1) y in f 3 x) 0.4",
+    "taylor 3 (\\x -> grad (\\y -> sin (x * y)) x) 0.4",
+    "(grad (\\x -> sum (taylor 3 (\\y -> sin (x * y)) x)) 0.4, jvp (taylor 3 sin) (0.3, 1.0))",
+    "taylor 2 (\\x -> sum (taylor 3 (\\y -> sin (x * y)) x)) 0.4",
+    "map (\\n -> sum (taylor n exp 0.2)) [0, 1, 2, 3, 5, 6, 9, 12]",
+    "taylor 3 (\\x -> let f = if x > 0.0 then (\\y -> y * x) else (\\y -> sin y * x) in f (f x)) 0.4",
+    "taylor 3 (\\x -> sum (map (\\f -> f x) [sin, cos, \\y -> y * x])) 0.3",
+    "taylor 3 (\\x -> total (list 5 (x * x) x)) 0.3",
+    "taylor 3 (\\x -> checkpoint (\\y -> sin (y * x)) (stop_gradient x * x)) 0.4",
+    "taylor 3 (\\x -> sum (scatter_add [x, x] [1, 1] [x, sin x]) + sum (set [x, x] 0 (x * x)) + sum (gather [x, x * x] [1, 1, 0])) 0.4",
+    "taylor 3 (\\x -> sum (transpose [[x, 1.0], [x * x, 2.0]])[0] + sum (filter (\\y -> y > 0.2) [x, 0.1, x * x])) 0.5",
+    "taylor 3 (\\x -> norm_squared (build 0 (\\i -> x)) + match Some (x * x) with | Some y -> y * x | None -> x) 0.5",
+];
+
+const DEFINITIONS: &str = "type List = Nil | Cons Real List
+type Maybe = None | Some Real
+def list n x y = if n == 0 then Nil else Cons (x * y) (list (n - 1) (sin x) y)
+def total xs = match xs with | Nil -> 0.0 | Cons x rest -> x * x + total rest";
+
 #[test]
 fn strict_reverse_mode_gives_the_interpreters_bits() {
     let mut session = Session::new();
@@ -40,4 +85,37 @@ fn strict_reverse_mode_gives_the_interpreters_bits() {
         assert_eq!(by(Engine::Ir), expected, "{program}");
         assert_eq!(by(Engine::Native), expected, "{program}");
     }
+}
+
+#[test]
+fn taylor_series_are_those_of_the_interpreter_to_the_last_bit() {
+    let mut session = Session::new();
+    let report = session.check_text("strict.wg", DEFINITIONS, Path::new("."));
+    assert!(!report.has_errors(), "{}", complaints(&report.diagnostics));
+    let scope = Scope::of_file(&report.modules);
+    for program in SERIES {
+        let mut by = |engine| {
+            let options = Options { engine, strict: true, ..Options::default() };
+            let evaluated = session.eval_in(&scope, "strict.wg", program, &options);
+            let evaluated = evaluated.map_err(|errors| complaints(&errors)).expect(program);
+            assert_eq!(evaluated.engine, engine, "nothing of {program} is left to the interpreter");
+            text::unsigned(&show(&evaluated.value))
+        };
+        let expected = by(Engine::Interp);
+        assert_eq!(by(Engine::Ir), expected, "{program}");
+        assert_eq!(by(Engine::Native), expected, "{program}");
+    }
+}
+
+/// The code of a series grows with the square of the order, also where each order has cases of its own.
+#[test]
+fn code_of_taylor_series_stays_small() {
+    let mut session = Session::new();
+    let mut size = |order: usize| {
+        let text = format!("\\x -> taylor {order} (\\x -> tanh (sin x * x ** 2.5) / (x + 1.0)) x");
+        let code = session.emit(&text, None, Stage::Derivative, &Options::default());
+        code.map_err(|errors| complaints(&errors)).expect("code").lines().count()
+    };
+    let (small, large) = (size(6), size(12));
+    assert!(large < 6 * small, "{small} lines to order 6, {large} to order 12");
 }

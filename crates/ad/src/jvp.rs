@@ -7,11 +7,16 @@
 //!
 //! Each operation stays, followed by the linear part that its rule gives, written down at once. Branches give the tangents
 //! of what they give; loops carry the tangents of what they carry; nothing is kept for later.
+//!
+//! For Taylor series ([`crate::series`]) there is a tangent of each order: what is linear is done for each, arithmetic for all together.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
     reason = "operations with blocks and calls are named, the others have a rule"
 )]
+
+mod orders;
+mod repeat;
 
 use crate::arrays::Scope;
 use crate::forward::Writer;
@@ -21,7 +26,7 @@ use crate::types::dotted;
 use crate::{Ad, BEYOND, Code, Key, deep};
 use rustc_hash::FxHashMap;
 use wengert_base::Name;
-use wengert_ir::op::{Atom, Block, Custom, Loop, Mode, Op, Rule, Stmt, Var, While};
+use wengert_ir::op::{Atom, Block, Custom, Op, Rule, Stmt, Var};
 use wengert_ir::program::{Func, FuncId, VarInfo};
 use wengert_ir::ty::{DataId, Elem, Ty};
 
@@ -32,24 +37,43 @@ impl Ad {
         if let Some(known) = self.jvps.get(key) {
             return *known;
         }
-        let results = self.jvp_results(key);
+        let results = self.jvp_results(key, 1);
         let id = self.reserve(results);
         self.jvps.insert(key.clone(), id);
         self.derived.insert(id, key.clone());
         let made = match self.applied(key) {
             Some(data) => self.jvp_of_apply(key, data),
-            None => self.jvp_itself(key),
+            None => self.jvp_itself(key, 1, 1),
         };
         *self.program.funcs.at_mut(id) = made;
         id
     }
 
-    fn jvp_results(&mut self, key: &Key) -> Vec<Ty> {
+    /// Value of a function and its tangents up to an order, as [`Ad::jvp_function`] for order 1. Of arguments there are tangents up to
+    /// the order `given`.
+    pub(crate) fn series_function(&mut self, key: &Key, given: usize, orders: usize) -> FuncId {
+        if orders == 1 {
+            return self.jvp_function(key);
+        }
+        if let Some(known) = self.series.get(&(key.clone(), given, orders)) {
+            return *known;
+        }
+        let results = self.jvp_results(key, orders);
+        let id = self.reserve(results);
+        self.series.insert((key.clone(), given, orders), id);
+        let made = self.jvp_itself(key, given, orders);
+        *self.program.funcs.at_mut(id) = made;
+        id
+    }
+
+    pub(crate) fn jvp_results(&mut self, key: &Key, orders: usize) -> Vec<Ty> {
         let reach = self.varying_results(key.0, &key.1);
         let mut results = self.program.funcs.at(key.0).results.clone();
-        for (ty, active) in results.clone().into_iter().zip(reach) {
-            results.extend(self.tangent(ty).filter(|_| active));
+        let mut tangents = Vec::new();
+        for (ty, active) in results.iter().zip(reach) {
+            tangents.extend(self.tangent(*ty).filter(|_| active));
         }
+        (0..orders).for_each(|_| results.extend(&tangents));
         results
     }
 
@@ -66,10 +90,10 @@ impl Ad {
 
     /// The same of a function that applies function values: their tangent may be a function, which is applied as well.
     fn jvp_of_apply(&mut self, key: &Key, data: DataId) -> Func {
-        let itself = self.jvp_itself(key);
+        let itself = self.jvp_itself(key, 1, 1);
         let (name, params) = (itself.name, itself.body.params.clone());
         let params: Vec<VarInfo> = params.iter().map(|var| *itself.vars.at(*var)).collect();
-        let results = self.jvp_results(key);
+        let results = self.jvp_results(key, 1);
         let func = self.program.funcs.at(key.0);
         let count = func.body.params.len();
         let captured = self.program.funcs.push(itself);
@@ -133,32 +157,32 @@ impl Ad {
         places
     }
 
-    fn jvp_itself(&mut self, key: &Key) -> Func {
+    fn jvp_itself(&mut self, key: &Key, given: usize, orders: usize) -> Func {
         let prepared = self.prepare(key);
         let func = &prepared.func;
         let reach = self.varying_results(key.0, &key.1);
-        let mut code = Code::like(self, func, &format!("jvp_{}", func.name));
-        let mut dots = FxHashMap::default();
-        for (param, active) in func.body.params.iter().zip(&key.1) {
-            if *active {
-                let (name, ty) = code.tangent_of(*param);
-                dots.insert(*param, code.b.param(name, ty));
+        let what = if orders == 1 { "jvp" } else { "series" };
+        let mut code = Code::like(self, func, &format!("{what}_{}", func.name));
+        let mut dots = vec![FxHashMap::default(); orders];
+        for dots in dots.iter_mut().take(given) {
+            for (param, active) in func.body.params.iter().zip(&key.1) {
+                if *active {
+                    let (name, ty) = code.tangent_of(*param);
+                    dots.insert(*param, code.b.param(name, ty));
+                }
             }
         }
         if code.ad.is_full() {
-            let types = code.ad.jvp_results(key);
+            let types = code.ad.jvp_results(key, orders);
             let none = code.fail(&types, BEYOND);
             return code.finish(none);
         }
         let scope = Scope { active: &prepared.active, same: FxHashMap::default(), places: false };
         let mut jvp = Jvp { code: &mut code, scope, dots };
         jvp.block(&func.body);
-        let mut tangents = Vec::new();
-        for (atom, active) in func.body.results.iter().zip(&reach) {
-            if *active {
-                tangents.push(jvp.tangent_or_zero(atom));
-            }
-        }
+        let varying = func.body.results.iter().zip(&reach).filter(|(_, active)| **active);
+        let varying: Vec<Atom> = varying.map(|(atom, _)| atom.clone()).collect();
+        let tangents = jvp.tangents_or_zeros(&varying);
         let results = func.body.results.iter().cloned().chain(tangents).collect();
         code.finish(results)
     }
@@ -197,7 +221,7 @@ impl Code<'_> {
         let mut other: Vec<Atom> = fields.iter().chain(args.iter().skip(1)).cloned().collect();
         // The user's function does not vary where the one in whose place it stands did.
         if !self.ad.is_application(key.0) {
-            let types = self.ad.jvp_results(key);
+            let types = self.ad.jvp_results(key, 1);
             return self.fail(&types, BEYOND);
         }
         let there = self.ad.applying_given(key.0);
@@ -253,7 +277,7 @@ impl Code<'_> {
             return (values, none);
         }
         let (jvp, reach) = (self.ad.jvp_function(key), self.ad.varying_results(key.0, &key.1));
-        let types = self.ad.jvp_results(key);
+        let types = self.ad.jvp_results(key, 1);
         let args: Vec<Atom> = args.iter().chain(tangents).cloned().collect();
         let mut values = self.b.call(jvp, args, &types);
         let mut dots = values.split_off(results.len()).into_iter();
@@ -271,8 +295,8 @@ impl Code<'_> {
 struct Jvp<'a, 'c> {
     code: &'a mut Code<'c>,
     scope: Scope<'a>,
-    /// Tangents; what varies and is not here has the tangent zero.
-    dots: FxHashMap<Var, Atom>,
+    /// Tangents, of each order; what varies and is not here has the tangent zero.
+    dots: Vec<FxHashMap<Var, Atom>>,
 }
 
 impl Jvp<'_, '_> {
@@ -280,14 +304,14 @@ impl Jvp<'_, '_> {
         deep(|| block.stmts.iter().for_each(|stmt| self.stmt(stmt)));
     }
 
-    /// The tangent of an operand, if it is not zero.
-    fn tangent(&mut self, atom: &Atom) -> Option<Atom> {
+    /// The tangent of an operand of an order (from 0), if it is not zero.
+    fn tangent(&mut self, order: usize, atom: &Atom) -> Option<Atom> {
         let of = self.scope.of(atom)?;
-        self.dots.get(&of.base()).cloned()
+        self.dots.get(order)?.get(&of.base()).cloned()
     }
 
-    fn tangent_or_zero(&mut self, atom: &Atom) -> Atom {
-        match self.tangent(atom) {
+    fn tangent_or_zero(&mut self, order: usize, atom: &Atom) -> Atom {
+        match self.tangent(order, atom) {
             Some(tangent) => tangent,
             None => {
                 let ty = self.code.b.type_of(atom);
@@ -296,18 +320,32 @@ impl Jvp<'_, '_> {
         }
     }
 
+    /// Those of order 1, then those of order 2, ….
     fn tangents_or_zeros(&mut self, atoms: &[Atom]) -> Vec<Atom> {
-        atoms.iter().map(|atom| self.tangent_or_zero(atom)).collect()
+        let mut tangents = Vec::new();
+        for order in 0..self.dots.len() {
+            tangents.extend(atoms.iter().map(|atom| self.tangent_or_zero(order, atom)));
+        }
+        tangents
     }
 
-    /// Writes down linear code.
+    /// Writes down linear code, for each order.
     fn write(&mut self, lins: &[Lin]) {
-        let dots = std::mem::take(&mut self.dots);
+        for order in 0..self.dots.len() {
+            self.write_at(order, lins);
+        }
+    }
+
+    fn write_at(&mut self, order: usize, lins: &[Lin]) {
+        let Some(dots) = self.dots.get_mut(order).map(std::mem::take) else { return };
         let likes = Likes::default();
         let mut writer =
             Writer { code: self.code, env: FxHashMap::default(), dots, source: None, likes: &likes };
         lins.iter().for_each(|lin| writer.lin(lin));
-        self.dots = writer.dots;
+        let dots = writer.dots;
+        if let Some(place) = self.dots.get_mut(order) {
+            *place = dots;
+        }
     }
 
     /// Which of these vary, each with its place.
@@ -327,9 +365,12 @@ impl Jvp<'_, '_> {
         match &stmt.op {
             Op::Select { cond, then, otherwise } => {
                 self.code.b.push(stmt.clone());
-                let (then, otherwise) = (self.tangent_or_zero(then), self.tangent_or_zero(otherwise));
-                let op = Op::Select { cond: cond.clone(), then, otherwise };
-                self.define(&outs, op);
+                for order in 0..self.dots.len() {
+                    let then = self.tangent_or_zero(order, then);
+                    let otherwise = self.tangent_or_zero(order, otherwise);
+                    let op = Op::Select { cond: cond.clone(), then, otherwise };
+                    self.define(order, &outs, op);
+                }
             }
             Op::If { cond, then, otherwise } => {
                 let then = self.arm(stmt, then, &[]);
@@ -343,7 +384,7 @@ impl Jvp<'_, '_> {
             }
             Op::Call { func, args, checkpoint } => {
                 let key: Key = (*func, self.scope.mask(args));
-                let jvp = self.code.ad.jvp_function(&key);
+                let jvp = self.code.ad.series_function(&key, self.dots.len(), self.dots.len());
                 let varying: Vec<Atom> = args
                     .iter()
                     .zip(&key.1)
@@ -359,6 +400,7 @@ impl Jvp<'_, '_> {
                 self.replace(stmt, &outs, op);
             }
             Op::Custom(parts) => self.custom(stmt, parts),
+            op if self.dots.len() > 1 && self.is_arithmetic(op) => self.arithmetic(stmt, &outs),
             Op::Loop(parts) => self.repeat(stmt, parts),
             Op::While(parts) => self.while_loop(stmt, parts),
             _ => {
@@ -379,7 +421,8 @@ impl Jvp<'_, '_> {
                     self.write(&lins);
                 }
                 Rule::Jvp(rule) => {
-                    let tangents: Vec<Option<Atom>> = parts.point.iter().map(|x| self.tangent(x)).collect();
+                    let tangents: Vec<Option<Atom>> =
+                        parts.point.iter().map(|x| self.tangent(0, x)).collect();
                     let args = parts.rule_captured.iter().chain(&parts.point).cloned().collect();
                     let values: Vec<Atom> = stmt.outs.iter().copied().map(Atom::Var).collect();
                     let found = self.code.rule_tangents(rule, args, &parts.point, tangents, &values);
@@ -408,29 +451,34 @@ impl Jvp<'_, '_> {
     fn add_tangents(&mut self, stmt: &Stmt, more: Vec<Option<Atom>>) {
         for (out, tangent) in stmt.outs.iter().zip(more) {
             let Some(tangent) = tangent else { continue };
-            let sum = match self.dots.remove(out) {
+            let Some(dots) = self.dots.first_mut() else { continue };
+            let sum = match dots.remove(out) {
                 Some(other) => self.code.sum(other, tangent),
                 None => tangent,
             };
-            self.dots.insert(*out, sum);
+            dots.insert(*out, sum);
         }
     }
 
-    /// Appends an operation that gives the tangents of these.
-    fn define(&mut self, outs: &[Var], op: Op) {
+    /// Appends an operation that gives the tangents of these, of an order.
+    fn define(&mut self, order: usize, outs: &[Var], op: Op) {
         let named: Vec<(Name, Ty)> = outs.iter().map(|out| self.code.tangent_of(*out)).collect();
         let tangents = self.code.b.named(&named, op);
-        self.dots.extend(outs.iter().copied().zip(tangents));
+        if let Some(dots) = self.dots.get_mut(order) {
+            dots.extend(outs.iter().copied().zip(tangents));
+        }
     }
 
     /// Variables for tangents that a statement gives.
     fn fresh(&mut self, vars: &[Var]) -> Vec<Var> {
         let mut fresh = Vec::new();
-        for var in vars {
-            let (name, ty) = self.code.tangent_of(*var);
-            let tangent = self.code.b.fresh(name, ty);
-            self.dots.insert(*var, Atom::Var(tangent));
-            fresh.push(tangent);
+        for dots in &mut self.dots {
+            for var in vars {
+                let (name, ty) = self.code.tangent_of(*var);
+                let tangent = self.code.b.fresh(name, ty);
+                dots.insert(*var, Atom::Var(tangent));
+                fresh.push(tangent);
+            }
         }
         fresh
     }
@@ -449,9 +497,8 @@ impl Jvp<'_, '_> {
         self.write(begin);
         self.block(block);
         let mut results = block.results.clone();
-        for (result, _) in self.pairs(&block.results, &stmt.outs) {
-            results.push(self.tangent_or_zero(&result));
-        }
+        let (varying, _): (Vec<Atom>, Vec<Var>) = self.pairs(&block.results, &stmt.outs).into_iter().unzip();
+        results.extend(self.tangents_or_zeros(&varying));
         let made = self.code.b.close(results);
         self.dots = dots;
         Block { params: block.params.clone(), ..made }
@@ -464,7 +511,7 @@ impl Jvp<'_, '_> {
     }
 
     fn match_on(&mut self, stmt: &Stmt, outs: &[Var], on: &Atom, arms: &[Block]) {
-        let of = self.scope.of(on).filter(|of| self.dots.contains_key(&of.base()));
+        let of = self.scope.of(on).filter(|of| self.dots.iter().any(|dots| dots.contains_key(&of.base())));
         let mut blocks = Vec::new();
         for (ctor, arm) in arms.iter().enumerate() {
             let mut begin = Vec::new();
@@ -489,100 +536,5 @@ impl Jvp<'_, '_> {
             blocks.push(self.arm(stmt, arm, &begin));
         }
         self.replace(stmt, outs, Op::Match { on: on.clone(), arms: blocks });
-    }
-
-    fn repeat(&mut self, stmt: &Stmt, parts: &Loop) {
-        let (carried, summed) = (parts.init.len(), parts.accs.len());
-        let params = &parts.body.params;
-        let from = |start: usize, count: usize| params.get(start..start + count).unwrap_or_default();
-        let states = self.varying(from(1, carried), &(0..carried).collect::<Vec<_>>());
-        let sums = self.varying(from(1 + carried, summed), &(0..summed).collect::<Vec<_>>());
-        let rows = from(1 + carried + summed, parts.inputs.len());
-        let rows: Vec<(Var, usize)> = self.varying(rows, &(0..rows.len()).collect::<Vec<_>>());
-        let extend = |this: &mut Self, atoms: &[Atom], varying: &[(Var, usize)]| {
-            let mut all = atoms.to_vec();
-            for (_, i) in varying {
-                if let Some(atom) = atoms.get(*i) {
-                    all.push(this.tangent_or_zero(atom));
-                }
-            }
-            all
-        };
-        let init = extend(self, &parts.init, &states);
-        let accs = extend(self, &parts.accs, &sums);
-        let inputs = extend(self, &parts.inputs, &rows);
-        let dots = self.dots.clone();
-        let vars = |varying: &[(Var, usize)]| varying.iter().map(|(var, _)| *var).collect::<Vec<Var>>();
-        let mut all: Vec<Var> = from(0, 1 + carried).to_vec();
-        all.extend(self.fresh(&vars(&states)));
-        all.extend(from(1 + carried, summed));
-        all.extend(self.fresh(&vars(&sums)));
-        all.extend(from(1 + carried + summed, parts.inputs.len()));
-        all.extend(self.fresh(&vars(&rows)));
-        self.code.b.open();
-        self.block(&parts.body);
-        let mut outs = Vec::new();
-        let mut results = Vec::new();
-        let mut tangents = Vec::new();
-        let groups = [(0, carried), (carried, carried + summed), (carried + summed, stmt.outs.len())];
-        for (start, end) in groups {
-            let slice = start..end;
-            let given = parts.body.results.get(slice.clone()).unwrap_or_default();
-            let names = stmt.outs.get(slice).unwrap_or_default();
-            results.extend(given.iter().cloned());
-            outs.extend(names.iter().copied().map(Some));
-            for (result, out) in self.pairs(given, names) {
-                results.push(self.tangent_or_zero(&result));
-                outs.push(None);
-                tangents.push(out);
-            }
-        }
-        let made = self.code.b.close(results);
-        self.dots = dots;
-        let mut fresh = self.fresh(&tangents).into_iter();
-        let outs = outs.into_iter().filter_map(|out| out.or_else(|| fresh.next())).collect();
-        let body = Block { params: all, ..made };
-        let mode = if parts.mode == Mode::Reduce { Mode::Sequence } else { parts.mode };
-        let (len, backward) = (parts.len.clone(), parts.backward);
-        let op = Op::Loop(Box::new(Loop { mode, backward, len, inputs, init, accs, body }));
-        self.code.b.push(Stmt { outs, op, span: stmt.span });
-    }
-
-    fn while_loop(&mut self, stmt: &Stmt, parts: &While) {
-        let carried = parts.init.len();
-        let varying: Vec<usize> = (0..carried).collect();
-        let states = self.varying(&parts.body.params, &varying);
-        let mut init = parts.init.clone();
-        for (_, i) in &states {
-            if let Some(atom) = parts.init.get(*i) {
-                init.push(self.tangent_or_zero(atom));
-            }
-        }
-        let dots = self.dots.clone();
-        let vars: Vec<Var> = states.iter().map(|(var, _)| *var).collect();
-        let mut cond = parts.cond.clone();
-        cond.params.extend(self.fresh(&vars));
-        let params: Vec<Var> = parts.body.params.iter().copied().chain(self.fresh(&vars)).collect();
-        self.code.b.open();
-        self.block(&parts.body);
-        let (kept, rows) = parts.body.results.split_at_checked(carried).unwrap_or((&parts.body.results, &[]));
-        let (kept_outs, row_outs) = stmt.outs.split_at_checked(carried).unwrap_or((&stmt.outs, &[]));
-        let (mut results, mut outs, mut tangents) = (Vec::new(), Vec::new(), Vec::new());
-        for (given, names) in [(kept, kept_outs), (rows, row_outs)] {
-            results.extend(given.iter().cloned());
-            outs.extend(names.iter().copied().map(Some));
-            for (result, out) in self.pairs(given, names) {
-                results.push(self.tangent_or_zero(&result));
-                outs.push(None);
-                tangents.push(out);
-            }
-        }
-        let made = self.code.b.close(results);
-        self.dots = dots;
-        let mut fresh = self.fresh(&tangents).into_iter();
-        let outs = outs.into_iter().filter_map(|out| out.or_else(|| fresh.next())).collect();
-        let body = Block { params, ..made };
-        let op = Op::While(Box::new(While { init, cond, body }));
-        self.code.b.push(Stmt { outs, op, span: stmt.span });
     }
 }

@@ -25,7 +25,7 @@
 //! [`levels`].
 //!
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
-//! rules of single operations, [`custom`] the user's own, [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
+//! rules of single operations ([`series`] those of series), [`custom`] the user's own, [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
 
 mod activity;
 mod again;
@@ -43,6 +43,7 @@ mod linearize;
 mod products;
 mod requests;
 mod scalar;
+mod series;
 mod specialize;
 mod surface;
 mod taylor;
@@ -129,6 +130,8 @@ struct Ad {
     /// Primal part and type of the tape of recursive functions, before they are done.
     tapes: FxHashMap<Key, (FuncId, DataId)>,
     forwards: FxHashMap<Key, FuncId>,
+    /// Values and tangents up to an order, from arguments with tangents up to another.
+    series: FxHashMap<(Key, usize, usize), FuncId>,
     /// Derivatives of functions of one real.
     derivatives: FxHashMap<FuncId, FuncId>,
     backwards: FxHashMap<transpose::Variant, FuncId>,
@@ -174,6 +177,7 @@ impl Ad {
             linears: FxHashMap::default(),
             tapes: FxHashMap::default(),
             forwards: FxHashMap::default(),
+            series: FxHashMap::default(),
             derivatives: FxHashMap::default(),
             backwards: FxHashMap::default(),
             lives: FxHashMap::default(),

@@ -30,15 +30,7 @@ impl Scope<'_> {
         op: ArrayOp,
         args: &[Atom],
     ) -> Option<Vec<Lin>> {
-        let plain = Lie { first: false, second: false, backward: false };
-        let (lie, sum, indices, factors) = match (op, args) {
-            (ArrayOp::MatVec | ArrayOp::MatMul, factors) => (plain, None, Vec::new(), factors),
-            (ArrayOp::AddProduct(lie), args) => {
-                let (sum, indices, factors) = code.b.func().product(args)?;
-                (lie, Some(sum), indices.to_vec(), factors)
-            }
-            (_, _) => return None,
-        };
+        let (lie, sum, indices, factors) = code.product_parts(op, args)?;
         code.b.push(stmt.clone());
         let (mut pairs, mut groups) = (Vec::new(), Vec::new());
         for (group, pair) in factors.chunks(2).enumerate() {
@@ -53,13 +45,31 @@ impl Scope<'_> {
             }
         }
         // Of a sum that does not vary the shape is needed only if it is not that of the product.
-        let sum = sum.map(|sum| self.arg(sum));
+        let sum = sum.map(|sum| self.arg(&sum));
         let sum = sum.filter(|sum| sum.linear().is_some() || !indices.is_empty());
         Some(vec![Lin::Product(Box::new(LinProduct { out, lie, sum, indices, pairs, groups }))])
     }
 }
 
+/// How the factors of products lie, what they are added to, at which indices, and the factors, two by two.
+type Parts = (Lie, Option<Atom>, Vec<Atom>, Vec<Atom>);
+
 impl Code<'_> {
+    /// The parts of products; `None` if the operation is none.
+    pub(crate) fn product_parts(&self, op: ArrayOp, args: &[Atom]) -> Option<Parts> {
+        match (op, args) {
+            (ArrayOp::MatVec | ArrayOp::MatMul, factors) => {
+                let plain = Lie { first: false, second: false, backward: false };
+                Some((plain, None, Vec::new(), factors.to_vec()))
+            }
+            (ArrayOp::AddProduct(lie), args) => {
+                let (sum, indices, factors) = self.b.func().product(args)?;
+                Some((lie, Some(sum.clone()), indices.to_vec(), factors.to_vec()))
+            }
+            (_, _) => None,
+        }
+    }
+
     /// Zeros of the shape of a product.
     fn zero_product(&mut self, lie: Lie, x: &Atom, y: &Atom) -> Atom {
         let (rank_x, rank_y) = (self.b.type_of(x).rank(), self.b.type_of(y).rank());

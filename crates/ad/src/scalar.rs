@@ -55,6 +55,11 @@ pub(crate) fn form(
     (terms, divisor)
 }
 
+/// An expression of the rule of `out = op(args)`.
+pub(crate) fn value(code: &mut Code<'_>, expr: &Expr, args: &[Atom], out: &Atom) -> Atom {
+    Point { code, args, out, active: &[] }.expr(expr)
+}
+
 /// The order of the terms in the rule.
 fn order(rule: &Rule, arity: usize) -> Vec<usize> {
     let mut rule = rule;

@@ -1,38 +1,111 @@
-//! Taylor coefficients of a function of one real, by repeated forward mode.
+//! Taylor coefficients of a function of one real: the function on power series ([`crate::series`]), at `x + t`; the coefficient of
+//! order `k`, times `k!`, is the derivative of order `k`.
+//!
+//! The size of the code grows with the square of the order, which therefore is bounded ([`MAX_ORDER`]). An order that is not known
+//! chooses among a few, of which the first coefficients are taken.
+//!
+//! Functions with rules of their own, and those that apply functions for which others may be given as tangents, are differentiated
+//! again and again in forward mode,
 //!
 //! ```text
 //! taylor 2 f x          [f(x), f'(x), f''(x)]          where f' is the tangent of f along 1, and f'' that of f'
 //! ```
 //!
-//! The size of the code grows exponentially with the order, so that it is bounded ([`MAX_ORDER`]); arithmetic on series
-//! would be polynomial. The derivatives are those of the interpreter's series up to rounding, not to the last bit. An order
-//! that is not known chooses among the arrays of all orders.
+//! which makes code that grows exponentially ([`MAX_AGAIN`]).
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "operations that are looked for are named")]
+
+use crate::requests::callees;
 use crate::{Ad, BEYOND, Code, Key};
+use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Atom, Compare, Op};
 use wengert_ir::program::{FuncId, VarInfo};
 use wengert_ir::ty::{Elem, Ty};
+use wengert_prim::RealOp;
 
 /// The largest order.
-const MAX_ORDER: usize = 5;
+const MAX_ORDER: usize = 24;
+
+/// The largest orders of code that is made for an order that is not known.
+const STEPS: [usize; 3] = [2, 6, 12];
+
+/// The largest order to which functions are differentiated again and again.
+const MAX_AGAIN: usize = 5;
 
 const SERIES: Ty = Ty::Array(Elem::Real, 1);
 
 /// The array of derivatives up to an order.
 pub(crate) fn taylor(code: &mut Code<'_>, func: FuncId, captured: &[Atom], order: &Atom, at: &Atom) -> Atom {
     let args: Vec<Atom> = captured.iter().chain([at]).cloned().collect();
-    if let Atom::Int(order) = order {
-        return match usize::try_from(*order).ok().filter(|order| *order <= MAX_ORDER) {
-            Some(order) => series(code, func, &args, order),
-            None => code.fail(&[SERIES], BEYOND).remove(0),
-        };
+    let again = code.ad.has_rules(func);
+    let known = if let Atom::Int(order) = order { Some(*order) } else { None };
+    match (known, again) {
+        (Some(order), _) => {
+            let most = if again { MAX_AGAIN } else { MAX_ORDER };
+            match usize::try_from(order).ok().filter(|order| *order <= most) {
+                Some(order) if again => series(code, func, &args, order),
+                Some(order) => expansion(code, func, &args, order),
+                None => code.fail(&[SERIES], BEYOND).remove(0),
+            }
+        }
+        (None, true) => choose(code, func, &args, order, 0),
+        (None, false) => {
+            let cond = code.b.compare(Compare::Lt, order.clone(), Atom::Int(0));
+            code.b.open();
+            let array = code.fail(&[SERIES], BEYOND);
+            let then = code.b.close(array);
+            code.b.open();
+            let array = step(code, func, &args, order, &STEPS);
+            let otherwise = code.b.close(vec![array]);
+            code.b.called("series").typed1(SERIES, Op::If { cond, then, otherwise })
+        }
     }
-    choose(code, func, &args, order, 0)
 }
 
-/// The array for the order, which is `least` or more.
+/// Value and derivatives, from the function on series.
+fn expansion(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: usize) -> Atom {
+    let mut key: Key = (func, vec![false; args.len()]);
+    if let Some(last) = key.1.last_mut() {
+        *last = true;
+    }
+    let varies = code.ad.varying_results(func, &key.1).contains(&true);
+    let mut rows = if order == 0 || !varies {
+        code.b.call(func, args, &[Ty::REAL])
+    } else {
+        let types = code.ad.jvp_results(&key, order);
+        let series = code.ad.series_function(&key, 1, order);
+        let args: Vec<Atom> = args.iter().cloned().chain([Atom::Real(1.0)]).collect();
+        code.b.call(series, args, &types)
+    };
+    let mut factorial = 1.0;
+    for (k, row) in rows.iter_mut().enumerate().skip(2) {
+        factorial *= k as f64;
+        *row = code.real(RealOp::Mul, vec![row.clone(), Atom::Real(factorial)]);
+    }
+    rows.resize(order + 1, Atom::Real(0.0));
+    code.b.called("series").array(ArrayOp::Literal, rows)
+}
+
+/// The array for an order that is not known: of code for one of these orders, the first that is large enough.
+fn step(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom, steps: &[usize]) -> Atom {
+    let Some((most, others)) = steps.split_first() else {
+        return code.fail(&[SERIES], BEYOND).remove(0);
+    };
+    let cond = code.b.compare(Compare::Le, order.clone(), Atom::Int(*most as i64));
+    code.b.open();
+    let array = expansion(code, func, args, *most);
+    let count = code.b.int(wengert_ir::op::IntOp::Add, [order.clone(), Atom::Int(1)]);
+    let array = code.b.called("series").array(ArrayOp::Slice, [array, Atom::Int(0), count]);
+    let then = code.b.close(vec![array]);
+    code.b.open();
+    let array = step(code, func, args, order, others);
+    let otherwise = code.b.close(vec![array]);
+    code.b.called("series").typed1(SERIES, Op::If { cond, then, otherwise })
+}
+
+/// The array for the order, which is `least` or more, of functions that are differentiated again and again.
 fn choose(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom, least: usize) -> Atom {
-    if least > MAX_ORDER {
+    if least > MAX_AGAIN {
         return code.fail(&[SERIES], BEYOND).remove(0);
     }
     let cond = code.b.compare(Compare::Eq, order.clone(), Atom::Int(least as i64));
@@ -58,6 +131,28 @@ fn series(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: usize) -> Ato
 }
 
 impl Ad {
+    /// Whether a function, or one that it calls, has a rule of its own, or applies functions for which others may be given as tangents.
+    fn has_rules(&self, func: FuncId) -> bool {
+        let (mut seen, mut todo) = (FxHashSet::from_iter([func]), vec![func]);
+        while let Some(func) = todo.pop().map(|id| self.program.funcs.at(id)) {
+            let mut found = false;
+            func.body.for_each_stmt(&mut |stmt| {
+                found |= match &stmt.op {
+                    Op::Custom(_) => true,
+                    Op::Match { on, .. } => {
+                        matches!(func.type_of(on), Ty::Scalar(Elem::Data(data)) if self.given.contains(&data))
+                    }
+                    _ => false,
+                };
+                todo.extend(callees(&stmt.op).into_iter().filter(|callee| seen.insert(*callee)));
+            });
+            if found {
+                return true;
+            }
+        }
+        false
+    }
+
     /// The derivative of a function of captured values and a real, to a real.
     fn derivative_function(&mut self, func: FuncId) -> FuncId {
         if let Some(known) = self.derivatives.get(&func) {
