@@ -331,7 +331,7 @@ pub fn only_interpreted(span: Span, entry: &str) -> Diagnostic {
     let message = format!("only the interpreter can run `{entry}`");
     Diagnostic::error("E0829", span, message)
         .note(
-            "this is so for `taylor` of an order above 5, for derivatives of functions that are made as deep as running \
+            "this is so for `taylor` of an order above 24, for derivatives of functions that are made as deep as running \
              says, for rules of `custom_jvp` and `custom_vjp` that are not seen to be linear, and for arrays whose elements \
              hold arrays of different sizes",
         )
