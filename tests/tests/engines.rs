@@ -141,6 +141,7 @@ const SUITES: &[(&str, How)] = &[
     ("tests/tests/gradbench.rs", How::Itself),
     ("tests/tests/growth.rs", How::Nothing("calculi")),
     ("tests/tests/kernels.rs", How::Itself),
+    ("tests/tests/large.rs", How::Itself),
     ("tests/tests/limits.rs", How::Itself),
     ("tests/tests/pages.rs", How::Nothing("generated pages")),
     ("tests/tests/strict.rs", How::Itself),

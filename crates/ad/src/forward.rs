@@ -10,10 +10,10 @@
 
 use crate::like::Likes;
 use crate::linear::{Arg, Branch, Choice, Lin, LinBlock, LinCall, LinLoop, LinPullback, Ref, Term};
+use crate::scoped::Scoped;
 use crate::transpose::Variant;
 use crate::types::dotted;
 use crate::{BEYOND, Code, Key, deep};
-use rustc_hash::FxHashMap;
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Stmt, Var};
 use wengert_ir::program::{FuncId, VarInfo};
@@ -24,9 +24,9 @@ use wengert_prim::RealOp;
 pub(crate) struct Writer<'a, 'c> {
     pub(crate) code: &'a mut Code<'c>,
     /// Variables of the primal part; what is not here goes by its own name.
-    pub(crate) env: FxHashMap<Var, Atom>,
+    pub(crate) env: Scoped,
     /// Tangents that are not zero.
-    pub(crate) dots: FxHashMap<Var, Atom>,
+    pub(crate) dots: Scoped,
     /// The variables of the primal part; `None` if they are those of the function that is written.
     pub(crate) source: Option<&'a Table<Var, VarInfo>>,
     /// Which of them have the shape of which.
@@ -265,7 +265,7 @@ impl Writer<'_, '_> {
         let values: Vec<Option<Atom>> = outs.iter().map(|out| out.map(Atom::Var)).collect();
         let mut blocks = Vec::new();
         for arm in arms {
-            let (env, dots) = (self.env.clone(), self.dots.clone());
+            let (env, dots) = (self.env.begin(), self.dots.begin());
             self.code.b.open();
             for param in &arm.params {
                 let VarInfo { name, ty } = self.info(*param);
@@ -280,7 +280,8 @@ impl Writer<'_, '_> {
             self.block(&arm.block);
             let results = self.results(&arm.block, &wanted, &values);
             blocks.push(self.code.b.close(results));
-            (self.env, self.dots) = (env, dots);
+            self.env.end(env);
+            self.dots.end(dots);
         }
         let op = choose(self.primal_choice(on), blocks);
         let outs: Vec<Var> = outs.iter().flatten().copied().collect();
@@ -317,7 +318,7 @@ impl Writer<'_, '_> {
             Some(rows) => self.code.length(rows),
             None => self.primal(&parts.len),
         };
-        let (env, dots) = (self.env.clone(), self.dots.clone());
+        let (env, dots) = (self.env.begin(), self.dots.begin());
         self.code.b.open();
         let index = self.code.b.param("i".into(), Ty::INT);
         self.env.extend(parts.index.map(|var| (var, index)));
@@ -335,7 +336,8 @@ impl Writer<'_, '_> {
         self.block(&parts.body);
         let results = self.loop_results(parts);
         let body = self.code.b.close(results);
-        (self.env, self.dots) = (env, dots);
+        self.env.end(env);
+        self.dots.end(dots);
         let outs: Vec<Var> =
             parts.carried.iter().map(|c| c.out).chain(parts.outputs.iter().map(|(out, _)| *out)).collect();
         let named: Vec<(Name, Ty)> = outs.iter().map(|out| self.dotted(*out)).collect();
@@ -449,7 +451,7 @@ impl crate::Ad {
         let mut writer = Writer {
             code: &mut code,
             env,
-            dots: FxHashMap::default(),
+            dots: Scoped::default(),
             source: Some(&linearized.vars),
             likes: &linearized.likes,
         };

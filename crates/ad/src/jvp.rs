@@ -22,6 +22,7 @@ use crate::arrays::Scope;
 use crate::forward::Writer;
 use crate::like::Likes;
 use crate::linear::Lin;
+use crate::scoped::{Begin, Scoped};
 use crate::types::dotted;
 use crate::{Ad, BEYOND, Code, Key, deep};
 use rustc_hash::FxHashMap;
@@ -163,7 +164,7 @@ impl Ad {
         let reach = self.varying_results(key.0, &key.1);
         let what = if orders == 1 { "jvp" } else { "series" };
         let mut code = Code::like(self, func, &format!("{what}_{}", func.name));
-        let mut dots = vec![FxHashMap::default(); orders];
+        let mut dots: Vec<Scoped> = (0..orders).map(|_| Scoped::default()).collect();
         for dots in dots.iter_mut().take(given) {
             for (param, active) in func.body.params.iter().zip(&key.1) {
                 if *active {
@@ -296,7 +297,7 @@ struct Jvp<'a, 'c> {
     code: &'a mut Code<'c>,
     scope: Scope<'a>,
     /// Tangents, of each order; what varies and is not here has the tangent zero.
-    dots: Vec<FxHashMap<Var, Atom>>,
+    dots: Vec<Scoped>,
 }
 
 impl Jvp<'_, '_> {
@@ -340,7 +341,7 @@ impl Jvp<'_, '_> {
         let Some(dots) = self.dots.get_mut(order).map(std::mem::take) else { return };
         let likes = Likes::default();
         let mut writer =
-            Writer { code: self.code, env: FxHashMap::default(), dots, source: None, likes: &likes };
+            Writer { code: self.code, env: Scoped::default(), dots, source: None, likes: &likes };
         lins.iter().for_each(|lin| writer.lin(lin));
         let dots = writer.dots;
         if let Some(place) = self.dots.get_mut(order) {
@@ -490,9 +491,19 @@ impl Jvp<'_, '_> {
         self.code.b.push(Stmt { outs, op, span: stmt.span });
     }
 
+    /// A block begins.
+    fn begin(&mut self) -> Vec<Begin> {
+        self.dots.iter_mut().map(Scoped::begin).collect()
+    }
+
+    /// It ends: tangents of what is inside are no longer there.
+    fn end(&mut self, begins: Vec<Begin>) {
+        self.dots.iter_mut().zip(begins).for_each(|(dots, begin)| dots.end(begin));
+    }
+
     /// A block of a branch, which gives tangents too; `begin` is linear code to start with.
     fn arm(&mut self, stmt: &Stmt, block: &Block, begin: &[Lin]) -> Block {
-        let dots = self.dots.clone();
+        let dots = self.begin();
         self.code.b.open();
         self.write(begin);
         self.block(block);
@@ -500,7 +511,7 @@ impl Jvp<'_, '_> {
         let (varying, _): (Vec<Atom>, Vec<Var>) = self.pairs(&block.results, &stmt.outs).into_iter().unzip();
         results.extend(self.tangents_or_zeros(&varying));
         let made = self.code.b.close(results);
-        self.dots = dots;
+        self.end(dots);
         Block { params: block.params.clone(), ..made }
     }
 

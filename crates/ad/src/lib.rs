@@ -43,6 +43,7 @@ mod linearize;
 mod products;
 mod requests;
 mod scalar;
+mod scoped;
 mod series;
 mod specialize;
 mod surface;

@@ -18,6 +18,7 @@ use crate::Key;
 use crate::like::Likes;
 use indexmap::IndexSet;
 use rustc_hash::FxHashSet;
+use std::cell::OnceCell;
 use wengert_ir::op::{ArrayOp, Atom, Lie, Stmt, Var};
 use wengert_ir::program::{FuncId, VarInfo};
 use wengert_ir::ty::{DataId, Elem, Table, Ty};
@@ -28,6 +29,14 @@ pub(crate) struct LinBlock {
     pub(crate) stmts: Vec<Lin>,
     /// One for each result of the primal block; `None` where it does not vary.
     pub(crate) results: Vec<Option<Ref>>,
+    /// What [`captured`] has found.
+    captured: OnceCell<IndexSet<Var>>,
+}
+
+impl LinBlock {
+    pub(crate) fn new(stmts: Vec<Lin>, results: Vec<Option<Ref>>) -> LinBlock {
+        LinBlock { stmts, results, captured: OnceCell::new() }
+    }
 }
 
 /// A linear operand.
@@ -399,7 +408,7 @@ impl<'a> Mentions<'a> {
     fn inside(&mut self, block: &LinBlock, bound: FxHashSet<Var>) {
         let mut inner = Mentions::new(self.vars, self.likes);
         inner.block(block);
-        let arrays = captured(block).into_iter().filter(|var| {
+        let arrays = captured(block).iter().copied().filter(|var| {
             self.vars
                 .get(*var)
                 .is_some_and(|info| matches!(info.ty, Ty::Array(Elem::Real | Elem::Data(_), _)))
@@ -411,8 +420,12 @@ impl<'a> Mentions<'a> {
     }
 }
 
-/// The variables whose tangents a block uses and does not define.
-pub(crate) fn captured(block: &LinBlock) -> IndexSet<Var> {
+/// The variables whose tangents a block uses and does not define. Blocks nest: each is looked through once.
+pub(crate) fn captured(block: &LinBlock) -> &IndexSet<Var> {
+    block.captured.get_or_init(|| find_captured(block))
+}
+
+fn find_captured(block: &LinBlock) -> IndexSet<Var> {
     let (mut used, mut defined) = (IndexSet::new(), FxHashSet::default());
     for lin in &block.stmts {
         uses(lin, &mut |of| {
@@ -438,7 +451,7 @@ pub(crate) fn uses(lin: &Lin, visit: &mut dyn FnMut(&Ref)) {
         Lin::Fields { of, .. } => visit(of),
         Lin::Branch(branch) => {
             for arm in &branch.arms {
-                captured(&arm.block).into_iter().for_each(|var| visit(&Ref::Var(var)));
+                captured(&arm.block).iter().for_each(|var| visit(&Ref::Var(*var)));
             }
         }
         Lin::Loop(parts) => {
@@ -455,7 +468,7 @@ pub(crate) fn uses(lin: &Lin, visit: &mut dyn FnMut(&Ref)) {
 
 /// The variables from around a loop whose tangents its body uses.
 pub(crate) fn loop_captured(parts: &LinLoop) -> IndexSet<Var> {
-    let mut used = captured(&parts.body);
+    let mut used = captured(&parts.body).clone();
     used.retain(|var| {
         parts.inputs.iter().all(|(row, _)| row != var)
             && parts.carried.iter().all(|carried| carried.param != *var)

@@ -24,6 +24,7 @@ mod tape;
 use crate::arrays::Scope;
 use crate::like::Likes;
 use crate::linear::{Arg, Lin, LinBlock, LinCall, Mentions, Ref};
+use crate::scoped::Scoped;
 use crate::{Ad, Code, Key, deep};
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -174,15 +175,15 @@ impl Ad {
 
 impl Linearized {
     /// Parameters for the residual: what the linear part's variables are, and the tape if there is one.
-    pub(crate) fn open(&self, code: &mut Code<'_>) -> (FxHashMap<Var, Atom>, Option<Atom>) {
+    pub(crate) fn open(&self, code: &mut Code<'_>) -> (Scoped, Option<Atom>) {
         if let Some(tape) = self.tape {
             let tape = code.b.param("tape".into(), Ty::Scalar(Elem::Data(tape)));
             return match self.branch {
-                Some(branch) => (FxHashMap::from_iter([(branch, tape)]), None),
-                None => (FxHashMap::default(), Some(tape)),
+                Some(branch) => (Scoped::from_iter([(branch, tape)]), None),
+                None => (Scoped::default(), Some(tape)),
             };
         }
-        let mut env = FxHashMap::default();
+        let mut env = Scoped::default();
         for var in &self.residual {
             let VarInfo { name, ty } = *self.vars.at(*var);
             env.insert(*var, code.b.param(name, ty));
@@ -191,7 +192,7 @@ impl Linearized {
     }
 
     /// Opens the tape.
-    pub(crate) fn unpack(&self, code: &mut Code<'_>, env: &mut FxHashMap<Var, Atom>, tape: Option<&Atom>) {
+    pub(crate) fn unpack(&self, code: &mut Code<'_>, env: &mut Scoped, tape: Option<&Atom>) {
         if tape.is_some() {
             code.b.open();
             for var in &self.residual {
@@ -277,7 +278,7 @@ impl Linearize<'_, '_> {
     fn block(&mut self, block: &Block) -> LinBlock {
         let mut stmts = Vec::new();
         deep(|| block.stmts.iter().for_each(|stmt| self.stmt(stmt, &mut stmts)));
-        LinBlock { stmts, results: block.results.iter().map(|atom| self.scope.of(atom)).collect() }
+        LinBlock::new(stmts, block.results.iter().map(|atom| self.scope.of(atom)).collect())
     }
 
     fn stmt(&mut self, stmt: &Stmt, lins: &mut Vec<Lin>) {
@@ -382,7 +383,7 @@ impl Linearize<'_, '_> {
             params: Vec::new(),
             binds: Vec::new(),
             again: Vec::new(),
-            block: LinBlock { stmts: Vec::new(), results: vec![of] },
+            block: LinBlock::new(Vec::new(), vec![of]),
         };
         let arms = vec![arm(self.scope.of(then)), arm(self.scope.of(otherwise))];
         let outs = self.outs(&stmt.outs);

@@ -18,6 +18,7 @@ mod live;
 
 use crate::like::Likes;
 use crate::linear::{Arg, Lin, LinBlock, LinCall, LinPullback, Ref, Term};
+use crate::scoped::Scoped;
 use crate::{Ad, Code, Key, deep};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
@@ -49,9 +50,9 @@ pub(crate) struct Place {
 pub(crate) struct Transposer<'a, 'c> {
     pub(crate) code: &'a mut Code<'c>,
     /// Variables of the primal part.
-    pub(crate) env: FxHashMap<Var, Atom>,
+    pub(crate) env: Scoped,
     /// The sums of cotangents so far; what is not here is zero.
-    pub(crate) bars: FxHashMap<Var, Atom>,
+    pub(crate) bars: Scoped,
     /// Rows of arrays whose sums are accumulators: the array, and where the row stands in it.
     pub(crate) rows: FxHashMap<Var, Place>,
     /// What is an accumulator here: it may only be added to.
@@ -346,7 +347,7 @@ impl Ad {
         let mut transposer = Transposer {
             code: &mut code,
             env,
-            bars: FxHashMap::default(),
+            bars: Scoped::default(),
             rows: FxHashMap::default(),
             accumulators: FxHashSet::default(),
             source: &linearized.vars,

@@ -297,10 +297,11 @@ fn is_huge(error: &Diagnostic) -> bool {
     error.code == huge().code && error.message == huge().message
 }
 
-/// Whether a failure of machine code says nothing about the program: that can only be made while running, is too large, or has arrays of
-/// different sizes in the elements of an array, where the IR has one array. Then the interpreter runs it.
+/// Whether a failure of machine code says nothing about the program: that can only be made while running, is too large, has no simple
+/// types, or has arrays of different sizes in the elements of an array, where the IR has one array. Then the interpreter runs it.
 pub(crate) fn is_for_interpreter(error: &Diagnostic) -> bool {
-    error.message == wengert_engine::BEYOND || is_huge(error) || error.code == ragged().code
+    let not_simple = wengert_mono::errors::CODES.iter().any(|code| code.code == error.code);
+    not_simple || error.message == wengert_engine::BEYOND || is_huge(error) || error.code == ragged().code
 }
 
 impl<'a> Form<'a> {

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use wengert_base::{Diagnostic, Name, Span};
 use wengert_core::{Def, Kind, Param, Pred, Program as Core, Row, Scheme, Size, Subst, Type, TypeArg};
 
-/// Instances of definitions at most.
+/// So many instances more than there are definitions at most.
 const MAX_INSTANCES: usize = 2_000;
 /// Nodes of terms and types at most, counted as they are made.
 const MAX_WORK: u64 = 20_000_000;
@@ -233,7 +233,7 @@ impl<'a> Bridge<'a> {
         let (var, ty) = match self.instances.get(&key) {
             Some(instance) => (instance.var, instance.ty.clone()),
             None => {
-                if self.instances.len() >= MAX_INSTANCES {
+                if self.instances.len() >= self.core.defs.len() + MAX_INSTANCES {
                     return Err(errors::too_large(span, "its definitions are used at thousands of types"));
                 }
                 let shown = Name::new(name.as_str().rsplit('.').next().unwrap_or_default());

@@ -14,11 +14,11 @@ use crate::library::{Library, Made};
 use crate::loops::{Failure, Program as Loops};
 use crate::lower::{lower, lower_marked};
 use crate::memory;
-use crate::neighbors;
 use crate::parallel;
 use crate::runtime::context::{Context, MEMORY, Raised, STOPPED};
 use crate::values::{Memory, Misfit, Mover, signature};
 use crate::{blocks, cells};
+use crate::{neighbors, outline};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use wengert_base::Span;
@@ -152,6 +152,7 @@ impl Compiled {
         if math == Math::Fast {
             blocks::split(&mut loops);
         }
+        outline::outline(&mut loops);
         let entries: Vec<FuncId> = program.entries.values().copied().collect();
         let mut code = Code::compile(&loops, &entries, math, wide)?;
         let kept = code.kept.take().filter(|_| mark.is_none()).map(|kept| (math, kept));

@@ -135,10 +135,11 @@ fn internal(error: impl std::fmt::Display) -> String {
 /// over less than 2 GiB, and pieces of memory that the system gives one by one may lie further apart.
 const ROOM: [usize; 3] = [1 << 30, 1 << 28, 1 << 26];
 
-/// The machine, and how much care is taken of the code for it.
-fn isa(care: &str) -> Result<OwnedTargetIsa, String> {
+/// The machine, and how much care is taken of the code for it, and of its registers.
+fn isa(care: &str, registers: &str) -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
     for (name, value) in [
+        ("regalloc_algorithm", registers),
         ("use_colocated_libcalls", "false"),
         ("is_pic", "false"),
         ("opt_level", care),
@@ -151,7 +152,7 @@ fn isa(care: &str) -> Result<OwnedTargetIsa, String> {
 
 /// An empty module that knows the runtime.
 fn module(math: Math) -> Result<JITModule, String> {
-    let isa = isa("speed")?;
+    let isa = isa("speed", "backtracking")?;
     let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
     if let Some(room) = ROOM.into_iter().find_map(|bytes| ArenaMemoryProvider::new_with_size(bytes).ok()) {
         builder.memory_provider(Box::new(room));
@@ -196,7 +197,7 @@ impl<'a> Compiler<'a> {
             parts: FxHashMap::default(),
             kinds: Vec::new(),
             made: Some(Vec::new()),
-            plain: if once.is_empty() { None } else { Some(isa("none")?) },
+            plain: if once.is_empty() { None } else { Some(isa("none", "single_pass")?) },
             once,
             wide: wide::is_available(),
             wides: 0,

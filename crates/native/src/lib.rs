@@ -14,6 +14,7 @@ pub mod loops;
 pub mod lower;
 mod memory;
 mod neighbors;
+mod outline;
 mod parallel;
 mod runtime;
 pub mod saved;

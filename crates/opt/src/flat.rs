@@ -105,11 +105,14 @@ fn form(data: &Data) -> Option<Form> {
                 places.push(*elem);
                 places.len() - 1
             }));
+            // There may be thousands of fields.
+            if places.len() > PLACES + usize::from(several) {
+                return None;
+            }
         }
         fields.push(own);
     }
-    let fits = !places.is_empty() && places.len() <= PLACES + usize::from(several);
-    fits.then_some(Form { places, fields })
+    (!places.is_empty()).then_some(Form { places, fields })
 }
 
 fn flat(forms: &FxHashMap<DataId, Form>, ty: Ty) -> Option<&Form> {

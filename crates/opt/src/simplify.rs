@@ -138,9 +138,10 @@ impl Simplifier {
         };
         let Block { params: _, stmts, mut results } = block;
         let ends = stmts.iter().any(|stmt| stmt.op.never_returns());
-        for mut inner in stmts {
-            self.one(func, out, &mut inner);
-        }
+        // Inside of it another may be known too, and so on.
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            stmts.into_iter().for_each(|mut inner| self.one(func, out, &mut inner));
+        });
         for atom in &mut results {
             self.names.replace(atom);
         }

@@ -28,7 +28,7 @@ impl Jvp<'_, '_> {
         let init = extend(self, &parts.init, &states);
         let accs = extend(self, &parts.accs, &sums);
         let inputs = extend(self, &parts.inputs, &rows);
-        let dots = self.dots.clone();
+        let dots = self.begin();
         let vars = |varying: &[(Var, usize)]| varying.iter().map(|(var, _)| *var).collect::<Vec<Var>>();
         let mut all: Vec<Var> = from(0, 1 + carried).to_vec();
         all.extend(self.fresh(&vars(&states)));
@@ -46,7 +46,7 @@ impl Jvp<'_, '_> {
             self.give(results, stmt.outs.get(slice).unwrap_or_default(), &mut given);
         }
         let made = self.code.b.close(given.results);
-        self.dots = dots;
+        self.end(dots);
         let outs = self.outs(&given.outs);
         let body = Block { params: all, ..made };
         let mode = if parts.mode == Mode::Reduce { Mode::Sequence } else { parts.mode };
@@ -62,7 +62,7 @@ impl Jvp<'_, '_> {
         let mut init = parts.init.clone();
         let varying: Vec<Atom> = states.iter().filter_map(|(_, i)| parts.init.get(*i).cloned()).collect();
         init.extend(self.tangents_or_zeros(&varying));
-        let dots = self.dots.clone();
+        let dots = self.begin();
         let vars: Vec<Var> = states.iter().map(|(var, _)| *var).collect();
         let mut cond = parts.cond.clone();
         cond.params.extend(self.fresh(&vars));
@@ -75,7 +75,7 @@ impl Jvp<'_, '_> {
         self.give(kept, kept_outs, &mut given);
         self.give(rows, row_outs, &mut given);
         let made = self.code.b.close(given.results);
-        self.dots = dots;
+        self.end(dots);
         let outs = self.outs(&given.outs);
         let body = Block { params, ..made };
         let op = Op::While(Box::new(While { init, cond, body }));

@@ -82,6 +82,7 @@ impl Linearize<'_, '_> {
     fn arm(&mut self, block: &Block, begin: Vec<Lin>) -> Made {
         self.code.b.open();
         let mut linear = self.block(block);
+        // Nobody has asked yet what it captures.
         linear.stmts.splice(0..0, begin);
         let made = self.code.b.close(block.results.clone());
         let block = Block { params: block.params.clone(), ..made };
@@ -163,7 +164,7 @@ impl Linearize<'_, '_> {
         op: impl FnOnce(Vec<Block>) -> Op,
     ) -> Lin {
         let outs = self.outs(&stmt.outs);
-        let zeros = LinBlock { stmts: Vec::new(), results: vec![None; stmt.outs.len()] };
+        let zeros = LinBlock::new(Vec::new(), vec![None; stmt.outs.len()]);
         let none = Arm { params: Vec::new(), binds: Vec::new(), again: Vec::new(), block: zeros };
         let kept = made.get(which).map(|made| made.kept.clone()).unwrap_or_default();
         let infos: Vec<_> = kept.iter().map(|var| *self.code.b.func().vars.at(*var)).collect();

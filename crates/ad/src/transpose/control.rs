@@ -39,10 +39,6 @@ struct Plan<'a> {
 }
 
 impl Transposer<'_, '_> {
-    fn live_now(&self) -> Live {
-        self.bars.keys().copied().collect()
-    }
-
     pub(super) fn branch(&mut self, branch: &Branch) {
         let Branch { on, arms, outs } = branch;
         let weights: Vec<Option<Atom>> = outs.iter().map(|out| self.take((*out)?)).collect();
@@ -56,7 +52,7 @@ impl Transposer<'_, '_> {
         for arm in arms {
             let mut inside = super::live::seeds(&arm.block, outs, &weighted);
             self.code.ad.live(&arm.block, &mut inside);
-            let found = captured(&arm.block).into_iter().filter(|var| inside.contains(var));
+            let found = captured(&arm.block).iter().copied().filter(|var| inside.contains(var));
             for var in found.map(|var| self.summed_in(var)) {
                 if !touched.contains(&var) {
                     touched.push(var);
@@ -68,7 +64,7 @@ impl Transposer<'_, '_> {
         }
         let mut blocks = Vec::new();
         for arm in arms {
-            let (env, bars) = (self.env.clone(), self.bars.clone());
+            let (env, bars) = (self.env.begin(), self.bars.begin());
             self.code.b.open();
             for param in &arm.params {
                 let VarInfo { name, ty } = self.info(*param);
@@ -91,7 +87,8 @@ impl Transposer<'_, '_> {
                 results.push(self.bar_or_zero(*var));
             }
             blocks.push(self.code.b.close(results));
-            (self.env, self.bars) = (env, bars);
+            self.env.end(env);
+            self.bars.end(bars);
         }
         let on = match on {
             crate::linear::Choice::If(cond) => crate::linear::Choice::If(self.primal(cond)),
@@ -103,7 +100,7 @@ impl Transposer<'_, '_> {
     }
 
     pub(super) fn repeat(&mut self, parts: &LinLoop) {
-        let (carried_live, inside) = self.code.ad.live_loop(parts, &self.live_now());
+        let (carried_live, inside) = self.code.ad.live_loop(parts, &|var| self.bars.contains_key(&var));
         let carried: Vec<&Carried> =
             parts.carried.iter().zip(&carried_live).filter(|(_, live)| **live).map(|(c, _)| c).collect();
         let outputs: Vec<(Var, usize)> =
@@ -155,7 +152,7 @@ impl Transposer<'_, '_> {
             Some(rows) => self.code.length(rows),
             None => self.primal(&plan.parts.len),
         };
-        let around = (self.env.clone(), std::mem::take(&mut self.bars));
+        let (env, bars) = (self.env.begin(), std::mem::take(&mut self.bars));
         let outer = (self.rows.clone(), self.accumulators.clone());
         self.code.b.open();
         let index = self.code.b.param("i".into(), Ty::INT);
@@ -191,7 +188,8 @@ impl Transposer<'_, '_> {
         self.block(&plan.parts.body);
         let results = self.iteration_results(&plan, &states);
         let body = self.code.b.close(results);
-        (self.env, self.bars) = around;
+        self.env.end(env);
+        self.bars = bars;
         (self.rows, self.accumulators) = outer;
         let mode = if init.is_empty() { Mode::Each } else { Mode::Sequence };
         let backward = !plan.parts.backward;

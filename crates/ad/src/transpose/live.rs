@@ -88,12 +88,12 @@ impl Ad {
                 for arm in &branch.arms {
                     let mut inside = seeds(&arm.block, &branch.outs, live);
                     self.live(&arm.block, &mut inside);
-                    found.extend(captured(&arm.block).into_iter().filter(|var| inside.contains(var)));
+                    found.extend(captured(&arm.block).iter().copied().filter(|var| inside.contains(var)));
                 }
                 live.extend(found);
             }
             Lin::Loop(parts) => {
-                let (carried, inside) = self.live_loop(parts, live);
+                let (carried, inside) = self.live_loop(parts, &|var| live.contains(&var));
                 live.extend(crate::linear::loop_captured(parts).iter().filter(|var| inside.contains(*var)));
                 live.extend(
                     parts.inputs.iter().filter(|(row, _)| inside.contains(row)).map(|(_, of)| of.base()),
@@ -131,11 +131,10 @@ impl Ad {
     }
 
     /// Which carried values have a cotangent, and what the body adds to.
-    pub(crate) fn live_loop(&mut self, parts: &LinLoop, after: &Live) -> (Vec<bool>, Live) {
-        let mut carried: Vec<bool> =
-            parts.carried.iter().map(|carried| after.contains(&carried.out)).collect();
+    pub(crate) fn live_loop(&mut self, parts: &LinLoop, after: &dyn Fn(Var) -> bool) -> (Vec<bool>, Live) {
+        let mut carried: Vec<bool> = parts.carried.iter().map(|carried| after(carried.out)).collect();
         let outputs: Vec<usize> =
-            parts.outputs.iter().filter(|(out, _)| after.contains(out)).map(|(_, result)| *result).collect();
+            parts.outputs.iter().filter(|(out, _)| after(*out)).map(|(_, result)| *result).collect();
         loop {
             let mut inside = Live::default();
             let results = parts.carried.iter().zip(&carried).filter(|(_, live)| **live);

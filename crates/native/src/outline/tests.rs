@@ -1,0 +1,78 @@
+//! Large programs in pieces, beside the evaluator of the IR.
+
+use super::{HEAVY, outline, weight};
+use crate::{Compiled, Math};
+use std::fmt::Write;
+use std::sync::Arc;
+use wengert_ir::Program;
+use wengert_ir::eval::{Evaluator, Limits, Value};
+
+/// So many times a map, a sum, a loop that carries an array and a number out of a branch, and one that runs as often as it wants.
+fn text(count: usize) -> String {
+    let mut body = String::new();
+    for k in 0..count {
+        let (x, s) =
+            if k == 0 { ("xs".into(), "c".into()) } else { (format!("y{}", k - 1), format!("s{}", k - 1)) };
+        write!(
+            body,
+            "z{k} = each i{k} < n, x{k} in {x} {{ a{k} = x{k} + {s} b{k} = a{k} * 0.5 yield b{k} }}
+            t{k} = for j{k} < n, u{k} = 0.0, v{k} in z{k} {{ w{k} = u{k} + v{k} yield w{k} }}
+            p{k} = t{k} < 1.0
+            y{k}, s{k} = if p{k} {{
+                q{k}, o{k} = for l{k} < n, g{k} = z{k}, h{k} = t{k} {{
+                    d{k} = g{k}[l{k}] e{k} = h{k} - d{k} f{k} = set(g{k}, l{k}, e{k}) yield f{k}, e{k}
+                }}
+                yield q{k}, o{k}
+            }} else {{
+                r{k} = while m{k} = t{k} {{ k{k} = 0.5 < m{k} yield k{k} }} do v{k} {{ nn{k} = v{k} * 0.25 yield nn{k} }}
+                yield z{k}, r{k}
+            }}
+            "
+        )
+        .expect("it is written to memory");
+    }
+    let last = count - 1;
+    format!(
+        "func f(xs: []Real, c: Real) -> ([]Real, Real) {{ n = length(xs) {body} return y{last}, s{last} }} entry f = f"
+    )
+}
+
+fn program(count: usize) -> Program {
+    let text = text(count);
+    let program = match wengert_ir::parse::parse(&text) {
+        Ok(program) => program,
+        Err(error) => panic!("{error:?}\n{text}"),
+    };
+    assert_eq!(wengert_ir::verify::verify(&program), Ok(()));
+    program
+}
+
+#[test]
+fn large_functions_are_cut_and_give_the_same() {
+    let program = program(40);
+    let entry = *program.entries.values().next().expect("it has an entry");
+    let mut loops = crate::lower::lower(&program);
+    crate::memory::mark(&mut loops);
+    let before = loops.funcs.len();
+    assert!(loops.funcs.iter().any(|(_, func)| weight(&func.body) > HEAVY));
+    outline(&mut loops);
+    assert!(loops.funcs.len() > before + 80, "{} pieces", loops.funcs.len() - before);
+    assert!(loops.funcs.iter().all(|(_, func)| weight(&func.body) <= HEAVY));
+    for size in [0_i64, 1, 2, 7, 100] {
+        let xs: Vec<f64> = (0..size).map(|k| (k * 7919 % 257) as f64 * 0.0125 - 1.5).collect();
+        let args = [Value::reals(xs), Value::Real(0.75)];
+        let expected = Evaluator::new(&program, Limits::default()).call(entry, args.to_vec());
+        let compiled = Compiled::with_math(program.clone(), Math::Strict, 1 << 32, Arc::default());
+        let mut compiled = compiled.expect("it compiles");
+        let given = compiled.call(entry, &args);
+        assert_eq!(format!("{given:?}"), format!("{expected:?}"), "size {size}");
+    }
+}
+
+#[test]
+fn small_functions_stay_whole() {
+    let mut loops = crate::lower::lower(&program(3));
+    let before = loops.clone();
+    outline(&mut loops);
+    assert_eq!(format!("{:?}", loops.funcs), format!("{:?}", before.funcs));
+}
