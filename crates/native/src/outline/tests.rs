@@ -49,14 +49,14 @@ fn program(count: usize) -> Program {
 
 #[test]
 fn large_functions_are_cut_and_give_the_same() {
-    let program = program(40);
+    let program = program(80);
     let entry = *program.entries.values().next().expect("it has an entry");
     let mut loops = crate::lower::lower(&program);
     crate::memory::mark(&mut loops);
     let before = loops.funcs.len();
     assert!(loops.funcs.iter().any(|(_, func)| weight(&func.body) > HEAVY));
     outline(&mut loops);
-    assert!(loops.funcs.len() > before + 80, "{} pieces", loops.funcs.len() - before);
+    assert!(loops.funcs.len() > before + 160, "{} pieces", loops.funcs.len() - before);
     assert!(loops.funcs.iter().all(|(_, func)| weight(&func.body) <= HEAVY));
     for size in [0_i64, 1, 2, 7, 100] {
         let xs: Vec<f64> = (0..size).map(|k| (k * 7919 % 257) as f64 * 0.0125 - 1.5).collect();
