@@ -10,6 +10,7 @@ pub use loaded::Loaded;
 use crate::dead;
 use crate::faults::fault;
 use crate::jit::{Code, Kept};
+use crate::levels;
 use crate::library::{Library, Made};
 use crate::loops::{Failure, Program as Loops};
 use crate::lower::{lower, lower_marked};
@@ -152,6 +153,7 @@ impl Compiled {
         if math == Math::Fast {
             blocks::split(&mut loops);
         }
+        levels::unroll(&mut loops);
         outline::outline(&mut loops);
         let entries: Vec<FuncId> = program.entries.values().copied().collect();
         let mut code = Code::compile(&loops, &entries, math, wide)?;

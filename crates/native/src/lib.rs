@@ -8,6 +8,7 @@ mod compiled;
 mod dead;
 pub mod faults;
 mod jit;
+mod levels;
 pub mod library;
 mod live;
 pub mod loops;
