@@ -146,12 +146,12 @@ impl Cases<'_> {
 }
 
 /// Whether a block comes to its end.
-fn returns(block: &Block) -> bool {
+pub(crate) fn returns(block: &Block) -> bool {
     !block.stmts.iter().any(|stmt| stmt.op.never_returns())
 }
 
 /// A block that fails is said to give what it would have to give now.
-fn fails_instead(func: &mut Func, block: &mut Block, outs: &[Var]) {
+pub(crate) fn fails_instead(func: &mut Func, block: &mut Block, outs: &[Var]) {
     if let Some(end) = block.stmts.iter().position(|stmt| stmt.op.never_returns()) {
         block.stmts.truncate(end + 1);
     }

@@ -11,6 +11,7 @@
 
 mod branches;
 mod cases;
+mod compose;
 mod copies;
 mod cse;
 mod dce;
@@ -72,6 +73,11 @@ pub const PASSES: &[Pass] = &[
         name: "simplify",
         what: "known operands, copies, branches on constants, matches on known constructors",
         run: simplify::run,
+    },
+    Pass {
+        name: "compose",
+        what: "what a recursive function makes for another that takes it apart is not made",
+        run: compose::run,
     },
     Pass {
         name: "recursion",

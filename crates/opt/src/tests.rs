@@ -1,6 +1,7 @@
 //! Each pass alone on a small program: what it does, and what it must leave.
 
 mod cases;
+mod compose;
 mod copies;
 mod flow;
 mod leaves;
