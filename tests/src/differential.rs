@@ -290,13 +290,13 @@ struct Disagreement {
 fn judge(case: &Case, ways: &[Way], questions: &[Question]) -> Result<(Vec<Disagreement>, usize), String> {
     let mut asked = Asked::new(case)?;
     let has_rules = has_rules(case);
-    let in_reverse = uses_reverse_mode(case);
+    let otherwise = adds_otherwise(case);
     let interpreter = limits();
     let mut compared = 0;
     let mut disagreements: Vec<Disagreement> = Vec::new();
     for question in questions {
         let Some(oracle) = asked.answer(question, &interpreter) else { continue };
-        let exact = question.exact && !in_reverse;
+        let exact = question.exact && !otherwise;
         let mut answers: BTreeMap<&str, Answer> = BTreeMap::new();
         for way in ways {
             let answer = catch_unwind(AssertUnwindSafe(|| match &way.answer {
@@ -340,10 +340,12 @@ fn has_rules(case: &Case) -> bool {
     case.program.text().contains("custom_")
 }
 
-/// Whether sums may be made in another order inside the program.
-fn uses_reverse_mode(case: &Case) -> bool {
+/// Whether sums may be made in another order inside the program: in reverse mode, and by Taylor series of functions with rules, and of
+/// those that apply functions for which others are given as tangents.
+fn adds_otherwise(case: &Case) -> bool {
     let text = case.program.text();
-    ["grad", "vjp", "jacrev", "pullback"].iter().any(|operator| text.contains(operator))
+    let any = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    any(&["grad", "vjp", "jacrev", "pullback"]) || (any(&["taylor"]) && any(&["custom_", "jvp"]))
 }
 
 fn same(a: &Answer, b: &Answer, exact: bool) -> bool {
@@ -522,7 +524,7 @@ fn disagreeing(asked: &[(&Case, Vec<(Question, Answer)>)], way: &Way) -> Result<
         .collect();
     let answers = batch::Batch::new(&cases)?.answers(options)?;
     let differs = |(case, expected): &(&Case, Vec<(Question, Answer)>), found: &[Option<Answer>]| {
-        let exact = !way.rounds && !uses_reverse_mode(case);
+        let exact = !way.rounds && !adds_otherwise(case);
         let has_rules = has_rules(case);
         expected.iter().zip(found).any(|((question, expected), found)| {
             let fine = |found| {

@@ -59,7 +59,7 @@ impl Changes {
             Operator::Derivative
             | Operator::Vjp
             | Operator::JvpAlong
-            | Operator::Taylor
+            | Operator::Taylor(_)
             | Operator::Pullback
             | Operator::Checkpoint => return,
         };

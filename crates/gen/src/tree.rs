@@ -103,8 +103,8 @@ pub(crate) enum Operator {
     JacForward,
     /// `jacrev f x`
     JacReverse,
-    /// `(taylor 2 f x)[2]`
-    Taylor,
+    /// `(taylor n f x)[n]`
+    Taylor(u32),
     /// `apply_dual (pullback f (\y -> to_dual ct) x) t`, the third and fourth child being `ct` and `t`.
     Pullback,
     /// `checkpoint f x`
@@ -252,7 +252,7 @@ impl Node {
     pub(crate) fn cost(&self, call: &dyn Fn(Name) -> u64) -> u64 {
         let children: u64 =
             self.children.iter().fold(0, |sum: u64, child| sum.saturating_add(child.node.cost(call)));
-        let slow = [Operator::GradForward, Operator::JacForward, Operator::JacReverse, Operator::Taylor];
+        let slow = [Operator::GradForward, Operator::JacForward, Operator::JacReverse];
         let times = if let Form::Build(n, _) = &self.form {
             *n
         } else if let Form::Iterate(n, _)
@@ -262,7 +262,13 @@ impl Node {
         {
             u64::from(*n)
         } else if let Form::Derive(operator, ..) = &self.form {
-            if slow.contains(operator) { 12 } else { 4 }
+            if let Operator::Taylor(order) = operator {
+                12 * u64::from(*order)
+            } else if slow.contains(operator) {
+                12
+            } else {
+                4
+            }
         } else if let Form::Map(_)
         | Form::Map2(..)
         | Form::Fold(..)

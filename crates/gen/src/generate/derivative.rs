@@ -77,7 +77,9 @@ impl Gen<'_, '_> {
                 self.derive(Operator::Pullback, &vector, &result, ty, &others).map(Some)
             }
             12 if *ty == GenType::Real && self.config.taylor => {
-                self.derive(Operator::Taylor, &GenType::Real, ty, ty, &[]).map(Some)
+                // Derivatives of high order are large even of smooth functions.
+                let order = if self.config.smooth { 2 } else { self.u.int_in_range(1..=7)? };
+                self.derive(Operator::Taylor(order), &GenType::Real, ty, ty, &[]).map(Some)
             }
             13..=15 if *ty == GenType::Real && self.config.functions => self.nested_function().map(Some),
             _ => self.derive(Operator::Derivative, &GenType::Real, ty, ty, &[]).map(Some),

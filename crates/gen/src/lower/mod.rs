@@ -241,9 +241,10 @@ fn lower_derivative(operator: Operator, param: Pattern, parts: Vec<Expr>) -> Exp
             let applied = call(map, vec![next()]);
             let_in(pair, simple(name, point), applied)
         }
-        Operator::Taylor => {
-            let all = call("taylor", vec![int(2), function, point]);
-            index(build::paren(all), int(2))
+        Operator::Taylor(order) => {
+            let order = u64::from(order);
+            let all = call("taylor", vec![int(order), function, point]);
+            index(build::paren(all), int(order))
         }
         Operator::Pullback => {
             let form = lambda(vec![build::pattern_of(PatternKind::Wildcard)], call("to_dual", vec![next()]));
