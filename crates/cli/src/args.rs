@@ -194,6 +194,10 @@ Example:
         /// With the gradient: what a cotangent of the value is for the arguments
         #[arg(long)]
         vjp: bool,
+
+        /// Stop after so many seconds
+        #[arg(long, value_name = "SECS", value_parser = parse_seconds)]
+        timeout: Option<Duration>,
     },
 
     /// Measure a function and its derivatives

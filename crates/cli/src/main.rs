@@ -53,8 +53,8 @@ fn run(cli: Cli) -> std::io::Result<u8> {
         Command::Cost { file, entry, input, limits } => {
             commands::run::cost(&file, &entry, &input, &limits, style)
         }
-        Command::Build { file, entry, output, jvp, vjp } => {
-            commands::build::build(&file, &Build { entry, jvp, vjp }, &output, style)
+        Command::Build { file, entry, output, jvp, vjp, timeout } => {
+            commands::build::build(&file, &Build { entry, jvp, vjp }, &output, timeout, style)
         }
         Command::Bench { file, entry, input, runs, seconds, json, engine, limits } => {
             let what = Measured { file: &file, entry: &entry, input: &input, limits: &limits, json };

@@ -312,3 +312,25 @@ fn profile_names_the_line_that_takes_the_time() {
         assert!(first.contains("p.wg:5") && first.contains("iterate 200"), "{text}");
     }
 }
+
+/// What `build` and `profile` compile has an end too, and what they cannot compile is said.
+#[test]
+fn build_and_profile_are_stopped() {
+    let nested = (0..24).fold("f".to_string(), |inner, _| format!("(\\y -> grad {inner} y)"));
+    let program = format!(
+        "def f x = sin (x * cos x) * exp (x / (1.0 + x * x))\n\ndef slow (x : Real) = {nested} x\n\n\
+         def long (x : Real) = iterate 1000000000000 (\\y -> sin (y + x)) x\n\n\
+         type Nest a = End | More a (Nest (a, a))\n\n\
+         def odd (x : Real) = match More x (More (x, x) End) with | End -> 0.0 | More y _ -> y\n"
+    );
+    let folder = Folder::with(&[("p.wg", &program)]);
+    let start = Instant::now();
+    folder.run(&["build", "p.wg", "-e", "slow", "-o", "lib", "--timeout", "0.5"]).fails(1, &["E0717", "0.5"]);
+    for entry in ["slow", "long"] {
+        let call = ["profile", "p.wg", "-e", entry, "-i", "[0.5]", "--timeout", "0.5"];
+        folder.run(&call).fails(1, &["E0717", "0.5"]);
+    }
+    assert!(start.elapsed() < Duration::from_secs(60));
+    folder.run(&["build", "p.wg", "-e", "odd", "-o", "lib"]).fails(1, &["E0829", "`odd`"]);
+    folder.run(&["profile", "p.wg", "-e", "odd", "-i", "[0.5]"]).fails(1, &["E0829", "`odd`"]);
+}

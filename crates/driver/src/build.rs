@@ -4,15 +4,22 @@
 //! function is compiled by itself, and all go into one C file.
 
 use crate::compiler::Compiler;
+use crate::engine::Options;
 use crate::errors;
 use crate::json::guess::{Numbers, default_arg};
 use crate::native;
 use crate::session::{EXPRESSION, Session};
+use crate::watch::Watch;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use wengert_base::{Diagnostic, Name, Span};
 use wengert_core::{Program, Type, TypeArg};
 use wengert_engine::{CFunction, Passes, Role, Unit};
+
+/// Not 0 when to stop.
+type Stop = Arc<AtomicU64>;
 
 /// What to build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +39,21 @@ impl Session {
         file: &Path,
         build: &Build,
         folder: &Path,
+        options: &Options,
+    ) -> Result<Vec<PathBuf>, Vec<Diagnostic>> {
+        let watch = Watch::new(options);
+        let watching = watch.start();
+        let built = self.built(file, build, folder, &watch.stop);
+        built.map_err(|errors| errors.into_iter().map(|error| watching.explain(error)).collect())
+    }
+
+    /// The same, as long as `stop` is 0.
+    fn built(
+        &mut self,
+        file: &Path,
+        build: &Build,
+        folder: &Path,
+        stop: &Stop,
     ) -> Result<Vec<PathBuf>, Vec<Diagnostic>> {
         let call = self.call(file, &build.entry, None, Numbers::Real)?;
         let ty = call.arguments.result.clone();
@@ -39,32 +61,44 @@ impl Session {
         let span = call.def.span;
         let name = wengert_engine::c_names([build.entry.as_str()]).pop().unwrap_or_default();
         let what = |text: &str| format!("{}: {text}", build.entry);
+        // What is left to the interpreter cannot be built.
+        let left = |errors: Vec<Diagnostic>| match errors.iter().any(native::is_for_interpreter) {
+            true => one(errors::only_interpreted(span, &build.entry)),
+            false => errors,
+        };
         let mut functions = vec![CFunction {
             name: name.clone(),
             doc: format!("{} : {ty}", build.entry),
             role: Role::Value,
-            unit: self.unit(&call.program, (call.def.name, &call.arguments.type_args), count)?,
+            unit: self
+                .unit(&call.program, (call.def.name, &call.arguments.type_args), count, stop)
+                .map_err(left)?,
         }];
         if build.jvp {
             let doc = what("the value, and its derivative in the direction of a tangent of the arguments");
-            let unit = self.expression_unit(file, &jvp(&build.entry, count), 2 * count)?;
+            let unit =
+                self.expression_unit(file, &jvp(&build.entry, count), 2 * count, stop).map_err(left)?;
             functions.push(CFunction { name: format!("{name}_jvp"), doc, role: Role::Jvp, unit });
         }
         if build.vjp {
             let doc = what("the value, and the cotangent of the arguments for a cotangent of the value");
-            let unit = self.expression_unit(file, &vjp(&build.entry, count), count + 1)?;
+            let unit =
+                self.expression_unit(file, &vjp(&build.entry, count), count + 1, stop).map_err(left)?;
             functions.push(CFunction { name: format!("{name}_vjp"), doc, role: Role::Vjp, unit });
         }
-        if functions.iter().any(|function| wengert_engine::always_beyond(&function.unit)) {
+        let interpreted = |unit: &Unit| wengert_engine::always_beyond(unit) || wengert_engine::is_huge(unit);
+        if functions.iter().any(|function| interpreted(&function.unit)) {
             return Err(one(errors::only_interpreted(span, &build.entry)));
         }
         let library = self.modules.library_sources();
         let line = |span: Span| crate::emit::line_of(&self.modules.sources, &library, span);
         let place = |failing: Span| self.place(failing).or_else(|| self.place(span)).unwrap_or_default();
-        let made = wengert_engine::c_library(&name, functions, &place, &line)
-            .map_err(|why| one(errors::not_for_c(span, &build.entry, &ty.to_string(), &why)))?;
-        let compiler = Compiler::find().map_err(one)?;
-        write(&compiler, folder, &name, &made).map_err(one)
+        let not_for_c = |why: String| errors::not_for_c(span, &build.entry, &ty.to_string(), &why);
+        let made = || {
+            let made = wengert_engine::c_library(&name, functions, &place, &line).map_err(not_for_c)?;
+            write(&Compiler::find()?, folder, &name, &made)
+        };
+        native::stoppable(stop, made).map_err(one)
     }
 
     fn unit(
@@ -72,19 +106,27 @@ impl Session {
         program: &Program,
         entry: (Name, &[TypeArg]),
         arity: usize,
+        stop: &Stop,
     ) -> Result<Unit, Vec<Diagnostic>> {
         let library = self.modules.library_sources();
-        native::unit(program, entry, &library, arity, &Passes::default()).map_err(one)
+        let unit = || native::unit(program, entry, &library, arity, &Passes::default());
+        native::stoppable(stop, unit).map_err(one)
     }
 
     /// An expression in the scope of a file, as a function of so many arguments.
-    fn expression_unit(&mut self, file: &Path, text: &str, arity: usize) -> Result<Unit, Vec<Diagnostic>> {
+    fn expression_unit(
+        &mut self,
+        file: &Path,
+        text: &str,
+        arity: usize,
+        stop: &Stop,
+    ) -> Result<Unit, Vec<Diagnostic>> {
         let (expression, mut program) = self.expression_in(text, Some(file))?;
         program.types.extend(expression.program.types);
         program.defs.extend(expression.program.defs);
         let def = expression.def;
         let type_args: Vec<TypeArg> = def.scheme.params.iter().map(default_arg).collect();
-        self.unit(&program, (def.name, &type_args), arity)
+        self.unit(&program, (def.name, &type_args), arity, stop)
     }
 
     /// File, line and column; nothing for the text of a derivative, which is nobody's.

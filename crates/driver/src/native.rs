@@ -288,7 +288,7 @@ fn ragged() -> Diagnostic {
 }
 
 /// The failure of a program that is too large for machine code.
-fn huge() -> Diagnostic {
+pub(crate) fn huge() -> Diagnostic {
     errors::internal(Span::NOWHERE, wengert_engine::HUGE)
 }
 

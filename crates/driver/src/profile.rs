@@ -7,8 +7,9 @@ use crate::cost::Calls;
 use crate::engine::{Options, limits};
 use crate::errors;
 use crate::json::guess::Numbers;
-use crate::native::Machine;
+use crate::native::{self, Machine};
 use crate::session::{Call, Input, Session};
+use crate::watch::Watch;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -60,7 +61,11 @@ impl Session {
         let call = self.call(file, entry, Some(input), Numbers::Real)?;
         let seen = self.sampled(&call, entry, part, time, options).map_err(|error| {
             let beyond = error.message.contains(wengert_engine::BEYOND);
-            vec![if beyond { errors::only_interpreted(call.def.span, entry) } else { error }]
+            vec![if beyond || native::is_for_interpreter(&error) {
+                errors::only_interpreted(call.def.span, entry)
+            } else {
+                error
+            }]
         })?;
         Ok(lines(&seen, self.sources()))
     }
@@ -84,11 +89,15 @@ impl Session {
         let library = self.modules.library_sources();
         let memory = limits(options).max_memory;
         let mut interp = Interp::new(&program, limits(options));
+        let watch = Watch::new(options);
+        let watching = watch.start();
         let mut run = |def: &Def, arg: Value, to: &Type, time: Duration| {
             // It lives as long as the process, like the code that knows its address.
             let mark: &'static AtomicI64 = Box::leak(Box::default());
-            let made = Machine::marked(&program, (def.name, &[]), &library, memory, mark)?;
-            sample(made, mark, arg, (&program, &mut interp), to, time)
+            let explain = |error| watching.explain(error);
+            let made = Machine::marked(&program, (def.name, &[]), &library, (memory, &watch.stop), mark)
+                .map_err(explain)?;
+            sample(made, mark, arg, (&program, &mut interp), to, time).map_err(explain)
         };
         let (point, result) = (&calls.point_type, &calls.result);
         let (seen, _) = match part {

@@ -3,7 +3,7 @@
 use super::{Form, Target, diagnostic, unit};
 use crate::native;
 use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::time::{Duration, Instant};
 use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_core::{Program, Type, TypeArg};
@@ -36,12 +36,17 @@ impl Machine {
         program: &Program,
         entry: (Name, &[TypeArg]),
         library: &[SourceId],
-        memory: u64,
+        (memory, stop): (u64, &Arc<AtomicU64>),
         mark: &'static AtomicI64,
     ) -> Result<(Machine, Vec<Span>), Diagnostic> {
-        let unit = unit(program, entry, library, 1, &Passes::default())?;
-        let limits = native::limits(memory, &Arc::default(), 1);
-        let (native, spans) = wengert_engine::marked(unit, limits, mark).map_err(diagnostic)?;
+        let marked = || {
+            let unit = unit(program, entry, library, 1, &Passes::default())?;
+            if wengert_engine::is_huge(&unit) {
+                return Err(native::huge());
+            }
+            wengert_engine::marked(unit, native::limits(memory, stop, 1), mark).map_err(diagnostic)
+        };
+        let (native, spans) = native::stoppable(stop, marked)?;
         Ok((Machine { native }, spans))
     }
 
