@@ -96,6 +96,17 @@ fn derivatives_of_matches_with_many_constructors() {
     compiled(&program, "grad f (N (C3 1.0 2.0))");
 }
 
+/// Each use of a field says something about the record, whose type nobody has written down.
+#[test]
+fn records_with_hundreds_of_fields() {
+    let count = 400;
+    let (sum, fields): (Vec<String>, Vec<String>) =
+        (0..count).map(|k| (format!("r.x{k} * r.x{}", k * 7 % count), format!("x{k} = {k}.5"))).unzip();
+    let program = format!("def f r = {}\ndef p = {{{}}}\n", sum.join(" + "), fields.join(", "));
+    compiled(&program, "f p");
+    compiled(&program, "(grad f p).x3");
+}
+
 /// What has no simple types, or too many, is no error: the interpreter runs it.
 #[test]
 fn what_has_no_simple_types_is_left_to_the_interpreter() {

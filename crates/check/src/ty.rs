@@ -355,6 +355,24 @@ impl<'a> Store<'a> {
         }
     }
 
+    /// Follows bindings from meta to meta. What was gone through is bound to the end: there may be as many metas as uses.
+    pub(crate) fn end_of(&mut self, id: MetaId) -> MetaId {
+        let next = |store: &Store<'_>, id: MetaId| match store.metas.get(id.0 as usize) {
+            Some(MetaState::Bound(Ty::Meta(next))) => Some(*next),
+            Some(MetaState::Bound(_) | MetaState::Open { .. }) | None => None,
+        };
+        let mut end = id;
+        while let Some(further) = next(self, end) {
+            end = further;
+        }
+        let mut here = id;
+        while let Some(further) = next(self, here).filter(|_| here != end) {
+            self.bind_meta(here, Ty::Meta(end));
+            here = further;
+        }
+        end
+    }
+
     /// Follows the bindings of a size.
     pub(crate) fn shallow_size(&self, len: Len) -> Len {
         let mut len = len;

@@ -174,7 +174,8 @@ impl Store<'_> {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match ty {
             Ty::Real | Ty::Int | Ty::Bool | Ty::String | Ty::Error => Ok(()),
             Ty::Meta(id) => {
-                if target == Target::Meta(*id) {
+                let id = self.end_of(*id);
+                if target == Target::Meta(id) {
                     return Err(Clash::Infinite);
                 }
                 match self.metas.get_mut(id.0 as usize) {
