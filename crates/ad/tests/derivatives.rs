@@ -125,9 +125,9 @@ entry main = main
             }
 
             func main(x: Real, y: Real) -> (Real, Real) {
-              b, c, c2, c3 = primal_f(x, y)
-              t, t2 = back_f(c, c2, c3, 1.0)
-              return t, t2
+              b, c, c2, t = primal_f(x, y)
+              t2, t3 = back_f(c, c2, t, 1.0)
+              return t2, t3
             }
 
             func primal_f(x: Real, y: Real) -> (Real, Real, Real, Real) {
@@ -142,25 +142,12 @@ entry main = main
                 yield c5, c6
               }
               b = abs(a)
-              c7 = 0.0 < a
-              c8 = if c7 {
-                yield 1.0
-              } else {
-                c9 = a < 0.0
-                c10 = if c9 {
-                  yield -1.0
-                } else {
-                  c11 = a == 0.0
-                  c12 = select(c11, 0.0, b)
-                  yield c12
-                }
-                yield c10
-              }
-              return b, c2, c3, c8
+              t = sign(a)
+              return b, c2, c3, t
             }
 
-            func back_f(c: Real, c2: Real, c3: Real, b_bar: Real) -> (Real, Real) {
-              a_bar = mul_zero(b_bar, c3)
+            func back_f(c: Real, c2: Real, t: Real, b_bar: Real) -> (Real, Real) {
+              a_bar = mul_zero(b_bar, t)
               x_bar = mul_zero(a_bar, c)
               y_bar = mul_zero(a_bar, c2)
               return x_bar, y_bar

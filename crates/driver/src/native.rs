@@ -220,7 +220,7 @@ pub(crate) fn text(
         Stage::Loops => Ok(wengert_engine::loops(unit)),
         Stage::C => Ok(wengert_engine::c(unit, Manner::default(), line).text().to_string()),
         Stage::Clif => wengert_engine::clif(unit).map_err(diagnostic),
-        Stage::Core | Stage::Ir | Stage::Derivative => Ok(wengert_engine::ir(&unit)),
+        Stage::Core | Stage::Ir | Stage::Derivative => Ok(wengert_engine::derivative(unit, passes.ordered)),
     }
 }
 

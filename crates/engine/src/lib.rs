@@ -157,6 +157,11 @@ pub fn ir(unit: &Unit) -> String {
     wengert_ir::print_used(&unit.program)
 }
 
+/// The text of the IR as machine code is made from it.
+pub fn derivative(unit: Unit, strict: bool) -> String {
+    ir(&relaxed(unit, Manner { strict, ..Manner::default() }))
+}
+
 /// What Cranelift is given, as text.
 pub fn clif(unit: Unit) -> Result<String, Error> {
     wengert_native::clif(&relaxed(unit, Manner::default()).program)

@@ -10,7 +10,7 @@
 //! in between.
 
 use crate::facts::{is_safe, is_total, total};
-use crate::fuse::count_uses;
+use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Op;
 use wengert_ir::program::FuncId;

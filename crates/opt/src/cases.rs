@@ -10,7 +10,7 @@
 
 use crate::branches::may_move;
 use crate::facts::total;
-use crate::fuse::count_uses;
+use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Op;
 use wengert_ir::program::FuncId;

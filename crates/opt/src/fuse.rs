@@ -13,6 +13,7 @@
 
 use crate::facts::{is_safe, is_total, is_total_inside, total};
 use crate::sizes::{boxes, in_range};
+use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::program::{FuncId, VarInfo};
@@ -41,21 +42,6 @@ fn each(program: &mut Program, sums: bool) {
         Fuse { uses: &uses, total: &total, inside: &inside, sums }.block(func, &mut body);
         func.body = body;
     }
-}
-
-pub(crate) fn count_uses(block: &Block) -> FxHashMap<Var, usize> {
-    let mut uses = FxHashMap::default();
-    let mut count = |atom: &Atom| {
-        if let Some(var) = atom.var() {
-            *uses.entry(var).or_default() += 1;
-        }
-    };
-    block.results.iter().for_each(&mut count);
-    block.for_each_stmt(&mut |stmt| {
-        stmt.op.for_each_atom(&mut |atom| count(atom));
-        stmt.op.blocks().into_iter().flat_map(|inner| &inner.results).for_each(&mut count);
-    });
-    uses
 }
 
 /// What is known of a function.

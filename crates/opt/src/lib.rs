@@ -15,6 +15,7 @@ mod compose;
 mod copies;
 mod cse;
 mod dce;
+mod doubles;
 mod ends;
 mod facts;
 mod flat;
@@ -232,6 +233,14 @@ pub fn relax(program: &mut Program) {
     fuse::sums(program);
     if slopes::run(program) {
         for pass in [simplify::run, hoist::run, cse::run, dce::run] {
+            pass(program);
+        }
+    }
+    for _ in 0..ROUNDS {
+        if !doubles::run(program) {
+            break;
+        }
+        for pass in [simplify::run, cse::run, dce::run, simplify::run] {
             pass(program);
         }
     }

@@ -8,7 +8,7 @@
 //! So it is if several loops take the list apart, as long as nobody else looks at it. It is taken apart from its end: the other way round. What is collected on that way stands in the order in which it was
 //! collected; if that was backward, it is reversed, and a loop over nothing but what is reversed goes the other way itself.
 
-use crate::fuse::count_uses;
+use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::{Name, Span};
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op, While};

@@ -16,7 +16,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is no part of a product")]
 
-use crate::fuse::count_uses;
+use crate::walk::count_uses;
 use rustc_hash::FxHashMap;
 use wengert_base::Span;
 use wengert_ir::op::{ArrayOp, Compare, Loop, Mode, Op, Requirement};

@@ -10,6 +10,7 @@
 //! their way.
 
 use crate::facts::{is_safe, is_total, total};
+use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Compare, Op};
@@ -25,25 +26,10 @@ pub(crate) fn run(program: &mut Program) {
     let total = total(program);
     for (_, func) in program.funcs.iter_mut() {
         let mut body = std::mem::take(&mut func.body);
-        let mut uses = FxHashMap::default();
-        count(&body, &mut uses);
+        let uses = count_uses(&body);
         block(func, &mut body, &uses, &total);
         func.body = body;
     }
-}
-
-/// How often variables are used.
-fn count(block: &Block, uses: &mut FxHashMap<Var, usize>) {
-    let mut see = |atom: &Atom| {
-        if let Atom::Var(var) = atom {
-            *uses.entry(*var).or_default() += 1;
-        }
-    };
-    block.results.iter().for_each(&mut see);
-    block.for_each_stmt(&mut |stmt| {
-        stmt.op.for_each_atom(&mut see);
-        stmt.op.blocks().into_iter().flat_map(|inner| &inner.results).for_each(&mut see);
-    });
 }
 
 fn block(func: &mut Func, place: &mut Block, uses: &FxHashMap<Var, usize>, total: &FxHashSet<FuncId>) {

@@ -3,6 +3,7 @@
 mod cases;
 mod compose;
 mod copies;
+mod doubles;
 mod flow;
 mod leaves;
 mod loops;

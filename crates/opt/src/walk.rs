@@ -34,6 +34,22 @@ impl Names {
     }
 }
 
+/// How often the variables in a block are used.
+pub(crate) fn count_uses(block: &Block) -> FxHashMap<Var, usize> {
+    let mut uses: FxHashMap<Var, usize> = FxHashMap::default();
+    let mut see = |atom: &Atom| {
+        if let Atom::Var(var) = atom {
+            *uses.entry(*var).or_default() += 1;
+        }
+    };
+    block.results.iter().for_each(&mut see);
+    block.for_each_stmt(&mut |stmt| {
+        stmt.op.for_each_atom(&mut see);
+        stmt.op.blocks().into_iter().flat_map(|inner| &inner.results).for_each(&mut see);
+    });
+    uses
+}
+
 /// A pass that goes forward through a function.
 pub(crate) trait Forward {
     /// What variables stand for.

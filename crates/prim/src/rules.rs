@@ -164,16 +164,9 @@ fn acosh_divisor() -> Expr {
     mul(root(binary(RealOp::Sub, x(), number(1.0))), root(add(x(), number(1.0))))
 }
 
+/// At 0 the sign is 0, and that is a strong zero; at NaN it is NaN.
 fn abs_rule() -> Rule {
-    case(
-        less(number(0.0), x()),
-        linear(vec![plus(0)]),
-        case(
-            less(x(), number(0.0)),
-            linear(vec![minus(0)]),
-            case(equal(x(), number(0.0)), linear(vec![]), not_a_number(1)),
-        ),
-    )
+    linear(vec![plus_times(0, unary(RealOp::Sign, x()))])
 }
 
 fn relu_rule() -> Rule {

@@ -1,0 +1,390 @@
+//! Factors of two and signs go where they cost nothing: into constants, and into differences.
+//!
+//! The slope of a square is `x + x`, that of a root is `1/(r + r)`, and differences leave signs behind. A person would write them
+//! together with the constants around them.
+//!
+//! ```text
+//! a = x + x   b = a / 2.0                        becomes   b = x
+//! a = e + e   b = a * 100.0                      becomes   b = e * 200.0
+//! a = r + r   b = 1.0 / a   c = b * y  d = c + c  becomes   b = 1.0 / r   d = b * y
+//! a = -x      b = mul_zero(a, y)   c = b + z      becomes   b = mul_zero(x, y)   c = z - b
+//! ```
+//!
+//! Twice a number is exact, so nothing is rounded otherwise; but where numbers come near to the largest or the smallest there are, and for
+//! the signs of zeros, results differ. The pass is for where numbers need not be to the last bit those of the interpreter.
+
+use crate::walk::count_uses;
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_base::{Name, Span};
+use wengert_ir::op::Op;
+use wengert_ir::program::VarInfo;
+use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
+use wengert_prim::RealOp;
+
+/// So deep into products one looks for a constant or a sign.
+const DEEP: u32 = 4;
+
+/// See the module. Whether something has changed.
+pub(crate) fn run(program: &mut Program) -> bool {
+    let mut changed = false;
+    for (_, func) in program.funcs.iter_mut() {
+        let mut body = std::mem::take(&mut func.body);
+        let uses = count_uses(&body);
+        changed |= block(func, &mut body, &uses, &mut FxHashSet::default());
+        func.body = body;
+    }
+    changed
+}
+
+fn block(func: &mut Func, place: &mut Block, all: &FxHashMap<Var, usize>, sums: &mut FxHashSet<Var>) -> bool {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let mut changed = false;
+        let stmts = std::mem::take(&mut place.stmts);
+        let uses = Uses::of(&stmts, all);
+        let mut here = Here { func, uses, made: FxHashMap::default(), sums };
+        for mut stmt in stmts {
+            here.sums.extend(handed_on(&stmt.op));
+            for inner in stmt.op.blocks_mut() {
+                changed |= block(here.func, inner, all, here.sums);
+            }
+            if let (Op::Real(op, args), [var]) = (&stmt.op, stmt.outs.as_slice()) {
+                let (var, found) =
+                    (*var, Better { here: &mut here, span: stmt.span, out: &mut place.stmts }.of(*op, args));
+                changed |= found.is_some();
+                stmt.op = found.unwrap_or(stmt.op);
+                here.remember(var, &stmt.op);
+            }
+            place.stmts.push(stmt);
+        }
+        changed
+    })
+}
+
+/// What a loop hands on from step to step, as it is known in a step.
+fn handed_on(op: &Op) -> &[Var] {
+    let handed = if let Op::Loop(parts) = op {
+        parts.body.params.get(1..1 + parts.init.len() + parts.accs.len())
+    } else if let Op::While(parts) = op {
+        parts.body.params.get(..parts.init.len())
+    } else {
+        None
+    };
+    handed.unwrap_or_default()
+}
+
+/// How variables are used.
+struct Uses<'u> {
+    /// In the whole function.
+    all: &'u FxHashMap<Var, usize>,
+    /// In a block, as both operands of a sum: each counts for two.
+    doubled: FxHashMap<Var, usize>,
+    /// In a block, as a factor of a product that is only used as both operands of sums.
+    factor: FxHashMap<Var, usize>,
+}
+
+impl Uses<'_> {
+    fn of<'u>(stmts: &[Stmt], all: &'u FxHashMap<Var, usize>) -> Uses<'u> {
+        let mut uses = Uses { all, doubled: FxHashMap::default(), factor: FxHashMap::default() };
+        for stmt in stmts {
+            if let Op::Real(RealOp::Add, args) = &stmt.op
+                && let [Atom::Var(x), Atom::Var(y)] = args.as_slice()
+                && x == y
+            {
+                *uses.doubled.entry(*x).or_default() += 2;
+            }
+        }
+        for stmt in stmts {
+            if let (Op::Real(RealOp::Mul | RealOp::MulZero, args), [out]) = (&stmt.op, stmt.outs.as_slice())
+                && uses.doubled.get(out) == uses.all.get(out)
+            {
+                for var in args.iter().filter_map(Atom::var) {
+                    *uses.factor.entry(var).or_default() += 1;
+                }
+            }
+        }
+        uses
+    }
+
+    fn count(&self, var: Var) -> usize {
+        self.all.get(&var).copied().unwrap_or_default()
+    }
+
+    /// Whether twice the number is all that is wanted of it.
+    fn is_only_doubled(&self, var: Var) -> bool {
+        let of = |uses: &FxHashMap<Var, usize>| uses.get(&var).copied().unwrap_or_default();
+        of(&self.doubled) + of(&self.factor) >= self.count(var)
+    }
+}
+
+/// What is known in a block.
+struct Here<'f> {
+    func: &'f mut Func,
+    uses: Uses<'f>,
+    /// What its statements compute from reals.
+    made: FxHashMap<Var, (RealOp, Vec<Atom>)>,
+    /// What loops hand on, and sums with it: what is added up from step to step stays a sum.
+    sums: &'f mut FxHashSet<Var>,
+}
+
+impl Here<'_> {
+    fn remember(&mut self, var: Var, op: &Op) {
+        let Op::Real(op, args) = op else { return };
+        let is_sum = |atom: &Atom| atom.var().is_some_and(|var| self.sums.contains(&var));
+        if matches!(op, RealOp::Add | RealOp::Sub) && args.iter().any(is_sum) {
+            self.sums.insert(var);
+        }
+        self.made.insert(var, (*op, args.clone()));
+    }
+
+    fn made(&self, atom: &Atom) -> Option<(RealOp, &[Atom])> {
+        let (op, args) = self.made.get(&atom.var()?)?;
+        Some((*op, args))
+    }
+
+    fn is_sum(&self, atom: &Atom) -> bool {
+        atom.var().is_some_and(|var| self.sums.contains(&var))
+    }
+
+    /// A number and the constant with which it is multiplied.
+    fn multiple(&self, atom: &Atom) -> Option<(Atom, f64)> {
+        match self.made(atom)? {
+            (RealOp::Add, [x, y]) if x == y => Some((x.clone(), 2.0)),
+            (RealOp::Mul, [x @ Atom::Var(_), Atom::Real(c)] | [Atom::Real(c), x @ Atom::Var(_)]) => {
+                Some((x.clone(), *c))
+            }
+            _ => None,
+        }
+    }
+
+    /// What this is the negative of.
+    fn negative(&self, atom: &Atom) -> Option<Atom> {
+        match self.made(atom)? {
+            (RealOp::Neg, [x]) => Some(x.clone()),
+            _ => None,
+        }
+    }
+
+    fn is_used_once(&self, atom: &Atom, times: usize) -> bool {
+        atom.var().is_some_and(|var| self.uses.count(var) == times)
+    }
+
+    /// Whether twice this number costs no more than the number.
+    fn takes_two(&self, atom: &Atom, depth: u32) -> bool {
+        let Some(var) = atom.var() else { return false };
+        match self.made(atom) {
+            Some((RealOp::Mul, [_, Atom::Real(_)] | [Atom::Real(_), _])) => true,
+            Some((RealOp::Div, [_, Atom::Real(_)] | [Atom::Real(_), _])) => self.uses.is_only_doubled(var),
+            Some((RealOp::Mul | RealOp::MulZero, [x, y])) => {
+                depth > 0
+                    && self.uses.count(var) == 1
+                    && (self.takes_two(x, depth - 1) || self.takes_two(y, depth - 1))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether a number is a power of two, so that nothing is rounded that is multiplied with it.
+fn is_power_of_two(x: f64) -> bool {
+    x.is_normal() && x.to_bits() & ((1 << 52) - 1) == 0
+}
+
+/// Constants in one, if that is exact whatever they are multiplied with.
+fn together(a: f64, b: f64, product: f64) -> Option<Atom> {
+    let exact = (is_power_of_two(a) || is_power_of_two(b)) && a.is_normal() && b.is_normal();
+    (exact && product.is_normal()).then_some(Atom::Real(product))
+}
+
+fn real(op: RealOp, x: &Atom, y: &Atom) -> Option<Op> {
+    Some(Op::Real(op, vec![x.clone(), y.clone()]))
+}
+
+/// Looks for something better than a statement.
+struct Better<'h, 'f> {
+    here: &'h mut Here<'f>,
+    span: Span,
+    /// Statements before it.
+    out: &'h mut Vec<Stmt>,
+}
+
+impl Better<'_, '_> {
+    fn of(&mut self, op: RealOp, args: &[Atom]) -> Option<Op> {
+        match (op, args) {
+            (RealOp::Add, [x, y]) if x == y => self.twice(x, DEEP),
+            (RealOp::Add, [x, y]) => self.sum(x, y).or_else(|| self.sum(y, x)),
+            (RealOp::Sub, [Atom::Real(0.0), x]) => {
+                self.negated(x).or_else(|| Some(Op::Real(RealOp::Neg, vec![x.clone()])))
+            }
+            (RealOp::Sub, [x, y]) if !self.here.is_sum(x) => {
+                let y = self.without_sign(y, DEEP)?;
+                real(RealOp::Add, x, &y)
+            }
+            (RealOp::Neg, [x]) => self.negated(x),
+            (RealOp::Mul | RealOp::MulZero, [x, Atom::Real(c)] | [Atom::Real(c), x]) => {
+                // A constant is no zero that would make infinities vanish.
+                let plain = (op == RealOp::MulZero && c.is_normal()).then(|| (x.clone(), Atom::Real(*c)));
+                self.times(x, *c).or_else(|| plain.and_then(|(x, c)| real(RealOp::Mul, &x, &c)))
+            }
+            (RealOp::Div | RealOp::DivZero, [x, Atom::Real(c)]) => self.divided(x, *c),
+            (RealOp::Div, [Atom::Real(c), x]) => self.constant_divided(*c, x),
+            (RealOp::Mul | RealOp::MulZero | RealOp::Div | RealOp::DivZero, [x, y]) => {
+                real(op, &self.here.negative(x)?, &self.here.negative(y)?)
+            }
+            _ => None,
+        }
+    }
+
+    /// `x + y`, where `y` is the negative of something.
+    fn sum(&mut self, x: &Atom, y: &Atom) -> Option<Op> {
+        if self.here.is_sum(x) || matches!(x, Atom::Real(_)) {
+            return None;
+        }
+        let y = self.without_sign(y, DEEP)?;
+        real(RealOp::Sub, x, &y)
+    }
+
+    /// `x * c`
+    fn times(&self, x: &Atom, c: f64) -> Option<Op> {
+        if let Some((y, k)) = self.here.multiple(x) {
+            return real(RealOp::Mul, &y, &together(k, c, k * c)?);
+        }
+        match self.here.made(x)? {
+            (RealOp::Neg, [y]) => real(RealOp::Mul, y, &Atom::Real(-c)),
+            (RealOp::Div, [Atom::Real(k), y]) if self.here.is_used_once(x, 1) => {
+                real(RealOp::Div, &together(*k, c, k * c)?, y)
+            }
+            _ => None,
+        }
+    }
+
+    /// `x / c`
+    fn divided(&self, x: &Atom, c: f64) -> Option<Op> {
+        if let Some((y, k)) = self.here.multiple(x) {
+            return if k == c {
+                Some(Op::Copy(y))
+            } else if is_power_of_two(c) {
+                real(RealOp::Mul, &y, &together(k, c, k / c)?)
+            } else {
+                real(RealOp::Div, &y, &together(k, c, c / k)?)
+            };
+        }
+        let y = self.here.negative(x)?;
+        real(RealOp::Div, &y, &Atom::Real(-c))
+    }
+
+    /// `c / x`
+    fn constant_divided(&self, c: f64, x: &Atom) -> Option<Op> {
+        if let Some((y, k)) = self.here.multiple(x) {
+            return real(RealOp::Div, &together(k, c, c / k)?, &y);
+        }
+        let y = self.here.negative(x)?;
+        real(RealOp::Div, &Atom::Real(-c), &y)
+    }
+
+    /// `x + x`, if it costs less than that.
+    fn twice(&mut self, x: &Atom, depth: u32) -> Option<Op> {
+        let only = x.var().is_some_and(|var| self.here.uses.is_only_doubled(var));
+        match self.here.made(x)? {
+            (RealOp::Mul, [y, Atom::Real(c)] | [Atom::Real(c), y]) => {
+                real(RealOp::Mul, y, &together(2.0, *c, 2.0 * c)?)
+            }
+            (RealOp::Div, [Atom::Real(c), y]) if only => real(RealOp::Div, &together(2.0, *c, 2.0 * c)?, y),
+            (RealOp::Div, [y, Atom::Real(2.0)]) => Some(Op::Copy(y.clone())),
+            (RealOp::Div, [y, Atom::Real(c)]) if only => real(RealOp::Div, y, &together(2.0, *c, c / 2.0)?),
+            (RealOp::Mul | RealOp::MulZero, _) if self.here.is_used_once(x, 2) => {
+                self.product_with_two(x, depth)
+            }
+            _ => None,
+        }
+    }
+
+    /// Twice a product that is needed for nothing else: one of its factors takes the two.
+    fn product_with_two(&mut self, x: &Atom, depth: u32) -> Option<Op> {
+        let (op, [a, b]) = self.here.made(x)? else { return None };
+        let (a, b) = (a.clone(), b.clone());
+        let inner = depth.checked_sub(1)?;
+        if self.here.takes_two(&a, inner) {
+            let a = self.factor_with_two(&a, inner)?;
+            real(op, &a, &b)
+        } else if self.here.takes_two(&b, inner) {
+            let b = self.factor_with_two(&b, inner)?;
+            real(op, &a, &b)
+        } else {
+            None
+        }
+    }
+
+    fn factor_with_two(&mut self, x: &Atom, depth: u32) -> Option<Atom> {
+        let constant = |args: &[Atom]| args.iter().any(|arg| matches!(arg, Atom::Real(_)));
+        let op = match self.here.made(x)? {
+            (RealOp::Mul | RealOp::MulZero, args) if !constant(args) => self.product_with_two(x, depth)?,
+            _ => self.twice(x, depth)?,
+        };
+        Some(self.emit(x, op))
+    }
+
+    /// The negative of `x`, if that costs nothing: `x` is not needed but for this.
+    fn negated(&mut self, x: &Atom) -> Option<Op> {
+        if let Some(y) = self.here.negative(x) {
+            return Some(Op::Copy(y));
+        }
+        if !self.here.is_used_once(x, 1) {
+            return None;
+        }
+        match self.here.made(x)? {
+            (RealOp::Sub, _) => self.negated_difference(x),
+            (RealOp::Add, [a, b]) if a == b && self.here.is_used_once(a, 2) => {
+                let (a, op) = (a.clone(), self.negated_difference(a)?);
+                let a = self.emit(&a, op);
+                real(RealOp::Add, &a, &a)
+            }
+            (op @ (RealOp::Mul | RealOp::Div), [a, Atom::Real(c)]) => real(op, a, &Atom::Real(-c)),
+            (op @ (RealOp::Mul | RealOp::Div), [Atom::Real(c), a]) => real(op, &Atom::Real(-c), a),
+            _ => self.product_without_sign(x, DEEP),
+        }
+    }
+
+    fn negated_difference(&self, x: &Atom) -> Option<Op> {
+        let (RealOp::Sub, [a, b]) = self.here.made(x)? else { return None };
+        if self.here.is_sum(a) { None } else { real(RealOp::Sub, b, a) }
+    }
+
+    /// What `x` is the negative of, if a sign is saved so.
+    fn without_sign(&mut self, x: &Atom, depth: u32) -> Option<Atom> {
+        if let Some(y) = self.here.negative(x) {
+            return Some(y);
+        }
+        if !self.here.is_used_once(x, 1) {
+            return None;
+        }
+        let op = self.product_without_sign(x, depth)?;
+        Some(self.emit(x, op))
+    }
+
+    fn product_without_sign(&mut self, x: &Atom, depth: u32) -> Option<Op> {
+        let (op @ (RealOp::Mul | RealOp::MulZero | RealOp::Div | RealOp::DivZero), [a, b]) =
+            self.here.made(x)?
+        else {
+            return None;
+        };
+        let (a, b) = (a.clone(), b.clone());
+        let inner = depth.checked_sub(1)?;
+        if let Some(a) = self.without_sign(&a, inner) {
+            return real(op, &a, &b);
+        }
+        let b = self.without_sign(&b, inner)?;
+        real(op, &a, &b)
+    }
+
+    /// A statement before this one, in place of the one that makes `like`.
+    fn emit(&mut self, like: &Atom, op: Op) -> Atom {
+        if let Op::Copy(atom) = op {
+            return atom;
+        }
+        let name = like.var().map_or_else(|| Name::new("t"), |var| self.here.func.vars.at(var).name);
+        let var = self.here.func.vars.push(VarInfo { name, ty: Ty::REAL });
+        self.here.remember(var, &op);
+        self.out.push(Stmt { outs: vec![var], op, span: self.span });
+        Atom::Var(var)
+    }
+}

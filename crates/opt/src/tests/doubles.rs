@@ -1,0 +1,276 @@
+//! Factors of two, and signs.
+
+use super::slopes::check_relaxed;
+use expect_test::{Expect, expect};
+use std::fmt::Write;
+
+/// The body of a function of three numbers and an array, relaxed.
+fn check(body: &str, expected: &Expect) {
+    let mut program =
+        wengert_ir::parse(&format!("func f(x: Real, y: Real, z: Real) -> Real {{ {body} }} entry f = f"))
+            .expect("the text is a program");
+    crate::relax(&mut program);
+    assert_eq!(wengert_ir::verify(&program), Ok(()));
+    let text = wengert_ir::print(&program);
+    let lines = text.lines().skip(1).take_while(|line| *line != "}");
+    let mut shown = String::new();
+    lines.for_each(|line| writeln!(shown, "{}", line.trim_start()).expect("a string takes text"));
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn twos_go_into_constants() {
+    check(
+        "a = x + x b = a / 2.0 return b",
+        &expect![[r#"
+        return x
+    "#]],
+    );
+    check(
+        "a = x + x b = a * 100.0 c = b / 3.0 return c",
+        &expect![[r#"
+        b = x * 200.0
+        c = b / 3.0
+        return c
+    "#]],
+    );
+    check(
+        "a = x + x b = mul_zero(a, -3.0) return b",
+        &expect![[r#"
+        b = x * -6.0
+        return b
+    "#]],
+    );
+    check(
+        "a = x * 4.0 b = a / 6.0 return b",
+        &expect![[r#"
+        b = x / 1.5
+        return b
+    "#]],
+    );
+    check(
+        "a = 3.0 / x b = a * 0.5 return b",
+        &expect![[r#"
+        b = 1.5 / x
+        return b
+    "#]],
+    );
+    check(
+        "a = x / 6.0 b = a + a return b",
+        &expect![[r#"
+        b = x / 3.0
+        return b
+    "#]],
+    );
+    // Of a root: the two is nowhere left.
+    check(
+        "a = x + x b = 1.0 / a c = mul_zero(b, y) d = c + c e = mul_zero(b, z) g = e + e h = d * g return h",
+        &expect![[r#"
+            b = 1.0 / x
+            d = mul_zero(b, y)
+            g = mul_zero(b, z)
+            h = d * g
+            return h
+        "#]],
+    );
+    // Through a chain of products.
+    check(
+        "a = x * 3.0 b = mul_zero(a, y) c = mul_zero(z, b) d = c + c return d",
+        &expect![[r#"
+        a = x * 6.0
+        b = mul_zero(a, y)
+        d = mul_zero(z, b)
+        return d
+    "#]],
+    );
+}
+
+#[test]
+fn what_would_be_rounded_otherwise_or_cost_more_stays() {
+    // Neither constant is a power of two.
+    check(
+        "a = x * 3.0 b = a * 5.0 return b",
+        &expect![[r#"
+        a = x * 3.0
+        b = a * 5.0
+        return b
+    "#]],
+    );
+    check(
+        "a = x * 3.0 b = a / 5.0 return b",
+        &expect![[r#"
+        a = x * 3.0
+        b = a / 5.0
+        return b
+    "#]],
+    );
+    // The quotient is needed as it is: twice it is not another one.
+    check(
+        "a = 3.0 / x b = a + a c = a * y d = b + c return d",
+        &expect![[r#"
+        a = 3.0 / x
+        b = a + a
+        c = a * y
+        d = b + c
+        return d
+    "#]],
+    );
+    check(
+        "a = 3.0 / x b = a * y c = b + b d = a * c return d",
+        &expect![[r#"
+        a = 3.0 / x
+        b = a * y
+        c = b + b
+        d = a * c
+        return d
+    "#]],
+    );
+    // The product is needed as it is.
+    check(
+        "a = x * 3.0 b = a * y c = b + b d = b * c return d",
+        &expect![[r#"
+        a = x * 3.0
+        b = a * y
+        c = b + b
+        d = b * c
+        return d
+    "#]],
+    );
+    // Constants at the ends of what there is.
+    check(
+        "a = x + x b = a * 1e308 return b",
+        &expect![[r#"
+        a = x + x
+        b = a * 1e308
+        return b
+    "#]],
+    );
+    check(
+        "a = x + x b = 2.3e-308 / a return b",
+        &expect![[r#"
+        a = x + x
+        b = 2.3e-308 / a
+        return b
+    "#]],
+    );
+}
+
+#[test]
+fn signs_go_into_differences_and_constants() {
+    check(
+        "a = 0.0 - x b = a * y return b",
+        &expect![[r#"
+        a = -x
+        b = a * y
+        return b
+    "#]],
+    );
+    check(
+        "a = -x b = a + y return b",
+        &expect![[r#"
+            b = y - x
+            return b
+        "#]],
+    );
+    check(
+        "a = -x b = y - a return b",
+        &expect![[r#"
+            b = y + x
+            return b
+        "#]],
+    );
+    check(
+        "a = -x b = mul_zero(a, y) c = -b return c",
+        &expect![[r#"
+        c = mul_zero(x, y)
+        return c
+    "#]],
+    );
+    check(
+        "a = x - y b = -a return b",
+        &expect![[r#"
+            b = y - x
+            return b
+        "#]],
+    );
+    check(
+        "a = x * 3.0 b = -a return b",
+        &expect![[r#"
+        b = x * -3.0
+        return b
+    "#]],
+    );
+    check(
+        "a = -x b = -y c = div_zero(a, b) return c",
+        &expect![[r#"
+        c = div_zero(x, y)
+        return c
+    "#]],
+    );
+    check(
+        "a = -x b = mul_zero(y, a) c = mul_zero(b, z) d = c + z return d",
+        &expect![[r#"
+            b = mul_zero(y, x)
+            c = mul_zero(b, z)
+            d = z - c
+            return d
+        "#]],
+    );
+    check("a = x - y b = a + a c = -b return c", &expect![[r#"
+        a = y - x
+        c = a + a
+        return c
+    "#]]);
+    check("a = mul_zero(x, -3.0) b = y + a return b", &expect![[r#"
+        a = x * -3.0
+        b = y + a
+        return b
+    "#]]);
+    // What is needed as it is keeps its sign.
+    check(
+        "a = x - y b = -a c = a * b return c",
+        &expect![[r#"
+        a = x - y
+        b = -a
+        c = a * b
+        return c
+    "#]],
+    );
+    check(
+        "a = -x b = mul_zero(a, y) c = -b d = b * c return d",
+        &expect![[r#"
+        a = -x
+        b = mul_zero(a, y)
+        c = -b
+        d = b * c
+        return d
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_loop_adds_up_stays_a_sum() {
+    check_relaxed(
+        "func f(xs: []Real) -> Real {
+            n = length(xs)
+            s = for i < n, t = 0.0, x in xs { a = t + x b = -x c = mul_zero(b, x) d = a + c yield d }
+            return s
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real) -> Real {
+              n = length(xs)
+              s = for i < n, t = 0.0, x in xs {
+                a = t + x
+                b = -x
+                c = mul_zero(b, x)
+                d = a + c
+                yield d
+              }
+              return s
+            }
+
+            entry f = f
+        "#]],
+    );
+}
