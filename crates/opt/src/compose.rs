@@ -20,8 +20,8 @@
 
 use crate::cases::{fails_instead, returns};
 use crate::facts::{is_safe, is_total, total};
-use crate::fuse::count_uses;
 use crate::simplify;
+use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::build::Copier;
 use wengert_ir::op::Op;

@@ -216,16 +216,22 @@ fn signs_go_into_differences_and_constants() {
             return d
         "#]],
     );
-    check("a = x - y b = a + a c = -b return c", &expect![[r#"
+    check(
+        "a = x - y b = a + a c = -b return c",
+        &expect![[r#"
         a = y - x
         c = a + a
         return c
-    "#]]);
-    check("a = mul_zero(x, -3.0) b = y + a return b", &expect![[r#"
+    "#]],
+    );
+    check(
+        "a = mul_zero(x, -3.0) b = y + a return b",
+        &expect![[r#"
         a = x * -3.0
         b = y + a
         return b
-    "#]]);
+    "#]],
+    );
     // What is needed as it is keeps its sign.
     check(
         "a = x - y b = -a c = a * b return c",
