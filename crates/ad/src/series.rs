@@ -19,7 +19,7 @@
     reason = "sums and quotients are named, what else needs no rule is a product"
 )]
 
-use crate::{Code, scalar};
+use crate::{BEYOND, Code, scalar};
 use std::rc::Rc;
 use wengert_ir::Ty;
 use wengert_ir::op::{Atom, Compare, Convert, IntOp, Op};
@@ -96,6 +96,11 @@ pub(crate) fn coefficients(
 
 impl Powers<'_, '_> {
     fn solve(&mut self) -> Series {
+        wengert_ir::stop::check();
+        if self.code.ad.is_full() {
+            self.code.fail(&[], BEYOND);
+            return vec![None; self.orders];
+        }
         self.nodes.clear();
         self.asked.clear();
         match self.root() {
@@ -438,6 +443,7 @@ impl Powers<'_, '_> {
     /// A product, in which zeros are strong.
     fn product(&mut self, tangent: Option<Atom>, factor: Option<Atom>) -> Option<Atom> {
         let (tangent, factor) = (tangent?, factor?);
+        self.code.ad.written += 1;
         let product = self.code.real(RealOp::MulZero, vec![tangent, factor]);
         (product != Atom::Real(0.0)).then_some(product)
     }
