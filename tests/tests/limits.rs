@@ -129,6 +129,14 @@ fn long_programs() -> Vec<(&'static str, String)> {
         ("derivatives of derivatives", format!("{function}def main (x : Real) = {nested} x\n")),
         ("calls", format!("{calls}def main x = derivative g39 x\n")),
         ("functions of functions", format!("{closures}def main x = derivative (k8 (\\y -> y * sin x)) x\n")),
+        (
+            "maps of a large array",
+            "def main (x : Real) = sum (iterate 1000 (map (\\y -> exp (sin y))) (replicate 3000000 x))\n".to_owned(),
+        ),
+        (
+            "a product of matrices",
+            "def main (x : Real) = let a = replicate 5000 (replicate 5000 x) in sum (matmul a (matmul a a))[0]\n".to_owned(),
+        ),
     ]
 }
 
@@ -137,10 +145,11 @@ fn what_takes_too_long_is_stopped_wherever_it_is() {
     let mut cases = Vec::new();
     for (what, program) in long_programs() {
         for engine in engines().into_iter().chain([Engine::Interp]) {
-            cases.extend([(what, program.clone(), engine, true), (what, program.clone(), engine, false)]);
+            let ways = [(true, false), (true, true), (false, false)];
+            cases.extend(ways.map(|way| (what, program.clone(), engine, way)));
         }
     }
-    parallel::check_all("programs", &cases, |(what, program, engine, by_time)| {
+    parallel::check_all("programs", &cases, |(what, program, engine, (by_time, strict))| {
         let mut eval = evaluator(program);
         let interrupt = Arc::new(AtomicBool::new(false));
         let after = Duration::from_millis(300);
@@ -148,6 +157,7 @@ fn what_takes_too_long_is_stopped_wherever_it_is() {
             engine: *engine,
             timeout: by_time.then_some(after),
             interrupt: interrupt.clone(),
+            strict: *strict,
             ..Options::default()
         };
         if !by_time {

@@ -12,6 +12,7 @@
 enum { WG_ROWS = 4, WG_COLUMNS = 16, WG_DEPTH = 192, WG_FEW = 64 };
 enum { WG_BLOCK = 16 }; /* rows that one thread does at least: some times the rows of a tile */
 static const double wg_much = 1048576.0;
+static const double wg_long = 536870912.0; /* after so many multiplications one looks whether to stop */
 enum { WG_FIRST = 1, WG_SECOND = 2, WG_BACKWARD = 4, WG_STRONG = 8 };
 typedef double wg_vector __attribute__((vector_size(64), aligned(8), may_alias));
 
@@ -256,12 +257,21 @@ static void wg_add_rows(const wg_product *p, word from, word count) {
     }
 }
 
+/* The same, as long as the program is not to stop; the caller looks again. */
+static void wg_add_rows_unless_stopped(wg_run *r, const wg_product *p, word from, word count) {
+    double rows = wg_long / ((double)p->m * (double)p->width);
+    word at_once = rows < (double)count ? ((word)rows / WG_BLOCK + 1) * WG_BLOCK : count;
+    for (; count > 0 && !*r->stop; from += at_once, count -= at_once) {
+        wg_add_rows(p, from, at_once < count ? at_once : count);
+    }
+}
+
 /* The same for blocks of rows, as a part of a loop. */
 static void wg_add_blocks(wg_run *r, const word *arguments, word *results) {
     const wg_product *p = (const wg_product *)arguments[2];
     word from = arguments[0] * WG_BLOCK, count = arguments[1] * WG_BLOCK;
-    wg_add_rows(p, from, count < p->n - from ? count : p->n - from);
-    (void)r, (void)results;
+    wg_add_rows_unless_stopped(r, p, from, count < p->n - from ? count : p->n - from);
+    (void)results;
 }
 
 static WG_UNUSED void wg_add_one_product(
@@ -292,10 +302,11 @@ static WG_UNUSED void wg_add_one_product(
         word info[WG_HEAD + 1] = {(n + WG_BLOCK - 1) / WG_BLOCK, wg_word_of(work / 2), 0, 1, 0, 0, 0, (word)&product};
         wg_parallel(r, wg_add_blocks, info);
     } else {
-        wg_add_rows(&product, 0, n);
+        wg_add_rows_unless_stopped(r, &product, 0, n);
     }
     free(kept[0]);
     free(kept[1]);
+    wg_check_stop(r);
 }
 
 static WG_UNUSED void wg_add_product(
@@ -308,6 +319,7 @@ static WG_UNUSED void wg_add_product(
         wg_factor b = wg_factor_of(y, m, width, (how & WG_SECOND) != 0);
         wg_factor d = wg_factor_of(y2, m, width, (how & WG_SECOND) != 0);
         for (word i = 0; i < n; i++) {
+            wg_check_stop(r);
             for (word l = 0; l < m; l++) {
                 word k = how & WG_BACKWARD ? m - 1 - l : l;
                 for (word j = 0; j < width; j++) {

@@ -15,6 +15,7 @@ mod once;
 mod plain;
 mod real;
 mod steady;
+mod stops;
 mod value;
 mod vector;
 mod wide;

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::steady::Steady;
-use super::{Compiler, constant, flags, lanes, machine, plain, vector};
+use super::{Compiler, constant, flags, lanes, machine, plain, stops, vector};
 use crate::compiled::Math;
 use crate::loops::walk::Uses;
 use crate::loops::{Func, Local, Operand, Program, Runtime, Stmt, Sum, Value as Expr, Word};
@@ -265,6 +265,11 @@ impl Body<'_, '_, '_> {
             Stmt::Switch { on, cases } => self.switch(*on, cases),
             Stmt::For { index, len, backward, independent, sums: _, body } => {
                 let known = if let Operand::Int(known) = len { Some(*known) } else { None };
+                let plan = self.plans.remove(&std::ptr::from_ref(stmt));
+                let is_planned = plan.is_some();
+                // What is as long as an array in memory is done soon, unless an iteration takes long.
+                let is_short = *independent && (is_planned || stops::is_quick(body));
+                let is_few = stops::iterations(stmt).is_some_and(|count| count <= LONG);
                 let len = self.operand(*len);
                 let counter = self.builder.declare_var(types::I64);
                 let zero = self.builder.ins().iconst(types::I64, 0);
@@ -276,10 +281,8 @@ impl Body<'_, '_, '_> {
                     body,
                     counter,
                     known,
-                    stops: !independent && known.is_none_or(|len| len > LONG),
+                    stops: !is_short && !is_few,
                 };
-                let plan = self.plans.remove(&std::ptr::from_ref(stmt));
-                let is_planned = plan.is_some();
                 if is_planned && made.stops {
                     self.check_stop();
                 }

@@ -6,7 +6,7 @@ use super::stack::{self, Entry, Stack};
 use crate::loops::{Kind, Program};
 use std::ffi::c_void;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// The state of a run. Compiled code knows the first fields by their places.
 #[repr(C)]
@@ -122,6 +122,11 @@ impl Context {
         if threads != self.threads {
             (self.threads, self.pool) = (threads.max(1), None);
         }
+    }
+
+    /// Whether the program is to stop.
+    pub(crate) fn is_to_stop(&self) -> bool {
+        self.common.stopped.load(Ordering::Relaxed) != 0
     }
 
     /// How many threads make loops.

@@ -9,7 +9,7 @@
 //!
 //! If there is much to do, threads do blocks of rows each. No element of the sum comes out otherwise for that.
 
-use super::context::state;
+use super::context::{Context, Raised, STOPPED, leave_with, state};
 use super::heap::{words, words_mut};
 use super::parallel::{HEAD, parallel};
 use std::cell::RefCell;
@@ -30,6 +30,8 @@ pub(crate) const STRONG: i64 = 8;
 const ROWS: usize = 4;
 /// Rows that one thread does at least: whole tiles.
 const BLOCK: usize = 16;
+/// After so many multiplications one looks whether the program is to stop.
+const LONG: usize = 1 << 29;
 /// Products with less multiplications are not divided.
 const MUCH: f64 = 1_048_576.0;
 /// Terms that are summed in registers at a time.
@@ -448,13 +450,31 @@ impl Whole<'_> {
         PANELS.replace(panels);
     }
 
+    /// The same, as long as the program is not to stop.
+    fn rows_unless_stopped(&self, context: &Context, from: usize, rows: usize) {
+        let Given { n, m, width, .. } = self.given;
+        let count = |n: i64| usize::try_from(n).unwrap_or(0);
+        let end = from.saturating_add(rows).min(count(n));
+        let at_once =
+            (LONG / count(m).saturating_mul(count(width)).max(1)).next_multiple_of(BLOCK).max(BLOCK);
+        let mut from = from;
+        while from < end && !context.is_to_stop() {
+            self.rows(from, at_once.min(end - from));
+            from += at_once;
+        }
+    }
+
     /// Adds to all rows, with other threads if there are any and it is much.
     fn add(&self, context: *mut c_void) {
         let Given { n, m, width, .. } = self.given;
         let work = n as f64 * m as f64 * width as f64;
-        // SAFETY: compiled code, which has called, has given its context.
-        if work < MUCH || unsafe { state(context) }.threads() < 2 {
+        if work < MUCH {
             return self.rows(0, usize::MAX);
+        }
+        // SAFETY: compiled code, which has called, has given its context.
+        let state = unsafe { state(context) };
+        if state.threads() < 2 {
+            return self.rows_unless_stopped(state, 0, usize::MAX);
         }
         let blocks = n.cast_unsigned().div_ceil(BLOCK as u64);
         let mut info: [u64; HEAD + 1] =
@@ -465,16 +485,32 @@ impl Whole<'_> {
 }
 
 /// Adds to blocks of rows: a part of a loop.
-unsafe extern "C" fn blocks_of(_: *mut c_void, args: *const u64, _: *mut u64) {
+unsafe extern "C" fn blocks_of(context: *mut c_void, args: *const u64, _: *mut u64) {
     let [from, count, whole] = *words::<u64>(args as u64, 3) else { return };
     // SAFETY: `Whole::add` waits until all parts are done.
     let whole = unsafe { &*(whole as *const Whole<'_>) };
     let rows = |blocks: u64| usize::try_from(blocks).unwrap_or(0).saturating_mul(BLOCK);
-    whole.rows(rows(from), rows(count));
+    // SAFETY: the part is given the context of its thread.
+    whole.rows_unless_stopped(unsafe { state(context) }, rows(from), rows(count));
 }
 
 /// Calls a product for factors at these addresses. Where a factor is part of what is added to, it is copied first.
 fn run(context: *mut c_void, product: Product, given: Given, x: u64, y: u64) {
+    add_product(context, product, given, x, y);
+    leave_if_stopped(context);
+}
+
+/// Nothing of the functions that call this must be left to be dropped.
+fn leave_if_stopped(context: *mut c_void) {
+    // SAFETY: compiled code has given its context to what calls this, which is done with everything else.
+    unsafe {
+        if state(context).is_to_stop() {
+            leave_with(context, Raised { site: STOPPED, numbers: Vec::new(), text: None });
+        }
+    }
+}
+
+fn add_product(context: *mut c_void, product: Product, given: Given, x: u64, y: u64) {
     let Given { out, n, m, width, .. } = given;
     let (size_x, size_y, size) = (n * m, m * width, n * width);
     let overlaps = |address: u64, count: i64| {
@@ -506,11 +542,14 @@ pub(crate) unsafe extern "C" fn exact(
     if x2 == 0 {
         return run(context, kernels().exact, given, x, y);
     }
-    two(given, (x, y), (x2, y2));
+    // SAFETY: compiled code, which has called, has given its context.
+    let state = unsafe { state(context) };
+    two(|| state.is_to_stop(), given, (x, y), (x2, y2));
+    leave_if_stopped(context);
 }
 
-/// Two products at once: those of each term are added up first.
-fn two(given: Given, first: (u64, u64), second: (u64, u64)) {
+/// Two products at once, as long as the program is not to stop: those of each term are added up first.
+fn two(is_to_stop: impl Fn() -> bool, given: Given, first: (u64, u64), second: (u64, u64)) {
     let Given { out, n, m, width, kind } = given;
     let count = |n: i64| usize::try_from(n).unwrap_or(0);
     let copies =
@@ -523,6 +562,9 @@ fn two(given: Given, first: (u64, u64), second: (u64, u64)) {
     });
     let product = |x: f64, y: f64| RealOp::MulZero.eval2(x, y);
     for (i, sums) in out.chunks_exact_mut(width.max(1)).enumerate() {
+        if is_to_stop() {
+            return;
+        }
         for k in 0..m {
             let k = if kind & BACKWARD != 0 { m - 1 - k } else { k };
             let (a, b) = (x.at(i, k), x2.at(i, k));
@@ -715,7 +757,7 @@ mod tests {
         let (mut sums, x) = (vec![1.0, 2.0, 3.0, 4.0], vec![1.0, 1.0, 0.0, 2.0]);
         let at = sums.as_mut_ptr() as u64;
         let given = Given { out: at, n: 2, m: 2, width: 2, kind: STRONG };
-        run(std::ptr::null_mut(), kernels().exact, given, x.as_ptr() as u64, at);
+        add_product(std::ptr::null_mut(), kernels().exact, given, x.as_ptr() as u64, at);
         assert_eq!(sums, [5.0, 8.0, 9.0, 12.0]);
     }
 
@@ -725,7 +767,7 @@ mod tests {
             |out: &mut [f64]| Given { out: out.as_mut_ptr() as u64, n: 1, m: 1, width: 1, kind: STRONG };
         let ([x, y, x2, y2], mut sum) = ([1e16, 1.0, -1e16, 1.0], [1.0]);
         let at = |number: &f64| std::ptr::from_ref(number) as u64;
-        two(given(&mut sum), (at(&x), at(&y)), (at(&x2), at(&y2)));
+        two(|| false, given(&mut sum), (at(&x), at(&y)), (at(&x2), at(&y2)));
         assert_eq!(sum, [1.0]);
     }
 }
