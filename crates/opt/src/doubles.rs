@@ -72,37 +72,68 @@ fn handed_on(op: &Op) -> &[Var] {
     handed.unwrap_or_default()
 }
 
+/// Uses of variables that want the same of them: twice the number, or its negative.
+#[derive(Default)]
+struct Wish {
+    /// Uses that are nothing else.
+    plain: FxHashMap<Var, usize>,
+    /// Uses in products, and other operations that can hand it on, of which the same is wanted and nothing else.
+    inside: FxHashMap<Var, usize>,
+}
+
+impl Wish {
+    fn of(
+        plain: FxHashMap<Var, usize>,
+        hands_on: &[RealOp],
+        stmts: &[Stmt],
+        all: &FxHashMap<Var, usize>,
+    ) -> Wish {
+        let mut wish = Wish { plain, inside: FxHashMap::default() };
+        for stmt in stmts {
+            if let (Op::Real(op, args), [out]) = (&stmt.op, stmt.outs.as_slice())
+                && hands_on.contains(op)
+                && wish.plain.get(out) == all.get(out)
+            {
+                for var in args.iter().filter_map(Atom::var) {
+                    *wish.inside.entry(var).or_default() += 1;
+                }
+            }
+        }
+        wish
+    }
+
+    fn count(&self, var: Var) -> usize {
+        let of = |uses: &FxHashMap<Var, usize>| uses.get(&var).copied().unwrap_or_default();
+        of(&self.plain) + of(&self.inside)
+    }
+}
+
 /// How variables are used.
 struct Uses<'u> {
     /// In the whole function.
     all: &'u FxHashMap<Var, usize>,
     /// In a block, as both operands of a sum: each counts for two.
-    doubled: FxHashMap<Var, usize>,
-    /// In a block, as a factor of a product that is only used as both operands of sums.
-    factor: FxHashMap<Var, usize>,
+    doubled: Wish,
+    /// In a block, as what has its sign changed.
+    negated: Wish,
 }
 
 impl Uses<'_> {
     fn of<'u>(stmts: &[Stmt], all: &'u FxHashMap<Var, usize>) -> Uses<'u> {
-        let mut uses = Uses { all, doubled: FxHashMap::default(), factor: FxHashMap::default() };
+        let (mut doubled, mut negated) = (FxHashMap::default(), FxHashMap::default());
         for stmt in stmts {
-            if let Op::Real(RealOp::Add, args) = &stmt.op
-                && let [Atom::Var(x), Atom::Var(y)] = args.as_slice()
-                && x == y
-            {
-                *uses.doubled.entry(*x).or_default() += 2;
-            }
-        }
-        for stmt in stmts {
-            if let (Op::Real(RealOp::Mul | RealOp::MulZero, args), [out]) = (&stmt.op, stmt.outs.as_slice())
-                && uses.doubled.get(out) == uses.all.get(out)
-            {
-                for var in args.iter().filter_map(Atom::var) {
-                    *uses.factor.entry(var).or_default() += 1;
+            let Op::Real(op, args) = &stmt.op else { continue };
+            match (op, args.as_slice()) {
+                (RealOp::Add, [Atom::Var(x), Atom::Var(y)]) if x == y => {
+                    *doubled.entry(*x).or_default() += 2;
                 }
+                (RealOp::Neg, [Atom::Var(x)]) => *negated.entry(*x).or_default() += 1,
+                _ => {}
             }
         }
-        uses
+        let doubled = Wish::of(doubled, &[RealOp::Mul, RealOp::MulZero], stmts, all);
+        let signed = [RealOp::Mul, RealOp::MulZero, RealOp::Div, RealOp::DivZero];
+        Uses { all, doubled, negated: Wish::of(negated, &signed, stmts, all) }
     }
 
     fn count(&self, var: Var) -> usize {
@@ -111,8 +142,7 @@ impl Uses<'_> {
 
     /// Whether twice the number is all that is wanted of it.
     fn is_only_doubled(&self, var: Var) -> bool {
-        let of = |uses: &FxHashMap<Var, usize>| uses.get(&var).copied().unwrap_or_default();
-        of(&self.doubled) + of(&self.factor) >= self.count(var)
+        self.doubled.count(var) >= self.count(var)
     }
 }
 
@@ -162,6 +192,15 @@ impl Here<'_> {
             (RealOp::Neg, [x]) => Some(x.clone()),
             _ => None,
         }
+    }
+
+    /// Whether its negative is all that is wanted of it.
+    fn is_only_negated(&self, atom: &Atom) -> bool {
+        let wanted = |var: Var| {
+            let count = self.uses.count(var);
+            count == 1 || self.uses.negated.count(var) >= count
+        };
+        atom.var().is_some_and(wanted)
     }
 
     fn is_used_once(&self, atom: &Atom, times: usize) -> bool {
@@ -328,7 +367,7 @@ impl Better<'_, '_> {
         if let Some(y) = self.here.negative(x) {
             return Some(Op::Copy(y));
         }
-        if !self.here.is_used_once(x, 1) {
+        if !self.here.is_only_negated(x) {
             return None;
         }
         match self.here.made(x)? {
@@ -354,7 +393,7 @@ impl Better<'_, '_> {
         if let Some(y) = self.here.negative(x) {
             return Some(y);
         }
-        if !self.here.is_used_once(x, 1) {
+        if !self.here.is_only_negated(x) {
             return None;
         }
         let op = self.product_without_sign(x, depth)?;

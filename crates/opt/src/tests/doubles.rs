@@ -232,6 +232,16 @@ fn signs_go_into_differences_and_constants() {
         return b
     "#]],
     );
+    // A sign that all uses take back.
+    check(
+        "a = -x b = div_zero(a, y) c = mul_zero(b, z) d = -c e = -b g = d * e return g",
+        &expect![[r#"
+        b = div_zero(x, y)
+        d = mul_zero(b, z)
+        g = d * b
+        return g
+    "#]],
+    );
     // What is needed as it is keeps its sign.
     check(
         "a = x - y b = -a c = a * b return c",
