@@ -372,6 +372,10 @@ impl Better<'_, '_> {
         }
         match self.here.made(x)? {
             (RealOp::Sub, _) => self.negated_difference(x),
+            (RealOp::Add, [a, b]) if a == b && self.here.negative(a).is_some() => {
+                let a = self.here.negative(a)?;
+                real(RealOp::Add, &a, &a)
+            }
             (RealOp::Add, [a, b]) if a == b && self.here.is_used_once(a, 2) => {
                 let (a, op) = (a.clone(), self.negated_difference(a)?);
                 let a = self.emit(&a, op);
