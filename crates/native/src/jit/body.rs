@@ -14,9 +14,6 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variab
 use cranelift_module::Module;
 use rustc_hash::FxHashMap;
 
-/// Loops with so many iterations do not look whether to stop.
-const LONG: i64 = 1 << 12;
-
 /// The building of a function.
 pub(super) struct Body<'c, 'a, 'f> {
     pub(super) compiler: &'c mut Compiler<'a>,
@@ -32,6 +29,8 @@ pub(super) struct Body<'c, 'a, 'f> {
     plans: FxHashMap<*const Stmt, vector::Plan<'f>>,
     /// Where the program goes if it is to stop.
     stopped: Option<Block>,
+    /// Whether a loop around this looks whether to stop.
+    looks: bool,
     /// Whether the block that is being built has ended.
     done: bool,
     /// Whether nobody looks for strong zeros now, and what is known for where that may be.
@@ -75,6 +74,7 @@ pub(super) fn build<'f>(
         state,
         plans,
         stopped: None,
+        looks: false,
         done: false,
         plain: false,
         careful: false,
@@ -263,13 +263,10 @@ impl Body<'_, '_, '_> {
             }
             Stmt::If { cond, then, otherwise } => self.branch(*cond, then, otherwise),
             Stmt::Switch { on, cases } => self.switch(*on, cases),
-            Stmt::For { index, len, backward, independent, sums: _, body } => {
+            Stmt::For { index, len, backward, independent: _, sums: _, body } => {
                 let known = if let Operand::Int(known) = len { Some(*known) } else { None };
                 let plan = self.plans.remove(&std::ptr::from_ref(stmt));
                 let is_planned = plan.is_some();
-                // What is as long as an array in memory is done soon, unless an iteration takes long.
-                let is_short = *independent && (is_planned || stops::is_quick(body));
-                let is_few = stops::iterations(stmt).is_some_and(|count| count <= LONG);
                 let len = self.operand(*len);
                 let counter = self.builder.declare_var(types::I64);
                 let zero = self.builder.ins().iconst(types::I64, 0);
@@ -281,7 +278,7 @@ impl Body<'_, '_, '_> {
                     body,
                     counter,
                     known,
-                    stops: !is_short && !is_few,
+                    stops: stops::looks(stmt, is_planned, self.looks),
                 };
                 if is_planned && made.stops {
                     self.check_stop();
@@ -292,9 +289,12 @@ impl Body<'_, '_, '_> {
                 };
                 // What vectors leave is short, or fails soon.
                 made.stops &= !is_planned;
+                let around = self.looks;
+                self.looks |= made.stops;
                 if !is_done && (is_planned || !plain::steps(self, &made)) {
                     self.for_loop(&made);
                 }
+                self.looks = around;
             }
             Stmt::Parallel { part, len, backward, work, captured, sums } => {
                 let near = sums.iter().any(|sum| matches!(sum, Sum::Near(_)));

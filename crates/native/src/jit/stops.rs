@@ -3,8 +3,19 @@
 use crate::loops::{Operand, Stmt, Value, walk};
 use wengert_prim::real_op::ELEMENTARY_COST;
 
+/// Loops with so many iterations do not look whether to stop.
+const LONG: i64 = 1 << 12;
+
+/// Whether a loop looks in each iteration whether to stop; `around` if another one around it does. What is as long as an array in
+/// memory is done soon, unless an iteration takes long.
+pub(super) fn looks(stmt: &Stmt, is_planned: bool, around: bool) -> bool {
+    let Stmt::For { independent, body, .. } = stmt else { return false };
+    let is_short = *independent && (is_planned || is_quick(body, around));
+    !is_short && iterations(stmt).is_none_or(|count| count > LONG)
+}
+
 /// How many iterations a loop and the loops in it have together, if that is known.
-pub(super) fn iterations(stmt: &Stmt) -> Option<i64> {
+fn iterations(stmt: &Stmt) -> Option<i64> {
     let inside = |stmt: &Stmt| {
         let parts = walk::parts(stmt).into_iter().flatten();
         parts.map(iterations).try_fold(0_i64, |sum, count| Some(sum.saturating_add(count?)))
@@ -24,24 +35,21 @@ pub(super) fn iterations(stmt: &Stmt) -> Option<i64> {
     })
 }
 
-/// Whether an iteration is some arithmetic: no loop, no call, no elementary function.
-pub(super) fn is_quick(body: &[Stmt]) -> bool {
-    let mut quick = true;
-    walk::every(body, &mut |stmt| {
-        quick &= match stmt {
-            Stmt::Set(_, Value::Real(op, _)) => op.cost() < ELEMENTARY_COST,
-            Stmt::Set(..) | Stmt::Store { .. } | Stmt::If { .. } | Stmt::Switch { .. } | Stmt::Fail(..) => {
-                true
-            }
-            Stmt::For { .. }
-            | Stmt::While { .. }
-            | Stmt::Parallel { .. }
-            | Stmt::Call { .. }
-            | Stmt::Runtime { .. }
-            | Stmt::Retain(..)
-            | Stmt::Release(..)
-            | Stmt::Free(..) => false,
-        };
-    });
-    quick
+/// Whether an iteration is some arithmetic: no call, no elementary function; and no loop, unless a loop around it looks.
+fn is_quick(body: &[Stmt], around: bool) -> bool {
+    body.iter().all(|stmt| match stmt {
+        Stmt::Set(_, Value::Real(op, _)) => op.cost() < ELEMENTARY_COST,
+        Stmt::If { .. } | Stmt::Switch { .. } => stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            walk::parts(stmt).into_iter().all(|part| is_quick(part, around))
+        }),
+        Stmt::Set(..) | Stmt::Store { .. } | Stmt::Fail(..) => true,
+        Stmt::For { .. } => around,
+        Stmt::While { .. }
+        | Stmt::Parallel { .. }
+        | Stmt::Call { .. }
+        | Stmt::Runtime { .. }
+        | Stmt::Retain(..)
+        | Stmt::Release(..)
+        | Stmt::Free(..) => false,
+    })
 }

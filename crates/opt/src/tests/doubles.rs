@@ -232,10 +232,13 @@ fn signs_go_into_differences_and_constants() {
         return b
     "#]],
     );
-    check("a = -x b = a + a c = -b return c", &expect![[r#"
+    check(
+        "a = -x b = a + a c = -b return c",
+        &expect![[r#"
         c = x + x
         return c
-    "#]]);
+    "#]],
+    );
     // A sign that all uses take back.
     check(
         "a = -x b = div_zero(a, y) c = mul_zero(b, z) d = -c e = -b g = d * e return g",
