@@ -8,6 +8,7 @@
 
 mod body;
 mod choices;
+mod counted;
 mod keep;
 mod lanes;
 mod objects;
@@ -15,7 +16,6 @@ mod once;
 mod plain;
 mod real;
 mod steady;
-mod stops;
 mod value;
 mod vector;
 mod wide;

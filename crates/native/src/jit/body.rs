@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::steady::Steady;
-use super::{Compiler, constant, flags, lanes, machine, plain, stops, vector};
+use super::{Compiler, constant, flags, lanes, machine, plain, vector};
 use crate::compiled::Math;
 use crate::loops::walk::Uses;
 use crate::loops::{Func, Local, Operand, Program, Runtime, Stmt, Sum, Value as Expr, Word};
@@ -26,11 +26,11 @@ pub(super) struct Body<'c, 'a, 'f> {
     values: FxHashMap<Local, Value>,
     pub(super) state: Value,
     /// The loops that are run in vectors.
-    plans: FxHashMap<*const Stmt, vector::Plan<'f>>,
+    pub(super) plans: FxHashMap<*const Stmt, vector::Plan<'f>>,
     /// Where the program goes if it is to stop.
     stopped: Option<Block>,
     /// Whether a loop around this looks whether to stop.
-    looks: bool,
+    pub(super) looks: bool,
     /// Whether the block that is being built has ended.
     done: bool,
     /// Whether nobody looks for strong zeros now, and what is known for where that may be.
@@ -263,39 +263,7 @@ impl Body<'_, '_, '_> {
             }
             Stmt::If { cond, then, otherwise } => self.branch(*cond, then, otherwise),
             Stmt::Switch { on, cases } => self.switch(*on, cases),
-            Stmt::For { index, len, backward, independent: _, sums: _, body } => {
-                let known = if let Operand::Int(known) = len { Some(*known) } else { None };
-                let plan = self.plans.remove(&std::ptr::from_ref(stmt));
-                let is_planned = plan.is_some();
-                let len = self.operand(*len);
-                let counter = self.builder.declare_var(types::I64);
-                let zero = self.builder.ins().iconst(types::I64, 0);
-                self.builder.def_var(counter, if *backward { len } else { zero });
-                let mut made = lanes::Loop {
-                    index: *index,
-                    len,
-                    backward: *backward,
-                    body,
-                    counter,
-                    known,
-                    stops: stops::looks(stmt, is_planned, self.looks),
-                };
-                if is_planned && made.stops {
-                    self.check_stop();
-                }
-                let is_done = match plan {
-                    Some(plan) => lanes::vectors(self, &plan, &made),
-                    None => false,
-                };
-                // What vectors leave is short, or fails soon.
-                made.stops &= !is_planned;
-                let around = self.looks;
-                self.looks |= made.stops;
-                if !is_done && (is_planned || !plain::steps(self, &made)) {
-                    self.for_loop(&made);
-                }
-                self.looks = around;
-            }
+            Stmt::For { .. } => self.counted(stmt),
             Stmt::Parallel { part, len, backward, work, captured, sums } => {
                 let near = sums.iter().any(|sum| matches!(sum, Sum::Near(_)));
                 let way = Operand::Int(i64::from(*backward) + 2 * i64::from(near));

@@ -1,14 +1,55 @@
-//! Which loops need not look whether the program is to stop.
+//! Loops that count, in one of the ways there are, and which of them look whether the program is to stop.
 
+use super::body::Body;
+use super::{lanes, plain};
 use crate::loops::{Operand, Stmt, Value, walk};
+use cranelift_codegen::ir::{InstBuilder, types};
 use wengert_prim::real_op::ELEMENTARY_COST;
 
 /// Loops with so many iterations do not look whether to stop.
 const LONG: i64 = 1 << 12;
 
+impl Body<'_, '_, '_> {
+    /// A loop that counts.
+    pub(super) fn counted(&mut self, stmt: &Stmt) {
+        let Stmt::For { index, len, backward, body, .. } = stmt else { return };
+        let known = if let Operand::Int(known) = len { Some(*known) } else { None };
+        let plan = self.plans.remove(&std::ptr::from_ref(stmt));
+        let is_planned = plan.is_some();
+        let len = self.operand(*len);
+        let counter = self.builder.declare_var(types::I64);
+        let zero = self.builder.ins().iconst(types::I64, 0);
+        self.builder.def_var(counter, if *backward { len } else { zero });
+        let mut made = lanes::Loop {
+            index: *index,
+            len,
+            backward: *backward,
+            body,
+            counter,
+            known,
+            stops: looks(stmt, is_planned, self.looks),
+        };
+        if is_planned && made.stops {
+            self.check_stop();
+        }
+        let is_done = match plan {
+            Some(plan) => lanes::vectors(self, &plan, &made),
+            None => false,
+        };
+        // What vectors leave is short, or fails soon.
+        made.stops &= !is_planned;
+        let around = self.looks;
+        self.looks |= made.stops;
+        if !is_done && (is_planned || !plain::steps(self, &made)) {
+            self.for_loop(&made);
+        }
+        self.looks = around;
+    }
+}
+
 /// Whether a loop looks in each iteration whether to stop; `around` if another one around it does. What is as long as an array in
 /// memory is done soon, unless an iteration takes long.
-pub(super) fn looks(stmt: &Stmt, is_planned: bool, around: bool) -> bool {
+fn looks(stmt: &Stmt, is_planned: bool, around: bool) -> bool {
     let Stmt::For { independent, body, .. } = stmt else { return false };
     let is_short = *independent && (is_planned || is_quick(body, around));
     !is_short && iterations(stmt).is_none_or(|count| count > LONG)
