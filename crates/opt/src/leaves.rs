@@ -33,8 +33,8 @@ pub(crate) fn run(program: &mut Program) -> bool {
         let Some(shape) = Shape::of(&original, id, &total) else { continue };
         let mut func = original.clone();
         let mut body = std::mem::take(&mut func.body);
-        let mut unroll = Unroll { original: &original, id, shape, total: &total, func: &mut func };
-        unroll.block(&mut body);
+        let mut unroll = Unroll { original: &original, shape, total: &total, func: &mut func };
+        replace_calls(&mut body, id, &mut |call, args, uses, out| unroll.call(call, args, uses, out));
         func.body = body;
         *program.funcs.at_mut(id) = func;
         changed = true;
@@ -135,36 +135,40 @@ fn calls(block: &Block, id: FuncId, in_loop: bool) -> usize {
     })
 }
 
+/// What comes in place of a call: given are the call, its arguments, the variables used in the block around it, and what stands before
+/// it there.
+pub(crate) type Replace<'r> = &'r mut dyn FnMut(Stmt, &[Atom], &[Var], &mut Vec<Stmt>);
+
+/// Replaces the calls of a function in a block.
+pub(crate) fn replace_calls(block: &mut Block, id: FuncId, replace: Replace<'_>) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let uses = uses(block);
+        let mut out: Vec<Stmt> = Vec::with_capacity(block.stmts.len());
+        for mut stmt in std::mem::take(&mut block.stmts) {
+            if let Op::Call { func, args, checkpoint: false } = &stmt.op
+                && *func == id
+            {
+                let args = args.clone();
+                replace(stmt, &args, &uses, &mut out);
+                continue;
+            }
+            for inner in stmt.op.blocks_mut() {
+                replace_calls(inner, id, replace);
+            }
+            out.push(stmt);
+        }
+        block.stmts = out;
+    });
+}
+
 struct Unroll<'f> {
     original: &'f Func,
-    id: FuncId,
     shape: Shape<'f>,
     total: &'f FxHashSet<FuncId>,
     func: &'f mut Func,
 }
 
 impl Unroll<'_> {
-    fn block(&mut self, block: &mut Block) {
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            let uses = uses(block);
-            let mut out: Vec<Stmt> = Vec::with_capacity(block.stmts.len());
-            for mut stmt in std::mem::take(&mut block.stmts) {
-                if let Op::Call { func, args, checkpoint: false } = &stmt.op
-                    && *func == self.id
-                {
-                    let args = args.clone();
-                    self.call(stmt, &args, &uses, &mut out);
-                    continue;
-                }
-                for inner in stmt.op.blocks_mut() {
-                    self.block(inner);
-                }
-                out.push(stmt);
-            }
-            block.stmts = out;
-        });
-    }
-
     fn call(&mut self, call: Stmt, args: &[Atom], uses: &[Var], out: &mut Vec<Stmt>) {
         let list = self.list(args, uses, out);
         let made = list.as_ref().map(|(_, place)| out.remove(*place));
@@ -251,7 +255,7 @@ pub(crate) fn made_before(
 }
 
 /// The variables that a block uses, blocks inside of it included, as often as it does.
-pub(crate) fn uses(block: &Block) -> Vec<Var> {
+fn uses(block: &Block) -> Vec<Var> {
     let mut found: Vec<Var> = block.results.iter().filter_map(Atom::var).collect();
     block.for_each_stmt(&mut |stmt| {
         stmt.op.for_each_atom(&mut |atom| found.extend(atom.var()));

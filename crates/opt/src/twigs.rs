@@ -15,7 +15,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is no loop")]
 
 use crate::facts::total;
-use crate::leaves::{Shape, made_before, uses};
+use crate::leaves::{Shape, made_before, replace_calls};
 use crate::{simplify, unroll};
 use wengert_ir::build::Copier;
 use wengert_ir::op::{ArrayOp, Compare, Op};
@@ -38,8 +38,8 @@ pub(crate) fn run(program: &mut Program) -> bool {
         let mut func = original.clone();
         let mut body = std::mem::take(&mut func.body);
         let is_safe = |stmt: &Stmt| crate::facts::is_safe(&stmt.op, &total);
-        let mut grow = Grow { id, twig: &twig, is_safe: &is_safe, func: &mut func };
-        grow.block(&mut body);
+        let mut grow = Grow { twig: &twig, is_safe: &is_safe, func: &mut func };
+        replace_calls(&mut body, id, &mut |call, args, uses, out| grow.call(call, args, uses, out));
         func.body = body;
         *program.funcs.at_mut(id) = func;
         changed = true;
@@ -122,34 +122,12 @@ fn specialized(original: &Func, shape: &Shape<'_>, n: Var, number: i64) -> Func 
 }
 
 struct Grow<'a> {
-    id: FuncId,
     twig: &'a Twig,
     is_safe: &'a dyn Fn(&Stmt) -> bool,
     func: &'a mut Func,
 }
 
 impl Grow<'_> {
-    fn block(&mut self, block: &mut Block) {
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            let uses = uses(block);
-            let mut out: Vec<Stmt> = Vec::with_capacity(block.stmts.len());
-            for mut stmt in std::mem::take(&mut block.stmts) {
-                if let Op::Call { func, args, checkpoint: false } = &stmt.op
-                    && *func == self.id
-                {
-                    let args = args.clone();
-                    self.call(stmt, &args, &uses, &mut out);
-                    continue;
-                }
-                for inner in stmt.op.blocks_mut() {
-                    self.block(inner);
-                }
-                out.push(stmt);
-            }
-            block.stmts = out;
-        });
-    }
-
     fn call(&mut self, call: Stmt, args: &[Atom], uses: &[Var], out: &mut Vec<Stmt>) {
         let span = call.span;
         let Some(arg) = args.get(self.twig.param).cloned() else { return out.push(call) };
