@@ -55,8 +55,16 @@ fn what_has_no_form_in_machine_code_gives_the_same() {
             wengert_in(&folder, &call, "").transcript()
         };
         let expected = by("interp");
+        // Where the interpreter ran the program it says so.
+        let note = |engine: &str| {
+            format!(
+                "warning[E0830]: this program is run by the interpreter, not by the engine `{engine}`\n \
+                 = note: because the elements of an array hold arrays of different sizes\n\n"
+            )
+        };
         for engine in ["ir", "native"] {
             let found = by(engine);
+            let found = found.strip_prefix(&note(engine)).unwrap_or(&found);
             if expected != found {
                 return Err(format!("{entry} {input} gives\n{found}instead of\n{expected}"));
             }
@@ -144,6 +152,7 @@ const SUITES: &[(&str, How)] = &[
     ("tests/tests/large.rs", How::Itself),
     ("tests/tests/limits.rs", How::Itself),
     ("tests/tests/pages.rs", How::Nothing("generated pages")),
+    ("tests/tests/rules.rs", How::Itself),
     ("tests/tests/strict.rs", How::Itself),
     ("tests/tests/threads.rs", How::Itself),
     ("tests/tests/tidy.rs", How::Nothing("the files of the project")),

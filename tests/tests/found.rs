@@ -75,6 +75,39 @@ const FOUND: &[Found] = &[
         expression: "(grad entry 0.5, derivative (grad entry) 0.5)",
         exact: true,
     },
+    Found {
+        what: "a rule of the user's own was run for a tangent that is zero, and divided it by zero",
+        definitions: "type List = Nil | Cons Real List\n\
+            def total xs = match xs with | Nil -> 0.0 | Cons x rest -> x + total rest\n\
+            def root x = custom_jvp sqrt (\\(y, t) -> (sqrt y, t / (2.0 * sqrt y))) x\n\
+            def roots xs = custom_jvp (map sqrt) (\\(ys, ts) -> (map sqrt ys, build (length ys) (\\i -> ts[i] / (2.0 * sqrt ys[i])))) xs\n\
+            def lists xs = custom_jvp total (\\(xs, ts) -> (total xs, total ts / total xs)) xs",
+        expression: "map (\\k -> (snd (jvp root (0.0, k)), snd (jvp roots ([0.0, 1.0], [k, 0.0])), snd (jvp lists (Cons 0.0 Nil, Cons k Nil)))) [0.0, 1.0]",
+        exact: true,
+    },
+    Found {
+        what: "the function of a rule of the user's own was run for a cotangent that is zero",
+        definitions: "def root x = custom_vjp sqrt (\\y -> (sqrt y, \\c -> c / (2.0 * sqrt y))) x\n\
+            def roots xs = custom_vjp (map sqrt) (\\ys -> (map sqrt ys, \\cs -> build (length ys) (\\i -> cs[i] / (2.0 * sqrt ys[i])))) xs",
+        expression: "map (\\k -> (grad (\\(x, l) -> l * root x) (0.0, k), grad (\\(l, x) -> l * sum (roots x)) (k, [0.0, 1.0]))) [0.0, 1.0]",
+        exact: true,
+    },
+    Found {
+        what: "a rule that fails was run for a tangent or cotangent that is zero",
+        definitions: "def once x = custom_jvp id (\\(y, t) -> (y, if y > 0.0 then t else fail \"no\")) x\n\
+            def back x = custom_vjp id (\\y -> (y, \\c -> if y > 0.0 then c else fail \"no\")) x",
+        expression: "map (\\k -> (snd (jvp once (0.0, k)), grad (\\(x, l) -> l * back x) (k, 0.0))) [0.0]",
+        exact: true,
+    },
+    Found {
+        what: "derivatives by a tangent that is zero itself, which a rule of the user's own is given",
+        definitions: "def root x = custom_jvp sqrt (\\(y, t) -> (sqrt y, t / (2.0 * sqrt y))) x\n\
+            def back x = custom_vjp sqrt (\\y -> (sqrt y, \\c -> c / (2.0 * sqrt y))) x\n\
+            def along x s = snd (jvp root (x, s))",
+        expression: "map (\\t -> (derivative (along 0.25) t, snd (jvp (along 0.0) (0.0, t)), grad (along 0.25) t, taylor 3 (along 0.25) t, \
+            grad (\\(a, x) -> fst (grad (\\(y, l) -> l * back y) (x, a))) (t, 0.25))) [0.0, 1.0]",
+        exact: true,
+    },
 ];
 
 /// All ways to evaluate, and whether they round as the interpreter does.

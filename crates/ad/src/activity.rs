@@ -25,6 +25,7 @@ use wengert_prim::RealOp;
 impl Ad {
     /// Which results of a function vary if these parameters do.
     pub(crate) fn varying_results(&mut self, func: FuncId, active: &[bool]) -> Vec<bool> {
+        let func = self.within(func);
         let key: Key = (func, active.to_vec());
         if let Some(known) = self.reach.get(&key) {
             return known.clone();
@@ -132,7 +133,9 @@ impl Flow<'_> {
                     let active = match helper {
                         // Of the fields that are given for their shapes it does not depend.
                         Helper::Fields(..) => active.first() == Some(&true),
-                        Helper::Sum(_) | Helper::Inward(..) | Helper::Outward(_) => active.contains(&true),
+                        Helper::Sum(_) | Helper::IsZero(_) | Helper::Inward(..) | Helper::Outward(_) => {
+                            active.contains(&true)
+                        }
                     };
                     self.mark_all(outs, outs.iter().map(|_| active));
                 } else if active.contains(&true) {

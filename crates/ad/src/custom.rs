@@ -162,39 +162,92 @@ fn called(
 }
 
 impl Code<'_> {
-    /// The tangents that a `custom_jvp` rule gives, at surface tangents made of these.
+    /// The tangents that a `custom_jvp` rule gives, at surface tangents made of these; zeros if these are zero.
     pub(crate) fn rule_tangents(
         &mut self,
         rule: FuncId,
-        args: Vec<Atom>,
+        args: &[Atom],
         point: &[Atom],
-        tangents: Vec<Option<Atom>>,
+        tangents: &[Option<Atom>],
         values: &[Atom],
     ) -> Vec<Option<Atom>> {
-        let mut args = args;
-        for (x, tangent) in point.iter().zip(tangents) {
-            let ty = self.b.type_of(x);
-            args.push(self.outward(x, tangent, ty));
+        let given: Vec<Atom> = tangents.iter().flatten().cloned().collect();
+        if given.is_empty() {
+            return vec![None; values.len()];
         }
+        let varies = self.have_tangents(values);
+        let fixed: Vec<Atom> = args.iter().chain(point).chain(values).cloned().collect();
+        let (first, last) = (args.len(), args.len() + point.len());
+        let places: Vec<usize> =
+            (last..fixed.len()).zip(&varies).filter(|(_, v)| **v).map(|(i, _)| i).collect();
         let types = self.ad.program.funcs.at(rule).results.clone();
-        let mut results = self.b.call(rule, args, &types);
-        let surface = results.split_off(values.len());
-        let operator: Name = "custom_jvp".into();
-        let mut found = Vec::new();
-        for (value, t) in values.iter().zip(surface) {
-            let ty: Ty = self.b.type_of(value);
-            found.push(self.inward(operator, value, &t, ty));
-        }
-        found
+        let name = self.ad.program.funcs.at(rule).name;
+        let found = self.guarded(name.as_str(), &fixed, &given, &places, |code, fixed, given| {
+            let (point, values) = fixed.get(first..).unwrap_or_default().split_at(last - first);
+            let mut given = given.iter();
+            let mut args = fixed.get(..last).unwrap_or_default().to_vec();
+            for (x, tangent) in point.iter().zip(tangents) {
+                let tangent = tangent.as_ref().and_then(|_| given.next());
+                let ty = code.b.type_of(x);
+                args.push(code.outward(x, tangent.cloned(), ty));
+            }
+            let surface = code.b.call(rule, args, &types).split_off(values.len());
+            let mut found = Vec::new();
+            for (value, t) in values.iter().zip(surface) {
+                let ty: Ty = code.b.type_of(value);
+                found.extend(code.inward("custom_jvp".into(), value, &t, ty));
+            }
+            found
+        });
+        spread(&varies, found)
     }
 
-    /// Cotangents through a function that is a value: from those of the results to those of the point.
-    pub(crate) fn pull_back(&mut self, apply: FuncId, back: Atom, weights: Vec<Atom>) -> Vec<Atom> {
+    /// Cotangents of the point through a function that is a value, from cotangents of the results; zeros if these are zero.
+    pub(crate) fn pull_back(
+        &mut self,
+        apply: FuncId,
+        back: &Atom,
+        values: &[Atom],
+        bars: &[Option<Atom>],
+        points: &[Atom],
+    ) -> Vec<Option<Atom>> {
+        let given: Vec<Atom> = bars.iter().flatten().cloned().collect();
+        let varies = self.have_tangents(points);
+        let fixed: Vec<Atom> = std::iter::once(back).chain(values).chain(points).cloned().collect();
+        let first = 1 + values.len();
+        let places: Vec<usize> =
+            (first..fixed.len()).zip(&varies).filter(|(_, v)| **v).map(|(i, _)| i).collect();
         let types = self.ad.program.funcs.at(apply).results.clone();
-        let args: Vec<Atom> = std::iter::once(back).chain(weights).collect();
-        self.b.named(
-            &types.iter().map(|ty| (Name::new("x_bar"), *ty)).collect::<Vec<_>>(),
-            Op::Call { func: apply, args, checkpoint: false },
-        )
+        let named: Vec<(Name, Ty)> = types.iter().map(|ty| (Name::new("x_bar"), *ty)).collect();
+        let name = self.ad.program.funcs.at(apply).name;
+        let found = self.guarded(name.as_str(), &fixed, &given, &places, |code, fixed, given| {
+            let (values, points) = fixed.get(1..).unwrap_or_default().split_at(first - 1);
+            let mut given = given.iter();
+            let mut args = fixed.get(..1).unwrap_or_default().to_vec();
+            for (value, bar) in values.iter().zip(bars) {
+                let bar = bar.as_ref().and_then(|_| given.next());
+                let ty = code.b.type_of(value);
+                args.push(code.outward(value, bar.cloned(), ty));
+            }
+            let surface = code.b.named(&named, Op::Call { func: apply, args, checkpoint: false });
+            let mut found = Vec::new();
+            for (point, bar) in points.iter().zip(surface) {
+                let ty = code.b.type_of(point);
+                found.extend(code.inward("custom_vjp".into(), point, &bar, ty));
+            }
+            found
+        });
+        spread(&varies, found)
     }
+
+    fn have_tangents(&mut self, atoms: &[Atom]) -> Vec<bool> {
+        let types: Vec<Ty> = atoms.iter().map(|atom| self.b.type_of(atom)).collect();
+        types.into_iter().map(|ty| self.ad.tangent(ty).is_some()).collect()
+    }
+}
+
+/// Tangents where there are such.
+fn spread(varies: &[bool], found: Vec<Atom>) -> Vec<Option<Atom>> {
+    let mut found = found.into_iter();
+    varies.iter().map(|varies| if *varies { found.next() } else { None }).collect()
 }

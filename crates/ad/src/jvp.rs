@@ -42,6 +42,9 @@ impl Ad {
         let id = self.reserve(results);
         self.jvps.insert(key.clone(), id);
         self.derived.insert(id, key.clone());
+        if self.series_of_guard(id, key, 1, 1) {
+            return id;
+        }
         let made = match self.applied(key) {
             Some(data) => self.jvp_of_apply(key, data),
             None => self.jvp_itself(key, 1, 1),
@@ -62,6 +65,9 @@ impl Ad {
         let results = self.jvp_results(key, orders);
         let id = self.reserve(results);
         self.series.insert((key.clone(), given, orders), id);
+        if self.series_of_guard(id, key, given, orders) {
+            return id;
+        }
         let made = self.jvp_itself(key, given, orders);
         *self.program.funcs.at_mut(id) = made;
         id
@@ -424,9 +430,9 @@ impl Jvp<'_, '_> {
                 Rule::Jvp(rule) => {
                     let tangents: Vec<Option<Atom>> =
                         parts.point.iter().map(|x| self.tangent(0, x)).collect();
-                    let args = parts.rule_captured.iter().chain(&parts.point).cloned().collect();
                     let values: Vec<Atom> = stmt.outs.iter().copied().map(Atom::Var).collect();
-                    let found = self.code.rule_tangents(rule, args, &parts.point, tangents, &values);
+                    let Custom { rule_captured, point, .. } = parts;
+                    let found = self.code.rule_tangents(rule, rule_captured, point, &tangents, &values);
                     self.add_tangents(stmt, found);
                 }
             }

@@ -25,7 +25,7 @@
 //! [`levels`].
 //!
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
-//! rules of single operations ([`series`] those of series), [`custom`] the user's own, [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
+//! rules of single operations ([`series`] those of series), [`custom`] the user's own ([`guard`] leaves them out for zeros), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
 
 mod activity;
 mod again;
@@ -34,6 +34,7 @@ mod custom;
 mod expand;
 mod flow;
 mod forward;
+mod guard;
 mod jvp;
 mod levels;
 mod like;
@@ -89,6 +90,7 @@ pub fn differentiate(program: Program) -> Program {
     ad.sources = ad.program.funcs.ids().collect();
     ad.expand_requests();
     ad.make_sums();
+    ad.make_tests();
     ad.program
 }
 
@@ -117,6 +119,10 @@ struct Ad {
     linear_helpers: FxHashMap<FuncId, types::Helper>,
     /// Functions that add tangents of a type, still to be made.
     sums: Vec<(FuncId, DataId)>,
+    /// Functions that tell whether tangents of a type are zero, still to be made.
+    tests: Vec<(FuncId, DataId)>,
+    /// Functions that are run only if tangents are not zero.
+    guards: FxHashMap<FuncId, guard::Guard>,
     /// For a function, which results vary.
     reach: FxHashMap<Key, Vec<bool>>,
     /// Functions whose results are not settled in `reach`; `Some` while they are being settled.
@@ -169,6 +175,8 @@ impl Ad {
             helpers: FxHashMap::default(),
             linear_helpers: FxHashMap::default(),
             sums: Vec::new(),
+            tests: Vec::new(),
+            guards: FxHashMap::default(),
             reach: FxHashMap::default(),
             unsettled: None,
             prepared: FxHashMap::default(),

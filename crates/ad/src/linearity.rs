@@ -14,6 +14,7 @@ use crate::{Ad, Key, arrays, deep};
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Op, Stmt, Var};
 use wengert_ir::program::{Func, FuncId};
+use wengert_ir::ty::{Data, Elem, Role, Ty};
 use wengert_prim::RealOp;
 
 impl Ad {
@@ -22,12 +23,33 @@ impl Ad {
     pub(crate) fn is_linear(&mut self, key: &Key, first: usize, tangents: usize) -> bool {
         let zeros = key.1.iter().enumerate().map(|(i, active)| i >= tangents && !active).collect();
         let func = self.program.funcs.at(key.0).clone();
+        // Functions may depend on tangents in any way.
+        if func.results.iter().skip(first).any(|ty| self.holds_functions(*ty)) {
+            return false;
+        }
         let active = FxHashSet::default();
         let zero = FxHashSet::default();
         let mut check =
             Check { ad: self, func: &func, active: &active, zeros: zero, seen: FxHashSet::default() };
         let wanted = (0..func.results.len()).map(|i| i >= first).collect();
         check.function((key.clone(), wanted, zeros))
+    }
+}
+
+impl Ad {
+    fn holds_functions(&self, ty: Ty) -> bool {
+        let (mut seen, mut todo) = (FxHashSet::default(), vec![ty]);
+        while let Some(ty) = todo.pop() {
+            let Elem::Data(data) = ty.elem() else { continue };
+            let Data { role, ctors, .. } = self.program.data.at(data);
+            if *role == Role::Closure {
+                return true;
+            }
+            if seen.insert(data) {
+                todo.extend(ctors.iter().flat_map(|ctor| &ctor.fields));
+            }
+        }
+        false
     }
 }
 
@@ -76,6 +98,14 @@ impl Check<'_> {
         let all = |args: &[Atom]| args.iter().all(|arg| self.is_zero(arg));
         let zero: Vec<bool> = match &stmt.op {
             Op::Copy(x) => vec![self.is_zero(x)],
+            // Tangents stand around zeros.
+            Op::StopGradient(args) => {
+                args.iter().map(|arg| self.is_zero(arg) || self.is_active(arg)).collect()
+            }
+            Op::Make { fields, .. } => {
+                let none = |ad: &mut Ad, field: &Atom| ad.tangent(self.func.type_of(field)).is_none();
+                vec![fields.iter().all(|field| self.is_zero(field) || none(&mut *self.ad, field))]
+            }
             Op::Real(RealOp::Mul | RealOp::MulZero, args) => vec![any(args)],
             Op::Real(RealOp::Add | RealOp::Sub | RealOp::Neg, args) => vec![all(args)],
             Op::Array(ArrayOp::Zeros | ArrayOp::Empty(..), _) => vec![true],
@@ -162,7 +192,9 @@ impl Check<'_> {
         self.note(stmt);
         match &stmt.op {
             Op::If { cond: _, then, otherwise } => self.arm(then, outs) && self.arm(otherwise, outs),
-            Op::Match { on, arms } => !self.is_active(on) && arms.iter().all(|arm| self.arm(arm, outs)),
+            // Which constructor it is does not depend on tangents, as nothing that does is compared; and what a tangent holds are
+            // tangents.
+            Op::Match { on: _, arms } => arms.iter().all(|arm| self.arm(arm, outs)),
             Op::Loop(parts) => {
                 let carried = parts.init.len() + parts.accs.len();
                 let params: Vec<Var> = parts.body.params.iter().skip(1).copied().collect();
@@ -174,10 +206,21 @@ impl Check<'_> {
                     && self.agree(&after, &params)
                     && self.agree(&rows, outs.get(carried..).unwrap_or_default())
             }
-            Op::Call { func, args, .. } => {
-                let mask: Vec<bool> = args.iter().map(|arg| self.is_active(arg)).collect();
-                !mask.contains(&true) || self.call(*func, args, mask)
+            Op::While(parts) => {
+                let carried = parts.init.len();
+                let before: Vec<Atom> = parts.init.clone();
+                let (after, rows) = parts.body.results.split_at_checked(carried).unwrap_or_default();
+                self.block(&parts.cond)
+                    && self.block(&parts.body)
+                    && self.agree(&before, &parts.body.params)
+                    && self.agree(after, &parts.body.params)
+                    && self.agree(rows, outs.get(carried..).unwrap_or_default())
             }
+            Op::Call { func, args, checkpoint } => {
+                let mask: Vec<bool> = args.iter().map(|arg| self.is_active(arg)).collect();
+                !mask.contains(&true) || !checkpoint && self.call(*func, args, mask)
+            }
+            Op::StopGradient(_) => true,
             op => {
                 let mut any = false;
                 op.for_each_atom(&mut |atom| any |= self.is_active(atom));

@@ -306,7 +306,7 @@ impl Linearize<'_, '_> {
     }
 
     fn call(&mut self, stmt: &Stmt, func: FuncId, args: &[Atom], checkpoint: bool) -> Lin {
-        let key: Key = (func, self.scope.mask(args));
+        let key: Key = self.code.ad.unguarded((func, self.scope.mask(args)));
         let outs = self.outs(&stmt.outs);
         // What does not vary is no operand of the linear part.
         let linear = |(arg, active): (&Atom, &bool)| match self.scope.arg(arg) {

@@ -217,26 +217,23 @@ impl Transposer<'_, '_> {
         if bars.iter().all(Option::is_none) {
             return;
         }
-        let mut weights = Vec::new();
-        for (value, bar) in pullback.values.iter().zip(bars) {
-            let ty = self.type_of(value);
-            let value = self.primal(value);
-            weights.push(self.code.outward(&value, bar, ty));
-        }
         let back = self.primal(&pullback.back);
-        let found = self.code.pull_back(pullback.apply, back, weights);
-        for ((point, of), bar) in pullback.points.iter().zip(found) {
-            let ty = self.type_of(point);
-            let point = self.primal(point);
-            let bar = self.code.inward("custom_vjp".into(), &point, &bar, ty);
+        let values = self.points(&pullback.values);
+        let points: Vec<Atom> = pullback.points.iter().map(|(point, _)| point.clone()).collect();
+        let points = self.points(&points);
+        let found = self.code.pull_back(pullback.apply, &back, &values, &bars, &points);
+        for ((_, of), bar) in pullback.points.iter().zip(found) {
             if let (Some(of), Some(bar)) = (of, bar) {
                 self.add(of, bar, false);
             }
         }
     }
 
-    fn type_of(&self, atom: &Atom) -> Ty {
-        atom.var().map_or_else(|| self.code.b.type_of(atom), |var| self.info(var).ty)
+    /// What shows the shapes of these. Reals have none, and are not kept: any other will do.
+    fn points(&mut self, atoms: &[Atom]) -> Vec<Atom> {
+        let is_real = |this: &Self, atom: &Atom| atom.var().is_some_and(|var| this.info(var).ty == Ty::REAL);
+        let all = atoms.iter();
+        all.map(|atom| if is_real(self, atom) { Atom::Real(0.0) } else { self.primal(atom) }).collect()
     }
 
     /// The point of an operand, for its shape.

@@ -2,6 +2,7 @@
 
 use crate::ahead;
 use crate::compiler::Compiler;
+use crate::errors;
 use crate::native::{self, Target, Units};
 use crate::watch::Watch;
 use std::rc::Rc;
@@ -99,6 +100,8 @@ pub(crate) struct Evaluator {
     wanted: Engine,
     /// What did the last call.
     pub(crate) used: Engine,
+    /// Why that was the interpreter, if another engine was asked for.
+    pub(crate) said: Option<Diagnostic>,
     limits: Limits,
     retrace: Option<Duration>,
 }
@@ -140,7 +143,7 @@ impl Evaluator {
         let mut interp = Interp::new(program, limits.clone());
         interp.set_library_sources(library);
         let (wanted, retrace) = (options.engine, options.retrace);
-        Evaluator { interp, native, wanted, used: wanted, limits, retrace }
+        Evaluator { interp, native, wanted, used: wanted, said: None, limits, retrace }
     }
 
     /// Takes what was made for other calls, and keeps what is made for this one.
@@ -166,6 +169,7 @@ impl Evaluator {
         type_args: &[TypeArg],
         args: Vec<Value>,
     ) -> Result<(Value, u64), Diagnostic> {
+        self.said = None;
         if let Some(source) = &self.native {
             let watching = source.watch.start();
             let limits = native::limits(source.memory, &source.watch.stop, source.threads);
@@ -173,19 +177,23 @@ impl Evaluator {
             let entry = (name, type_args);
             let value =
                 native::call(&source.target, &source.program, entry, &args, &source.library, limits, interp);
-            match value.map_err(|error| watching.explain(error)) {
-                // Nothing was changed so far.
-                Err(error) if native::is_for_interpreter(&error) => {}
-                Err(error) if source.fails_ahead(&error, name) => {}
-                Err(error) => {
-                    self.used = self.wanted;
-                    return Err(self.traced(error, entry, args));
-                }
+            let error = match value.map_err(|error| watching.explain(error)) {
                 Ok(value) => {
                     self.used = self.wanted;
                     return Ok((value, 0));
                 }
-            }
+                Err(error) => error,
+            };
+            // Nothing was changed so far.
+            let ahead =
+                "because a constant of it fails, which the interpreter computes only where it is needed";
+            let why = native::for_interpreter(&error);
+            let Some(why) = why.or_else(|| source.fails_ahead(&error, name).then(|| ahead.to_string()))
+            else {
+                self.used = self.wanted;
+                return Err(self.traced(error, entry, args));
+            };
+            self.said = Some(errors::interpreted(self.wanted.name(), &why));
         }
         self.used = Engine::Interp;
         let before = self.interp.flops();

@@ -31,6 +31,7 @@ pub const CODES: &[Code] = &[
     Code { code: "E0827", title: "the C compiler failed" },
     Code { code: "E0828", title: "a definition cannot be called from C" },
     Code { code: "E0829", title: "only the interpreter can run this" },
+    Code { code: "E0830", title: "the interpreter runs this instead of machine code" },
 ];
 
 /// A file that cannot be opened or read.
@@ -337,6 +338,12 @@ pub fn only_interpreted(span: Span, entry: &str) -> Diagnostic {
              that are too large for machine code",
         )
         .help("`wengert run`, `eval` and `bench` do it with the interpreter")
+}
+
+/// What the interpreter ran although machine code was asked for.
+pub fn interpreted(engine: &str, why: &str) -> Diagnostic {
+    let message = format!("this program is run by the interpreter, not by the engine `{engine}`");
+    Diagnostic::warning("E0830", Span::NOWHERE, message).note(why)
 }
 
 /// A command of the interactive mode that does not exist.

@@ -297,11 +297,26 @@ fn is_huge(error: &Diagnostic) -> bool {
     error.code == huge().code && error.message == huge().message
 }
 
-/// Whether a failure of machine code says nothing about the program: that can only be made while running, is too large, has no simple
-/// types, or has arrays of different sizes in the elements of an array, where the IR has one array. Then the interpreter runs it.
+/// Whether the interpreter runs the program after this failure of machine code.
 pub(crate) fn is_for_interpreter(error: &Diagnostic) -> bool {
-    let not_simple = wengert_mono::errors::CODES.iter().any(|code| code.code == error.code);
-    not_simple || error.message == wengert_engine::BEYOND || is_huge(error) || error.code == ragged().code
+    for_interpreter(error).is_some()
+}
+
+/// Why the interpreter runs the program, if a failure of machine code says nothing about it: that can only be made while running, is too
+/// large, has no simple types, or has arrays of different sizes in the elements of an array, where the IR has one array.
+pub(crate) fn for_interpreter(error: &Diagnostic) -> Option<String> {
+    let why = if wengert_mono::errors::CODES.iter().any(|code| code.code == error.code) {
+        return Some(format!("because its definitions are used at too many types: {}", error.message));
+    } else if error.message == wengert_engine::BEYOND {
+        "because it needs a derivative, or a rule of `custom_jvp` or `custom_vjp`, of which only running tells how it is computed"
+    } else if is_huge(error) {
+        "because it is so large, with its derivatives, that making machine code would take longer and more memory than running it"
+    } else if error.code == ragged().code {
+        "because the elements of an array hold arrays of different sizes"
+    } else {
+        return None;
+    };
+    Some(why.to_string())
 }
 
 impl<'a> Form<'a> {

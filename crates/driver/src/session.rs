@@ -102,12 +102,13 @@ impl Expression {
     }
 
     /// Its value, in an evaluator that has the definitions it uses. Types that nothing decides get their defaults.
-    pub(crate) fn evaluate(self, evaluator: &mut Evaluator) -> Result<Evaluated, Vec<Diagnostic>> {
+    pub(crate) fn evaluate(mut self, evaluator: &mut Evaluator) -> Result<Evaluated, Vec<Diagnostic>> {
         let scheme = &self.def.scheme;
         let type_args: Vec<TypeArg> = scheme.params.iter().map(default_arg).collect();
         evaluator.add(&self.program);
         let (value, flops) =
             evaluator.call(self.def.name, &type_args, Vec::new()).map_err(|error| vec![error])?;
+        self.warnings.extend(evaluator.said.take());
         // Only numbers are settled for the user to see: `Nil` stays a `List a`.
         let shown = scheme.params.iter().zip(&type_args).map(|(param, arg)| match param.preds().is_empty() {
             true => param.as_arg(),
@@ -228,8 +229,8 @@ impl Session {
         let mut evaluator = Evaluator::new(scope.program(), self.modules.library_sources(), options);
         evaluator.share(units);
         let (value, flops) = evaluator.call(def.name, &type_args, values).map_err(|error| vec![error])?;
-        let engine = evaluator.used;
-        Ok(Evaluated { value, ty: result.to_string(), flops, engine, warnings: Vec::new() })
+        let warnings = Vec::from_iter(evaluator.said.take());
+        Ok(Evaluated { value, ty: result.to_string(), flops, engine: evaluator.used, warnings })
     }
 
     /// The program of the engine that is run when a definition in a scope is applied to arguments of these types.
@@ -348,8 +349,8 @@ impl Session {
         let mut evaluator = Evaluator::new(&call.program, self.modules.library_sources(), options);
         let (value, flops) =
             evaluator.call(call.def.name, &type_args, values).map_err(|error| vec![error])?;
-        let engine = evaluator.used;
-        Ok(Evaluated { value, ty: result.to_string(), flops, engine, warnings: call.warnings })
+        let warnings = call.warnings.into_iter().chain(evaluator.said.take()).collect();
+        Ok(Evaluated { value, ty: result.to_string(), flops, engine: evaluator.used, warnings })
     }
 
     /// Counts the operations of the definition `entry` of a file, of its `jvp` and its `vjp`, at the arguments in `input`.
