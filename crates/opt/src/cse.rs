@@ -35,7 +35,7 @@ enum Head {
     Array(ArrayOp),
 }
 
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Operand {
     Var(Var),
     Real(u64),
@@ -45,6 +45,7 @@ enum Operand {
     Unit,
 }
 
+/// Those of what is the same either way are sorted.
 type Key = (Head, SmallVec<[Operand; 3]>);
 
 #[derive(Default)]
@@ -100,7 +101,20 @@ fn key(op: &Op) -> Option<Key> {
     };
     let mut operands = SmallVec::new();
     op.for_each_atom(&mut |atom| operands.push(operand(atom)));
+    if is_commutative(&head) {
+        operands.sort_unstable();
+    }
     Some((head, operands))
+}
+
+/// Whether the operands may be exchanged, to the last bit.
+fn is_commutative(head: &Head) -> bool {
+    matches!(
+        head,
+        Head::Real(RealOp::Add | RealOp::Mul | RealOp::MulZero)
+            | Head::Int(IntOp::Add | IntOp::Mul | IntOp::Min | IntOp::Max)
+            | Head::Compare(Compare::Eq | Compare::Ne)
+    )
 }
 
 fn operand(atom: &Atom) -> Operand {

@@ -11,6 +11,7 @@
 
 mod branches;
 mod cases;
+mod choices;
 mod compose;
 mod copies;
 mod cse;
@@ -32,6 +33,7 @@ mod products;
 mod reciprocals;
 mod recursion;
 mod rows;
+mod sides;
 mod simplify;
 mod sizes;
 mod slopes;
@@ -130,6 +132,11 @@ pub const PASSES: &[Pass] = &[
         name: "cases",
         what: "a match on what branches make becomes part of them, and that is not made",
         run: cases::run,
+    },
+    Pass {
+        name: "sides",
+        what: "what becomes simpler on the sides of a branch is done there",
+        run: sides::run,
     },
     Pass { name: "hoist", what: "what does not change in a loop is computed before it", run: hoist::run },
     Pass {
@@ -231,6 +238,11 @@ pub fn relax(program: &mut Program) {
         dce::run(program);
     }
     fuse::sums(program);
+    if sides::relaxed(program) | choices::run(program) {
+        for pass in [simplify::run, cse::run, dce::run] {
+            pass(program);
+        }
+    }
     if slopes::run(program) {
         for pass in [simplify::run, hoist::run, cse::run, dce::run] {
             pass(program);

@@ -22,6 +22,11 @@ pub(crate) fn function(func: &mut Func) {
     Simplifier::default().function(func);
 }
 
+/// The operand that is the result of an operation, from its operands alone.
+pub(crate) fn known(func: &Func, op: &Op) -> Option<Atom> {
+    Simplifier::default().known(func, op)
+}
+
 #[derive(Default)]
 struct Simplifier {
     names: Names,

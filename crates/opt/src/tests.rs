@@ -1,6 +1,7 @@
 //! Each pass alone on a small program: what it does, and what it must leave.
 
 mod cases;
+mod choices;
 mod compose;
 mod copies;
 mod doubles;
@@ -9,6 +10,7 @@ mod leaves;
 mod loops;
 mod needed;
 mod reciprocals;
+mod sides;
 mod sizes;
 mod slopes;
 mod sums;

@@ -4,8 +4,8 @@ use super::slopes::check_relaxed;
 use expect_test::{Expect, expect};
 use std::fmt::Write;
 
-/// The body of a function of three numbers and an array, relaxed.
-fn check(body: &str, expected: &Expect) {
+/// The body of a function of three numbers, relaxed.
+pub(super) fn check(body: &str, expected: &Expect) {
     let mut program =
         wengert_ir::parse(&format!("func f(x: Real, y: Real, z: Real) -> Real {{ {body} }} entry f = f"))
             .expect("the text is a program");

@@ -128,6 +128,32 @@ fn cse_stays_inside_of_its_block() {
 }
 
 #[test]
+fn sums_and_products_are_the_same_either_way() {
+    let text = r"
+        func f(x: Real, y: Real) -> (Real, Real, Real) {
+            a = x * y b = y * x c = 0.5 * a d = b * 0.5 e = x - y g = y - x h = d + c
+            return h, e, g
+        }
+        entry f = f";
+    check(
+        "cse",
+        text,
+        &expect![[r#"
+            func f(x: Real, y: Real) -> (Real, Real, Real) {
+              a = x * y
+              c = 0.5 * a
+              e = x - y
+              g = y - x
+              h = c + c
+              return h, e, g
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
 fn hoist_moves_what_cannot_fail() {
     let text = r"
         func f(x: Real, xs: []Real, n: Int) -> []Real {
