@@ -107,6 +107,34 @@ fn records_with_hundreds_of_fields() {
     compiled(&program, "(grad f p).x3");
 }
 
+/// Functions of many operations each, of which each calls the one before.
+fn wide(count: usize) -> String {
+    let mut program = String::from("def f0 (x : Real) = x\n");
+    for k in 1..count {
+        let terms: Vec<String> = (0..40).map(|j| format!("y * {k}.{j}1")).collect();
+        let before = k - 1;
+        writeln!(program, "def f{k} x = let y = f{before} (x * 0.5) in {}", terms.join(" + "))
+            .expect("it is written to memory");
+    }
+    program
+}
+
+/// Of a program that is not compiled since it is too large the user is told that the interpreter ran it.
+#[test]
+fn what_is_too_large_is_run_by_the_interpreter_which_says_so() {
+    compiled(&wide(850), "map f849 (build 2 real)");
+    let mut session = Session::new();
+    let report = session.check_text("large.wg", &wide(1700), Path::new("."));
+    let scope = Scope::of_file(&report.modules);
+    let options = Options { engine: Engine::Native, ..Options::default() };
+    let evaluated =
+        session.eval_in(&scope, "test.wg", "map f1699 (build 2 real)", &options).expect("numbers");
+    assert_eq!(evaluated.engine, Engine::Interp);
+    let [warning] = evaluated.warnings.as_slice() else { panic!("one warning") };
+    assert_eq!(warning.code, "E0830");
+    assert!(warning.notes.iter().any(|note| note.contains("so large")), "{warning:?}");
+}
+
 /// What has no simple types, or too many, is no error: the interpreter runs it.
 #[test]
 fn what_has_no_simple_types_is_left_to_the_interpreter() {

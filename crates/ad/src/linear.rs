@@ -17,8 +17,9 @@
 use crate::Key;
 use crate::like::Likes;
 use indexmap::IndexSet;
-use rustc_hash::FxHashSet;
-use std::cell::OnceCell;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 use wengert_ir::op::{ArrayOp, Atom, Lie, Stmt, Var};
 use wengert_ir::program::{FuncId, VarInfo};
 use wengert_ir::ty::{DataId, Elem, Table, Ty};
@@ -31,11 +32,23 @@ pub(crate) struct LinBlock {
     pub(crate) results: Vec<Option<Ref>>,
     /// What [`captured`] has found.
     captured: OnceCell<IndexSet<Var>>,
+    /// What [`Mentions::inside`] has found.
+    mentioned: OnceCell<Mentioned>,
+    /// Of what [`captured`] has found what gets a cotangent, for results that have one.
+    pub(crate) live: RefCell<FxHashMap<Vec<bool>, Rc<[Var]>>>,
+}
+
+/// Variables of the primal part that a block of linear code mentions, and does not bind in blocks inside of it.
+#[derive(Debug, Default)]
+pub(crate) struct Mentioned {
+    pub(crate) found: IndexSet<Var>,
+    /// Those of them of which more than the shape is needed.
+    values: FxHashSet<Var>,
 }
 
 impl LinBlock {
     pub(crate) fn new(stmts: Vec<Lin>, results: Vec<Option<Ref>>) -> LinBlock {
-        LinBlock { stmts, results, captured: OnceCell::new() }
+        LinBlock { stmts, results, ..LinBlock::default() }
     }
 }
 
@@ -330,7 +343,7 @@ impl<'a> Mentions<'a> {
                     let bound = arm.params.iter().chain(arm.binds.iter().map(|(var, _)| var));
                     let mut bound: FxHashSet<Var> = bound.copied().collect();
                     self.again(&arm.again, &mut bound);
-                    self.inside(&arm.block, bound);
+                    self.inside(&arm.block, &bound);
                 }
             }
             Lin::Loop(parts) => {
@@ -351,7 +364,7 @@ impl<'a> Mentions<'a> {
                 }
                 bound.extend(parts.inputs.iter().map(|(row, _)| *row));
                 bound.extend(parts.carried.iter().map(|carried| carried.param));
-                self.inside(&parts.body, bound);
+                self.inside(&parts.body, &bound);
             }
             Lin::Call(call) => {
                 for (atom, shape) in call.residual.iter().zip(&call.shapes) {
@@ -404,19 +417,27 @@ impl<'a> Mentions<'a> {
         self.values.extend(free);
     }
 
+    /// What a block mentions. Blocks nest: each is looked through once.
+    pub(crate) fn of_block<'b>(&self, block: &'b LinBlock) -> &'b Mentioned {
+        block.mentioned.get_or_init(|| {
+            let mut inner = Mentions::new(self.vars, self.likes);
+            inner.block(block);
+            Mentioned { found: inner.found, values: inner.values }
+        })
+    }
+
     /// What a nested block mentions and does not bind; and the arrays whose tangents it uses, for their shapes.
-    fn inside(&mut self, block: &LinBlock, bound: FxHashSet<Var>) {
-        let mut inner = Mentions::new(self.vars, self.likes);
-        inner.block(block);
+    fn inside(&mut self, block: &LinBlock, bound: &FxHashSet<Var>) {
+        let inner = self.of_block(block);
         let arrays = captured(block).iter().copied().filter(|var| {
             self.vars
                 .get(*var)
                 .is_some_and(|info| matches!(info.ty, Ty::Array(Elem::Real | Elem::Data(_), _)))
         });
         let arrays = arrays.map(|var| self.likes.root(var));
-        let found = inner.found.into_iter().chain(arrays).filter(|var| !bound.contains(var));
+        let found = inner.found.iter().copied().chain(arrays).filter(|var| !bound.contains(var));
         self.found.extend(found);
-        self.values.extend(inner.values.into_iter().filter(|var| !bound.contains(var)));
+        self.values.extend(inner.values.iter().copied().filter(|var| !bound.contains(var)));
     }
 }
 

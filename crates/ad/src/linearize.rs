@@ -362,19 +362,17 @@ impl Linearize<'_, '_> {
     /// What linear code mentions of the variables that `block` binds at its top.
     fn mentioned(&self, lin: &LinBlock, block: &Block) -> Vec<Var> {
         let bound = bound(block);
-        self.mentions(lin).into_iter().filter(|var| bound.contains(var)).collect()
+        self.mentions(lin).iter().copied().filter(|var| bound.contains(var)).collect()
     }
 
     /// What linear code mentions of variables outside of its block.
     fn mentioned_around(&self, lin: &LinBlock, block: &Block) -> FxHashSet<Var> {
         let bound = bound(block);
-        self.mentions(lin).into_iter().filter(|var| !bound.contains(var)).collect()
+        self.mentions(lin).iter().copied().filter(|var| !bound.contains(var)).collect()
     }
 
-    fn mentions(&self, lin: &LinBlock) -> IndexSet<Var> {
-        let mut mentions = Mentions::new(&self.code.b.func().vars, self.likes);
-        mentions.block(lin);
-        mentions.found
+    fn mentions<'b>(&self, lin: &'b LinBlock) -> &'b IndexSet<Var> {
+        &Mentions::new(&self.code.b.func().vars, self.likes).of_block(lin).found
     }
 
     fn select(&mut self, stmt: &Stmt, cond: &Atom, then: &Atom, otherwise: &Atom) -> Lin {

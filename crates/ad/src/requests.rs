@@ -33,9 +33,9 @@ pub(crate) enum Progress {
 }
 
 /// No more derivatives are made when there are so many functions, or statements in those that were made.
-const MOST: usize = 20_000;
+const MOST: usize = 40_000;
 /// See [`MOST`].
-const MOST_STATEMENTS: usize = 80_000;
+const MOST_STATEMENTS: usize = 160_000;
 
 /// What a first-class linear map is made of.
 pub(crate) struct Wrapped {

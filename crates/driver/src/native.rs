@@ -308,7 +308,8 @@ pub(crate) fn for_interpreter(error: &Diagnostic) -> Option<String> {
     let why = if wengert_mono::errors::CODES.iter().any(|code| code.code == error.code) {
         return Some(format!("because its definitions are used at too many types: {}", error.message));
     } else if error.message == wengert_engine::BEYOND {
-        "because it needs a derivative, or a rule of `custom_jvp` or `custom_vjp`, of which only running tells how it is computed"
+        "because it needs a derivative, or a rule of `custom_jvp` or `custom_vjp`, of which only running tells how it is computed, or \
+         derivatives of so many functions that they are not made beforehand"
     } else if is_huge(error) {
         "because it is so large, with its derivatives, that making machine code would take longer and more memory than running it"
     } else if error.code == ragged().code {

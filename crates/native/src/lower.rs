@@ -146,6 +146,7 @@ struct Lower<'a> {
     places: FxHashMap<Var, Place>,
     /// What each view looks into.
     views: FxHashMap<Var, Var>,
+    free: uses::Free,
     /// Where arrays are to be made.
     destinations: FxHashMap<Var, Destination>,
     /// For each version of an array that a loop updates in place, the first, which has its place.
@@ -197,6 +198,7 @@ impl<'a> Lower<'a> {
             code: Vec::new(),
             places: FxHashMap::default(),
             views,
+            free: uses::Free::of_function(func),
             destinations: FxHashMap::default(),
             in_place: FxHashSet::default(),
             fresh: FxHashMap::default(),

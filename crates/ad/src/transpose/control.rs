@@ -14,7 +14,7 @@
 use super::live::Live;
 use super::{Place, Transposer, is_real};
 use crate::forward::choose;
-use crate::linear::{Branch, Carried, LinLoop, Ref, captured, loop_captured};
+use crate::linear::{Branch, Carried, LinLoop, Ref, loop_captured};
 use indexmap::IndexSet;
 use wengert_base::Name;
 use wengert_ir::op::{Atom, Loop, Mode, Op, Stmt, Var};
@@ -50,10 +50,8 @@ impl Transposer<'_, '_> {
         // What the arms add to.
         let mut touched: Vec<Var> = Vec::new();
         for arm in arms {
-            let mut inside = super::live::seeds(&arm.block, outs, &weighted);
-            self.code.ad.live(&arm.block, &mut inside);
-            let found = captured(&arm.block).iter().copied().filter(|var| inside.contains(var));
-            for var in found.map(|var| self.summed_in(var)) {
+            let found = self.code.ad.live_in_arm(&arm.block, outs, &weighted);
+            for var in found.iter().map(|var| self.summed_in(*var)) {
                 if !touched.contains(&var) {
                     touched.push(var);
                 }

@@ -7,6 +7,7 @@
 use crate::linear::{Arg, Lin, LinBlock, LinCall, LinLoop, Ref, captured};
 use crate::{Ad, Key, deep};
 use rustc_hash::FxHashSet;
+use std::rc::Rc;
 use wengert_ir::op::Var;
 
 /// Variables with a cotangent.
@@ -86,9 +87,7 @@ impl Ad {
             Lin::Branch(branch) => {
                 let mut found = Live::default();
                 for arm in &branch.arms {
-                    let mut inside = seeds(&arm.block, &branch.outs, live);
-                    self.live(&arm.block, &mut inside);
-                    found.extend(captured(&arm.block).iter().copied().filter(|var| inside.contains(var)));
+                    found.extend(self.live_in_arm(&arm.block, &branch.outs, live).iter());
                 }
                 live.extend(found);
             }
@@ -119,6 +118,24 @@ impl Ad {
                 }
             }
         }
+    }
+
+    /// What the block of a branch adds to of what is bound around it, if these of the branch's results have cotangents. Branches nest:
+    /// each is looked through once.
+    pub(crate) fn live_in_arm(&mut self, block: &LinBlock, outs: &[Option<Var>], live: &Live) -> Rc<[Var]> {
+        let weighted: Vec<bool> = outs.iter().map(|out| out.is_some_and(|out| live.contains(&out))).collect();
+        if let Some(known) = block.live.borrow().get(&weighted) {
+            return Rc::clone(known);
+        }
+        let results = block.results.iter().zip(&weighted).filter(|(_, weighted)| **weighted);
+        let mut inside: Live = results.filter_map(|(of, _)| of.as_ref().map(Ref::base)).collect();
+        self.live(block, &mut inside);
+        let found = captured(block).iter().copied().filter(|var| inside.contains(var)).collect();
+        // What functions add to may not be settled yet.
+        if self.unsettled_lives.is_none() {
+            block.live.borrow_mut().insert(weighted, Rc::clone(&found));
+        }
+        found
     }
 
     fn live_call(&mut self, call: &LinCall, live: &mut Live) {
@@ -153,11 +170,4 @@ impl Ad {
             }
         }
     }
-}
-
-/// The variables of a block's results, where these have cotangents.
-pub(crate) fn seeds(block: &LinBlock, outs: &[Option<Var>], live: &Live) -> Live {
-    let results = block.results.iter().zip(outs);
-    let weighted = results.filter(|(_, out)| out.is_some_and(|out| live.contains(&out)));
-    weighted.filter_map(|(of, _)| of.as_ref().map(Ref::base)).collect()
 }

@@ -18,13 +18,19 @@ impl<'a> Lower<'a> {
     pub(super) fn block(&mut self, block: &'a Block, mut mine: Vars, give: Give<'_, 'a>) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
             let around = self.span;
-            let last = uses::last_uses(block, &self.views);
+            let last = uses::last_uses(block, &self.views, &self.free);
+            let mut ends: Vec<Vec<Var>> = vec![Vec::new(); block.stmts.len() + 1];
+            // They go into ordered sets, in whatever order they come.
+            last.iter().for_each(|(var, place)| {
+                ends.get_mut(*place).into_iter().for_each(|ends| ends.push(*var));
+            });
             let unused = mine.extract_if(.., |var| !last.contains_key(var)).collect();
             self.release_all(unused);
             for (place, stmt) in block.stmts.iter().enumerate() {
                 self.span = stmt.span;
                 self.mark(stmt.span);
-                let mut dying: Vars = mine.extract_if(.., |var| last.get(var) == Some(&place)).collect();
+                let ends = ends.get(place).into_iter().flatten();
+                let mut dying: Vars = ends.filter(|var| mine.remove(*var)).copied().collect();
                 self.statement(stmt, &mut dying);
                 self.release_all(dying);
                 for out in &stmt.outs {

@@ -50,7 +50,7 @@ impl<'a> Lower<'a> {
         let results = self.joined(outs);
         let mut mine = std::mem::take(dying);
         let scrutinee = on.var();
-        let used_again = |var: Var| arms.iter().any(|arm| arm.free_vars().contains(&var));
+        let used_again = |var: Var| arms.iter().any(|arm| self.free.of(arm).contains(&var));
         let owned = scrutinee.is_some_and(|var| mine.contains(&var));
         let taken = owned && !scrutinee.is_some_and(used_again);
         if taken && let Some(var) = scrutinee {
@@ -64,7 +64,7 @@ impl<'a> Lower<'a> {
                 let is_thin = thin.is_some_and(|thin| thin.ctor == ctor);
                 let mut mine = mine.clone();
                 self.apart(|this| {
-                    let last = uses::last_uses(arm, &this.views);
+                    let last = uses::last_uses(arm, &this.views, &this.free);
                     if is_thin {
                         let is_used = |var| last.contains_key(&var);
                         mine.extend(this.thin_field((on, object), arm, is_used, (owned, taken)));

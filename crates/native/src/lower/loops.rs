@@ -123,7 +123,8 @@ impl<'a> Lower<'a> {
             return None;
         }
         let taken = |op: &Op, place: usize| self.passes_on(op, place);
-        let mut versions = Versions { views: &self.views, taken: &taken, found: Vec::new() };
+        let mut versions =
+            Versions { views: &self.views, free: &self.free, taken: &taken, found: Vec::new() };
         if !versions.follow(body, param, end) {
             return None;
         }

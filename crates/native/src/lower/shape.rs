@@ -118,7 +118,8 @@ impl Lower<'_> {
         let start = parts.init.iter().chain(&parts.accs).nth(place)?;
         let param = *parts.body.params.get(place + 1)?;
         let taken = |op: &Op, place: usize| self.passes_on(op, place);
-        let mut versions = Versions { views: &self.views, taken: &taken, found: Vec::new() };
+        let mut versions =
+            Versions { views: &self.views, free: &self.free, taken: &taken, found: Vec::new() };
         versions.follow(&parts.body, param, end).then(|| self.dims_of(start, inside))?
     }
 

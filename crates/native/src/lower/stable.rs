@@ -24,6 +24,7 @@ enum Step {
 pub(super) struct Versions<'v> {
     /// What each view looks into.
     pub(super) views: &'v FxHashMap<Var, Var>,
+    pub(super) free: &'v uses::Free,
     /// Whether a call takes over its argument at a place.
     pub(super) taken: &'v dyn Fn(&Op, usize) -> bool,
     /// The versions found.
@@ -34,7 +35,7 @@ impl Versions<'_> {
     /// Whether `start` becomes `end` in a block by updates only.
     pub(super) fn follow(&mut self, block: &Block, start: Var, end: &Atom) -> bool {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            let last = uses::last_uses(block, self.views);
+            let last = uses::last_uses(block, self.views, self.free);
             let mut current = start;
             self.found.push(start);
             for (place, stmt) in block.stmts.iter().enumerate() {
@@ -130,8 +131,8 @@ impl Versions<'_> {
 
     /// Whether a block does not mention the array nor anything that looks into it.
     fn is_apart(&self, block: &Block, current: Var) -> bool {
-        let free = block.free_vars();
-        !free.into_iter().any(|var| uses::with_sources(var, self.views).any(|source| source == current))
+        let free = self.free.of(block);
+        !free.iter().any(|var| uses::with_sources(*var, self.views).any(|source| source == current))
     }
 
     fn only_reads(&self, op: &Op, current: Var) -> bool {

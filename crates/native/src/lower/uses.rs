@@ -2,7 +2,9 @@
 //!
 //! A row `r = index xs i` is no copy, so that each use of `r` is a use of `xs`.
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use wengert_ir::op::{ArrayOp, Op};
 use wengert_ir::{Atom, Block, Func, Stmt, Ty, Var};
@@ -61,8 +63,49 @@ pub(super) fn viewed(func: &Func, stmt: &Stmt) -> Option<Var> {
     if views { args.first().and_then(Atom::var) } else { None }
 }
 
+/// The free variables of the blocks of a function. Blocks nest, and are asked about at each level: each is looked through once.
+#[derive(Default)]
+pub(super) struct Free {
+    /// By where the blocks are in memory.
+    known: FxHashMap<*const Block, Vec<Var>>,
+}
+
+impl Free {
+    pub(super) fn of_function(func: &Func) -> Free {
+        let mut free = Free::default();
+        func.body.stmts.iter().flat_map(|stmt| stmt.op.blocks()).for_each(|block| free.look_through(block));
+        free
+    }
+
+    /// As [`Block::free_vars`].
+    pub(super) fn of(&self, block: &Block) -> Cow<'_, [Var]> {
+        match self.known.get(&std::ptr::from_ref(block)) {
+            Some(known) => Cow::Borrowed(known),
+            None => Cow::Owned(block.free_vars()),
+        }
+    }
+
+    fn look_through(&mut self, block: &Block) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let mut bound: FxHashSet<Var> = block.params.iter().copied().collect();
+            let mut used: IndexSet<Var> = IndexSet::new();
+            for stmt in &block.stmts {
+                stmt.op.for_each_atom(&mut |atom| used.extend(atom.var()));
+                for inner in stmt.op.blocks() {
+                    self.look_through(inner);
+                    used.extend(self.known.get(&std::ptr::from_ref(inner)).into_iter().flatten());
+                }
+                bound.extend(&stmt.outs);
+            }
+            used.extend(block.results.iter().filter_map(Atom::var));
+            used.retain(|var| !bound.contains(var));
+            self.known.insert(block, used.into_iter().collect());
+        });
+    }
+}
+
 /// The place of the last use of each variable in a block, statements counted from 0 and its results as one more.
-pub(super) fn last_uses(block: &Block, views: &FxHashMap<Var, Var>) -> FxHashMap<Var, usize> {
+pub(super) fn last_uses(block: &Block, views: &FxHashMap<Var, Var>, free: &Free) -> FxHashMap<Var, usize> {
     let mut last = FxHashMap::default();
     let mut note = |mut var: Var, place: usize| {
         loop {
@@ -76,7 +119,7 @@ pub(super) fn last_uses(block: &Block, views: &FxHashMap<Var, Var>) -> FxHashMap
     for (place, stmt) in block.stmts.iter().enumerate() {
         stmt.op.for_each_atom(&mut |atom| atom.var().into_iter().for_each(|var| note(var, place)));
         for inner in stmt.op.blocks() {
-            inner.free_vars().into_iter().for_each(|var| note(var, place));
+            free.of(inner).iter().for_each(|var| note(*var, place));
         }
     }
     for atom in &block.results {

@@ -87,9 +87,7 @@ impl<'q> Walk<'q> {
         // What is not fresh is found until no more is.
         loop {
             let before = self.foreign.len();
-            let mut found = Vec::new();
-            every(body, &mut |stmt| found.extend(self.made_foreign(stmt)));
-            self.foreign.extend(found);
+            every(body, &mut |stmt| self.foreign.extend(self.made_foreign(stmt)));
             if self.foreign.len() == before {
                 break;
             }
