@@ -93,7 +93,22 @@ pub const QUESTIONS: &[Question] = &[
         body: "let (f, df) = jvp (\\y -> \\s -> entry (scale s y)) (x, t) in (f 0.5, df 0.5)",
         exact: true,
     },
+    Question {
+        name: "ask_at_edges",
+        along: true,
+        body: "let y = unravel x (map edge (ravel x)) in jvp entry (y, t)",
+        exact: true,
+    },
+    Question {
+        name: "ask_back_at_edges",
+        along: false,
+        body: "let y = unravel x (map edge (ravel x)) in let (z, back) = vjp entry y in back z",
+        exact: false,
+    },
 ];
+
+/// What numbers are replaced by where it is asked for edges: those far from 0 by what is infinite or no number, others by 0.
+const EDGE: &str = "def edge (x : Real) : Real = if x > 1.25 then 1.0 / 0.0 else if x < -1.25 then 0.0 / 0.0 else if abs x < 0.5 then 0.0 else x";
 
 /// Ways for runs of very many programs: a third of them for each program. Engines differ where programs are new, not where ways are.
 pub fn ways_in_turn(seed: u64) -> Vec<Way> {
@@ -269,7 +284,7 @@ fn worded(diagnostics: &[Diagnostic]) -> Option<Answer> {
 
 /// The program's text, followed by questions as definitions.
 fn program_text(case: &Case, questions: &[Question]) -> String {
-    let mut text = case.program.text();
+    let mut text = format!("{}\n{EDGE}\n", case.program.text());
     for question in questions {
         let params = if question.along { "x t" } else { "x" };
         text.push_str(&format!("\ndef {} {params} = {}\n", question.name, question.body));

@@ -152,6 +152,7 @@ const SUITES: &[(&str, How)] = &[
     ("tests/tests/large.rs", How::Itself),
     ("tests/tests/limits.rs", How::Itself),
     ("tests/tests/pages.rs", How::Nothing("generated pages")),
+    ("tests/tests/failures.rs", How::Itself),
     ("tests/tests/rules.rs", How::Itself),
     ("tests/tests/strict.rs", How::Itself),
     ("tests/tests/threads.rs", How::Itself),

@@ -60,15 +60,15 @@ fn without_unused(program: &Program) -> Option<Program> {
     let mut called = BTreeSet::from([program.entry]);
     let mut used = BTreeSet::new();
     note_data(&program.arg_type, &mut used);
-    // Definitions call earlier ones only, so going backwards sees every caller first.
-    let mut kept: Vec<GenDef> = Vec::new();
-    for def in program.defs.iter().rev() {
-        if called.contains(&def.name) {
+    // Definitions call earlier ones, but for those that call each other.
+    let mut before = 0;
+    while called.len() > before {
+        before = called.len();
+        for def in program.defs.iter().rev().filter(|def| called.contains(&def.name)).collect::<Vec<_>>() {
             def.body.calls(&mut called);
-            kept.push(def.clone());
         }
     }
-    kept.reverse();
+    let kept: Vec<GenDef> = program.defs.iter().filter(|def| called.contains(&def.name)).cloned().collect();
     for def in &kept {
         def.params.iter().for_each(|(_, ty, _)| note_data(ty, &mut used));
         def.body.visit(&mut |node| note_data(&node.ty, &mut used));

@@ -366,7 +366,10 @@ impl<'g, 'u> Gen<'g, 'u> {
         Ok(match self.u.int_in_range(0..=5)? {
             0..=2 => GenType::Real,
             3 => GenType::Tuple(vec![GenType::Real, GenType::Real]),
-            4 if self.config.arrays => GenType::array(self.u.int_in_range(1..=3)?, GenType::Real),
+            4 if self.config.arrays => {
+                let least = u64::from(!(self.config.wide && self.u.ratio(1, 4)?));
+                GenType::array(self.u.int_in_range(least..=3)?, GenType::Real)
+            }
             5 if self.config.records => {
                 GenType::Record(vec![(Name::new("x"), GenType::Real), (Name::new("y"), GenType::Real)])
             }

@@ -1,7 +1,7 @@
 //! Whole programs: data types, definitions that use earlier ones, and the entry.
 //!
-//! A definition is a plain function, or recurs as often as its first argument says (a literal at every call), or recurs
-//! over the structure of a list, a tree or another declared type.
+//! A definition is a plain function, or recurs as often as its first argument says (a literal at every call), perhaps by way of
+//! another one, or recurs over the structure of a list, a tree or another declared type.
 
 use super::{Callable, Gen, Recursion};
 use crate::tree::{Bound, Child, Form, GenPat, Node};
@@ -46,11 +46,11 @@ pub(crate) fn program(
     for i in 0..generator.u.int_in_range(0..=config.max_definitions)? {
         let name = Name::new(&format!("f{i}"));
         let def = match generator.u.int_in_range(0..=3)? {
-            1 if config.recursion => generator.fuel_def(name)?,
-            2 | 3 if config.recursion && config.data => generator.struct_def(name)?,
-            _ => generator.plain_def(name)?,
+            1 if config.recursion => generator.fuel_defs(name)?,
+            2 | 3 if config.recursion && config.data => vec![generator.struct_def(name)?],
+            _ => vec![generator.plain_def(name)?],
         };
-        defs.push(def);
+        defs.extend(def);
     }
     let arg_type = match arg {
         Some(ty) => ty,
@@ -156,17 +156,44 @@ impl Gen<'_, '_> {
         self.finish_def(name, params, result, false, 1, |g| g.expr(&ty))
     }
 
-    /// `def f n a = if n <= 0 then e else … f (n - 1) … `
-    fn fuel_def(&mut self, name: Name) -> Result<GenDef> {
-        let fuel = self.unique("n");
-        let mut params = vec![(fuel, GenType::Int, true)];
-        params.extend(self.params(1)?);
+    /// `def f n a = if n <= 0 then e else … f (n - 1) …`; or two such, each of which calls the other.
+    fn fuel_defs(&mut self, name: Name) -> Result<Vec<GenDef>> {
+        let mut params = self.params(1)?;
         // What is handed on must not grow.
         params.retain(|(_, ty, _)| !ty.any(&|part| matches!(part, GenType::Data(..) | GenType::String)));
         let result = self.some_vector()?;
+        if !self.config.wide || !self.u.ratio(1, 3)? {
+            return Ok(vec![self.fuel_def(name, name, params, result)?]);
+        }
+        let other = Name::new(&format!("{name}b"));
+        params.iter_mut().for_each(|(_, _, annotated)| *annotated = true);
+        let mut again = params.clone();
+        again.iter_mut().for_each(|(name, _, _)| *name = self.unique("a"));
+        let mut first = self.fuel_def(name, other, params, result.clone())?;
+        // The second may call the first as its other self only: otherwise neither ends.
+        let callable = self.defs.pop();
+        let mut second = self.fuel_def(other, name, again, result)?;
+        let cost = self.defs.last().map_or(0, |second| second.cost);
+        self.defs.extend(callable);
+        self.defs.iter_mut().rev().take(2).for_each(|def| def.cost = def.cost.saturating_add(cost));
+        (first.annotated, second.annotated) = (true, true);
+        Ok(vec![first, second])
+    }
+
+    /// `def f n a = if n <= 0 then e else … g (n - 1) …`
+    fn fuel_def(
+        &mut self,
+        name: Name,
+        func: Name,
+        others: Vec<(Name, GenType, bool)>,
+        result: GenType,
+    ) -> Result<GenDef> {
+        let fuel = self.unique("n");
+        let mut params = vec![(fuel, GenType::Int, true)];
+        params.extend(others);
         let ty = result.clone();
         let recursion = Recursion {
-            func: name,
+            func,
             fuel,
             params: params.iter().skip(1).map(|(_, ty, _)| ty.clone()).collect(),
             result: result.clone(),
@@ -175,7 +202,7 @@ impl Gen<'_, '_> {
         };
         self.finish_def(name, params, result, true, 16, |g| {
             let base = g.bounded(&ty)?;
-            let marker = Bound { name, what: crate::tree::What::SelfCall };
+            let marker = Bound { name: func, what: crate::tree::What::SelfCall };
             let step = g.inside(vec![marker], 1, |g| g.fuel_step(recursion, &ty))?;
             Ok(Node::binding(ty.clone(), Form::FuelIf(fuel), vec![Child::plain(base), step]))
         })

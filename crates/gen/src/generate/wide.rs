@@ -1,4 +1,4 @@
-//! What finite differences and counts of operations cannot judge, but what engines must agree on: operations that may fail when
+//! What finite differences and counts of operations cannot judge, but what engines must agree on: numbers that are infinite or none, operations that may fail when
 //! the program runs, arrays whose sizes only running tells, rules of the user's own for whole functions, derivatives with
 //! respect to several functions at once, loops that end when the data says so.
 
@@ -19,13 +19,14 @@ fn int(n: u64) -> Node {
 impl Gen<'_, '_> {
     /// Something of type `ty`.
     pub(super) fn wide(&mut self, ty: &GenType) -> Made {
-        match self.u.int_in_range(0..=11)? {
+        match self.u.int_in_range(0..=12)? {
             0 => self.failing(ty),
             1 => self.own_rule(ty),
             2 | 3 => self.along_functions(ty),
             4 => self.loop_until(ty),
             5 => self.stopped(ty),
             6 if *ty == GenType::Real => self.functional_dual().map(Some),
+            12 if *ty == GenType::Real => self.edge().map(Some),
             _ => match ty {
                 GenType::Array(n, elem) if self.config.arrays => self.rearrangement(ty, *n, elem),
                 GenType::Real | GenType::Int if self.config.arrays => self.reduction(ty),
@@ -41,6 +42,19 @@ impl Gen<'_, '_> {
                 | GenType::Param => self.element(ty),
             },
         }
+    }
+
+    /// What is infinite or no number, or may be.
+    fn edge(&mut self) -> Result<Node> {
+        let real = |x: f64| literal(&GenType::Real, GenValue::Real(x));
+        let (above, below) = match self.u.int_in_range(0..=4)? {
+            0 => (real(1.0), real(0.0)),
+            1 => (real(-1.0), real(0.0)),
+            2 => (real(0.0), real(0.0)),
+            3 => (self.expr(&GenType::Real)?, real(0.0)),
+            _ => (self.expr(&GenType::Real)?, self.expr(&GenType::Real)?),
+        };
+        Ok(Node::new(GenType::Real, Form::Binary(BinOp::Div), vec![above, below]))
     }
 
     /// A place in an array of `n` elements; now and then one that is not there.
