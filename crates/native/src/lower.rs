@@ -161,6 +161,8 @@ struct Lower<'a> {
     sizes: FxHashSet<Local>,
     /// Variables that were made there.
     in_place: FxHashSet<Var>,
+    /// Arrays that were made with zeros in them.
+    zeros: FxHashSet<Var>,
     /// Objects that were made in so many loops, and referred to once.
     fresh: FxHashMap<Local, usize>,
     /// In how many loops the code is that is being made.
@@ -201,6 +203,7 @@ impl<'a> Lower<'a> {
             free: uses::Free::of_function(func),
             destinations: FxHashMap::default(),
             in_place: FxHashSet::default(),
+            zeros: FxHashSet::default(),
             fresh: FxHashMap::default(),
             depth: 0,
             stable: FxHashMap::default(),

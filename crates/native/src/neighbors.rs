@@ -5,9 +5,8 @@
 //! for i in 0..n backward { g[i] += a  g[i + 1] += b }
 //!
 //! for each strip of iterations backward {
-//!     for i in the strip backward { u[k] = a  v[k] = b }
-//!     for i in the strip { g[i] += u[k] }
-//!     for i in the strip { g[i + 1] += v[k] }
+//!     for i in the strip backward { g[i] += a  u[k] = b }
+//!     for i in the strip { g[i + 1] += u[k] }
 //! }
 //! ```
 //!
@@ -138,6 +137,10 @@ struct Update {
     sum: Local,
     /// In the order of iterations, how many places after the first one of the same object.
     shift: i64,
+    /// The object.
+    object: Local,
+    /// Whether nothing is added to an element of the object before, so that this is added at once.
+    at_once: bool,
 }
 
 fn stmts(func: &mut Func, known: &Known, body: Vec<Stmt>) -> Vec<Stmt> {
@@ -197,7 +200,8 @@ fn updates(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
                 let shift = whole.places.wrapping_sub(begin.places);
                 let shift = if *backward { shift } else { -shift };
                 let (old, sum, value) = update(known, body, (*base, *at, *offset), *value)?;
-                updates.push(Update { base: *base, place, offset: *offset, value, old, sum, shift });
+                let (base, offset, object, at_once) = (*base, *offset, root, false);
+                updates.push(Update { base, place, offset, value, old, sum, shift, object, at_once });
             }
             Stmt::If { then, otherwise, .. } if otherwise.is_empty() && is_failure(then) => {}
             Stmt::Set(..)
@@ -217,7 +221,20 @@ fn updates(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
     // What is added to is read for that only, and elements at the iteration's own place alone need no strips.
     let only = loads.iter().all(|local| updates.iter().any(|update| update.old == *local));
     let neighbors = updates.iter().any(|update| update.shift != 0) && updates.len() <= MOST;
+    set_at_once(&mut updates);
     (only && neighbors).then_some(updates)
+}
+
+/// Notes what comes first of all that is added to an element.
+fn set_at_once(updates: &mut [Update]) {
+    let mut least: FxHashMap<Local, i64> = FxHashMap::default();
+    for update in &*updates {
+        let least = least.entry(update.object).or_insert(update.shift);
+        *least = update.shift.min(*least);
+    }
+    for update in updates {
+        update.at_once = least.get(&update.object) == Some(&update.shift);
+    }
 }
 
 /// Whether a place is that of the iteration and others from there, which can be computed outside of the loop.
@@ -246,6 +263,7 @@ fn update(
 
 /// The loop over the strips, and the loop as it was if it is short.
 fn strips(func: &mut Func, stmt: Stmt, updates: &[Update], site: u32, made: &mut Vec<Stmt>) {
+    let (first, updates): (Vec<&Update>, Vec<&Update>) = updates.iter().partition(|update| update.at_once);
     let Stmt::For { index, len, backward, body, .. } = &stmt else { return made.push(stmt) };
     let (index, len, backward) = (*index, *len, *backward);
     let [start, count, place, number] = [(); 4].map(|()| func.fresh(Word::Int));
@@ -269,7 +287,7 @@ fn strips(func: &mut Func, stmt: Stmt, updates: &[Update], site: u32, made: &mut
         let len = Operand::Local(count);
         Stmt::For { index: place, len, backward, independent: true, sums: Vec::new(), body }
     };
-    each.push(looped(backward, computed(body, updates, &kept, place)));
+    each.push(looped(backward, computed(body, (&first, &updates), &kept, place)));
     let mut shifts: Vec<i64> = updates.iter().map(|update| update.shift).collect();
     shifts.sort_unstable();
     shifts.dedup();
@@ -288,26 +306,49 @@ fn strips(func: &mut Func, stmt: Stmt, updates: &[Update], site: u32, made: &mut
     made.push(Stmt::If { cond: Operand::Local(long), then: strips, otherwise: vec![stmt] });
 }
 
-/// The body without its updates; what they add is kept.
-fn computed(body: &[Stmt], updates: &[Update], kept: &[Operand], place: Local) -> Vec<Stmt> {
-    let mut made = Vec::new();
+/// The body without its updates: what the `first` ones add to an element is added to it at once, what the later ones add is kept. All is stored
+/// after everything was read.
+fn computed(
+    body: &[Stmt],
+    (first, later): (&[&Update], &[&Update]),
+    kept: &[Operand],
+    place: Local,
+) -> Vec<Stmt> {
+    let (mut made, mut stores): (Vec<Stmt>, Vec<Stmt>) = (Vec::new(), Vec::new());
+    let before = |update: &Update| {
+        let others = first.iter().take_while(|other| other.sum != update.sum);
+        others.filter(|other| other.object == update.object).last()
+    };
     for stmt in body {
         match stmt {
-            Stmt::Set(local, _) if updates.iter().any(|update| [update.old, update.sum].contains(local)) => {}
+            Stmt::Set(local, _) if later.iter().any(|update| [update.old, update.sum].contains(local)) => {}
+            Stmt::Set(local, _) => match first.iter().find(|update| [update.old, update.sum].contains(local))
+            {
+                Some(update) => match before(update) {
+                    Some(other) if *local == update.sum => {
+                        let args = vec![Operand::Local(other.sum), update.value];
+                        made.push(Stmt::Set(*local, Value::Real(RealOp::Add, args)));
+                    }
+                    Some(_) => {}
+                    None => made.push(stmt.clone()),
+                },
+                None => made.push(stmt.clone()),
+            },
             Stmt::Store { value, .. } => {
-                let found = updates.iter().zip(kept).find(|(update, _)| *value == Operand::Local(update.sum));
-                made.push(match found {
-                    Some((update, base)) => Stmt::Store {
-                        base: *base,
-                        index: Operand::Local(place),
-                        offset: 0,
-                        value: update.value,
-                    },
-                    None => stmt.clone(),
-                });
+                let is_its = |update: &Update| *value == Operand::Local(update.sum);
+                if let Some((update, base)) = later.iter().zip(kept).find(|(update, _)| is_its(update)) {
+                    let (base, index) = (*base, Operand::Local(place));
+                    stores.push(Stmt::Store { base, index, offset: 0, value: update.value });
+                } else if let Some(update) = first.iter().find(|update| is_its(update)) {
+                    let before = before(update).map(|other| Operand::Local(other.sum));
+                    stores
+                        .retain(|stmt| !matches!(stmt, Stmt::Store { value, .. } if Some(*value) == before));
+                    stores.push(stmt.clone());
+                } else {
+                    made.push(stmt.clone());
+                }
             }
-            Stmt::Set(..)
-            | Stmt::If { .. }
+            Stmt::If { .. }
             | Stmt::Switch { .. }
             | Stmt::For { .. }
             | Stmt::While { .. }
@@ -320,6 +361,7 @@ fn computed(body: &[Stmt], updates: &[Update], kept: &[Operand], place: Local) -
             | Stmt::Fail(..) => made.push(stmt.clone()),
         }
     }
+    made.extend(stores);
     made
 }
 

@@ -42,6 +42,7 @@ mod twigs;
 mod unbox;
 mod unroll;
 mod walk;
+mod walks;
 
 pub use dce::drop_functions;
 use wengert_ir::Program;
@@ -86,6 +87,11 @@ pub const PASSES: &[Pass] = &[
         name: "recursion",
         what: "functions that call themselves once on each way through them become loops",
         run: recursion::run,
+    },
+    Pass {
+        name: "walks",
+        what: "a loop that walks through data as one before it did is counted, and takes what that has collected",
+        run: walks::run,
     },
     Pass {
         name: "lists",

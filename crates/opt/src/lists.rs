@@ -5,8 +5,11 @@
 //! while l = list { is Cons? } do match l { Cons(x, r) { … r } }   for backward i < n, x in xs { … }
 //! ```
 //!
-//! So it is if several loops take the list apart, as long as nobody else looks at it. It is taken apart from its end: the other way round. What is collected on that way stands in the order in which it was
+//! So it is if several loops take the list apart, as long as nobody else looks at it, and if a loop takes apart as much as was made because it goes
+//! as often. The list is taken apart from its end: the other way round. What is collected on that way stands in the order in which it was
 //! collected; if that was backward, it is reversed, and a loop over nothing but what is reversed goes the other way itself.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is no loop")]
 
 use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -66,6 +69,23 @@ struct Made {
     ctor: u32,
 }
 
+/// A loop that may take a list apart.
+struct Taker<'a> {
+    init: &'a [Atom],
+    body: &'a Block,
+    /// The parameters of the body that are carried values.
+    params: &'a [Var],
+    ends: Ends<'a>,
+}
+
+/// When that loop is over.
+enum Ends<'a> {
+    /// When a condition does not hold, which is asked of the carried values.
+    Asked(&'a Block),
+    /// After so many rounds; whether it counts downward, and whether it can as well be done the other way.
+    Counted(&'a Atom, bool, bool),
+}
+
 /// How a loop takes a list apart.
 struct Taken {
     /// Which of the carried values it is.
@@ -109,11 +129,11 @@ impl Lists {
     fn find_shared(&mut self, func: &Func, stmts: &[Stmt]) {
         let mut taken: FxHashMap<Var, usize> = FxHashMap::default();
         for (place, stmt) in stmts.iter().enumerate() {
-            let Op::While(parts) = &stmt.op else { continue };
+            let Some(taker) = self.taker(stmt) else { continue };
             let before = stmts.get(..place).unwrap_or_default();
-            let lists: Vec<Var> = (0..parts.init.len())
-                .filter(|carried| self.pair_at(func, before, parts, *carried).is_some())
-                .filter_map(|carried| parts.init.get(carried)?.var())
+            let lists: Vec<Var> = (0..taker.init.len())
+                .filter(|carried| self.pair_at(func, before, &taker, *carried).is_some())
+                .filter_map(|carried| taker.init.get(carried)?.var())
                 .collect();
             if let [list] = lists.as_slice() {
                 *taken.entry(*list).or_default() += 1;
@@ -123,23 +143,60 @@ impl Lists {
         self.shared.extend(all.map(|(list, _)| list));
     }
 
+    /// A statement as a loop that may take lists apart.
+    fn taker<'a>(&self, stmt: &'a Stmt) -> Option<Taker<'a>> {
+        match &stmt.op {
+            Op::While(parts) => Some(Taker {
+                init: &parts.init,
+                body: &parts.body,
+                params: &parts.body.params,
+                ends: Ends::Asked(&parts.cond),
+            }),
+            Op::Loop(parts) if parts.mode == Mode::Sequence && parts.accs.is_empty() => {
+                let (index, params) = parts.body.params.split_first()?;
+                let turns = parts.inputs.is_empty() && !self.uses.contains_key(index);
+                let params = params.get(..parts.init.len())?;
+                let ends = Ends::Counted(&parts.len, parts.backward, turns);
+                Some(Taker { init: &parts.init, body: &parts.body, params, ends })
+            }
+            _ => None,
+        }
+    }
+
     /// A list that `stmt` takes apart and that one of the statements before makes, for it only.
     fn pair(&self, func: &Func, before: &[Stmt], stmt: &Stmt) -> Option<(Made, Taken)> {
-        let Op::While(parts) = &stmt.op else { return None };
-        (0..parts.init.len()).find_map(|carried| {
-            let list = parts.init.get(carried)?.var()?;
+        let taker = self.taker(stmt)?;
+        (0..taker.init.len()).find_map(|carried| {
+            let list = taker.init.get(carried)?.var()?;
             let only = self.once(list) || self.shared.contains(&list);
-            if only { self.pair_at(func, before, parts, carried) } else { None }
+            if only { self.pair_at(func, before, &taker, carried) } else { None }
         })
     }
 
     /// How the list is made and taken apart that a loop carries in one place.
-    fn pair_at(&self, func: &Func, before: &[Stmt], parts: &While, carried: usize) -> Option<(Made, Taken)> {
-        let list = parts.init.get(carried)?.var()?;
+    fn pair_at(
+        &self,
+        func: &Func,
+        before: &[Stmt],
+        taker: &Taker<'_>,
+        carried: usize,
+    ) -> Option<(Made, Taken)> {
+        let list = taker.init.get(carried)?.var()?;
         let at = before.iter().position(|stmt| stmt.outs.contains(&list))?;
         let made = self.made(func, before, at, list)?;
-        let end = self.end(before, &made)?;
-        let taken = self.taken(func, parts, carried, (&made, end))?;
+        let Op::Loop(maker) = &before.get(at)?.op else { return None };
+        match &taker.ends {
+            Ends::Asked(cond) => {
+                let end = self.end(before, &made)?;
+                asks(cond, carried, (made.ctor, end)).then_some(())?;
+            }
+            // What is counted goes through all of it, from what was made last.
+            Ends::Counted(len, backward, turns) => {
+                let fits = **len == maker.len && (*turns || *backward != maker.backward);
+                fits.then_some(())?;
+            }
+        }
+        let taken = self.taken(func, taker, carried, &made)?;
         Some((made, taken))
     }
 
@@ -163,52 +220,42 @@ impl Lists {
         self.ctors.get(&parts.init.get(made.carried)?.var()?).copied()
     }
 
-    /// How a loop takes apart what it carries there, as long as it is of one constructor and not of the other.
-    fn taken(&self, func: &Func, parts: &While, carried: usize, (made, end): (&Made, u32)) -> Option<Taken> {
-        let asked = parts.cond.params.get(carried)?;
-        let [Stmt { op: Op::Match { on, arms }, outs, .. }] = parts.cond.stmts.as_slice() else {
-            return None;
-        };
-        let answer = |ctor: u32| arms.get(ctor as usize).map(|arm| (arm.stmts.len(), arm.results.as_slice()));
-        let cond_fits = on.var() == Some(*asked)
-            && parts.cond.results.iter().map(Atom::var).eq(outs.iter().map(|out| Some(*out)))
-            && answer(made.ctor) == Some((0, &[Atom::Bool(true)]))
-            && answer(end) == Some((0, &[Atom::Bool(false)]));
-        let param = parts.body.params.get(carried).copied().filter(|param| self.once(*param))?;
+    /// How a loop takes apart what it carries there, as long as it is of the constructor with which it was made.
+    fn taken(&self, func: &Func, taker: &Taker<'_>, carried: usize, made: &Made) -> Option<Taken> {
+        let body = taker.body;
+        let param = taker.params.get(carried).copied().filter(|param| self.once(*param))?;
         let is_match = |stmt: &Stmt| matches!(&stmt.op, Op::Match { on, .. } if on.var() == Some(param));
-        let take = parts.body.stmts.iter().position(is_match)?;
-        let stmt = parts.body.stmts.get(take)?;
+        let take = body.stmts.iter().position(is_match)?;
+        let stmt = body.stmts.get(take)?;
         let Op::Match { arms, .. } = &stmt.op else { return None };
-        let next = parts.body.results.get(carried)?.var().filter(|next| self.once(*next))?;
+        let next = body.results.get(carried)?.var().filter(|next| self.once(*next))?;
         let rest = stmt.outs.iter().position(|out| *out == next)?;
         let arm = arms.get(made.ctor as usize)?;
         let tail = arm.params.get(made.field).copied().filter(|tail| self.once(*tail))?;
         let goes_on = arm.results.get(rest)?.var() == Some(tail);
-        let rows = parts.body.results.iter().skip(parts.init.len());
+        let rows = body.results.iter().skip(taker.init.len());
         let scalars = rows.into_iter().all(|row| func.type_of(row).rank() == 0);
-        (cond_fits && goes_on && scalars).then_some(Taken { carried, take, rest })
+        (goes_on && scalars).then_some(Taken { carried, take, rest })
     }
 
     fn join(&mut self, func: &mut Func, out: &mut Vec<Stmt>, (made, taken): (Made, Taken), stmt: Stmt) {
-        let Stmt { outs, op: Op::While(parts), span } = stmt else { return };
-        let list =
-            parts.init.get(taken.carried).and_then(Atom::var).filter(|list| self.shared.contains(list));
+        let Stmt { outs, op, span } = stmt;
+        let Some(Taking { init, body, mut inputs, goes_back }) = Taking::of(func, op) else { return };
+        let list = init.get(taken.carried).and_then(Atom::var).filter(|list| self.shared.contains(list));
         let known = list.and_then(|list| self.collected.get(&list)).cloned();
         let Some(known) = known.or_else(|| collect(func, out, &made, list.is_some())) else { return };
         self.collected.extend(list.map(|list| (list, known.clone())));
         let Collected { end, backward, len, arrays } = known;
-        let While { init, cond: _, body } = *parts;
         let carried = init.len();
-        let index = func.fresh("i".into(), Ty::INT);
         let Block { mut params, mut stmts, mut results } = body;
         let took = stmts.remove(taken.take);
         let Op::Match { mut arms, .. } = took.op else { return };
         let mut arm = arms.swap_remove(made.ctor as usize);
         arm.params.remove(made.field);
-        params.remove(taken.carried);
+        params.remove(1 + taken.carried);
         results.remove(taken.carried);
-        params.insert(0, index);
         params.extend(arm.params);
+        inputs.extend(arrays);
         arm.results.remove(taken.rest);
         let mut given = took.outs;
         given.remove(taken.rest);
@@ -223,9 +270,10 @@ impl Lists {
         let body = Block { params, stmts, results };
         let rows = outs.split_off((carried - 1).min(outs.len()));
         let mode = if init.is_empty() { Mode::Each } else { Mode::Sequence };
-        let (rows, turned) = if backward { self.turned(func, &rows, span) } else { (rows, Vec::new()) };
+        let (rows, turned) =
+            if backward != goes_back { self.turned(func, &rows, span) } else { (rows, Vec::new()) };
         outs.extend(rows);
-        let parts = Loop { mode, backward, len, inputs: arrays, init, accs: Vec::new(), body };
+        let parts = Loop { mode, backward, len, inputs, init, accs: Vec::new(), body };
         out.push(Stmt { outs: vec![last], op: Op::Copy(end), span });
         out.push(Stmt { outs, op: Op::Loop(Box::new(parts)), span });
         out.extend(turned);
@@ -272,6 +320,47 @@ impl Lists {
             _ => out.push(stmt),
         }
     }
+}
+
+/// A loop that is about to take a list apart: what it needs whatever ends it.
+struct Taking {
+    init: Vec<Atom>,
+    /// The index, the carried values, and rows of the inputs.
+    body: Block,
+    inputs: Vec<Atom>,
+    /// Whether it counts downward.
+    goes_back: bool,
+}
+
+impl Taking {
+    fn of(func: &mut Func, op: Op) -> Option<Taking> {
+        match op {
+            Op::While(parts) => {
+                let While { init, cond: _, mut body } = *parts;
+                body.params.insert(0, func.fresh("i".into(), Ty::INT));
+                Some(Taking { init, body, inputs: Vec::new(), goes_back: false })
+            }
+            Op::Loop(parts) => {
+                let Loop { init, body, inputs, backward, .. } = *parts;
+                Some(Taking { init, body, inputs, goes_back: backward })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a condition holds as long as a carried value is of one constructor, and not if it is of the other.
+fn asks(cond: &Block, carried: usize, (made, end): (u32, u32)) -> bool {
+    let (Some(asked), [Stmt { op: Op::Match { on, arms }, outs, .. }]) =
+        (cond.params.get(carried), cond.stmts.as_slice())
+    else {
+        return false;
+    };
+    let answer = |ctor: u32| arms.get(ctor as usize).map(|arm| (arm.stmts.len(), arm.results.as_slice()));
+    on.var() == Some(*asked)
+        && cond.results.iter().map(Atom::var).eq(outs.iter().map(|out| Some(*out)))
+        && answer(made) == Some((0, &[Atom::Bool(true)]))
+        && answer(end) == Some((0, &[Atom::Bool(false)]))
 }
 
 /// Lets the loop that makes a list collect what it pushes; if others need it, it goes on making the list.

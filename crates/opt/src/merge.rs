@@ -1,9 +1,15 @@
 //! Two loops over the same indices whose iterations are independent become one, if the second needs nothing of the first but
-//! rows at its own index: arrays are gone through once, and rows that both make or use are there.
+//! rows at its own index: arrays are gone through once, and rows that both make or use are there. So do two loops whose iterations wait for
+//! each other, where the second takes rows of the first: those need not be kept.
 //!
 //! ```text
 //! ys = each i < n, x in xs { y = sin(x) yield y }
 //! zs = each i < n, x in xs, y in ys { z = x * y yield z }     ys, zs = each i < n, x in xs { y = sin(x) z = x * y yield y, z }
+//! ```
+//!
+//! ```text
+//! z, ys = for i < n, x = a { y = sin(x) yield y, y }
+//! l = for i < n, r = nil, y in ys { c = Cons(y, r) yield c }   z, l = for i < n, x = a, r = nil { y = sin(x) c = Cons(y, r) yield y, c }
 //! ```
 //!
 //! Failures come in the order of the iterations then, so that only one of the two may have any, and nothing in between.
@@ -15,6 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{Loop, Mode, Op};
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Program, Stmt, Var};
+use wengert_prim::RealOp;
 
 /// How many statements after a loop are looked at.
 const NEAR: usize = 24;
@@ -33,8 +40,13 @@ fn block(place: &mut Block, total: &FxHashSet<FuncId>) {
         while at < place.stmts.len() {
             // What was joined may be joined to more.
             match partner(&place.stmts, at, total) {
-                Some(second) => {
+                Some((second, simple)) => {
                     let second = place.stmts.remove(second);
+                    for from in simple {
+                        let stmt = place.stmts.remove(from);
+                        place.stmts.insert(at, stmt);
+                        at += 1;
+                    }
                     if let Some(first) = place.stmts.get_mut(at) {
                         join(first, second);
                     }
@@ -60,20 +72,59 @@ fn independent(stmt: &Stmt) -> Option<&Loop> {
     }
 }
 
-/// The loop after `at` that can be done together with the one at `at`.
-fn partner(stmts: &[Stmt], at: usize, total: &FxHashSet<FuncId>) -> Option<usize> {
+/// A loop whose iterations wait for each other, not only to add something to what is there.
+fn waiting(stmt: &Stmt) -> Option<&Loop> {
+    let Op::Loop(parts) = &stmt.op else { return None };
+    let carried = parts.body.params.iter().skip(1).take(parts.init.len()).zip(&parts.body.results);
+    let adds = |before: Var, after: &Atom| {
+        parts.body.stmts.iter().any(|stmt| {
+            let ends = stmt.outs.iter().any(|out| *after == Atom::Var(*out));
+            ends && matches!(&stmt.op, Op::Real(RealOp::Add, args) if args.contains(&Atom::Var(before)))
+        })
+    };
+    let waits = carried.into_iter().any(|(before, after)| !adds(*before, after));
+    (parts.mode == Mode::Sequence && parts.accs.is_empty() && waits).then_some(parts)
+}
+
+/// The loop after `at` that can be done together with the one at `at`, and what comes in between but can be done before.
+fn partner(stmts: &[Stmt], at: usize, total: &FxHashSet<FuncId>) -> Option<(usize, Vec<usize>)> {
     let stmt = stmts.get(at)?;
-    let first = independent(stmt)?;
+    let (first, waits) = match independent(stmt) {
+        Some(first) => (first, false),
+        None => (waiting(stmt)?, true),
+    };
     let first_total = is_total(&first.body, total);
     let mut between: FxHashSet<Var> = FxHashSet::default();
     let mut quiet = true;
+    let mut simple = Vec::new();
     for (place, stmt_there) in stmts.iter().enumerate().skip(at + 1).take(NEAR) {
-        if let Some(second) = independent(stmt_there)
+        let second = if waits {
+            let takes = |second: &&Loop| {
+                let mut inputs = second.inputs.iter().filter_map(Atom::var);
+                second.backward == first.backward && inputs.any(|input| stmt.outs.contains(&input))
+            };
+            waiting(stmt_there).filter(takes)
+        } else {
+            independent(stmt_there)
+        };
+        if let Some(second) = second
             && second.len == first.len
             && (is_total(&second.body, total) || (first_total && quiet))
-            && fits(stmt, second, &between)
+            && fits(stmt, first.init.len(), second, &between)
         {
-            return Some(place);
+            return Some((place, simple));
+        }
+        let is_simple = waits
+            && is_safe(&stmt_there.op, total)
+            && stmt_there.op.blocks().is_empty()
+            && !stmt_there
+                .op
+                .operand_vars()
+                .iter()
+                .any(|var| stmt.outs.contains(var) || between.contains(var));
+        if is_simple {
+            simple.push(place);
+            continue;
         }
         between.extend(&stmt_there.outs);
         quiet = quiet
@@ -83,10 +134,12 @@ fn partner(stmts: &[Stmt], at: usize, total: &FxHashSet<FuncId>) -> Option<usize
     None
 }
 
-/// Whether the second loop needs nothing that comes in between, and of the first one only rows.
-fn fits(first: &Stmt, second: &Loop, between: &FxHashSet<Var>) -> bool {
-    let captured = second.body.free_vars();
+/// Whether the second loop needs nothing that comes in between, and of the first one, which carries so many values, only rows.
+fn fits(first: &Stmt, carried: usize, second: &Loop, between: &FxHashSet<Var>) -> bool {
+    let mut captured = second.body.free_vars();
+    captured.extend(second.init.iter().filter_map(Atom::var));
     let inputs = second.inputs.iter().filter_map(Atom::var);
+    captured.extend(inputs.clone().filter(|input| first.outs.iter().take(carried).any(|out| out == input)));
     let mut all = inputs.chain(captured.iter().copied()).chain(second.len.var());
     all.all(|var| !between.contains(&var)) && captured.iter().all(|var| !first.outs.contains(var))
 }
@@ -95,22 +148,27 @@ fn fits(first: &Stmt, second: &Loop, between: &FxHashSet<Var>) -> bool {
 fn join(first: &mut Stmt, second: Stmt) {
     let (Op::Loop(parts), Op::Loop(more)) = (&mut first.op, second.op) else { return };
     let Block { params, stmts, results } = more.body;
+    let (carried, others) = (parts.init.len(), more.init.len());
     let mut known: FxHashMap<Var, Atom> = FxHashMap::default();
     if let (Some(old), Some(new)) = (params.first(), parts.body.params.first()) {
         known.insert(*old, Atom::Var(*new));
     }
-    for (param, input) in params.iter().skip(1).zip(more.inputs) {
+    for (param, input) in params.iter().skip(1 + others).zip(more.inputs) {
         let made = first.outs.iter().position(|out| input.var() == Some(*out));
         let there = parts.inputs.iter().position(|other| *other == input);
         if let Some(result) = made.and_then(|place| parts.body.results.get(place)) {
             known.insert(*param, result.clone());
-        } else if let Some(row) = there.and_then(|place| parts.body.params.get(place + 1)) {
+        } else if let Some(row) = there.and_then(|place| parts.body.params.get(1 + carried + place)) {
             known.insert(*param, Atom::Var(*row));
         } else {
             parts.inputs.push(input);
             parts.body.params.push(*param);
         }
     }
+    // What the second one carries comes after what the first one does.
+    let between = 1 + carried..1 + carried;
+    parts.body.params.splice(between, params.iter().skip(1).take(others).copied());
+    parts.init.extend(more.init);
     let mut rest = Block { params: Vec::new(), stmts, results };
     rest.for_each_atom_mut(&mut |atom| {
         if let Some(better) = atom.var().and_then(|var| known.get(&var)) {
@@ -118,6 +176,15 @@ fn join(first: &mut Stmt, second: Stmt) {
         }
     });
     parts.body.stmts.extend(rest.stmts);
-    parts.body.results.extend(rest.results);
-    first.outs.extend(second.outs);
+    let mut results = rest.results;
+    let rows = results.split_off(others.min(results.len()));
+    parts.body.results.splice(carried..carried, results);
+    parts.body.results.extend(rows);
+    let mut outs = second.outs;
+    let rows = outs.split_off(others.min(outs.len()));
+    first.outs.splice(carried..carried, outs);
+    first.outs.extend(rows);
 }
+
+#[cfg(test)]
+mod tests;

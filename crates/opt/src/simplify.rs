@@ -33,6 +33,8 @@ struct Simplifier {
     lengths: Lengths,
     /// Constructors with their fields, and elements of array literals, by variable.
     made: FxHashMap<Var, Made>,
+    /// Arrays that have the shape of others, to which they add something.
+    alike: FxHashMap<Var, Var>,
     /// Numbers that are never -0.
     never_minus_zero: FxHashSet<Var>,
 }
@@ -44,6 +46,8 @@ enum Made {
     Not(Atom),
     /// Zeros in the shape of this.
     Zeros(Atom),
+    /// So many rows of zeros.
+    Rows(Vec<Atom>),
 }
 
 impl Forward for Simplifier {
@@ -70,18 +74,19 @@ impl Forward for Simplifier {
         {
             self.never_minus_zero.insert(*out);
         }
-        if let Op::Array(ArrayOp::Zeros, like) = &mut stmt.op
-            && let Some(Made::Zeros(of)) =
-                like.first().and_then(Atom::var).and_then(|var| self.made.get(&var))
-        {
-            *like = vec![of.clone()];
+        if let Some(zeros) = self.zeros(&stmt.op) {
+            stmt.op = zeros;
         }
+        self.note_alike(func, stmt);
         self.lengths.note(func, &stmt.outs, &stmt.op);
         let made = match &stmt.op {
             Op::Make { data: _, ctor, fields } => Some(Made::Data(*ctor, fields.clone())),
             Op::Array(ArrayOp::Literal, items) => Some(Made::Literal(items.clone())),
             Op::Not(x) => Some(Made::Not(x.clone())),
             Op::Array(ArrayOp::Zeros, like) => like.first().cloned().map(Made::Zeros),
+            Op::Array(ArrayOp::Replicate, args) if args.get(1).is_some_and(|row| self.is_zero(row)) => {
+                Some(Made::Rows(args.clone()))
+            }
             _ => None,
         };
         if let (Some(made), Some(var)) = (made, stmt.outs.first()) {
@@ -114,6 +119,47 @@ impl Forward for Simplifier {
 }
 
 impl Simplifier {
+    fn is_zero(&self, atom: &Atom) -> bool {
+        let made = atom.var().and_then(|var| self.made.get(&var));
+        matches!(atom, Atom::Real(x) if x.to_bits() == 0)
+            || matches!(made, Some(Made::Zeros(_) | Made::Rows(_)))
+    }
+
+    /// Zeros in the shape of what was made by adding something to zeros are made as these were.
+    fn zeros(&self, op: &Op) -> Option<Op> {
+        let Op::Array(ArrayOp::Zeros, like) = op else { return None };
+        let mut like = like.first()?.var()?;
+        while let Some(other) = self.alike.get(&like) {
+            like = *other;
+        }
+        match self.made.get(&like)? {
+            Made::Zeros(of) => Some(Op::Array(ArrayOp::Zeros, vec![of.clone()])),
+            Made::Rows(args) => Some(Op::Array(ArrayOp::Replicate, args.clone())),
+            Made::Data(..) | Made::Literal(_) | Made::Not(_) => None,
+        }
+    }
+
+    /// Notes which arrays have the shape of others, because something is added to those.
+    fn note_alike(&mut self, func: &Func, stmt: &Stmt) {
+        let mut note = |out: Option<&Var>, from: Option<&Atom>| {
+            if let (Some(out), Some(from)) = (out, from.and_then(Atom::var))
+                && func.ty(*out).rank() > 0
+            {
+                self.alike.insert(*out, from);
+            }
+        };
+        match &stmt.op {
+            Op::Array(ArrayOp::AddProduct(_) | ArrayOp::AddAt | ArrayOp::Set, args) => {
+                note(stmt.outs.first(), args.first());
+            }
+            Op::Loop(parts) => {
+                let outs = stmt.outs.iter().skip(parts.init.len());
+                parts.accs.iter().zip(outs).for_each(|(acc, out)| note(Some(out), Some(acc)));
+            }
+            _ => {}
+        }
+    }
+
     /// A branch that is known: its statements stand where it stood.
     fn branch(&mut self, func: &mut Func, out: &mut Vec<Stmt>, stmt: &mut Stmt) -> Option<Vec<Atom>> {
         let block = match &mut stmt.op {
@@ -193,7 +239,7 @@ impl Simplifier {
             Op::Not(Atom::Bool(x)) => Some(Atom::Bool(!x)),
             Op::Not(atom) => match self.made.get(&atom.var()?)? {
                 Made::Not(x) => Some(x.clone()),
-                Made::Data(..) | Made::Literal(_) | Made::Zeros(_) => None,
+                Made::Data(..) | Made::Literal(_) | Made::Zeros(_) | Made::Rows(_) => None,
             },
             Op::Select { cond: Atom::Bool(cond), then, otherwise } => {
                 Some(if *cond { then.clone() } else { otherwise.clone() })

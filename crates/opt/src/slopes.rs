@@ -218,6 +218,15 @@ impl Slopes<'_> {
                 out.push(stmt);
                 return Some(());
             }
+            Op::Make { fields, .. } => {
+                for field in fields {
+                    if let Some(linear) = self.known_of(field) {
+                        *field = self.leave(&linear, stmt.span, out);
+                    }
+                }
+                out.push(stmt);
+                return Some(());
+            }
             Op::If { .. } => return self.branch(stmt, out),
             _ => return None,
         };

@@ -14,6 +14,7 @@ mod sides;
 mod sizes;
 mod slopes;
 mod sums;
+mod zeros;
 
 use crate::PASSES;
 use expect_test::Expect;

@@ -49,6 +49,11 @@ impl Run<'_> {
     pub(super) fn piece(&self, from: String, to: String) -> Self {
         Run { from, to, looks: false, ..self.clone() }
     }
+
+    /// It from the first iteration to the last.
+    pub(super) fn upward(&self) -> Self {
+        Run { backward: false, ..self.clone() }
+    }
 }
 
 impl Body<'_, '_> {
@@ -294,7 +299,7 @@ impl Body<'_, '_> {
     /// An innermost loop whose iterations may come in any order.
     fn in_any_order(&mut self, run: &Run<'_>, plan: Plan) {
         // Upwards.
-        let run = Run { backward: false, ..run.clone() };
+        let run = run.upward();
         for cell in &plan.cells {
             let line = format!("double {} = 0.0;", cell.name);
             self.put(&line);

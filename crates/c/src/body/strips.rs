@@ -2,11 +2,12 @@
 //! neighbors.
 //!
 //! ```text
-//! for i from the last: g[i] += a; g[i + 1] += b        for each strip of iterations: a and b of each, in vectors;
-//!                                                      then g[i] += a of each i, in vectors; then g[i + 1] += b of each
+//! for i from the last: g[i] += a; g[i + 1] += b        for each strip of iterations: g[i] += a and b of each, in vectors;
+//!                                                      then g[i + 1] += b of each i, in vectors
 //! ```
 //!
-//! Each element gets what it gets in the same order as before: from the iteration that comes first. So no bit changes.
+//! Each element gets what it gets in the same order as before: from the iteration that comes first. So no bit changes. Where the order does
+//! not matter, strips go upward, as memory is read ahead, and as much as can be is added where it is computed.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is in no loop of this kind")]
 
@@ -40,8 +41,8 @@ pub(super) struct Update {
     /// The object, and how many places from the iteration's own.
     object: Local,
     shift: i64,
-    /// Where the strip's values are.
-    kept: String,
+    /// Where the strip's values are; nowhere if they are added at once.
+    kept: Option<String>,
 }
 
 /// The body of a strip.
@@ -50,7 +51,8 @@ pub(super) struct Strip {
     updates: Vec<Update>,
     /// What is computed for these values.
     needed: FxHashSet<Local>,
-    /// The place in the strip.
+    /// The number of the iteration, and the place in the strip.
+    counter: String,
     at: String,
 }
 
@@ -60,11 +62,18 @@ type Form = (BTreeMap<Local, i64>, i64);
 impl Body<'_, '_> {
     /// A loop in strips.
     pub(super) fn strips(&mut self, run: &Run<'_>, mut updates: Vec<Update>) {
+        // Where nobody looks at the order, strips go upward.
+        let run = &if self.unit.fast { run.upward() } else { run.clone() };
+        let at_once = at_once(&updates, run.backward, self.unit.fast);
         for update in &mut updates {
-            update.kept = self.unit.temporary();
+            let now = at_once.get(&update.object) == Some(&update.shift);
+            update.kept = (!now).then(|| self.unit.temporary());
         }
-        let names: Vec<String> = updates.iter().map(|update| format!("{}[{STRIP}]", update.kept)).collect();
-        self.put(&format!("double {};", names.join(", ")));
+        let kept = updates.iter().filter_map(|update| update.kept.as_ref());
+        let names: Vec<String> = kept.map(|kept| format!("{kept}[{STRIP}]")).collect();
+        if !names.is_empty() {
+            self.put(&format!("double {};", names.join(", ")));
+        }
         let (from, to) = (self.unit.temporary(), self.unit.temporary());
         let (end, next) = (&run.end, format!("{from} + {STRIP}"));
         self.put(&if run.backward {
@@ -89,50 +98,70 @@ impl Body<'_, '_> {
         let head = format!("for (word {counter} = {from}; {counter} < {to}; {counter}++) {{");
         self.put(&head);
         let needed = needed(run.body, &updates);
-        self.strip = Some(Strip { updates: updates.clone(), needed, at: format!("{counter} - {from}") });
+        let (at, updating) = (format!("{counter} - {from}"), updates.clone());
+        self.strip = Some(Strip { updates: updating, needed, counter: counter.clone(), at });
         self.body_of(run, (&counter, own), false);
         self.strip = None;
         self.put("}");
-        // From the iterations that come first.
-        let order = |update: &Update| if run.backward { update.shift } else { -update.shift };
-        let mut shifts: Vec<i64> = updates.iter().map(order).collect();
-        shifts.sort_unstable();
-        shifts.dedup();
-        for shift in shifts {
-            self.hint(true);
-            self.put(&head);
-            self.depth += 1;
-            for update in updates.iter().filter(|update| order(update) == shift) {
-                let base = self.address(update.base, true).at(Level::Primary);
-                let element = format!("{base}[{}]", update.text.replace('@', &counter));
-                self.put(&format!("{element} = {element} + {}[{counter} - {from}];", update.kept));
-            }
-            self.depth -= 1;
-            self.put("}");
-        }
+        self.add_later(&updates, run.backward, (&head, &counter, &from));
         let (next, reached) = if run.backward { (&to, &from) } else { (&from, &to) };
         self.put(&format!("{next} = {reached};"));
         self.depth -= 1;
         self.put("}");
     }
 
+    /// Adds what was kept, from the iterations that come first on.
+    fn add_later(&mut self, updates: &[Update], backward: bool, (head, counter, from): (&str, &str, &str)) {
+        let later = |update: &&Update| update.kept.is_some();
+        let mut shifts: Vec<i64> =
+            updates.iter().filter(later).map(|update| order(update, backward)).collect();
+        shifts.sort_unstable();
+        shifts.dedup();
+        for shift in shifts {
+            self.hint(true);
+            self.put(head);
+            self.depth += 1;
+            for update in updates.iter().filter(|update| order(update, backward) == shift) {
+                if let Some(kept) = &update.kept {
+                    let element = self.updated(update, counter);
+                    self.put(&format!("{element} = {element} + {kept}[{counter} - {from}];"));
+                }
+            }
+            self.depth -= 1;
+            self.put("}");
+        }
+    }
+
     /// A statement of a strip: whether it is one of those that update, and done.
     pub(super) fn update(&mut self, stmt: &Stmt) -> bool {
-        let Some(Strip { updates, needed, at }) = &self.strip else { return false };
+        let Some(Strip { updates, needed, counter, at }) = &self.strip else { return false };
         match stmt {
             Stmt::Set(local, _) if !needed.contains(local) => {
                 self.is_declared(*local);
             }
             Stmt::Store { value: Operand::Local(sum), .. } => {
                 let Some(update) = updates.iter().find(|update| update.sum == *sum) else { return false };
-                let (value, target) = (update.value, format!("{}[{at}]", update.kept));
-                let value = self.operand(value).text;
+                let (update, counter, at) = (update.clone(), counter.clone(), at.clone());
+                let value = self.operand(update.value);
                 self.flush(|pending| pending.reads);
-                self.put(&format!("{target} = {value};"));
+                let line = match &update.kept {
+                    Some(kept) => format!("{kept}[{at}] = {};", value.text),
+                    None => {
+                        let element = self.updated(&update, &counter);
+                        format!("{element} = {element} + {};", value.at(Level::Product))
+                    }
+                };
+                self.put(&line);
             }
             _ => return false,
         }
         true
+    }
+
+    /// The element to which an iteration adds.
+    fn updated(&mut self, update: &Update, counter: &str) -> String {
+        let base = self.address(update.base, true).at(Level::Primary);
+        format!("{base}[{}]", update.text.replace('@', counter))
     }
 
     /// What the loop adds where, if that is all that it does.
@@ -200,8 +229,8 @@ impl Body<'_, '_> {
         loads.iter().find(is_old)?;
         (self.info(sum).reads == 1 && value != Operand::Local(old)).then_some(())?;
         let object = self.object(base)?;
-        let (text, kept) = (String::new(), String::new());
-        Some(Update { base, place, text, value, old, sum, object, shift: 0, kept })
+        let text = String::new();
+        Some(Update { base, place, text, value, old, sum, object, shift: 0, kept: None })
     }
 
     /// How far each place is from the first one of its object.
@@ -275,6 +304,26 @@ impl Body<'_, '_> {
             Operand::Real(_) | Operand::Text(_) => None,
         }
     }
+}
+
+/// Which of the updates of an element comes first: that of the iteration that does.
+fn order(update: &Update, backward: bool) -> i64 {
+    if backward { update.shift } else { -update.shift }
+}
+
+/// Of each object, the shift of what is added to it where it is computed: what comes first, or most of it if any order will do.
+fn at_once(updates: &[Update], backward: bool, any_order: bool) -> FxHashMap<Local, i64> {
+    let mut found: FxHashMap<Local, i64> = FxHashMap::default();
+    let count = |update: &Update| {
+        let same = |other: &&Update| (other.object, other.shift) == (update.object, update.shift);
+        if any_order { updates.iter().filter(same).count() } else { 0 }
+    };
+    let mut sorted: Vec<&Update> = updates.iter().collect();
+    sorted.sort_by_key(|update| (std::cmp::Reverse(count(update)), order(update, backward)));
+    for update in sorted {
+        found.entry(update.object).or_insert(update.shift);
+    }
+    found
 }
 
 /// What is computed for the values that are added.

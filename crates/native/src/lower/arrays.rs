@@ -265,8 +265,24 @@ impl Lower<'_> {
         }
         let dims = self.array(like).dims;
         let made = self.new_array(out, dims);
+        self.fill_with_zeros(out, &made);
+    }
+
+    fn fill_with_zeros(&mut self, out: Var, made: &ArrayPlace) {
         let size = self.product(Some(&made.dims));
         self.emit(Stmt::Runtime { call: Runtime::ZeroWords, args: vec![made.first, size], out: None });
+        self.zeros.insert(out);
+    }
+
+    /// Whether all words are zero.
+    fn is_zero(&self, atom: &Atom) -> bool {
+        match atom {
+            Atom::Real(x) => x.to_bits() == 0,
+            Atom::Int(n) => *n == 0,
+            Atom::Bool(b) => !b,
+            Atom::Var(var) => self.zeros.contains(var),
+            Atom::Text(_) | Atom::Unit => false,
+        }
     }
 
     /// A count of elements that will be stored.
@@ -295,15 +311,22 @@ impl Lower<'_> {
             let kind = kind(self.ty(row));
             let value = self.word(row);
             let made = self.new_array(out, vec![n]);
+            if self.is_zero(row) {
+                return self.fill_with_zeros(out, &made);
+            }
             self.for_each(n, kind == Kind::Plain, |this, i| {
                 this.emit_retain(value, kind);
                 this.put_at(made.first, i, value);
             });
             return;
         }
+        let is_zero = self.is_zero(row);
         let row = self.array(row);
         let dims = self.with_rows(n, &row.dims);
         let made = self.new_array(out, dims);
+        if is_zero {
+            return self.fill_with_zeros(out, &made);
+        }
         let size = self.product(Some(&row.dims));
         self.for_each(n, false, |this, i| {
             let index = this.int(Int::Mul, i, size);
@@ -515,3 +538,6 @@ pub(super) fn makes_in_place(block: &Block, var: Var) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -118,3 +118,98 @@ fn a_list_that_several_loops_take_apart_is_arrays_too() {
     let made = wengert_ir::print(&program);
     assert!(!made.contains("while") && !made.contains("= Cons("), "{made}");
 }
+
+/// A loop that goes as often as the list is long, the same way or the other one.
+fn counted(made: &str, taken: &str, inputs: &str) -> String {
+    format!(
+        "data List {{ Nil() Cons(Real, List) }}
+        func f(as: []Real, k: Int) -> (Real, []Real) {{
+            n = length(as)
+            nil = Nil()
+            list = for {made} < n, l = nil, a in as {{ b = sin(a) c = Cons(b, l) yield c }}
+            rest, y, ys = for {taken} < n, l = list, y = 1.0{inputs} {{
+                z, s = match l {{
+                    Nil() {{ v: Real, e: List = fail(\"no\") yield v, e }}
+                    Cons(x, r) {{ u = x * y yield u, r }}
+                }}
+                yield s, z, y
+            }}
+            return y, ys
+        }}
+        entry f = f"
+    )
+}
+
+#[test]
+fn a_loop_that_is_counted_takes_lists_apart_too() {
+    check(
+        "lists",
+        &counted("backward i", "i", ", a in as"),
+        &expect![[r#"
+        data List {
+          Nil()
+          Cons(Real, List)
+        }
+
+        func f(as: []Real, k: Int) -> (Real, []Real) {
+          n = length(as)
+          nil = Nil()
+          bs = each backward i < n, a in as {
+            b = sin(a)
+            yield b
+          }
+          rest = nil
+          y, ys = for i2 < n, y2 = 1.0, a2 in as, x in bs {
+            u = x * y2
+            z = u
+            yield z, y2
+          }
+          return y, ys
+        }
+
+        entry f = f
+    "#]],
+    );
+    check(
+        "lists",
+        &counted("i", "i", ""),
+        &expect![[r#"
+        data List {
+          Nil()
+          Cons(Real, List)
+        }
+
+        func f(as: []Real, k: Int) -> (Real, []Real) {
+          n = length(as)
+          nil = Nil()
+          bs = each i < n, a in as {
+            b = sin(a)
+            yield b
+          }
+          rest = nil
+          y, ys = for backward i2 < n, y2 = 1.0, x in bs {
+            u = x * y2
+            z = u
+            yield z, y2
+          }
+          ys2 = reverse(ys)
+          return y, ys2
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn a_loop_that_is_counted_otherwise_takes_no_list_apart() {
+    for text in
+        [counted("i", "i", ", a in as"), counted("i", "i", "").replace("s = for i < n", "s = for i < k")]
+    {
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        assert_eq!(wengert_ir::verify(&program), Ok(()));
+        let before = wengert_ir::print(&program);
+        super::run(&mut program);
+        assert_eq!(wengert_ir::print(&program), before);
+    }
+}

@@ -82,3 +82,43 @@ fn slopes_are_left_where_they_are_no_gain_or_not_all_of_it() {
         assert_eq!(wengert_ir::print(&program), before);
     }
 }
+
+#[test]
+fn what_goes_into_data_leaves() {
+    let text = r"
+        data List { Nil() Cons(Real, List) }
+        func f(xs: []Real) -> (Real, List) {
+            n = length(xs)
+            nil = Nil()
+            y, l2 = for i < n, t = 1.0, l = nil, x in xs {
+                a = mul_zero(t, x) b = a * 0.5 c = b + t d = Cons(b, l) yield c, d
+            }
+            return y, l2
+        }
+        entry f = f";
+    check_relaxed(
+        text,
+        &expect![[r#"
+        data List {
+          Nil()
+          Cons(Real, List)
+        }
+
+        func f(xs: []Real) -> (Real, List) {
+          n = length(xs)
+          nil = Nil()
+          y, l2 = for i < n, t = 1.0, l = nil, x in xs {
+            b = x * 0.5
+            c = b + 1.0
+            t2 = mul_zero(t, b)
+            d = Cons(t2, l)
+            t3 = mul_zero(t, c)
+            yield t3, d
+          }
+          return y, l2
+        }
+
+        entry f = f
+    "#]],
+    );
+}
