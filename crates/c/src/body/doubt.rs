@@ -16,6 +16,7 @@ use super::control::Run;
 use super::rare::for_each_set;
 use super::steps::{Memory, Noted, Steps};
 use super::sums::Plan;
+use crate::scopes::for_each_operand;
 use crate::text::Level;
 use rustc_hash::FxHashSet;
 use wengert_native::loops::{Local, Operand, Stmt, Value};
@@ -109,12 +110,54 @@ impl Body<'_, '_> {
             back.push(format!("{name} = {before};"));
         }
         let piece = run.piece(from, to.clone());
+        let doubt = self.unseen(run.body, plan, doubt);
         self.twice(&piece, doubt, carried, &back);
         if !whole {
             self.put(&format!("{} = {to};", piece.from));
             self.depth -= 1;
             self.put("}");
         }
+    }
+
+    /// The doubt without what need not be looked at: if it is no number, something is none either that is looked at.
+    fn unseen(&self, body: &[Stmt], plan: &Plan, doubt: Doubt) -> Doubt {
+        let straight = body.iter().all(|stmt| match stmt {
+            Stmt::Set(local, _) => self.assigned_once(*local) || plan.sums.contains(local),
+            Stmt::Store { .. } => true,
+            Stmt::If { .. }
+            | Stmt::Switch { .. }
+            | Stmt::For { .. }
+            | Stmt::Parallel { .. }
+            | Stmt::While { .. }
+            | Stmt::Call { .. }
+            | Stmt::Runtime { .. }
+            | Stmt::Retain(..)
+            | Stmt::Release(..)
+            | Stmt::Free(..)
+            | Stmt::Fail(..) => self.skipped.contains(&std::ptr::from_ref(stmt)),
+        });
+        if !straight {
+            return doubt;
+        }
+        let mut shown: FxHashSet<Local> = plan.sums.iter().copied().collect();
+        let mut stored = Vec::new();
+        for stmt in body {
+            let Stmt::Store { base, index, offset, value: Operand::Local(value) } = stmt else { continue };
+            if self.cell(*base, *index, *offset).is_some() {
+                shown.insert(*value);
+            } else {
+                stored.push(*value);
+            }
+        }
+        show(body, &doubt.derived, &mut shown);
+        let mut derived = FxHashSet::default();
+        for value in stored {
+            if doubt.derived.contains(&value) && shown.insert(value) {
+                derived.insert(value);
+                show(body, &doubt.derived, &mut shown);
+            }
+        }
+        Doubt { stores: !derived.is_empty(), derived, kept: doubt.kept }
     }
 
     /// A piece without looking, and again if something that came out is not a number.
@@ -160,6 +203,34 @@ impl Body<'_, '_> {
             back.push(format!("memcpy({first}, {copy}, {bytes});"));
         }
         back
+    }
+}
+
+/// Adds what is right, or no number, if what is shown is: that of which this is made, and what is made of it without a further doubt.
+fn show(body: &[Stmt], derived: &FxHashSet<Local>, shown: &mut FxHashSet<Local>) {
+    for stmt in body.iter().rev() {
+        if let Stmt::Set(local, value) = stmt
+            && shown.contains(local)
+            && (matches!(value, Value::Copy(_)) || matches!(value, Value::Real(op, _) if op.hands_on_nan()))
+        {
+            for_each_operand(value, &mut |operand| {
+                shown.extend(match operand {
+                    Operand::Local(used) if derived.contains(&used) => Some(used),
+                    Operand::Local(_) | Operand::Int(_) | Operand::Real(_) | Operand::Text(_) => None,
+                });
+            });
+        }
+    }
+    for stmt in body {
+        let Stmt::Set(local, value) = stmt else { continue };
+        let mut fine = derived.contains(local) && !stmt.is_strong();
+        for_each_operand(value, &mut |operand| {
+            fine &=
+                !matches!(operand, Operand::Local(used) if derived.contains(&used) && !shown.contains(&used));
+        });
+        if fine {
+            shown.insert(*local);
+        }
     }
 }
 

@@ -152,3 +152,17 @@ fn what_the_numbers_decide_is_decided_with_strong_zeros() {
     assert_eq!(looks(&text, Math::Library).0, 0);
     agree(&text, &[(40, vec![(2, 0.0, f64::INFINITY), (9, 0.0, 0.0)])]);
 }
+
+#[test]
+fn what_shows_elsewhere_if_it_is_no_number_is_not_looked_at() {
+    // `b` leads to `h`; what is added to the cell is what is added to the row, with the other sign.
+    let pairs = cells().replace("p2 = p1 with [3] += a", "m = -h p2 = p1 with [3] += m");
+    for (text, notes) in [(map(), 1), (cells(), 1), (pairs, 0)] {
+        let made = text_of(&text, Math::Library);
+        let (_, program) = made.split_once("---- The program").expect("it is there");
+        let is_note = |line: &&str| line.trim_start().starts_with("wg_") && line.contains(" += ");
+        assert_eq!(program.lines().filter(is_note).count(), notes, "{program}");
+        let infinite = f64::INFINITY;
+        agree(&text, &[(40, vec![(2, 0.0, infinite), (9, 0.0, 0.0), (11, infinite, 0.0)])]);
+    }
+}
