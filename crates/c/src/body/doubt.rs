@@ -215,7 +215,7 @@ fn show(body: &[Stmt], derived: &FxHashSet<Local>, shown: &mut FxHashSet<Local>)
         {
             for_each_operand(value, &mut |operand| {
                 shown.extend(match operand {
-                    Operand::Local(used) if derived.contains(&used) => Some(used),
+                    Operand::Local(used) if derived.contains(used) => Some(used),
                     Operand::Local(_) | Operand::Int(_) | Operand::Real(_) | Operand::Text(_) => None,
                 });
             });
@@ -226,7 +226,7 @@ fn show(body: &[Stmt], derived: &FxHashSet<Local>, shown: &mut FxHashSet<Local>)
         let mut fine = derived.contains(local) && !stmt.is_strong();
         for_each_operand(value, &mut |operand| {
             fine &=
-                !matches!(operand, Operand::Local(used) if derived.contains(&used) && !shown.contains(&used));
+                !matches!(operand, Operand::Local(used) if derived.contains(used) && !shown.contains(used));
         });
         if fine {
             shown.insert(*local);

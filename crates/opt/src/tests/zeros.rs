@@ -21,7 +21,10 @@ fn zeros_like_a_sum_are_made_as_the_zeros_to_which_it_adds() {
             return b, rows, e, k
         }
         entry f = f";
-    check("simplify", text, &expect![[r#"
+    check(
+        "simplify",
+        text,
+        &expect![[r#"
         func f(xs: []Real, ys: []Real, n: Int) -> ([][]Real, [][]Real, []Real, []Real) {
           row = replicate(n, 0.0)
           rows = replicate(n, row)
@@ -41,7 +44,8 @@ fn zeros_like_a_sum_are_made_as_the_zeros_to_which_it_adds() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
