@@ -8,6 +8,7 @@
 use crate::facts::{Counts, counts, is_droppable, total};
 use crate::inline::callees;
 use crate::live::{Needed, needed};
+use crate::spare;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Custom, Loop, Mode, Op, Rule, While};
 use wengert_ir::program::FuncId;
@@ -41,6 +42,7 @@ pub(crate) fn run(program: &mut Program) {
             keep_at(&mut declared.fields, &keep);
         }
     }
+    spare::run(program);
 }
 
 /// The array whose largest or smallest element a statement looks for: it fails if there is none.

@@ -37,6 +37,7 @@ mod sides;
 mod simplify;
 mod sizes;
 mod slopes;
+mod spare;
 mod strong;
 mod twigs;
 mod unbox;

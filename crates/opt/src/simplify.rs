@@ -44,6 +44,8 @@ enum Made {
     Data(u32, Vec<Atom>),
     Literal(Vec<Atom>),
     Not(Atom),
+    /// Whether two are equal, or whether they are not.
+    Equal(Compare, Atom, Atom),
     /// Zeros in the shape of this.
     Zeros(Atom),
     /// So many rows of zeros.
@@ -66,7 +68,9 @@ impl Forward for Simplifier {
         if let Some(result) = self.known(func, &stmt.op) {
             return Some(vec![result]);
         }
-        if let Some(better) = better(&stmt.op) {
+        // Of what differs it is still known that it is not equal.
+        let negated = if let Op::Not(x) = &stmt.op { Some(Made::Not(x.clone())) } else { None };
+        if let Some(better) = better(&stmt.op).or_else(|| self.unequal(&stmt.op)) {
             stmt.op = better;
         }
         if let (Op::Real(op, args), Some(out)) = (&stmt.op, stmt.outs.first())
@@ -82,14 +86,16 @@ impl Forward for Simplifier {
         let made = match &stmt.op {
             Op::Make { data: _, ctor, fields } => Some(Made::Data(*ctor, fields.clone())),
             Op::Array(ArrayOp::Literal, items) => Some(Made::Literal(items.clone())),
-            Op::Not(x) => Some(Made::Not(x.clone())),
+            Op::Compare(op @ (Compare::Eq | Compare::Ne), a, b) => {
+                Some(Made::Equal(*op, a.clone(), b.clone()))
+            }
             Op::Array(ArrayOp::Zeros, like) => like.first().cloned().map(Made::Zeros),
             Op::Array(ArrayOp::Replicate, args) if args.get(1).is_some_and(|row| self.is_zero(row)) => {
                 Some(Made::Rows(args.clone()))
             }
             _ => None,
         };
-        if let (Some(made), Some(var)) = (made, stmt.outs.first()) {
+        if let (Some(made), Some(var)) = (negated.or(made), stmt.outs.first()) {
             self.made.insert(*var, made);
         }
         None
@@ -135,7 +141,7 @@ impl Simplifier {
         match self.made.get(&like)? {
             Made::Zeros(of) => Some(Op::Array(ArrayOp::Zeros, vec![of.clone()])),
             Made::Rows(args) => Some(Op::Array(ArrayOp::Replicate, args.clone())),
-            Made::Data(..) | Made::Literal(_) | Made::Not(_) => None,
+            Made::Data(..) | Made::Literal(_) | Made::Not(_) | Made::Equal(..) => None,
         }
     }
 
@@ -239,7 +245,7 @@ impl Simplifier {
             Op::Not(Atom::Bool(x)) => Some(Atom::Bool(!x)),
             Op::Not(atom) => match self.made.get(&atom.var()?)? {
                 Made::Not(x) => Some(x.clone()),
-                Made::Data(..) | Made::Literal(_) | Made::Zeros(_) | Made::Rows(_) => None,
+                Made::Data(..) | Made::Literal(_) | Made::Equal(..) | Made::Zeros(_) | Made::Rows(_) => None,
             },
             Op::Select { cond: Atom::Bool(cond), then, otherwise } => {
                 Some(if *cond { then.clone() } else { otherwise.clone() })
@@ -257,6 +263,14 @@ impl Simplifier {
             }
             _ => None,
         }
+    }
+
+    /// What is not equal differs, NaN included.
+    fn unequal(&self, op: &Op) -> Option<Op> {
+        let Op::Not(Atom::Var(var)) = op else { return None };
+        let Some(Made::Equal(op, a, b)) = self.made.get(var) else { return None };
+        let other = if *op == Compare::Eq { Compare::Ne } else { Compare::Eq };
+        Some(Op::Compare(other, a.clone(), b.clone()))
     }
 
     /// A sum with zero is the other summand, unless that is -0.

@@ -546,3 +546,36 @@ fn parts_of_a_tuple_get_the_names_of_the_function_that_takes_it_apart() {
     "#]]
     .assert_eq(&wengert_ir::print(&program));
 }
+
+#[test]
+fn what_is_not_equal_differs() {
+    check(
+        "simplify",
+        "func f(n: Int, x: Real) -> (Bool, Bool, Real, Bool) {
+            a = n == 0 b = not(a) c = x != 1.0 d = not(c) e = x < 1.0 g = not(e)
+            y = if b { yield x } else { z = exp(x) yield z }
+            h = not(b)
+            return d, g, y, h
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(n: Int, x: Real) -> (Bool, Bool, Real, Bool) {
+              a = n == 0
+              b = n != 0
+              c = x != 1.0
+              d = x == 1.0
+              e = x < 1.0
+              g = not(e)
+              y = if a {
+                z = exp(x)
+                yield z
+              } else {
+                yield x
+              }
+              return d, g, y, a
+            }
+
+            entry f = f
+        "#]],
+    );
+}

@@ -152,3 +152,28 @@ fn dce_goes_through_calls_data_and_loops_inside_of_loops() {
         "#]],
     );
 }
+
+#[test]
+fn counts_are_checked_without_an_array() {
+    check(
+        "dce",
+        "func f(n: Int, m: Int) -> []Int {
+            a = iota(n)
+            b = iota(m)
+            c = iota(3)
+            return b
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(n: Int, m: Int) -> []Int {
+              t = max(n, 0)
+              t2 = min(t, 8796093022208)
+              require n == t2, count iota
+              b = iota(m)
+              return b
+            }
+
+            entry f = f
+        "#]],
+    );
+}
