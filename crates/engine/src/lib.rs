@@ -78,6 +78,13 @@ pub fn lower(
 
 /// Its derivatives made.
 pub fn differentiate(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
+    let mut unit = made(unit, passes)?;
+    wengert_opt::finish(&mut unit.program, passes);
+    optimized(&mut unit, "the optimizer of short loops")?;
+    Ok(unit)
+}
+
+fn made(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
     if unit.settled && !wengert_ad::asks(&unit.program) {
         return Ok(unit);
     }

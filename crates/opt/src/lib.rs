@@ -9,6 +9,7 @@
 //! assert_eq!(wengert_ir::print(&program), "func f(x: Real) -> Real {\n  b = x + x\n  d = b * b\n  return d\n}\n\nentry f = f\n");
 //! ```
 
+mod abreast;
 mod branches;
 mod cases;
 mod choices;
@@ -38,6 +39,7 @@ mod simplify;
 mod sizes;
 mod slopes;
 mod spare;
+mod still;
 mod strong;
 mod twigs;
 mod unbox;
@@ -60,7 +62,9 @@ pub struct Pass {
 }
 
 /// So many passes at the end of the list are in no round: the first of them is done after all rounds.
-const LAST: usize = 3;
+const LAST: usize = 5;
+/// So many of those are done once, after derivatives are made.
+const FINISHING: usize = 2;
 
 /// All passes, in the order in which a round does them.
 pub const PASSES: &[Pass] = &[
@@ -177,6 +181,16 @@ pub const PASSES: &[Pass] = &[
             twigs::run(program);
         },
     },
+    Pass {
+        name: "abreast",
+        what: "loops inside of a short one do at once what it does for each of its indices (once, after derivatives are made)",
+        run: abreast::run,
+    },
+    Pass {
+        name: "still",
+        what: "sums over rows of tangents go past those that are zero (once, after derivatives are made)",
+        run: still::run,
+    },
 ];
 
 /// What to do.
@@ -237,6 +251,14 @@ pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
     let leaves = (wanted("leaves") && leaves::run(program)).then(|| optimize(program, options));
     let twigs = (wanted("twigs") && twigs::run(program)).then(|| optimize(program, options));
     twigs.or(leaves)
+}
+
+/// What is done once, after derivatives are made and the program is optimized.
+pub fn finish(program: &mut Program, options: &Options) {
+    let once = PASSES.get(PASSES.len() - FINISHING..).unwrap_or_default();
+    for pass in once.iter().filter(|pass| !options.without.iter().any(|name| name == pass.name)) {
+        (pass.run)(program);
+    }
 }
 
 /// Optimizes a program further, where its numbers need not be to the last bit what they are elsewhere.

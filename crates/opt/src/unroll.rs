@@ -42,7 +42,7 @@ pub(crate) fn block(func: &mut Func, block: &mut Block) -> bool {
 }
 
 /// Rows of what the loop gives must be numbers: rows of different sizes fail otherwise than those of a literal.
-fn is_short(func: &Func, parts: &Loop) -> bool {
+pub(crate) fn is_short(func: &Func, parts: &Loop) -> bool {
     let Atom::Int(len @ 1..=ITERATIONS) = parts.len else { return false };
     let rows = parts.body.results.iter().skip(parts.init.len() + parts.accs.len());
     let size = usize::try_from(len).ok().and_then(|len| parts.body.size().checked_mul(len));
@@ -51,7 +51,8 @@ fn is_short(func: &Func, parts: &Loop) -> bool {
         && rows.into_iter().all(|row| func.type_of(row).rank() == 0)
 }
 
-fn iterations(func: &mut Func, parts: &Loop, stmt: &Stmt, out: &mut Vec<Stmt>) {
+/// Its iterations.
+pub(crate) fn iterations(func: &mut Func, parts: &Loop, stmt: &Stmt, out: &mut Vec<Stmt>) {
     let Atom::Int(len) = parts.len else { return };
     let from = func.clone();
     let mut carried: Vec<Atom> = parts.init.iter().chain(&parts.accs).cloned().collect();
