@@ -9,7 +9,7 @@ use wengert_base::Name;
 use wengert_ir::eval::{Evaluator, Items, Limits, Value};
 use wengert_ir::generate::{Config, Random, arguments, program, with_derivatives};
 use wengert_ir::{Program, print, shrink, verify};
-use wengert_opt::{Options, PASSES, optimize};
+use wengert_opt::{Options, PASSES, finish, optimize};
 use wengert_tests::parallel;
 
 type Outcome = Result<Vec<Value>, String>;
@@ -109,6 +109,7 @@ fn optimized(program: &Program, expected: &Expected) -> Result<(), String> {
             Options { without: name.into_iter().map(str::to_owned).collect(), ..Options::default() };
         let mut changed = program.clone();
         optimize(&mut changed, &options);
+        finish(&mut changed, &options);
         unchanged(
             &changed,
             expected,

@@ -6,7 +6,7 @@ use wengert_driver::emit::Stage;
 use wengert_driver::scope::Scope;
 use wengert_driver::{Engine, Options, Session, show};
 use wengert_tests::property::complaints;
-use wengert_tests::text;
+use wengert_tests::{project, text};
 
 /// Each gives another last digit if cotangents are added up in another order.
 const PROGRAMS: [&str; 9] = [
@@ -118,4 +118,53 @@ fn code_of_taylor_series_stays_small() {
     };
     let (small, large) = (size(6), size(12));
     assert!(large < 6 * small, "{small} lines to order 6, {large} to order 12");
+}
+
+const SKIN: &str = "def skin weights points angles =
+  let turns = map (\\a -> [[cos a, -(sin a), a * a], [sin a, cos a, 0.5]]) angles
+  in map2 (\\ws p -> build 2 (\\k -> sum (map2 (\\w t -> w * dot t[k] p) ws turns))) weights points
+def jacobian weights points angles =
+  let (_, along) = linearize (skin weights points) angles
+  in build (length angles) (\\i -> along (set (zero angles) i 1.0))
+def weights m n = build m (\\i -> build n (\\j -> if (i + j) % 3 == 0 then 0.0 else 0.3 * real (i - j)))
+def points m x = build m (\\i -> [0.1 * real i, x, 1.5])
+def angles n = build n (\\i -> 0.1 * real i)";
+
+/// In a Jacobian each direction moves few rows, and only those are gone through. Elsewhere, and where something fails, all is as it was.
+#[test]
+fn rows_of_tangents_that_are_zero_are_left_out_and_nothing_else() {
+    let mut session = Session::new();
+    let report = session.check_text("skin.wg", SKIN, Path::new("."));
+    assert!(!report.has_errors(), "{}", complaints(&report.diagnostics));
+    let scope = Scope::of_file(&report.modules);
+    let file = project::root().join("bench/gradbench/ht.wg");
+    let code = session.emit("jacobian", Some(&file), Stage::Derivative, &Options::default());
+    let code = code.map_err(|errors| complaints(&errors)).expect("code");
+    assert!(code.contains("in places {"), "{code}");
+    for program in [
+        "jacobian (weights 5 12) (points 5 0.7) (angles 12)",
+        "jacobian (weights 5 12) (points 5 (1.0 / 0.0)) (angles 12)",
+        "jacobian (weights 4 9) (points 4 (0.0 / 0.0)) (map (\\a -> if a > 0.4 then 1.0 / 0.0 else a) (angles 9))",
+        "jacobian (weights 0 0) (points 0 0.7) (angles 9)",
+        "jacobian (weights 5 12) (points 5 0.7) (angles 11)",
+        "jacobian (weights 5 12) (map (\\p -> slice p 0 2) (points 5 0.7)) (angles 12)",
+        "let (_, along) = linearize (skin (weights 5 12) (points 5 0.7)) (angles 12) in along (map sin (angles 12))",
+        "derivative (\\x -> sum (flatten (flatten (jacobian (weights 3 9) (points 3 x) (map (\\a -> a * x) (angles 9)))))) 0.7",
+    ] {
+        let mut by = |engine, strict| {
+            let options = Options { engine, strict, ..Options::default() };
+            match session.eval_in(&scope, "skin.wg", program, &options) {
+                Ok(evaluated) => text::unsigned(&show(&evaluated.value)),
+                Err(errors) => complaints(&errors),
+            }
+        };
+        let expected = by(Engine::Interp, true);
+        let mut engines = vec![Engine::Ir, Engine::Native];
+        engines.extend(Engine::C.require().is_ok().then_some(Engine::C));
+        for engine in engines {
+            assert_eq!(by(engine, true), expected, "{program}");
+            let fast = by(engine, false);
+            assert!(text::close(&expected, &fast, 1e-9), "{program}: {fast} instead of {expected}");
+        }
+    }
 }

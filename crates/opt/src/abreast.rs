@@ -18,7 +18,10 @@
 //!
 //! The pass comes once, after derivatives are made, for it does not make code simpler.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is done for one index after the other")]
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what is not listed is done for one index after the other"
+)]
 
 use crate::facts::{is_safe, is_total, total};
 use crate::still::fails_at_once;
@@ -131,10 +134,7 @@ fn is_first(parts: &Loop, varying: &FxHashSet<Var>) -> bool {
     let mut seen_block = false;
     parts.body.stmts.iter().all(|stmt| {
         let splits = !stmt.op.blocks().is_empty() && touches(stmt, varying);
-        let may = matches!(
-            &stmt.op,
-            Op::Require { .. } | Op::Array(ArrayOp::Index | ArrayOp::Dot, _)
-        );
+        let may = matches!(&stmt.op, Op::Require { .. } | Op::Array(ArrayOp::Index | ArrayOp::Dot, _));
         let fine = !(may && seen_block);
         seen_block |= splits;
         fine
@@ -176,8 +176,10 @@ fn vary(block: &Block, varying: &mut FxHashSet<Var>) {
                     for inner in op.blocks() {
                         vary(inner, varying);
                         let found = stmt.outs.iter().zip(&inner.results);
-                        let found: Vec<Var> =
-                            found.filter(|(_, result)| depends(result, varying)).map(|(out, _)| *out).collect();
+                        let found: Vec<Var> = found
+                            .filter(|(_, result)| depends(result, varying))
+                            .map(|(out, _)| *out)
+                            .collect();
                         varying.extend(found);
                     }
                 }

@@ -100,27 +100,20 @@ impl Still<'_> {
         let Some(first) = fails_at_once(parts, self.total) else { return };
         let rows = parts.body.params.iter().skip(1 + parts.body.results.len());
         let found = rows.zip(&parts.inputs).find(|(row, input)| {
-            let before = self.depth(input).max(self.depth(&parts.len));
-            let fits = matches!(self.func.ty(**row), Ty::Array(Elem::Real, _)) && before < depth;
+            let fits = matches!(self.func.ty(**row), Ty::Array(Elem::Real, _)) && self.depth(input) < depth;
             fits && holds_loop(&parts.body, **row) && adds_nothing(parts, **row)
         });
         let Some((row, array)) = found.map(|(row, input)| (*row, input.clone())) else { return };
-        let before = self.depth(&array).max(self.depth(&parts.len));
-        let (places, count) = self.places(&parts.len, (row, array), first, (before, span));
+        let (places, count) = self.places(row, array, first, span);
         self.only(parts, places, count, span);
     }
 
-    /// The places of rows that are not zero, which are found before the loop that is in so many loops.
-    fn places(
-        &mut self,
-        len: &Atom,
-        (row, array): (Var, Atom),
-        first: bool,
-        (before, span): (usize, Span),
-    ) -> (Var, Var) {
-        let same = |(depth, made): &&(usize, Places)| {
-            *depth == before && made.array == array && made.first == first
-        };
+    /// The places of rows that are not zero, which are found before the loop after the array: it may not be known there that there are
+    /// as many rows as iterations.
+    fn places(&mut self, row: Var, array: Atom, first: bool, span: Span) -> (Var, Var) {
+        let before = self.depth(&array);
+        let same =
+            |(depth, made): &&(usize, Places)| *depth == before && made.array == array && made.first == first;
         if let Some((_, made)) = self.waiting.iter().find(same) {
             return (made.places, made.count);
         }
@@ -140,21 +133,23 @@ impl Still<'_> {
         let ints = Ty::Array(Elem::Int, 1);
         let (all, which) = (self.fresh("all", ints), self.fresh("moves", Ty::Array(Elem::Bool, 1)));
         let (places, count) = (self.fresh("places", ints), self.fresh("count", Ty::INT));
+        let len = self.fresh("n", Ty::INT);
         let look = Loop {
             mode: Mode::Each,
             backward: false,
-            len: len.clone(),
+            len: Atom::Var(len),
             inputs: vec![array.clone()],
             init: Vec::new(),
             accs: Vec::new(),
             body,
         };
         let filter = Op::Array(ArrayOp::Filter, vec![Atom::Var(all), Atom::Var(which)]);
-        let length = Op::Array(ArrayOp::Length(0), vec![Atom::Var(places)]);
+        let length = |array| Op::Array(ArrayOp::Length(0), vec![array]);
         let stmts = vec![
+            Stmt { outs: vec![len], op: length(array.clone()), span },
             Stmt { outs: vec![all, which], op: Op::Loop(Box::new(look)), span },
             Stmt { outs: vec![places], op: filter, span },
-            Stmt { outs: vec![count], op: length, span },
+            Stmt { outs: vec![count], op: length(Atom::Var(places)), span },
         ];
         self.waiting.push((before, Places { array, first, places, count, stmts }));
         (places, count)
@@ -175,7 +170,8 @@ impl Still<'_> {
             let (moves, result) = (self.fresh("moves", Ty::BOOL), self.fresh("moves", Ty::BOOL));
             let op = Op::Compare(Compare::Ne, Atom::Var(row), Atom::Real(0.0));
             body.stmts.push(Stmt { outs: vec![moves], op, span });
-            let op = Op::Select { cond: Atom::Var(so_far), then: Atom::Bool(true), otherwise: Atom::Var(moves) };
+            let op =
+                Op::Select { cond: Atom::Var(so_far), then: Atom::Bool(true), otherwise: Atom::Var(moves) };
             body.stmts.push(Stmt { outs: vec![result], op, span });
             result
         };
@@ -267,10 +263,10 @@ fn holds_loop(body: &Block, row: Var) -> bool {
     let mut parts_of: FxHashSet<Var> = FxHashSet::from_iter([row]);
     let mut found = false;
     body.for_each_stmt(&mut |stmt| match &stmt.op {
-        Op::Array(ArrayOp::Index, args) => {
-            if args.first().and_then(Atom::var).is_some_and(|var| parts_of.contains(&var)) {
-                parts_of.extend(&stmt.outs);
-            }
+        Op::Array(ArrayOp::Index, args)
+            if args.first().and_then(Atom::var).is_some_and(|var| parts_of.contains(&var)) =>
+        {
+            parts_of.extend(&stmt.outs);
         }
         Op::Loop(parts) => {
             found |= parts.inputs.iter().filter_map(Atom::var).any(|var| parts_of.contains(&var));
@@ -314,8 +310,9 @@ fn vanish(block: &Block, zeros: &mut FxHashSet<Var>) {
 
 /// The results of a statement that are zero.
 fn made(stmt: &Stmt, zeros: &mut FxHashSet<Var>) -> Vec<Var> {
-    let zero =
-        |zeros: &FxHashSet<Var>, atom: &Atom| is_zero(atom) || atom.var().is_some_and(|var| zeros.contains(&var));
+    let zero = |zeros: &FxHashSet<Var>, atom: &Atom| {
+        is_zero(atom) || atom.var().is_some_and(|var| zeros.contains(&var))
+    };
     let first = |args: &[Atom]| args.first().is_some_and(|atom| zero(zeros, atom));
     let all = |args: &[Atom]| args.iter().all(|atom| zero(zeros, atom));
     let is_zero = match &stmt.op {
@@ -349,8 +346,9 @@ fn made(stmt: &Stmt, zeros: &mut FxHashSet<Var>) -> Vec<Var> {
 
 /// The results of a loop that are zero: what it carries is, if it begins and goes on so.
 fn turns(stmt: &Stmt, parts: &Loop, zeros: &mut FxHashSet<Var>) -> Vec<Var> {
-    let zero =
-        |zeros: &FxHashSet<Var>, atom: &Atom| is_zero(atom) || atom.var().is_some_and(|var| zeros.contains(&var));
+    let zero = |zeros: &FxHashSet<Var>, atom: &Atom| {
+        is_zero(atom) || atom.var().is_some_and(|var| zeros.contains(&var))
+    };
     let given: Vec<&Atom> = parts.init.iter().chain(&parts.accs).collect();
     let mut holds: Vec<bool> = given.iter().map(|atom| zero(zeros, atom)).collect();
     loop {

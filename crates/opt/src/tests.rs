@@ -10,6 +10,7 @@ mod leaves;
 mod loops;
 mod needed;
 mod reciprocals;
+mod short;
 mod sides;
 mod sizes;
 mod slopes;

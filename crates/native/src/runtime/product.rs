@@ -25,6 +25,8 @@ pub(crate) const BACKWARD: i64 = 4;
 /// Zeros are strong.
 pub(crate) const STRONG: i64 = 8;
 
+/// Products of matrices with so many rows and columns at most need no tiles.
+const SMALL: usize = 8;
 /// Rows of a tile.
 const ROWS: usize = 4;
 /// Rows that one thread does at least: whole tiles.
@@ -83,6 +85,12 @@ impl Task<'_> {
     #[inline(always)]
     fn term(&self, k: usize) -> usize {
         if self.backward { self.m - 1 - k } else { k }
+    }
+
+    /// Whether a row of the sum, and each factor, is in a few registers.
+    #[inline(always)]
+    fn is_small(&self) -> bool {
+        self.n.max(self.m).max(self.width) <= SMALL
     }
 }
 
@@ -184,6 +192,9 @@ fn add<const FUSED: bool, const R: usize, const C: usize>(
 ) {
     if task.n * task.m * task.width == 0 {
         return;
+    }
+    if task.is_small() {
+        return add_small::<FUSED>(task, out);
     }
     if task.few || task.m < R || task.width < R {
         return add_rows::<FUSED>(task, out, &mut panels.left);
@@ -294,6 +305,35 @@ fn tile<const R: usize, const C: usize>(
 #[inline(never)]
 fn careful_tile<const R: usize, const C: usize>(left: &[f64], right: &[f64], sums: &mut [[f64; C]; R]) {
     tile(left, right, sums, plus_careful);
+}
+
+/// Small matrices: each row of the sum in a register, and the second factor in a few.
+#[inline(always)]
+fn add_small<const FUSED: bool>(task: &Task<'_>, out: &mut [f64]) {
+    let mut ys = [[0.0; SMALL]; SMALL];
+    for (k, row) in ys.iter_mut().enumerate().take(task.m) {
+        for (j, y) in row.iter_mut().enumerate().take(task.width) {
+            *y = task.y.at(task.term(k), j);
+        }
+    }
+    for (i, out) in out.chunks_exact_mut(task.width).enumerate().take(task.n) {
+        let mut sums = [0.0; SMALL];
+        sums.iter_mut().zip(&*out).for_each(|(sum, out)| *sum = *out);
+        for (k, row) in ys.iter().enumerate().take(task.m) {
+            let x = task.x.at(i, task.term(k));
+            for (sum, y) in sums.iter_mut().zip(row) {
+                *sum = plus::<FUSED>(*sum, x, *y);
+            }
+        }
+        if task.strong && !finite(sums.get(..task.width).unwrap_or_default()) {
+            sums.iter_mut().zip(&*out).for_each(|(sum, out)| *sum = *out);
+            for (k, row) in ys.iter().enumerate().take(task.m) {
+                let x = task.x.at(i, task.term(k));
+                sums.iter_mut().zip(row).for_each(|(sum, y)| *sum = plus_careful(*sum, x, *y));
+            }
+        }
+        out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = *sum);
+    }
 }
 
 /// A few rows, or short ones: each row of the sum by itself.
@@ -441,6 +481,8 @@ mod tests {
         (9, 20, 1),
         (2, 3, 50),
         (4, 4, 4),
+        (8, 8, 8),
+        (5, 7, 3),
         (5, 7, 16),
         (17, 300, 35),
         (131, 9, 21),

@@ -1,7 +1,7 @@
 //! Products as compiled code calls them: with sizes and addresses, by several threads, until the program is to stop.
 
 use super::{
-    BACKWARD, BLOCK, FIRST, Factor, LONG, MUCH, PANELS, Product, ROWS, SECOND, STRONG, Task, kernels,
+    BACKWARD, BLOCK, FIRST, Factor, LONG, MUCH, PANELS, Panels, Product, ROWS, SECOND, STRONG, Task, kernels,
 };
 use crate::runtime::context::{Context, Raised, STOPPED, leave_with, state};
 use crate::runtime::heap::{words, words_mut};
@@ -46,8 +46,12 @@ impl Whole<'_> {
             strong: kind & STRONG != 0,
         };
         let size = i64::try_from((end - from) * width).unwrap_or(0);
+        let to = words_mut::<f64>(out + 8 * (from * width) as u64, size);
+        if task.is_small() {
+            return (self.product)(&task, to, &mut Panels::default());
+        }
         let mut panels = PANELS.take();
-        (self.product)(&task, words_mut::<f64>(out + 8 * (from * width) as u64, size), &mut panels);
+        (self.product)(&task, to, &mut panels);
         PANELS.replace(panels);
     }
 
