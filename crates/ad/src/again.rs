@@ -6,15 +6,21 @@
 //! ```
 //!
 //! Cheap are operations on integers, reading elements, and a few sums and products; there is a limit to how many
-//! of them one variable may take.
+//! of them one variable may take. Of arrays there are kept as few as everything that is mentioned can be made of ([`fewest`]).
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "cheap operations are named")]
 
+use crate::like::Likes;
+use crate::scoped::Scoped;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::Ty;
 use wengert_ir::build::Builder;
 use wengert_ir::op::{ArrayOp, Atom, Block, Convert, IntOp, Op, Stmt, Var};
+use wengert_ir::program::{Func, VarInfo};
+use wengert_ir::ty::Table;
 use wengert_prim::RealOp;
+
+mod fewest;
 
 /// The cost of computing a variable again, at most.
 const LIMIT: u32 = 4;
@@ -55,8 +61,18 @@ pub(crate) fn plan_arm(code: &Builder, block: &Block, mentioned: &[Var], around:
 
 /// What to keep of a block so that `mentioned` can be had; `there` is had in any case, and what is bound outside of the
 /// block.
-pub(crate) fn plan(block: &Block, mentioned: &[Var], there: &FxHashSet<Var>) -> Again {
-    plan_where(block, mentioned, there, &|_| true)
+pub(crate) fn plan(func: &Func, block: &Block, mentioned: &[Var], there: &FxHashSet<Var>) -> Again {
+    let known = Known::new(block, mentioned, there, &|_| true);
+    let again = known.again(mentioned, there);
+    let free = |var: Var| {
+        !known.bound.contains(&var)
+            || there.contains(&var)
+            || (func.ty(var).rank() == 0 && known.costs.contains_key(&var))
+    };
+    match fewest::fewest(func, block, &again.kept, &free) {
+        Some(fewest) => known.with(block, &fewest).again_keeping(mentioned, there, fewest.kept),
+        None => again,
+    }
 }
 
 fn plan_where(
@@ -65,44 +81,89 @@ fn plan_where(
     there: &FxHashSet<Var>,
     may: &dyn Fn(&Stmt) -> bool,
 ) -> Again {
-    let mut bound: FxHashSet<Var> = block.params.iter().copied().collect();
-    bound.extend(block.stmts.iter().flat_map(|stmt| &stmt.outs));
-    let wanted: FxHashSet<Var> = mentioned.iter().copied().collect();
-    let mut costs: FxHashMap<Var, u32> = there.iter().map(|var| (*var, 0)).collect();
-    let kept = block.params.iter().filter(|param| wanted.contains(*param) && !there.contains(*param));
-    costs.extend(kept.map(|param| (*param, 0)));
-    let mut made: FxHashMap<Var, &Stmt> = FxHashMap::default();
-    for stmt in &block.stmts {
-        let mut total = if may(stmt) { cost(&stmt.op) } else { None };
-        stmt.op.for_each_atom(&mut |atom| {
-            let part = match atom.var() {
-                Some(var) if bound.contains(&var) => costs.get(&var).copied(),
-                _ => Some(0),
-            };
-            total = total.zip(part).map(|(total, part)| total + part);
+    Known::new(block, mentioned, there, may).again(mentioned, there)
+}
+
+/// What is known of a block.
+struct Known<'b> {
+    bound: FxHashSet<Var>,
+    /// What it costs to have a variable, if that is not too much.
+    costs: FxHashMap<Var, u32>,
+    /// What makes those that are computed again.
+    made: FxHashMap<Var, &'b Stmt>,
+}
+
+impl<'b> Known<'b> {
+    fn new(
+        block: &'b Block,
+        mentioned: &[Var],
+        there: &FxHashSet<Var>,
+        may: &dyn Fn(&Stmt) -> bool,
+    ) -> Known<'b> {
+        let mut bound: FxHashSet<Var> = block.params.iter().copied().collect();
+        bound.extend(block.stmts.iter().flat_map(|stmt| &stmt.outs));
+        let wanted: FxHashSet<Var> = mentioned.iter().copied().collect();
+        let mut costs: FxHashMap<Var, u32> = there.iter().map(|var| (*var, 0)).collect();
+        let kept = block.params.iter().filter(|param| wanted.contains(*param) && !there.contains(*param));
+        costs.extend(kept.map(|param| (*param, 0)));
+        let mut made: FxHashMap<Var, &Stmt> = FxHashMap::default();
+        for stmt in &block.stmts {
+            let mut total = if may(stmt) { cost(&stmt.op) } else { None };
+            stmt.op.for_each_atom(&mut |atom| {
+                let part = match atom.var() {
+                    Some(var) if bound.contains(&var) => costs.get(&var).copied(),
+                    _ => Some(0),
+                };
+                total = total.zip(part).map(|(total, part)| total + part);
+            });
+            match (total.filter(|total| *total <= LIMIT), stmt.outs.as_slice()) {
+                (Some(total), [out]) => {
+                    costs.insert(*out, total);
+                    made.insert(*out, stmt);
+                }
+                (_, outs) => {
+                    costs.extend(outs.iter().filter(|out| wanted.contains(*out)).map(|out| (*out, 0)));
+                }
+            }
+        }
+        Known { bound, costs, made }
+    }
+
+    /// The same, where statements that make arrays are done again too.
+    fn with(mut self, block: &'b Block, fewest: &fewest::Fewest) -> Known<'b> {
+        for (at, stmt) in block.stmts.iter().enumerate() {
+            if fewest.again.contains(&at) {
+                self.made.extend(stmt.outs.iter().map(|out| (*out, stmt)));
+            }
+        }
+        fewest.kept.iter().for_each(|var| {
+            self.made.remove(var);
         });
-        match (total.filter(|total| *total <= LIMIT), stmt.outs.as_slice()) {
-            (Some(total), [out]) => {
-                costs.insert(*out, total);
-                made.insert(*out, stmt);
-            }
-            (_, outs) => costs.extend(outs.iter().filter(|out| wanted.contains(*out)).map(|out| (*out, 0))),
-        }
+        self
     }
-    let mut again = Again::default();
-    let mut done = FxHashSet::default();
-    for var in mentioned {
-        if there.contains(var) {
-            if done.insert(*var) {
-                again.used.push(*var);
-            }
-        } else if made.contains_key(var) {
-            collect(*var, &made, there, &mut done, &mut again);
-        } else {
-            again.kept.push(*var);
-        }
+
+    fn again(&self, mentioned: &[Var], there: &FxHashSet<Var>) -> Again {
+        self.again_keeping(mentioned, there, Vec::new())
     }
-    again
+
+    fn again_keeping(&self, mentioned: &[Var], there: &FxHashSet<Var>, more: Vec<Var>) -> Again {
+        let mut again = Again::default();
+        let mut done = FxHashSet::default();
+        for var in mentioned {
+            if there.contains(var) {
+                if done.insert(*var) {
+                    again.used.push(*var);
+                }
+            } else if self.made.contains_key(var) {
+                collect(*var, &self.made, there, &mut done, &mut again);
+            } else {
+                again.kept.push(*var);
+            }
+        }
+        let more = more.into_iter().filter(|var| !mentioned.contains(var));
+        again.kept.extend(more);
+        again
+    }
 }
 
 /// Adds what a variable takes.
@@ -116,15 +177,54 @@ fn collect(
     if there.contains(&var) && done.insert(var) {
         again.used.push(var);
     }
-    // Each is within the limit, so that this is not deep.
     if let Some(stmt) = made.get(&var)
-        && done.insert(var)
+        && !done.contains(&var)
     {
-        for operand in stmt.op.operand_vars() {
-            collect(operand, made, there, done, again);
-        }
+        done.extend(&stmt.outs);
+        crate::deep(|| needs(&stmt.op).into_iter().for_each(|var| collect(var, made, there, done, again)));
         again.stmts.push(Stmt::clone(stmt));
     }
+}
+
+/// The variables that an operation needs, those included that its blocks do not bind.
+pub(crate) fn needs(op: &Op) -> Vec<Var> {
+    let mut vars = op.operand_vars();
+    op.blocks().into_iter().for_each(|block| vars.extend(block.free_vars()));
+    vars
+}
+
+/// A copy of an operation that is computed again, for the code `into`, with variables of its own in its blocks. `env` says what
+/// the others are there; all are in `vars`, or in `into`.
+pub(crate) fn copy(
+    into: &mut Builder,
+    op: &Op,
+    vars: Option<&Table<Var, VarInfo>>,
+    (env, likes): (&Scoped, &Likes),
+) -> Op {
+    let mut op = op.clone();
+    op.for_each_atom_mut(&mut |atom| *atom = meaning(env, likes, atom));
+    for block in op.blocks_mut() {
+        // Only blocks without others inside are computed again.
+        let outs = block.stmts.iter_mut().flat_map(|stmt| &mut stmt.outs);
+        let mut own: FxHashMap<Var, Atom> = FxHashMap::default();
+        for var in block.params.iter_mut().chain(outs) {
+            let VarInfo { name, ty } = *vars.unwrap_or(&into.func().vars).at(*var);
+            let fresh = into.fresh(name, ty);
+            own.insert(*var, Atom::Var(fresh));
+            *var = fresh;
+        }
+        block.for_each_atom_mut(&mut |atom| {
+            let known = atom.var().and_then(|var| own.get(&var)).cloned();
+            *atom = known.unwrap_or_else(|| meaning(env, likes, atom));
+        });
+    }
+    op
+}
+
+/// What an operand of the primal part is in linear code: one of the same shape, where only that is there.
+pub(crate) fn meaning(env: &Scoped, likes: &Likes, atom: &Atom) -> Atom {
+    let known = |var| env.get(&var).or_else(|| env.get(&likes.root(var)));
+    atom.var().and_then(known).unwrap_or(atom).clone()
 }
 
 /// What it costs to do an operation again; `None` if it should not be.

@@ -45,8 +45,7 @@ impl Writer<'_, '_> {
     }
 
     pub(crate) fn primal(&self, atom: &Atom) -> Atom {
-        let known = |var| self.env.get(&var).or_else(|| self.env.get(&self.likes.root(var)));
-        atom.var().and_then(known).unwrap_or(atom).clone()
+        crate::again::meaning(&self.env, self.likes, atom)
     }
 
     fn primals(&self, atoms: &[Atom]) -> Vec<Atom> {
@@ -368,8 +367,8 @@ impl Writer<'_, '_> {
     /// Statements of the primal part once more.
     pub(crate) fn compute_again(&mut self, stmts: &[Stmt]) {
         for stmt in stmts {
-            let mut op = stmt.op.clone();
-            op.for_each_atom_mut(&mut |atom| *atom = self.primal(atom));
+            let known = (&self.env, self.likes);
+            let op = crate::again::copy(&mut self.code.b, &stmt.op, self.source, known);
             let named: Vec<(Name, Ty)> =
                 stmt.outs.iter().map(|out| self.info(*out)).map(|v| (v.name, v.ty)).collect();
             let found = self.code.b.named(&named, op);

@@ -411,7 +411,7 @@ impl<'a> Mentions<'a> {
     /// What statements that are computed again need.
     fn again(&mut self, stmts: &[Stmt], bound: &mut FxHashSet<Var>) {
         bound.extend(stmts.iter().flat_map(|stmt| &stmt.outs));
-        let operands = stmts.iter().flat_map(|stmt| stmt.op.operand_vars());
+        let operands = stmts.iter().flat_map(|stmt| crate::again::needs(&stmt.op));
         let free: Vec<Var> = operands.filter(|var| !bound.contains(var)).collect();
         self.found.extend(free.iter().copied());
         self.values.extend(free);

@@ -75,8 +75,7 @@ impl Transposer<'_, '_> {
     }
 
     pub(crate) fn primal(&self, atom: &Atom) -> Atom {
-        let known = |var| self.env.get(&var).or_else(|| self.env.get(&self.likes.root(var)));
-        atom.var().and_then(known).unwrap_or(atom).clone()
+        crate::again::meaning(&self.env, self.likes, atom)
     }
 
     pub(crate) fn primals(&self, atoms: &[Atom]) -> Vec<Atom> {

@@ -15,9 +15,10 @@
 //! place without looking.
 //!
 //! **Destinations** (`arrays`). The array that a loop makes as a row of another array is made in its place there, if the
-//! sizes of the row are known before the loop (`shape`).
+//! sizes of the row are known before the loop (`shape`). What is one end of a longer array has room beside it for the rest (`beside`).
 
 mod arrays;
+mod beside;
 mod block;
 mod borrow;
 mod control;
@@ -149,6 +150,8 @@ struct Lower<'a> {
     free: uses::Free,
     /// Where arrays are to be made.
     destinations: FxHashMap<Var, Destination>,
+    /// Which arrays have room beside them.
+    beside: beside::Beside,
     /// For each version of an array that a loop updates in place, the first, which has its place.
     stable: FxHashMap<Var, Var>,
     /// Variables that hold a reference which is not theirs: what loops walk through.
@@ -191,7 +194,9 @@ impl<'a> Lower<'a> {
             origins: FxHashMap::default(),
             part: None,
         };
-        let views = uses::views(func);
+        let beside = beside::find(func);
+        let mut views = uses::views(func);
+        views.extend(beside.joined.iter().map(|(out, (array, _))| (*out, *array)));
         Lower {
             shared,
             id,
@@ -202,6 +207,7 @@ impl<'a> Lower<'a> {
             views,
             free: uses::Free::of_function(func),
             destinations: FxHashMap::default(),
+            beside,
             in_place: FxHashSet::default(),
             zeros: FxHashSet::default(),
             fresh: FxHashMap::default(),

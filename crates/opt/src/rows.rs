@@ -8,14 +8,15 @@
 //!   x = xs[i] …                             …
 //! ```
 //!
-//! So does what it adds at its index ([`added`]).
+//! So does what it adds at its index ([`added`]). What is added to one end of zeros stands beside them ([`beside`]).
 
 mod added;
+mod beside;
 
 use crate::facts::Lengths;
 use crate::sizes::{Shape, boxes, walk};
 use added::{Made, become_rows};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::program::VarInfo;
 use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
@@ -32,20 +33,23 @@ pub(crate) fn run(program: &mut Program) {
             continue;
         }
         let first = |shape: &Shape| shape.first()?.as_ref()?.atom();
-        let known = walk(func, &boxes, false);
-        let known = known.iter().filter_map(|(array, shape)| Some((*array, first(shape)?))).collect();
+        let shapes = walk(func, &boxes, false);
+        let known = shapes.iter().filter_map(|(array, shape)| Some((*array, first(shape)?))).collect();
         let mut lengths = Lengths::defined(known);
         let mut body = std::mem::take(&mut func.body);
-        block(func, &mut body, &mut lengths);
+        block(func, &mut body, &mut lengths, &shapes);
         func.body = body;
     }
 }
 
-fn block(func: &mut Func, place: &mut Block, lengths: &mut Lengths) {
+fn block(func: &mut Func, place: &mut Block, lengths: &mut Lengths, shapes: &FxHashMap<Var, Shape>) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let mark = lengths.mark();
-        let mut made = Made::default();
-        for stmt in &mut place.stmts {
+        let (mut made, mut arrays) = (Made::default(), beside::Arrays::default());
+        let mut more: Vec<(usize, Stmt)> = Vec::new();
+        for (at, stmt) in place.stmts.iter_mut().enumerate() {
+            more.extend(beside::beside(func, stmt, &arrays, shapes).map(|zeros| (at, zeros)));
+            arrays.note(stmt);
             sum_of_made(func, stmt, &made, lengths);
             become_rows(func, stmt, &made, lengths);
             made.note(func, stmt);
@@ -56,9 +60,10 @@ fn block(func: &mut Func, place: &mut Block, lengths: &mut Lengths) {
             }
             lengths.note(func, &stmt.outs, &stmt.op);
             for inner in stmt.op.blocks_mut() {
-                block(func, inner, lengths);
+                block(func, inner, lengths, shapes);
             }
         }
+        more.into_iter().rev().for_each(|(at, zeros)| place.stmts.insert(at, zeros));
         lengths.forget(mark);
     });
 }

@@ -36,7 +36,7 @@ impl Linearize<'_, '_> {
         let mut more: Vec<Var> = Vec::new();
         let mut there: FxHashSet<Var> = inputs.iter().copied().collect();
         there.extend(index);
-        let again = crate::again::plan(&body, &mentioned, &there);
+        let again = crate::again::plan(self.code.b.func(), &body, &mentioned, &there);
         for var in again.used {
             let input = inputs.iter().position(|row| *row == var).and_then(|i| parts.inputs.get(i));
             rows.extend(input.map(|array| Row { var, array: array.clone(), boxed: None }));
@@ -126,7 +126,7 @@ impl Linearize<'_, '_> {
         let mentioned = self.mentioned(&linear, &body);
         let carried_count = parts.init.len();
         let (mut rows, mut more) = (Vec::new(), Vec::new());
-        let again = crate::again::plan(&body, &mentioned, &FxHashSet::default());
+        let again = crate::again::plan(self.code.b.func(), &body, &mentioned, &FxHashSet::default());
         for var in again.kept {
             let (row, out) = self.kept_row(var, &mut body, &[]);
             rows.push(row);

@@ -242,8 +242,8 @@ impl Transposer<'_, '_> {
     /// Statements of the primal part once more.
     pub(crate) fn compute_again(&mut self, stmts: &[Stmt]) {
         for stmt in stmts {
-            let mut op = stmt.op.clone();
-            op.for_each_atom_mut(&mut |atom| *atom = self.primal(atom));
+            let known = (&self.env, self.likes);
+            let op = crate::again::copy(&mut self.code.b, &stmt.op, Some(self.source), known);
             let named: Vec<(Name, Ty)> =
                 stmt.outs.iter().map(|out| self.info(*out)).map(|v| (v.name, v.ty)).collect();
             let found = self.code.b.named(&named, op);

@@ -57,6 +57,9 @@ impl Lower<'_> {
             self.places.insert(out, Place::Array(place.clone()));
             return place;
         }
+        if let Some(place) = self.with_room(out, &dims) {
+            return place;
+        }
         let object = self.alloc_array(&dims);
         let Operand::Local(local) = object else {
             return ArrayPlace { object: None, first: object, dims, elem };
@@ -336,6 +339,9 @@ impl Lower<'_> {
     }
 
     fn concat(&mut self, out: Var, first: &Atom, other: &Atom) {
+        if self.join_beside(out, first, other) {
+            return;
+        }
         let (a, b) = (self.array(first), self.array(other));
         let (Some(n), Some(m)) = (a.dims.first().copied(), b.dims.first().copied()) else { return };
         let some = self.set(Word::Int, Value::CompareInt(Compare::Ne, n, Operand::Int(0)));
