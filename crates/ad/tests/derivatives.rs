@@ -784,3 +784,66 @@ fn functions_that_call_functions_do_not_hand_on_all_that_they_keep() {
     assert!(most <= Some(24 + 3), "{most:?} values are handed on");
     assert!(made.data.iter().any(|(_, data)| data.name.as_str() == "f2_tape"));
 }
+
+/// What is kept of the iterations of a loop in which arrays are made of `y`, by these statements.
+fn kept_of_steps(steps: &str) -> String {
+    let text = format!(
+        "
+residual F {{}}
+linear f_map of f(varies, varies) keeps F
+func f(xs: []Real, ys: []Real) -> []Real {{
+  n = length(xs)
+  m = n - 1
+  zs = for k < 100, y = ys {{
+    {steps}
+    yield e
+  }}
+  return zs
+}}
+func main(xs: []Real, ys: []Real) -> ([]Real, []Real) {{
+  v, r = linearize f_map(xs, ys)
+  gx, gy = backward f_map(r, xs)
+  return gx, gy
+}}
+entry main = main
+"
+    );
+    let made = print(&made(&text));
+    let primal = made.split("func primal_f").nth(1).and_then(|text| text.split("\n}").next());
+    let last = primal.and_then(|text| text.lines().rfind(|line| line.contains("    yield")));
+    last.unwrap_or("nothing").trim().to_owned()
+}
+
+/// Of arrays that can be made of each other at little cost as few as possible are kept, the state at the beginning if that is
+/// enough; but what costs something is kept.
+#[test]
+fn loops_keep_the_fewest_arrays() {
+    let cheap = "
+    a = each i < n, x in xs, u in y { u1 = x * u yield u1 }
+    one = [1.0]
+    part = slice(a, 0, m)
+    b = concat(one, part)
+    c = each j < n, x2 in xs, v in b { v1 = x2 * v v2 = v1 * v yield v2 }
+    d = each k2 < n, w in c, w0 in b { w1 = w * w0 yield w1 }
+    e = each l < n, z in d, z0 in y { z1 = z * z0 yield z1 }";
+    assert_eq!(kept_of_steps(cheap), "yield e, y2");
+    // The exponentials are kept, and what is made of them is not.
+    let costly = cheap.replace("u1 = x * u yield u1", "t = x * u u1 = exp(t) yield u1");
+    assert_eq!(kept_of_steps(&costly), "yield e, y2, u1s, a");
+    // Nothing can be had of anything else.
+    let costs = cheap.replace("v2 = v1 * v", "v2 = sin(v1)").replace("u1 = x * u", "u1 = sin(u)");
+    let costs = costs.replace("w1 = w * w0", "w1 = cos(w)");
+    let kept = kept_of_steps(&costs);
+    assert_eq!(kept.matches(", ").count(), 6, "{kept}");
+    // One array less is worth some work, and not any.
+    let sums = |count: usize| {
+        let sums: String = (1..=count).map(|i| format!("s{i} = s{} + x2 ", i - 1)).collect();
+        format!(
+            "
+    a = each i < n, x2 in xs, s0 in y {{ {sums} yield s{count} }}
+    e = each l < n, z in a, z0 in y {{ z1 = z * z0 yield z1 }}"
+        )
+    };
+    assert_eq!(kept_of_steps(&sums(6)), "yield e, y2");
+    assert_eq!(kept_of_steps(&sums(9)).matches(", ").count(), 2, "{}", kept_of_steps(&sums(9)));
+}

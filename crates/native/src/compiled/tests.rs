@@ -170,6 +170,57 @@ fn rows_of_branches_are_made_in_their_places() {
     gives(text, &[Value::Int(4)], &[real(3.0), real(0.0), real(6.0), real(6.0)]);
 }
 
+/// Arrays that a loop makes, shifted by a place, are not copied: the number beside them goes where there is room for it.
+#[test]
+fn shifted_arrays_are_not_copied() {
+    let text = |more: &str| {
+        format!(
+            "func f(n: Int, xs: []Real) -> (Real, Real, Real) {{
+                m = n - 1
+                ys, zs = each i < n, x in xs {{ y = x * 2.0 z = x * 3.0 yield y, z }}
+                one = [1.0]
+                before = slice(ys, 0, m)
+                as = concat(one, before)
+                two = [5.0, 7.0]
+                after = slice(ys, 1, n)
+                bs = concat(after, two)
+                {more}
+                s = for j < n, s0 = 0.0, a in as, y2 in ys {{ t = a * y2 s1 = s0 + t yield s1 }}
+                b = bs[n]
+                c = last[0]
+                return s, b, c
+            }}
+            entry f = f"
+        )
+    };
+    for (more, copies) in [
+        ("last = concat(one, zs)", 0),
+        // Of the room before an array there is one.
+        ("nine = [9.0] last = concat(nine, before)", 2),
+        // Another array is none of a loop.
+        ("part = slice(xs, 0, m) last = concat(one, part)", 2),
+        // It does not begin at its first element.
+        ("part = slice(zs, 1, n) last = concat(one, part)", 2),
+        // It is given away.
+        ("ws = set(zs, 0, 2.0) last = concat(one, zs)", 3),
+    ] {
+        let text = text(more);
+        let program = wengert_ir::parse(&text).expect("a program");
+        assert_eq!(wengert_ir::verify(&program), Ok(()), "{text}");
+        let loops = crate::loops::print(&crate::lower::lower(&program));
+        assert_eq!(loops.matches("copy_words(").count(), copies, "{more}: {loops}");
+        let entry = *program.entries.values().next().expect("it has an entry");
+        for size in [1, 2, 9, 40] {
+            let xs = Value::reals((0..size).map(|i| f64::from(i) + 0.5).collect::<Vec<f64>>());
+            let args = [Value::Int(i64::from(size)), xs];
+            let expected = wengert_ir::eval::Evaluator::new(&program, wengert_ir::eval::Limits::default())
+                .call(entry, args.to_vec())
+                .expect("it runs");
+            gives(&text, &args, &expected);
+        }
+    }
+}
+
 #[test]
 fn updates_are_in_place_unless_somebody_else_looks() {
     let text = r"

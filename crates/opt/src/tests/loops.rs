@@ -349,3 +349,50 @@ fn rows_of_a_while_loop_are_given_once() {
         "#]],
     );
 }
+
+#[test]
+fn what_is_added_to_one_end_of_zeros_stands_beside_the_rest() {
+    let text = r"
+        func f(xs: []Real) -> ([]Real, []Real, []Real, []Real) {
+            n = length(xs)
+            m = n - 1
+            start = zeros(xs)
+            before = slice(xs, 0, m)
+            after = slice(xs, 1, n)
+            k = length(before)
+            l = length(after)
+            as = each backward i < k, a += start, x in before { b = a with [i] += x yield b }
+            bs = each i2 < l, a2 += start, x2 in after { j = i2 + 1 b2 = a2 with [j] += x2 yield b2 }
+            cs = each i3 < l, a3 += start, x3 in after { y = x3 * x3 b3 = a3 with [i3] += y yield b3 }
+            ds = each i4 < l, a4 += xs, x4 in after { b4 = a4 with [i4] += x4 yield b4 }
+            return as, bs, cs, ds
+        }
+        entry f = f";
+    check("rows", text, &expect![[r#"
+        func f(xs: []Real) -> ([]Real, []Real, []Real, []Real) {
+          n = length(xs)
+          m = n - 1
+          start = zeros(xs)
+          before = slice(xs, 0, m)
+          after = slice(xs, 1, n)
+          k = length(before)
+          l = length(after)
+          start2 = [0.0]
+          as = concat(before, start2)
+          start3 = [0.0]
+          bs = concat(start3, after)
+          cs = each i3 < l, a3 += start, x3 in after {
+            y = x3 * x3
+            b3 = a3 with [i3] += y
+            yield b3
+          }
+          ds = each i4 < l, a4 += xs, x4 in after {
+            b4 = a4 with [i4] += x4
+            yield b4
+          }
+          return as, bs, cs, ds
+        }
+
+        entry f = f
+    "#]]);
+}
