@@ -54,10 +54,10 @@ pub(super) fn beside(
     }
     let from = added_from(parts)?;
     let size = |array: &Var| shapes.get(array)?.first()?.clone();
-    let rest = match size(zeros)?.minus(&size(numbers)?).atom()? {
-        Atom::Int(rest) if (1..=MOST).contains(&rest) && (from == 0 || from == rest) => rest,
-        _ => return None,
-    };
+    let Atom::Int(rest) = size(zeros)?.minus(&size(numbers)?).atom()? else { return None };
+    if !(1..=MOST).contains(&rest) || (from != 0 && from != rest) {
+        return None;
+    }
     let name = func.vars.at(*zeros).name;
     let made = func.vars.push(VarInfo { name, ty: Ty::Array(Elem::Real, 1) });
     let some = usize::try_from(rest).ok()?;

@@ -368,7 +368,10 @@ fn what_is_added_to_one_end_of_zeros_stands_beside_the_rest() {
             return as, bs, cs, ds
         }
         entry f = f";
-    check("rows", text, &expect![[r#"
+    check(
+        "rows",
+        text,
+        &expect![[r#"
         func f(xs: []Real) -> ([]Real, []Real, []Real, []Real) {
           n = length(xs)
           m = n - 1
@@ -394,5 +397,6 @@ fn what_is_added_to_one_end_of_zeros_stands_beside_the_rest() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
 }
