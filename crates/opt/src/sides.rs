@@ -11,6 +11,8 @@
 //!                                  becomes   z = match x { Disk(r) { y = r * 2.0 yield y } Box(u, v) { yield v } }
 //! ```
 //!
+//! What is computed in between from what the sides give, for the second branch, goes with it.
+//!
 //! A derivative does first all that is forward, then all that is backward, and each of the two branches. This brings together what
 //! belongs together. Nothing is done twice: on all sides together, there are at most as many operations as before.
 
@@ -29,6 +31,9 @@ use wengert_prim::RealOp;
 
 /// How many statements after a branch are looked at.
 const NEAR: usize = 24;
+/// So many statements at most become part of a branch together, and so many are on several sides then.
+const CHAIN: usize = 5;
+const COPIES: usize = 24;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
@@ -45,7 +50,23 @@ struct Sides {
     relaxed: bool,
 }
 
-/// What a statement becomes on one side of a branch.
+/// What happens to the statements after a branch, up to one that becomes part of it.
+struct Plan {
+    /// They stay behind the branch, or come before it if it goes there.
+    stays: Vec<usize>,
+    /// They are needed for what is moved, and need nothing of the branch.
+    before: Vec<usize>,
+    /// They become part of the branch.
+    moved: Vec<usize>,
+}
+
+impl Plan {
+    fn of(&self, stmts: &[Stmt], places: &[usize]) -> Vec<Stmt> {
+        places.iter().filter_map(|place| stmts.get(*place)).cloned().collect()
+    }
+}
+
+/// What statements become on one side of a branch.
 struct Side {
     stmts: Vec<Stmt>,
     results: Vec<Atom>,
@@ -90,36 +111,70 @@ impl Sides {
             if !belongs(first, second) {
                 continue;
             }
-            let up = self.may_come(func, second, between);
             let down = || {
-                !between.iter().any(|stmt| needs(stmt, &first.outs)) && may_move(first, between, &self.total)
+                let apart = !between.iter().any(|stmt| needs(stmt, &first.outs));
+                let plan = Plan { stays: (at + 1..place).collect(), before: Vec::new(), moved: vec![place] };
+                (apart && may_move(first, between, &self.total)).then_some((true, plan))
             };
-            if (up || down())
-                && let Some(sides) = self.sides(func, first, second)
+            let up = self.coming(func, stmts, at, place).map(|plan| (false, plan));
+            if let Some((down, plan)) = up.or_else(down)
+                && let Some(sides) = self.sides(func, first, &plan.of(stmts, &plan.moved))
             {
-                let second = stmts.remove(place);
-                let mut first = stmts.remove(at);
-                join(func, &mut first, second.outs, sides);
-                let at = if up { at } else { place - 1 };
-                stmts.insert(at, first);
-                return Some(at);
+                return Some(at + apply(func, stmts, at..place + 1, &plan, sides, down));
             }
         }
         None
     }
 
-    /// Whether a statement can be done before these.
-    fn may_come(&self, func: &Func, stmt: &Stmt, between: &[Stmt]) -> bool {
-        let free = free_vars(stmt);
+    /// What comes to a branch so that a statement can become part of it, if that changes nothing else.
+    fn coming(&self, func: &Func, stmts: &[Stmt], at: usize, place: usize) -> Option<Plan> {
+        let (first, second) = (stmts.get(at)?, stmts.get(place)?);
+        let mut plan = Plan { stays: Vec::new(), before: Vec::new(), moved: Vec::new() };
+        let mut wanted = free_vars(second);
+        let mut coming = Vec::new();
+        for index in (at + 1..place).rev() {
+            let stmt = stmts.get(index)?;
+            if stmt.outs.iter().any(|out| wanted.contains(out)) {
+                if !is_branch(&second.op) || !self.is_light(func, stmt) {
+                    return None;
+                }
+                wanted.extend(free_vars(stmt));
+                coming.push(index);
+            } else {
+                plan.stays.push(index);
+            }
+        }
+        let mut given = first.outs.clone();
+        for index in coming.into_iter().rev() {
+            let stmt = stmts.get(index)?;
+            if needs(stmt, &given) {
+                given.extend(&stmt.outs);
+                plan.moved.push(index);
+            } else {
+                plan.before.push(index);
+            }
+        }
+        plan.stays.reverse();
+        plan.moved.push(place);
         let quiet = |stmt: &Stmt| {
             is_safe(&stmt.op, &self.total)
                 && stmt.op.blocks().into_iter().all(|inner| is_total(inner, &self.total))
         };
         // What is updated in one of them must not be looked at later than it was.
-        let large = |var: &Var| func.ty(*var).rank() > 0 || !is_number(func.ty(*var));
-        let shared: Vec<Var> = free.iter().copied().filter(large).collect();
-        let apart = |other: &Stmt| !needs(stmt, &other.outs) && !needs(other, &shared);
-        between.iter().all(apart) && (quiet(stmt) || between.iter().all(quiet))
+        let shared: Vec<Var> = wanted.into_iter().filter(|var| !is_number(func.ty(*var))).collect();
+        let staying: Vec<&Stmt> = plan.stays.iter().filter_map(|index| stmts.get(*index)).collect();
+        let fine = !staying.iter().any(|stmt| needs(stmt, &shared))
+            && (quiet(second) || staying.iter().all(|stmt| quiet(stmt)))
+            && plan.moved.len() <= CHAIN;
+        fine.then_some(plan)
+    }
+
+    /// Whether it does not matter that a statement stands on several sides.
+    fn is_light(&self, func: &Func, stmt: &Stmt) -> bool {
+        stmt.op.blocks().is_empty()
+            && is_safe(&stmt.op, &self.total)
+            && stmt.outs.iter().all(|out| is_number(func.ty(*out)))
+            && !stmt.op.operand_vars().iter().any(|var| !is_number(func.ty(*var)))
     }
 
     /// Whether an operation on what a branch gives is known on each of its sides.
@@ -136,11 +191,14 @@ impl Sides {
         })
     }
 
-    /// What the second becomes on each side of the first that comes to its end, if that is not more than it was.
-    fn sides(&self, func: &mut Func, first: &Stmt, second: &Stmt) -> Option<Vec<Side>> {
+    /// What statements become on each side of the first that comes to its end. The last of them may not be more than it was, on all
+    /// sides together.
+    fn sides(&self, func: &mut Func, first: &Stmt, moved: &[Stmt]) -> Option<Vec<Side>> {
+        let (last, others) = moved.split_last()?;
+        let sides = first.op.blocks().into_iter().filter(|block| returns(block)).count();
         // A branch goes, and so does an operation: it is known on each side.
-        let most = second.op.blocks().into_iter().map(Block::size).sum::<usize>();
-        if !is_branch(&second.op) && !self.is_known(func, first, &second.op) {
+        let most = last.op.blocks().into_iter().map(Block::size).sum::<usize>() + others.len() * sides;
+        if others.len() * sides > COPIES || !is_branch(&last.op) && !self.is_known(func, first, &last.op) {
             return None;
         }
         // Only its variables: the body is not there while it is worked on.
@@ -161,8 +219,9 @@ impl Sides {
                 _ => {}
             }
             let mut on_side = OnSide { copier, func, matched, relaxed: self.relaxed, out: Vec::new() };
-            let fails = !on_side.stmts(std::slice::from_ref(second));
-            let results = second.outs.iter().map(|out| on_side.copier.atom(&Atom::Var(*out))).collect();
+            let fails = !on_side.stmts(moved);
+            let outs = moved.iter().flat_map(|stmt| &stmt.outs);
+            let results = outs.map(|out| on_side.copier.atom(&Atom::Var(*out))).collect();
             let stmts = on_side.out;
             size += stmts
                 .iter()
@@ -260,20 +319,15 @@ fn is_number(ty: Ty) -> bool {
 
 /// Whether the second is about what the first gives or looks at, so that it may become simpler on each of its sides.
 fn belongs(first: &Stmt, second: &Stmt) -> bool {
-    let given = |var: Var| first.outs.contains(&var);
     let is_known = |var: Var, wanted: &dyn Fn(&Atom) -> bool| {
         let Some(place) = first.outs.iter().position(|out| *out == var) else { return false };
         let sides = first.op.blocks().into_iter().filter(|block| returns(block));
         sides.map(|block| block.results.get(place)).all(|result| result.is_some_and(wanted))
     };
     match (&first.op, &second.op) {
-        (Op::If { cond, .. }, Op::If { cond: Atom::Var(other), .. }) if cond.var() == Some(*other) => {
-            second.op.blocks().into_iter().flat_map(Block::free_vars).any(given)
-        }
+        (Op::If { cond, .. }, Op::If { cond: Atom::Var(other), .. }) if cond.var() == Some(*other) => true,
         (_, Op::If { cond: Atom::Var(cond), .. }) => is_known(*cond, &|atom| matches!(atom, Atom::Bool(_))),
-        (Op::Match { on, .. }, Op::Match { on: other, .. }) => {
-            on == other && second.op.blocks().into_iter().flat_map(Block::free_vars).any(given)
-        }
+        (Op::Match { on, .. }, Op::Match { on: other, .. }) => on == other,
         (_, Op::Real(..) | Op::Int(..) | Op::Compare(..) | Op::Not(_) | Op::Select { .. }) => {
             let constant = |atom: &Atom| atom.var().is_none();
             let some_known = |var: Var| {
@@ -295,6 +349,28 @@ fn free_vars(stmt: &Stmt) -> FxHashSet<Var> {
 
 fn needs(stmt: &Stmt, made: &[Var]) -> bool {
     !made.is_empty() && free_vars(stmt).iter().any(|var| made.contains(var))
+}
+
+/// Does what was planned for the statements at these places, of which the first is the branch. Gives how far that has gone.
+fn apply(
+    func: &mut Func,
+    stmts: &mut Vec<Stmt>,
+    places: std::ops::Range<usize>,
+    plan: &Plan,
+    sides: Vec<Side>,
+    down: bool,
+) -> usize {
+    let outs = plan.of(stmts, &plan.moved).into_iter().flat_map(|stmt| stmt.outs).collect();
+    let mut before = plan.of(stmts, &plan.before);
+    let mut after = plan.of(stmts, &plan.stays);
+    if down {
+        before.append(&mut after);
+    }
+    let gone = before.len();
+    let Some(mut first) = stmts.get(places.start).cloned() else { return 0 };
+    join(func, &mut first, outs, sides);
+    stmts.splice(places, before.into_iter().chain([first]).chain(after));
+    gone
 }
 
 /// Puts the sides into the blocks of the branch, which gives their results too.

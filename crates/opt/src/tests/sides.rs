@@ -263,3 +263,54 @@ fn sums_with_zero_are_known_where_its_sign_does_not_count() {
     "#]],
     );
 }
+
+#[test]
+fn what_is_computed_in_between_goes_with_the_second_branch() {
+    check(
+        "sides",
+        "data Shape { Disk(Real) Box(Real, Real) }
+        func f(x: Shape, y: Real) -> (Real, Shape) {
+            r = match x { Disk(u) { a = sin(u) yield a } Box(u2, v) { b = u2 * v yield b } }
+            t = y + y
+            s = r * t
+            k = cos(t)
+            d = match x {
+                Disk(w) { c = s + w g = Shape::Disk(c) yield g }
+                Box(h, l) { m = Shape::Box(s, l) yield m }
+            }
+            n = s + k
+            return n, d
+        }
+        entry f = f",
+        &expect![[r#"
+            data Shape {
+              Disk(Real)
+              Box(Real, Real)
+            }
+
+            func f(x: Shape, y: Real) -> (Real, Shape) {
+              t = y + y
+              r, s, d = match x {
+                Disk(u) {
+                  a = sin(u)
+                  s2 = a * t
+                  c = s2 + u
+                  g = Disk(c)
+                  yield a, s2, g
+                }
+                Box(u2, v) {
+                  b = u2 * v
+                  s3 = b * t
+                  m = Box(s3, v)
+                  yield b, s3, m
+                }
+              }
+              k = cos(t)
+              n = s + k
+              return n, d
+            }
+
+            entry f = f
+        "#]],
+    );
+}
