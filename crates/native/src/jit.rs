@@ -14,6 +14,7 @@ mod lanes;
 mod objects;
 mod once;
 mod plain;
+mod quiet;
 mod real;
 mod steady;
 mod value;
@@ -114,6 +115,8 @@ struct Compiler<'a> {
     funcs: Table<FuncId, ModuleFunc>,
     /// Functions of the runtime, by name, with their signatures.
     imports: FxHashMap<&'static str, ModuleFunc>,
+    /// Functions by way of which those are called that leave all registers as they were.
+    quiet: FxHashMap<&'static str, ModuleFunc>,
     kinds: Vec<Kind>,
     /// The entries of parts of loops.
     parts: FxHashMap<FuncId, ModuleFunc>,
@@ -195,6 +198,7 @@ impl<'a> Compiler<'a> {
             scratch: FunctionBuilderContext::new(),
             funcs,
             imports,
+            quiet: FxHashMap::default(),
             parts: FxHashMap::default(),
             kinds: Vec::new(),
             made: Some(Vec::new()),

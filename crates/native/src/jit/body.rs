@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::steady::Steady;
-use super::{Compiler, constant, flags, lanes, machine, plain, vector};
+use super::{Compiler, constant, flags, lanes, machine, plain, quiet, vector};
 use crate::compiled::Math;
 use crate::loops::walk::Uses;
 use crate::loops::{Func, Local, Operand, Program, Runtime, Stmt, Sum, Value as Expr, Word};
@@ -12,7 +12,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
 use cranelift_module::Module;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The building of a function.
 pub(super) struct Body<'c, 'a, 'f> {
@@ -38,8 +38,14 @@ pub(super) struct Body<'c, 'a, 'f> {
     /// Whether this is the second text, in which one looks.
     pub(super) careful: bool,
     pub(super) uses: Uses,
+    /// Where what refers to objects comes from.
+    pub(super) origins: FxHashMap<Local, Option<Local>>,
+    /// A sum of what is stored, to see whether it is a number, and of which variables.
+    pub(super) note: Option<(Variable, FxHashSet<Local>)>,
     /// In how many loops it is.
     loops: usize,
+    /// Whether what is built now is rare, in a loop that is not to pay for what it calls.
+    quiet: bool,
 }
 
 /// Builds the body of `func` into `into`.
@@ -61,8 +67,7 @@ pub(super) fn build<'f>(
     let state = *state;
     let program = compiler.program;
     let plans = vector::plans(func, compiler.math == Math::Fast);
-    let (steady, values) = (Steady::of(func), FxHashMap::default());
-    let uses = plain::uses(func, compiler.math);
+    let (steady, uses) = (Steady::of(func), plain::uses(func, compiler.math));
     let mut body = Body {
         compiler,
         program,
@@ -70,7 +75,7 @@ pub(super) fn build<'f>(
         builder,
         variables,
         steady,
-        values,
+        values: FxHashMap::default(),
         state,
         plans,
         stopped: None,
@@ -78,8 +83,11 @@ pub(super) fn build<'f>(
         done: false,
         plain: false,
         careful: false,
+        origins: plain::origins(func, &uses),
         uses,
+        note: None,
         loops: 0,
+        quiet: false,
     };
     for (param, value) in func.params.iter().zip(params) {
         body.assign(*param, *value);
@@ -257,9 +265,16 @@ impl Body<'_, '_, '_> {
                 self.assign(*local, value);
             }
             Stmt::Store { base, index, offset, value } => {
-                let value = self.operand(*value);
+                let number = self.operand(*value);
                 let (address, offset) = self.address(*base, *index, *offset);
-                self.builder.ins().store(flags(), value, address, offset);
+                self.builder.ins().store(flags(), number, address, offset);
+                if let (Some((note, stored)), Operand::Local(local)) = (&self.note, value)
+                    && stored.contains(local)
+                {
+                    let (note, before) = (*note, self.builder.use_var(*note));
+                    let sum = self.builder.ins().fadd(before, number);
+                    self.builder.def_var(note, sum);
+                }
             }
             Stmt::If { cond, then, otherwise } => self.branch(*cond, then, otherwise),
             Stmt::Switch { on, cases } => self.switch(*on, cases),
@@ -281,6 +296,11 @@ impl Body<'_, '_, '_> {
 
     /// Calls a function of the runtime.
     pub(super) fn import(&mut self, name: &'static str, args: &[Value]) -> Option<Value> {
+        if self.quiet
+            && let Some(given) = quiet::call(self, name, args)
+        {
+            return given;
+        }
         let id = *self.compiler.imports.get(name)?;
         let target = self.compiler.module.declare_func_in_func(id, self.builder.func);
         let call = self.builder.ins().call(target, args);
@@ -368,13 +388,17 @@ impl Body<'_, '_, '_> {
         let cond = self.operand(cond);
         let (yes, no, after) =
             (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
-        if let [Stmt::Fail(..)] = then {
+        let makes_room = otherwise.is_empty() && quiet::makes_room(then);
+        if makes_room || matches!(then, [Stmt::Fail(..)]) {
             self.builder.set_cold_block(yes);
         }
         self.builder.ins().brif(cond, yes, &[], no, &[]);
         for (block, stmts) in [(yes, then), (no, otherwise)] {
             self.enter(block);
+            let before = self.quiet;
+            self.quiet |= makes_room;
             self.stmts(stmts);
+            self.quiet = before;
             if !self.is_done() {
                 self.builder.ins().jump(after, &[]);
             }

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::{lanes, plain};
-use crate::loops::{Operand, Stmt, Value, walk};
+use crate::loops::{Local, Operand, Stmt, Value, walk};
 use cranelift_codegen::ir::{InstBuilder, types};
 use wengert_prim::real_op::ELEMENTARY_COST;
 
@@ -50,9 +50,28 @@ impl Body<'_, '_, '_> {
 /// Whether a loop looks in each iteration whether to stop; `around` if another one around it does. What is as long as an array in
 /// memory is done soon, unless an iteration takes long.
 fn looks(stmt: &Stmt, is_planned: bool, around: bool) -> bool {
-    let Stmt::For { independent, body, .. } = stmt else { return false };
-    let is_short = *independent && (is_planned || is_quick(body, around));
+    let Stmt::For { index, independent, body, .. } = stmt else { return false };
+    let is_short = (*independent || goes_through(body, *index)) && (is_planned || is_quick(body, around));
     !is_short && iterations(stmt).is_none_or(|count| count > LONG)
+}
+
+/// Whether each iteration reads or writes the element of an array that has its number.
+fn goes_through(body: &[Stmt], own: Local) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Set(_, Value::Load { index, .. }) | Stmt::Store { index, .. } => *index == Operand::Local(own),
+        Stmt::Set(..)
+        | Stmt::If { .. }
+        | Stmt::Switch { .. }
+        | Stmt::For { .. }
+        | Stmt::While { .. }
+        | Stmt::Parallel { .. }
+        | Stmt::Call { .. }
+        | Stmt::Runtime { .. }
+        | Stmt::Retain(..)
+        | Stmt::Release(..)
+        | Stmt::Free(..)
+        | Stmt::Fail(..) => false,
+    })
 }
 
 /// How many iterations a loop and the loops in it have together, if that is known.

@@ -1,7 +1,8 @@
 //! Derivatives one number at a time without looking for strong zeros first, as [`super::zeros`] explains for vectors.
 //!
 //! A loop whose steps wait for each other runs as a whole with plain products and quotients. If something that comes out of it is no
-//! number, it runs again, carefully, from what it began with; it does nothing that cannot be done again. Outside of such loops, where code
+//! number, it runs again, carefully, from what it began with; it does nothing that cannot be done again: what it stores goes into new arrays that
+//! it does not read, and is added up as it is stored, to see whether it is a number. Outside of such loops, where code
 //! is run again and again, the same is done with each run of operations in a line.
 
 use super::body::Body;
@@ -9,9 +10,9 @@ use super::lanes::Loop;
 use super::zeros::Doubtful;
 use crate::compiled::Math;
 use crate::loops::walk::{Uses, every, operands, reads};
-use crate::loops::{Func, Local, Stmt, Value as Expr, Word};
+use crate::loops::{Func, Local, Operand, Stmt, Value as Expr, Word};
 use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// So many products and quotients of a loop, and of operations in a line, are worth a second text.
@@ -24,6 +25,42 @@ pub(super) fn uses(func: &Func, math: Math) -> Uses {
     let mut strong = false;
     every(&func.body, &mut |stmt| strong |= stmt.is_strong());
     if math == Math::Fast && strong { Uses::of(func, &func.body) } else { Uses::default() }
+}
+
+/// Of the variables that refer to objects, or to places in them, and are assigned once, where they come from: another such variable, or
+/// nowhere if it is a new object.
+pub(super) fn origins(func: &Func, uses: &Uses) -> FxHashMap<Local, Option<Local>> {
+    let mut origins = FxHashMap::default();
+    if uses.sets.is_empty() {
+        return origins;
+    }
+    every(&func.body, &mut |stmt| {
+        let Stmt::Set(local, value) = stmt else { return };
+        if uses.sets.get(local) != Some(&1) {
+            return;
+        }
+        if let Expr::Address { base: Operand::Local(from), .. } | Expr::Copy(Operand::Local(from)) = value {
+            origins.insert(*local, Some(*from));
+        } else if let Expr::Alloc(..) = value {
+            origins.insert(*local, None);
+        }
+    });
+    origins
+}
+
+/// The object of an address: a variable that is new, or a parameter, with whether it is new.
+fn object(body: &Body<'_, '_, '_>, base: Operand) -> Option<(Local, bool)> {
+    let mut at = base.local()?;
+    loop {
+        match body.origins.get(&at) {
+            Some(Some(from)) => at = *from,
+            Some(None) => return Some((at, true)),
+            None => {
+                let given = body.func.params.contains(&at) && body.uses.sets.get(&at) == Some(&1);
+                return given.then_some((at, false));
+            }
+        }
+    }
 }
 
 /// Whether a variable is read elsewhere than in statements that read it so often.
@@ -61,6 +98,11 @@ struct Steps {
     exposed: Vec<Local>,
     assigned: FxHashSet<Local>,
     strong: usize,
+    /// Where it reads and where it stores.
+    read: Vec<Operand>,
+    written: Vec<Operand>,
+    /// What it stores that may be no number because nobody has looked.
+    stored: FxHashSet<Local>,
 }
 
 impl Steps {
@@ -80,6 +122,9 @@ impl Steps {
                         return None;
                     }
                     self.strong += usize::from(stmt.is_strong());
+                    if let Expr::Load { base, .. } = value {
+                        self.read.push(*base);
+                    }
                     // Once doubtful, always so: a step hands it to the next one.
                     if doubtful || stmt.is_strong() {
                         self.doubtful.add(*local);
@@ -88,9 +133,7 @@ impl Steps {
                     self.assigned.insert(*local);
                 }
                 Stmt::If { cond, then, otherwise } => {
-                    if self.doubtful.is(cond) {
-                        return None;
-                    }
+                    (!self.doubtful.is(cond)).then_some(())?;
                     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
                         let (mut yes, mut no) = (before.clone(), before.clone());
                         self.look(func, then, &mut yes)?;
@@ -104,8 +147,12 @@ impl Steps {
                         return None;
                     }
                 }
-                Stmt::Store { .. }
-                | Stmt::Switch { .. }
+                Stmt::Store { base, index, offset: _, value } => {
+                    (!self.doubtful.is(index)).then_some(())?;
+                    self.written.push(*base);
+                    self.stored.extend(value.local().filter(|local| self.doubtful.has(*local)));
+                }
+                Stmt::Switch { .. }
                 | Stmt::For { .. }
                 | Stmt::While { .. }
                 | Stmt::Parallel { .. }
@@ -117,6 +164,14 @@ impl Steps {
             }
         }
         Some(())
+    }
+
+    /// Whether nothing is read where something is stored, so that this can be done again.
+    fn is_apart(&self, body: &Body<'_, '_, '_>) -> bool {
+        let new = self.written.iter().map(|base| object(body, *base).filter(|(_, is_new)| *is_new));
+        let Some(new) = new.collect::<Option<FxHashSet<_>>>() else { return false };
+        let elsewhere = |base: &Operand| object(body, *base).is_some_and(|object| !new.contains(&object));
+        new.is_empty() || self.read.iter().all(elsewhere)
     }
 
     fn of(func: &Func, made: &Loop<'_>) -> Option<Steps> {
@@ -141,7 +196,7 @@ pub(super) fn steps(body: &mut Body<'_, '_, '_>, made: &Loop<'_>) -> bool {
     if body.uses.sets.is_empty() || body.plain || body.careful {
         return false;
     }
-    let Some(steps) = Steps::of(body.func, made) else { return false };
+    let Some(steps) = Steps::of(body.func, made).filter(|steps| steps.is_apart(body)) else { return false };
     let mut inside = FxHashMap::default();
     every(made.body, &mut |stmt| reads(stmt).for_each(|local| *inside.entry(local).or_default() += 1));
     let real =
@@ -149,15 +204,22 @@ pub(super) fn steps(body: &mut Body<'_, '_, '_>, made: &Loop<'_>) -> bool {
     let outlives = |local: &Local| steps.exposed.contains(local) || elsewhere(&body.uses, *local, &inside);
     let mut outcome: Vec<Local> = steps.assigned.iter().copied().filter(real).filter(outlives).collect();
     outcome.sort();
-    if outcome.is_empty() {
+    if outcome.is_empty() && steps.stored.is_empty() {
         return false;
     }
+    let note = (!steps.stored.is_empty()).then(|| {
+        let (note, zero) = (body.builder.declare_var(types::F64), body.builder.ins().f64const(0.0));
+        body.builder.def_var(note, zero);
+        (note, steps.stored.clone())
+    });
     let before: Vec<Value> = steps.exposed.iter().map(|local| body.read(*local)).collect();
     let counter = body.builder.use_var(made.counter);
     body.plain = true;
+    body.note = note;
     body.for_loop(made);
     body.plain = false;
-    let wrong = no_number(body, &outcome);
+    let note = body.note.take().map(|(note, _)| body.builder.use_var(note));
+    let wrong = no_number(body, &outcome, note);
     body.unlikely(wrong, |body| {
         body.careful = true;
         steps.exposed.iter().zip(before).for_each(|(local, value)| body.assign(*local, value));
@@ -169,8 +231,9 @@ pub(super) fn steps(body: &mut Body<'_, '_, '_>, made: &Loop<'_>) -> bool {
 }
 
 /// Whether any of these is no number.
-fn no_number(body: &mut Body<'_, '_, '_>, outcome: &[Local]) -> Value {
-    let values: Vec<Value> = outcome.iter().map(|local| body.read(*local)).collect();
+fn no_number(body: &mut Body<'_, '_, '_>, outcome: &[Local], note: Option<Value>) -> Value {
+    let values = outcome.iter().map(|local| body.read(*local)).chain(note);
+    let values: Vec<Value> = values.collect();
     let sum = values.into_iter().reduce(|a, b| body.builder.ins().fadd(a, b));
     let sum = sum.unwrap_or(body.state);
     body.builder.ins().fcmp(FloatCC::Unordered, sum, sum)
@@ -214,7 +277,7 @@ pub(super) fn quickly(body: &mut Body<'_, '_, '_>, stmts: &[Stmt], outcome: &[Lo
     body.plain = true;
     stmts.iter().for_each(|stmt| body.stmt(stmt));
     body.plain = false;
-    let wrong = no_number(body, outcome);
+    let wrong = no_number(body, outcome, None);
     body.unlikely(wrong, |body| {
         // Each variable is assigned once: it reads what it read before.
         body.careful = true;

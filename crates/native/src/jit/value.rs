@@ -6,12 +6,21 @@ use crate::loops::{Int, Kind, Operand, Round, Value as Expr, Word};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use wengert_ir::op::Compare;
+use wengert_prim::RealOp;
 
 /// The value of an expression for a variable of this word.
 pub(super) fn value(body: &mut Body<'_, '_, '_>, value: &Expr, word: Word) -> Value {
     match value {
         Expr::Copy(x) => body.operand(*x),
         Expr::Real(op, args) => {
+            let mut args: Vec<Operand> = args.clone();
+            // A constant is read from memory by the operation itself only where it comes second.
+            if matches!(
+                (op, args.as_slice()),
+                (RealOp::Add | RealOp::Mul | RealOp::MulZero, [Operand::Real(_), _])
+            ) {
+                args.reverse();
+            }
             let args: Vec<Value> = args.iter().map(|arg| body.operand(*arg)).collect();
             let op = if body.plain { zeros::plain(*op) } else { *op };
             real::apply(body, op, &args)

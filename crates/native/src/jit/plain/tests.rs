@@ -76,3 +76,40 @@ fn operations_in_a_line_do_not_look_for_zeros_first() {
     assert_eq!((questions(text, Math::Fast), questions(text, Math::Strict)), (1, 0));
     agrees(text, 0, 0);
 }
+
+/// Steps that store what they derive, and read an array.
+fn storing(read: &str) -> String {
+    format!(
+        "func f(xs: []Real) -> (Real, []Real) {{
+        n = length(xs)
+        zeros = zeros(xs)
+        ones = each k < n, x0 in xs {{ one = x0 + 1.0 yield one }}
+        m = length(ones)
+        t, s = for backward i < m, t = 1.0, s = zeros, x in {read} {{
+            big = x > 1.0
+            d, e = if big {{ yield 0.5, 2.0 }} else {{ y = 1.0 / x z = mul_zero(x, y) yield z, y }}
+            t2 = mul_zero(t, d)
+            c = mul_zero(t, e)
+            s2 = s with [i] = c
+            yield t2, s2
+        }}
+        return t, s
+    }}
+    entry f = f"
+    )
+}
+
+#[test]
+fn steps_that_store_into_new_arrays_do_not_look_for_zeros_first() {
+    for text in [storing("xs"), storing("ones")] {
+        assert_eq!((questions(&text, Math::Fast), questions(&text, Math::Strict)), (1, 0));
+        agrees(&text, 1, 1);
+    }
+}
+
+#[test]
+fn steps_that_read_where_they_store_look_for_zeros() {
+    let text = storing("xs").replace("s2 = s with [i] = c", "b = s[i] h = b + c s2 = s with [i] = h");
+    assert_eq!(questions(&text, Math::Fast), 0);
+    agrees(&text, 1, 1);
+}
