@@ -130,7 +130,7 @@ impl Scope<'_> {
                 code.b.push(stmt.clone());
                 let next = code.b.int(IntOp::Add, [order.clone(), Atom::Int(1)]);
                 let op = Op::Polygamma { order: next, x: x.clone() };
-                let coef = code.b.called("c").typed1(Ty::REAL, op);
+                let coef = code.b.called("slope").typed1(Ty::REAL, op);
                 self.scaled(out, x, coef)
             }
             Op::Make { data, ctor, fields } => {
@@ -285,5 +285,5 @@ fn power_slope(code: &mut Code<'_>, base: &Atom, exponent: &Atom) -> Atom {
     let factor = code.b.convert(Convert::IntToReal, exponent.clone());
     let slope = code.b.real(RealOp::Mul, [factor, power]);
     let none = code.b.compare(Compare::Eq, exponent.clone(), Atom::Int(0));
-    code.b.called("c").select(none, Atom::Real(0.0), slope)
+    code.b.called("slope").select(none, Atom::Real(0.0), slope)
 }

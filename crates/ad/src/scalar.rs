@@ -144,11 +144,11 @@ impl Point<'_, '_> {
         let [then_values, else_values] = values;
         let chosen: Vec<Atom> = if pure {
             let pairs = then_values.into_iter().zip(else_values);
-            pairs.map(|(x, y)| self.code.b.called("c").select(cond.clone(), x, y)).collect()
+            pairs.map(|(x, y)| self.code.b.called("slope").select(cond.clone(), x, y)).collect()
         } else {
             then_block.results = then_values;
             else_block.results = else_values;
-            self.code.b.called("c").if_else(cond, then_block, else_block)
+            self.code.b.called("slope").if_else(cond, then_block, else_block)
         };
         for (((place, _, _), negative), value) in sides.into_iter().zip(negative).zip(chosen) {
             match place.and_then(|i| terms.get_mut(i)) {
@@ -191,7 +191,7 @@ impl Point<'_, '_> {
                 let value = self.expr(otherwise);
                 let otherwise = self.code.b.close(vec![value]);
                 let op = Op::If { cond, then, otherwise };
-                self.code.b.called("c").typed1(wengert_ir::Ty::REAL, op)
+                self.code.b.called("slope").typed1(wengert_ir::Ty::REAL, op)
             }
         }
     }

@@ -125,31 +125,31 @@ entry main = main
             }
 
             func main(x: Real, y: Real) -> (Real, Real) {
-              b, c, c2, t = primal_f(x, y)
-              t2, t3 = back_f(c, c2, t, 1.0)
+              b, slope, slope2, t = primal_f(x, y)
+              t2, t3 = back_f(slope, slope2, t, 1.0)
               return t2, t3
             }
 
             func primal_f(x: Real, y: Real) -> (Real, Real, Real, Real) {
               a = max(x, y)
               c = y <= x
-              c2, c3 = if c {
+              slope, slope2 = if c {
                 yield 1.0, 0.0
               } else {
-                c4 = x < y
-                c5 = select(c4, 0.0, a)
-                c6 = select(c4, 1.0, a)
-                yield c5, c6
+                c2 = x < y
+                slope3 = select(c2, 0.0, a)
+                slope4 = select(c2, 1.0, a)
+                yield slope3, slope4
               }
               b = abs(a)
               t = sign(a)
-              return b, c2, c3, t
+              return b, slope, slope2, t
             }
 
-            func back_f(c: Real, c2: Real, t: Real, b_bar: Real) -> (Real, Real) {
+            func back_f(slope: Real, slope2: Real, t: Real, b_bar: Real) -> (Real, Real) {
               a_bar = mul_zero(b_bar, t)
-              x_bar = mul_zero(a_bar, c)
-              y_bar = mul_zero(a_bar, c2)
+              x_bar = mul_zero(a_bar, slope)
+              y_bar = mul_zero(a_bar, slope2)
               return x_bar, y_bar
             }
         "#]],
