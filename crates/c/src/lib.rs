@@ -22,7 +22,7 @@ use crate::unit::Unit;
 use std::fmt::Write;
 use wengert_ir::program::FuncId;
 use wengert_native::library::host_functions;
-use wengert_native::loops::{Kind, Local, Program, Stmt, Value, Word};
+use wengert_native::loops::{Func, Kind, Local, Program, Word};
 use wengert_vmath::Function;
 
 pub use exports::{Export, Exported, Form, Message, export};
@@ -89,8 +89,7 @@ pub fn source(input: &Input<'_>, math: Math, line: &Line<'_>) -> Source {
         entry(&unit, name, *func, &mut code);
     }
     let _ = writeln!(code, "static const wg_entry wg_entries[] = {{{}}};", names.join(", "));
-    let direct =
-        |func: &FuncId| input.program.funcs.get(*func).is_some_and(|func| always_returns(&func.body));
+    let direct = |func: &FuncId| input.program.funcs.get(*func).is_some_and(Func::always_returns);
     let direct: Vec<&str> = input.entries.iter().map(|func| if direct(func) { "1" } else { "0" }).collect();
     let _ = writeln!(code, "static const char wg_direct[] = {{{}}};\n", direct.join(", "));
     input.kinds.iter().for_each(|kind| {
@@ -131,27 +130,6 @@ fn program<'p>(unit: &mut Unit<'p>, code: &mut String) {
         }
     }
     let _ = write!(code, "{heads}\n{bodies}");
-}
-
-/// Whether statements neither fail nor look whether they are to stop, and need little of the stack.
-fn always_returns(stmts: &[Stmt]) -> bool {
-    stmts.iter().all(|stmt| match stmt {
-        Stmt::Set(_, value) => !matches!(value, Value::Alloc(..)),
-        Stmt::Store { .. } => true,
-        Stmt::If { cond: _, then, otherwise } => stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            always_returns(then) && always_returns(otherwise)
-        }),
-        Stmt::Switch { .. }
-        | Stmt::For { .. }
-        | Stmt::Parallel { .. }
-        | Stmt::While { .. }
-        | Stmt::Call { .. }
-        | Stmt::Runtime { .. }
-        | Stmt::Retain(..)
-        | Stmt::Release(..)
-        | Stmt::Free(..)
-        | Stmt::Fail(..) => false,
-    })
 }
 
 /// A function that takes arguments from memory and puts results there.

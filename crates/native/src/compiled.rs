@@ -9,7 +9,7 @@ pub use loaded::Loaded;
 
 use crate::dead;
 use crate::faults::fault;
-use crate::jit::{Code, Kept};
+use crate::jit::{Code, Kept, Outside};
 use crate::levels;
 use crate::library::{Library, Made};
 use crate::loops::{Failure, Program as Loops};
@@ -99,10 +99,17 @@ impl Machine for Jit {
         self.context.set_threads(threads);
     }
     fn entry(&self, func: FuncId) -> Option<usize> {
-        self.code.entries.iter().position(|(known, _)| *known == func)
+        self.code.entries.iter().position(|outside| outside.func == func)
     }
     fn run(&mut self, entry: usize, args: &[u64], results: &mut [u64]) -> Result<(), Raised> {
-        let Some((_, entry)) = self.code.entries.get(entry).copied() else { return Err(nowhere()) };
+        let Some(Outside { entry, direct, .. }) = self.code.entries.get(entry).copied() else {
+            return Err(nowhere());
+        };
+        if direct {
+            // SAFETY: as below, and it always returns and needs no stack of its own.
+            unsafe { self.context.run_direct(entry, args, results) };
+            return Ok(());
+        }
         // SAFETY: the entry was compiled for this program, and takes and gives as many words as there are.
         unsafe { self.context.run(entry, args, results) }
     }

@@ -46,11 +46,20 @@ use wengert_ir::ty::{Id, Table};
 pub(crate) struct Code {
     module: Option<JITModule>,
     /// What can be called from outside.
-    pub(crate) entries: Vec<(FuncId, stack::Entry)>,
+    pub(crate) entries: Vec<Outside>,
     /// The kinds that the code gives to the runtime by number.
     pub(crate) kinds: Vec<Kind>,
     /// The same for other processes.
     pub(crate) kept: Option<Kept>,
+}
+
+/// A function that can be called from outside.
+#[derive(Clone, Copy)]
+pub(crate) struct Outside {
+    pub(crate) func: FuncId,
+    pub(crate) entry: stack::Entry,
+    /// Whether it needs no stack of its own.
+    pub(crate) direct: bool,
 }
 
 impl Code {
@@ -73,8 +82,11 @@ impl Code {
         };
         let Compiler { mut module, kinds, made, .. } = compiler;
         module.finalize_definitions().map_err(|error| error.to_string())?;
-        let kept = Kept::new(&module, made, &wrappers, &kinds);
-        let entries = wrappers.into_iter().map(|(id, wrapper)| (id, address(&module, wrapper))).collect();
+        let direct = |func: FuncId| program.funcs.get(func).is_some_and(Func::always_returns);
+        let kept = Kept::new(&module, made, &wrappers, &kinds, &direct);
+        let outside =
+            |(func, wrapper)| Outside { func, entry: address(&module, wrapper), direct: direct(func) };
+        let entries = wrappers.into_iter().map(outside).collect();
         Ok(Code { module: Some(module), entries, kinds, kept })
     }
 

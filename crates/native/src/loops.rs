@@ -76,6 +76,33 @@ impl Operand {
     }
 }
 
+impl Func {
+    /// Whether it neither fails nor looks whether it is to stop, and needs little of the stack: it can be called as any function is.
+    pub fn always_returns(&self) -> bool {
+        always_return(&self.body)
+    }
+}
+
+fn always_return(stmts: &[Stmt]) -> bool {
+    stmts.iter().all(|stmt| match stmt {
+        Stmt::Set(_, value) => !matches!(value, Value::Alloc(..)),
+        Stmt::Store { .. } => true,
+        Stmt::If { cond: _, then, otherwise } => stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            always_return(then) && always_return(otherwise)
+        }),
+        Stmt::Switch { .. }
+        | Stmt::For { .. }
+        | Stmt::Parallel { .. }
+        | Stmt::While { .. }
+        | Stmt::Call { .. }
+        | Stmt::Runtime { .. }
+        | Stmt::Retain(..)
+        | Stmt::Release(..)
+        | Stmt::Free(..)
+        | Stmt::Fail(..) => false,
+    })
+}
+
 impl Stmt {
     /// Whether it multiplies or divides with strong zeros.
     pub fn is_strong(&self) -> bool {

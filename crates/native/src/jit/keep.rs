@@ -20,7 +20,7 @@ pub(crate) struct Kept {
     declared: Vec<Option<String>>,
     functions: Vec<Made>,
     /// What can be called from outside.
-    entries: Vec<(FuncId, u32)>,
+    entries: Vec<Callable>,
     kinds: Vec<Kind>,
 }
 
@@ -53,6 +53,15 @@ enum Form {
     ArmCall,
 }
 
+/// A function that can be called from outside, and whether it needs no stack of its own.
+#[derive(Clone, Debug)]
+struct Callable {
+    func: FuncId,
+    number: u32,
+    direct: bool,
+}
+
+saved_struct!(Callable { func, number, direct });
 saved_struct!(Kept { declared, functions, entries, kinds });
 saved_struct!(Made { number, alignment, code, places });
 saved_struct!(Place { offset, form, target, addend });
@@ -125,6 +134,7 @@ impl Kept {
         functions: Option<Vec<Made>>,
         entries: &[(FuncId, ModuleFunc)],
         kinds: &[Kind],
+        direct: &dyn Fn(FuncId) -> bool,
     ) -> Option<Kept> {
         let declared = module.declarations().get_functions().map(|(id, declared)| {
             let is_import = declared.linkage == Linkage::Import;
@@ -133,7 +143,10 @@ impl Kept {
         Some(Kept {
             declared: declared.collect(),
             functions: functions?,
-            entries: entries.iter().map(|(id, entry)| (*id, entry.as_u32())).collect(),
+            entries: entries
+                .iter()
+                .map(|(func, entry)| Callable { func: *func, number: entry.as_u32(), direct: direct(*func) })
+                .collect(),
             kinds: kinds.to_vec(),
         })
     }
@@ -163,8 +176,9 @@ impl Kept {
         }
         module.finalize_definitions().map_err(internal)?;
         let mut entries = Vec::new();
-        for (func, number) in &self.entries {
-            entries.push((*func, super::address(&module, id(*number)?)));
+        for Callable { func, number, direct } in &self.entries {
+            let entry = super::address(&module, id(*number)?);
+            entries.push(super::Outside { func: *func, entry, direct: *direct });
         }
         let kinds = self.kinds.clone();
         Ok(Code { module: Some(module), entries, kinds, kept: Some(self) })

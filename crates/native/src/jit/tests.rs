@@ -427,3 +427,32 @@ fn code_grows_with_the_program_however_long_variables_live() {
     let (some, twice) = (lines(20), lines(40));
     assert!(twice < some * 21 / 10, "{some} lines, and {twice} for twice as much");
 }
+
+/// What only computes is called on the stack that is there; what loops, makes something or may fail is not.
+#[test]
+fn what_only_computes_needs_no_stack_of_its_own() {
+    let direct = |text: &str| {
+        let program = wengert_ir::parse(text).expect("a program");
+        let entries: Vec<_> = program.entries.values().copied().collect();
+        let loops = crate::lower::lower(&program);
+        let code = super::Code::compile(&loops, &entries, Math::Strict, true).expect("it compiles");
+        let kept = code.kept.clone().expect("it can be kept").code(Math::Strict).expect("it is code");
+        [code.entries[0].direct, kept.entries[0].direct]
+    };
+    let cases = [
+        ("func f(x: Real) -> Real { y = x * x z = sin(y) return z } entry f = f", true),
+        (
+            "func f(x: Real) -> Real { c = x < 0.0 y = if c { yield 1.0 } else { yield x } return y } entry f = f",
+            true,
+        ),
+        (
+            "func f(n: Int) -> Real { s = for i < n, t = 0.0 { u = t + 1.0 yield u } return s } entry f = f",
+            false,
+        ),
+        ("func f(n: Int) -> Int { m = n / 2 k = 7 / n r = m + k return r } entry f = f", false),
+        ("func f(x: Real) -> []Real { xs = [x, x] return xs } entry f = f", false),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(direct(text), [expected; 2], "{text}");
+    }
+}
