@@ -33,6 +33,7 @@ mod merge;
 mod products;
 mod reciprocals;
 mod recursion;
+mod roots;
 mod rows;
 mod sides;
 mod simplify;
@@ -265,6 +266,11 @@ pub fn finish(program: &mut Program, options: &Options) {
 pub fn relax(program: &mut Program) {
     if reciprocals::run(program) {
         dce::run(program);
+    }
+    if roots::run(program) {
+        for pass in [simplify::run, dce::run] {
+            pass(program);
+        }
     }
     fuse::sums(program);
     if sides::relaxed(program) | choices::run(program) {

@@ -10,6 +10,7 @@ mod leaves;
 mod loops;
 mod needed;
 mod reciprocals;
+mod roots;
 mod short;
 mod sides;
 mod sizes;
