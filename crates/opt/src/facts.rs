@@ -2,7 +2,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed tells nothing of lengths")]
 
-use crate::sizes::{boxes, in_range};
+use crate::sizes::{boxes, in_range_there};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Convert, IntOp, Op};
 use wengert_ir::program::FuncId;
@@ -129,7 +129,7 @@ pub(crate) fn counts(program: &mut Program) -> Counts {
             }
             _ => {}
         });
-        let mut inside = in_range(func, &boxes);
+        let mut inside = in_range_there(func, &boxes);
         inside.extend(literals);
         Known { counts, inside }
     };

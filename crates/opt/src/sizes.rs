@@ -14,7 +14,7 @@
 
 mod places;
 
-pub(crate) use places::in_range;
+pub(crate) use places::{in_range, in_range_there};
 
 use crate::linear::Linear;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -94,6 +94,10 @@ struct Sizes<'f> {
     limits: FxHashMap<Var, Linear>,
     /// Results of reads and updates at places that are there.
     inside: FxHashSet<Var>,
+    /// Whether what was read or updated before counts for that.
+    by_others: bool,
+    /// Indices at which something was there, and sizes.
+    found: Vec<(Linear, Linear)>,
     /// What is found to be equal to something bound before.
     equal: FxHashMap<Var, Linear>,
     learned: Vec<Var>,
@@ -117,6 +121,8 @@ impl<'f> Sizes<'f> {
             further: FxHashMap::default(),
             limits: FxHashMap::default(),
             inside: FxHashSet::default(),
+            by_others: false,
+            found: Vec::new(),
             equal: FxHashMap::default(),
             learned: Vec::new(),
             noted: Vec::new(),
@@ -207,9 +213,10 @@ impl<'f> Sizes<'f> {
         rewrite: bool,
         after: impl FnOnce(&mut Sizes<'f>, &Block) -> R,
     ) -> R {
-        let (mark, noted) = (self.learned.len(), self.noted.len());
+        let (mark, noted, found) = (self.learned.len(), self.noted.len(), self.found.len());
         self.block(block, rewrite);
         let result = after(self, block);
+        self.found.truncate(found);
         for var in self.learned.drain(mark..) {
             self.equal.remove(&var);
         }

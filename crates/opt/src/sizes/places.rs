@@ -11,9 +11,21 @@ use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Op};
 use wengert_ir::{Func, Stmt, Var};
 
+/// So many of what was there before are looked at.
+const NEAR: usize = 64;
+
 /// The results of reads and updates of elements that cannot fail: their indices are in range; and of arrays that are made with a
 /// size that is not negative.
 pub(crate) fn in_range(func: &mut Func, boxes: &Boxes) -> FxHashSet<Var> {
+    places(func, boxes, false)
+}
+
+/// The same, and those that cannot fail where they stand because one before them would have.
+pub(crate) fn in_range_there(func: &mut Func, boxes: &Boxes) -> FxHashSet<Var> {
+    places(func, boxes, true)
+}
+
+fn places(func: &mut Func, boxes: &Boxes, by_others: bool) -> FxHashSet<Var> {
     let is_checked = |stmt: &Stmt| {
         matches!(
             stmt.op,
@@ -25,6 +37,7 @@ pub(crate) fn in_range(func: &mut Func, boxes: &Boxes) -> FxHashSet<Var> {
     }
     let mut body = std::mem::take(&mut func.body);
     let mut sizes = Sizes::new(func, boxes, PATIENCE * body.size() + 1000);
+    sizes.by_others = by_others;
     sizes.block(&mut body, false);
     let inside = sizes.inside;
     func.body = body;
@@ -54,15 +67,29 @@ impl Sizes<'_> {
             (_, _) => return,
         };
         let shape = self.shape(array);
-        let mut places = indices.iter().zip(shape);
-        let fine = places.all(|(index, size)| {
-            size.zip(self.value(index)).is_some_and(|(size, index)| self.is_place(&index, &size))
-        });
-        if fine {
+        let places: Vec<Option<(Linear, Linear)>> =
+            indices.iter().zip(shape).map(|(index, size)| self.value(index).zip(size)).collect();
+        let is_there = |place: &Option<(Linear, Linear)>| {
+            place
+                .as_ref()
+                .is_some_and(|(index, size)| self.is_place(index, size) || self.was_place(index, size))
+        };
+        if places.iter().all(is_there) {
             self.inside.insert(*out);
         } else {
             self.inside.remove(out);
         }
+        if self.by_others {
+            self.found.extend(places.into_iter().flatten());
+        }
+    }
+
+    /// Whether something at this index, or behind it, was there before in an array of this size.
+    fn was_place(&self, index: &Linear, size: &Linear) -> bool {
+        let before = |found: &Linear| {
+            found == index || self.is_natural(index) && self.is_natural(&self.settle(found.minus(index)))
+        };
+        self.found.iter().rev().take(NEAR).any(|(found, other)| other == size && before(found))
     }
 
     /// Whether an index is neither negative nor beyond the size.

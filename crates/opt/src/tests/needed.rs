@@ -177,3 +177,62 @@ fn counts_are_checked_without_an_array() {
         "#]],
     );
 }
+
+#[test]
+fn what_was_there_is_there() {
+    // The first read may fail, and stays; what nobody needs and is at a place that was there goes.
+    check(
+        "dce",
+        "func f(xs: []Real, ys: []Real, i: Int) -> Real {
+            n = length(xs)
+            a = xs[i]
+            z = zeros(xs)
+            b = z with [i] += a
+            c = xs[2]
+            d = z with [1] += c
+            e = z with [3] += c
+            g = ys[i]
+            h = z with [i] += g
+            return a
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real, ys: []Real, i: Int) -> Real {
+              a = xs[i]
+              z = zeros(xs)
+              c = xs[2]
+              e = z with [3] += c
+              g = ys[i]
+              return a
+            }
+
+            entry f = f
+        "#]],
+    );
+    // On the other side of a branch it was not read.
+    check(
+        "dce",
+        "func f(xs: []Real, p: Bool) -> Real {
+            n = length(xs)
+            a = if p { b = xs[1] yield b } else { c = xs[0] yield 1.0 }
+            d = xs[1]
+            return a
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real, p: Bool) -> Real {
+              a = if p {
+                b = xs[1]
+                yield b
+              } else {
+                c = xs[0]
+                yield 1.0
+              }
+              d = xs[1]
+              return a
+            }
+
+            entry f = f
+        "#]],
+    );
+}
