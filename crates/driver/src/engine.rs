@@ -162,6 +162,20 @@ impl Evaluator {
         }
     }
 
+    /// Takes a definition away that no other mentions, and whose values are gone: a long session does not keep what was only asked once.
+    pub(crate) fn forget(&mut self, name: Name) {
+        self.interp.forget(name);
+        if let Some(native) = &mut self.native {
+            native.program.defs.shift_remove(&name);
+        }
+    }
+
+    /// How many definitions are kept, and pieces of code made of them.
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> usize {
+        self.interp.kept() + self.native.as_ref().map_or(0, |native| native.program.defs.len())
+    }
+
     /// Applies the definition `name` to `args`; gives the result and the floating-point operations it took.
     pub(crate) fn call(
         &mut self,

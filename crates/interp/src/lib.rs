@@ -62,6 +62,16 @@ impl Interp {
         self.library.add(program);
     }
 
+    /// Takes a definition away that no other mentions, and whose values are gone.
+    pub fn forget(&mut self, name: Name) {
+        self.library.forget(name);
+    }
+
+    /// How many definitions, and pieces of code made of them, it keeps.
+    pub fn kept(&self) -> usize {
+        self.library.kept()
+    }
+
     /// Other limits, from the next evaluation on.
     pub fn set_limits(&mut self, limits: Limits) {
         self.cx.set_limits(limits);

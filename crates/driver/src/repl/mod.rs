@@ -106,7 +106,12 @@ impl Repl {
     }
 
     fn evaluate(&mut self, source: &str, text: &str) -> Result<Evaluated, Vec<Diagnostic>> {
-        self.session.expression(&self.scope, source, text)?.evaluate(&mut self.evaluator)
+        let expression = self.session.expression(&self.scope, source, text)?;
+        let name = expression.def.name;
+        let evaluated = expression.evaluate(&mut self.evaluator);
+        // Its value is shown and then gone: functions in it are not called.
+        self.evaluator.forget(name);
+        evaluated
     }
 
     /// Adds definitions to the scope, imports first.

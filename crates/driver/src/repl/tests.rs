@@ -1,7 +1,7 @@
 //! Conversations, as the user sees them.
 
 use super::Repl;
-use crate::engine::Options;
+use crate::engine::{Engine, Options};
 use crate::render::Style;
 use expect_test::{Expect, expect};
 
@@ -382,4 +382,22 @@ fn files_are_loaded_again_and_imported_again() {
     assert!(repl.answer(":reload").failed);
     assert_eq!(repl.answer("h 1").output, "1 : Int\n");
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_long_session_does_not_keep_what_was_only_asked() {
+    for engine in [Engine::Interp, Engine::Native] {
+        let mut repl = Repl::new(Options { engine, ..Options::default() }, Style::Plain);
+        let mut ask = |text: &str| {
+            let reply = repl.answer(text);
+            assert!(!reply.failed, "{}", reply.errors);
+            repl.evaluator.kept()
+        };
+        let defined = ask("def f x = map (\\y -> sin (x * y)) [1.0, 2.0]");
+        assert!(defined > 0);
+        let once = ask("grad (\\x -> sum (map (\\y -> y * x) (f x))) 0.5");
+        let again =
+            (0..20).map(|k| ask(&format!("grad (\\x -> sum (map (\\y -> y * {k}.0) (f x))) 0.5"))).last();
+        assert_eq!(again, Some(once), "{}", engine.name());
+    }
 }

@@ -8,6 +8,7 @@ use super::instr::{Code, CodeId, InstanceId, NumType};
 use super::lower::{Lowering, lambda_parameters};
 use crate::value::{CtorInfo, Fields, Fun, Value};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use wengert_base::Name;
@@ -28,10 +29,13 @@ pub(crate) struct Library {
 
 /// A definition at an instantiation.
 struct Instance {
-    def: Arc<Def>,
+    /// Nothing if it was forgotten.
+    def: Option<Arc<Def>>,
     nums: Nums,
     arity: u32,
     state: InstanceState,
+    /// The code of the functions inside of it.
+    codes: Range<usize>,
 }
 
 /// How far an instance is.
@@ -102,8 +106,8 @@ impl Library {
             Some(id) => *id,
             None => {
                 let arity = lambda_parameters(&def.body).0.len() as u32;
-                let instance =
-                    Instance { def: def.clone(), nums: key.1.clone(), arity, state: InstanceState::Fresh };
+                let (def, state) = (Some(def.clone()), InstanceState::Fresh);
+                let instance = Instance { def, nums: key.1.clone(), arity, state, codes: 0..0 };
                 let id = InstanceId(self.instances.len() as u32);
                 self.instances.push(instance);
                 self.by_key.insert(key, id);
@@ -134,7 +138,27 @@ impl Library {
 
     /// The user's name of an instance.
     pub(crate) fn name_of(&self, id: InstanceId) -> Name {
-        self.instances.get(id.0 as usize).map_or_else(|| Name::new("?"), |instance| instance.def.name)
+        let def = self.instances.get(id.0 as usize).and_then(|instance| instance.def.as_ref());
+        def.map_or_else(|| Name::new("?"), |def| def.name)
+    }
+
+    /// Takes a definition away that no other mentions, and whose values are gone, with its code.
+    pub(crate) fn forget(&mut self, name: Name) {
+        self.defs.remove(&name);
+        let gone: Vec<InstanceId> =
+            self.by_key.extract_if(|(of, _), _| *of == name).map(|(_, id)| id).collect();
+        for id in gone {
+            let Some(instance) = self.instances.get_mut(id.0 as usize) else { continue };
+            instance.def = None;
+            instance.state = InstanceState::Fresh;
+            let codes = std::mem::take(&mut instance.codes);
+            self.codes.get_mut(codes).into_iter().flatten().for_each(|code| *code = None);
+        }
+    }
+
+    /// How many definitions and pieces of code there are.
+    pub(crate) fn kept(&self) -> usize {
+        self.defs.len() + self.by_key.len() + self.codes.iter().flatten().count()
     }
 
     /// A definition whose value was being computed may be tried again.
@@ -156,13 +180,18 @@ impl Library {
 
     fn compile(&mut self, id: InstanceId) {
         let Some(instance) = self.instances.get(id.0 as usize) else { return };
-        let def = instance.def.clone();
+        let Some(def) = instance.def.clone() else { return };
+        let first = self.codes.len();
         let nums = num_params(&def.scheme.params)
             .zip(&instance.nums)
             .filter_map(|(i, num)| def.scheme.params.get(i).map(|param| (param.name, *num)))
             .collect();
         let (code, _) = Lowering::new(self, nums).definition(&def);
         let code = Rc::new(code);
+        let codes = first..self.codes.len();
+        if let Some(instance) = self.instances.get_mut(id.0 as usize) {
+            instance.codes = codes;
+        }
         let state = if code.arity > 0 {
             let captured = Rc::new(Fields::default());
             InstanceState::Function(code.clone(), Value::Fun(Rc::new(Fun::Closure { code, captured })))
