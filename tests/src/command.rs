@@ -34,6 +34,15 @@ impl Ran {
         }
     }
 
+    /// The same without the note that the interpreter did what another engine was asked to do.
+    pub fn without_note(mut self) -> Ran {
+        if let Some(start) = self.stderr.find("warning[E0830]") {
+            let rest = self.stderr.split_off(start);
+            self.stderr.extend(rest.split_once("\n\n").map(|(_, rest)| rest));
+        }
+        self
+    }
+
     /// Both streams, errors first, and the exit status: what a golden text holds.
     pub fn transcript(&self) -> String {
         let mut text = self.stderr.clone();

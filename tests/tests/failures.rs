@@ -9,6 +9,16 @@ use wengert_tests::property::complaints;
 
 /// Definitions, and an expression.
 const PROGRAMS: &[(&str, &str)] = &[
+    // The function comes before its rule.
+    (
+        "",
+        "derivative (custom_jvp (\\y -> if y > 1.0 then fail \"function\" else y) (\\(y, t) -> (y, fail \"rule\"))) 2.0",
+    ),
+    (
+        "",
+        "grad (custom_jvp (\\y -> if y > 1.0 then fail \"function\" else y) (\\(y, t) -> (fail \"rule\", t))) 2.0",
+    ),
+    ("", "grad (custom_vjp (\\y -> if y > 1.0 then fail \"function\" else y) (\\y -> fail \"rule\")) 2.0"),
     (
         "def r (k : Int) (x : Real) = custom_vjp (\\a -> a) (\\a -> (a, \\w -> fail (\"rule \" ++ show k))) x",
         "grad (\\x -> sum (build 3 (\\i -> r i x))) 1.0",

@@ -100,6 +100,13 @@ const FOUND: &[Found] = &[
         exact: true,
     },
     Found {
+        what: "the value of a function with a rule was the rule's in the interpreter, and only if the tangent was not zero",
+        definitions: "def forward x = custom_jvp (\\y -> y) (\\(y, t) -> (y + 1.0, t)) x\n\
+            def back x = custom_vjp (\\y -> y) (\\y -> (y + 1.0, id)) x",
+        expression: "map (\\t -> (jvp forward (2.0, t), jvp back (2.0, t), grad (\\x -> t * forward x * back x) 2.0)) [0.0, 1.0]",
+        exact: true,
+    },
+    Found {
         what: "derivatives by a tangent that is zero itself, which a rule of the user's own is given",
         definitions: "def root x = custom_jvp sqrt (\\(y, t) -> (sqrt y, t / (2.0 * sqrt y))) x\n\
             def back x = custom_vjp sqrt (\\y -> (sqrt y, \\c -> c / (2.0 * sqrt y))) x\n\

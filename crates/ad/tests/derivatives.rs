@@ -847,3 +847,37 @@ fn loops_keep_the_fewest_arrays() {
     assert_eq!(kept_of_steps(&sums(6)), "yield e, y2");
     assert_eq!(kept_of_steps(&sums(9)).matches(", ").count(), 2, "{}", kept_of_steps(&sums(9)));
 }
+
+/// Rows of one shape need no boxes: here the shape is that of an array from around the loop, and one that a number from there says.
+#[test]
+fn what_a_loop_keeps_of_one_shape_needs_no_boxes() {
+    let text = "
+residual F {}
+linear f_map of f(varies, fixed, fixed) keeps F
+func f(x: Real, n: Int, zs: []Real) -> Real {
+  y = for i < 3, s = x {
+    xs = each k < n {
+      t = real(k)
+      u = t * s
+      v = sin(u)
+      yield v
+    }
+    ws = reverse(zs)
+    w = ws[i]
+    q = replicate(n, w)
+    p = dot(xs, q)
+    r = p * s
+    yield r
+  }
+  return y
+}
+func main(x: Real, n: Int, zs: []Real) -> Real {
+  v, r = linearize f_map(x, n, zs)
+  gx = backward f_map(r, 1.0)
+  return gx
+}
+entry main = main
+";
+    let after = print(&made(text));
+    assert!(after.contains("for backward") && !after.contains("Row"), "{after}");
+}
