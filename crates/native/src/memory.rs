@@ -56,7 +56,8 @@ fn loops(stmts: &mut [Stmt], origins: &Origins) {
 /// Where an address points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
-    /// An object that is allocated in one place of the function.
+    /// An object that is allocated in one place of the function, or that a part of a loop is given and nothing else that it is given
+    /// leads to.
     Made(Local),
     /// One that is there before the function is called.
     Given,
@@ -81,8 +82,10 @@ impl Origins {
             writes(stmt).into_iter().for_each(|local| *counts.entry(local).or_insert(0) += 1);
         });
         let mut origins = Origins::default();
+        let own = func.part.as_deref().unwrap_or_default();
         for param in func.params.iter().filter(|param| !counts.contains_key(*param)) {
-            origins.of.insert(*param, Origin::Given);
+            let origin = if own.contains(param) { Origin::Made(*param) } else { Origin::Given };
+            origins.of.insert(*param, origin);
         }
         origins.stmts(func, &counts, &func.body);
         origins
@@ -323,6 +326,11 @@ mod tests {
 
     /// Whether the loops of a program are independent, in their order.
     fn independent(text: &str) -> Vec<bool> {
+        marked(text, false)
+    }
+
+    /// The same, with loops divided between threads first, if it is said so.
+    fn marked(text: &str, divided: bool) -> Vec<bool> {
         fn see(stmts: &[Stmt], found: &mut Vec<bool>) {
             for stmt in stmts {
                 if let Stmt::For { independent, .. } = stmt {
@@ -333,6 +341,9 @@ mod tests {
         }
         let program = wengert_ir::parse::parse(text).expect("the text is a program");
         let mut loops = crate::lower::lower(&program);
+        if divided {
+            crate::parallel::divide(&mut loops, false, true);
+        }
         mark(&mut loops);
         let mut found = Vec::new();
         loops.funcs.iter().for_each(|(_, func)| see(&func.body, &mut found));
@@ -348,6 +359,32 @@ mod tests {
         }
         entry f = f";
         assert_eq!(independent(text), [true]);
+    }
+
+    /// The inner loop adds to an array that the function makes and to one that each iteration makes, and reads what is given.
+    #[test]
+    fn what_parts_of_loops_are_given_is_what_it_was() {
+        let text = "func f(ws: [][]Real, xs: [][]Real, n: Int, m: Int) -> []Real {
+            row = xs[0]
+            start = zeros(row)
+            all = for i < n, all += start, w in ws, x in xs {
+                none = zeros(row)
+                own, sum = for j < m, own += none, sum += all, y in x, v in w {
+                    a = add_at(own, j, y)
+                    b = y * v
+                    c = add_at(sum, j, b)
+                    yield a, c
+                }
+                k = own[0]
+                more = add_at(sum, 0, k)
+                yield more
+            }
+            return all
+        }
+        entry f = f";
+        let (whole, parts) = (marked(text, false), marked(text, true));
+        assert_eq!(whole.iter().filter(|independent| **independent).count(), 1, "{whole:?}");
+        assert!(parts.iter().filter(|independent| **independent).count() > 1, "{parts:?}");
     }
 
     #[test]
