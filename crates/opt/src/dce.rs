@@ -18,6 +18,7 @@ use wengert_ir::{Block, DataId, Func, Program, Stmt, Var};
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
     drop_functions(program);
+    spare::run(program);
     let total = total(program);
     let counts = counts(program);
     let needed = needed(program, &total, &counts);
@@ -42,7 +43,6 @@ pub(crate) fn run(program: &mut Program) {
             keep_at(&mut declared.fields, &keep);
         }
     }
-    spare::run(program);
 }
 
 /// The array whose largest or smallest element a statement looks for: it fails if there is none.

@@ -1,8 +1,17 @@
-//! What an array is made for that nobody looks at: that its size can be one. Only that is required of it, and it is not made.
+//! Arrays of which only the size is wanted need not be made.
+//!
+//! That its size can be one is required of it:
 //!
 //! ```text
 //! t = iota(n)                        t = max(n, 0)   t2 = min(t, MOST)   require n == t2, count iota
 //! s = for i < n, … { … }   becomes   s = for i < n, … { … }
+//! ```
+//!
+//! How often a `while` has gone round is asked of an array that it gives anyway:
+//!
+//! ```text
+//! x, as, bs = while … { … }
+//! n = length(as)   s = each i < n, b in bs { … }    becomes    n = length(bs)   s = each i < n, b in bs { … }
 //! ```
 
 use crate::walk::count_uses;
@@ -15,15 +24,46 @@ use wengert_ir::{Atom, Block, Func, MOST_ELEMENTS, Program, Stmt, Ty, Var};
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
     for (_, func) in program.funcs.iter_mut() {
-        let mut some = false;
-        func.body.for_each_stmt(&mut |stmt| some |= name(&stmt.op).is_some());
-        if some {
+        let (mut counts, mut rounds) = (false, false);
+        func.body.for_each_stmt(&mut |stmt| {
+            counts |= name(&stmt.op).is_some();
+            rounds |= columns(stmt).len() > 1;
+        });
+        if counts || rounds {
             let mut body = std::mem::take(&mut func.body);
             let uses = count_uses(&body);
-            block(func, &mut body, &uses);
+            let instead = others(&body, &uses);
+            block(func, &mut body, &uses, &instead);
             func.body = body;
         }
     }
+}
+
+/// The arrays that a `while` gives: of its rounds, so that they are equally long.
+fn columns(stmt: &Stmt) -> &[Var] {
+    let Op::While(parts) = &stmt.op else { return &[] };
+    stmt.outs.get(parts.init.len()..).unwrap_or_default()
+}
+
+/// Of which arrays to ask for the length, instead of these: of some that somebody wants to see.
+fn others(body: &Block, uses: &FxHashMap<Var, usize>) -> FxHashMap<Var, Var> {
+    let mut asked: FxHashMap<Var, usize> = FxHashMap::default();
+    body.for_each_stmt(&mut |stmt| {
+        if let Op::Array(ArrayOp::Length(0), args) = &stmt.op {
+            args.iter().filter_map(Atom::var).for_each(|var| *asked.entry(var).or_default() += 1);
+        }
+    });
+    let mut instead: FxHashMap<Var, Var> = FxHashMap::default();
+    body.for_each_stmt(&mut |stmt| {
+        let columns = columns(stmt);
+        let is_seen =
+            |var: &&Var| uses.get(*var).copied().unwrap_or(0) > asked.get(*var).copied().unwrap_or(0);
+        if let Some(seen) = columns.iter().find(is_seen).or(columns.first()) {
+            let others = columns.iter().filter(|var| asked.contains_key(*var));
+            instead.extend(others.map(|var| (*var, *seen)));
+        }
+    });
+    instead
 }
 
 /// The function whose only demand is on a count that comes first.
@@ -31,12 +71,17 @@ fn name(op: &Op) -> Option<&'static str> {
     matches!(op, Op::Array(ArrayOp::Iota, _)).then_some("iota")
 }
 
-fn block(func: &mut Func, place: &mut Block, uses: &FxHashMap<Var, usize>) {
+fn block(func: &mut Func, place: &mut Block, uses: &FxHashMap<Var, usize>, instead: &FxHashMap<Var, Var>) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let mut out = Vec::with_capacity(place.stmts.len());
         for mut stmt in std::mem::take(&mut place.stmts) {
             for inner in stmt.op.blocks_mut() {
-                block(func, inner, uses);
+                block(func, inner, uses, instead);
+            }
+            if let Op::Array(ArrayOp::Length(0), args) = &mut stmt.op
+                && let [Atom::Var(array)] = args.as_mut_slice()
+            {
+                *array = instead.get(array).copied().unwrap_or(*array);
             }
             let unused = stmt.outs.iter().all(|made| !uses.contains_key(made));
             match (name(&stmt.op), stmt.op.operand_vars().first()) {

@@ -236,3 +236,54 @@ fn what_was_there_is_there() {
         "#]],
     );
 }
+
+#[test]
+fn lengths_are_asked_of_what_is_there_anyway() {
+    check(
+        "dce",
+        "func f(x: Real, m: Int) -> (Real, Int) {
+            y, as, bs, cs = while y2 = x { c = y2 < 9.0 yield c } do y3 {
+                y4 = y3 * 2.0 a = sin(y3) b = cos(y3) e = exp(y3)
+                yield y4, a, b, e
+            }
+            n = length(as)
+            k = length(bs)
+            s = for i < k, t = 0.0, b2 in bs { t2 = t + b2 yield t2 }
+            p, qs, rs = while p2 = m { d = p2 < 9 yield d } do p3 { p4 = p3 + 1 yield p4, p3, p4 }
+            l = length(rs)
+            o = n + l
+            return s, o
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(x: Real, m: Int) -> (Real, Int) {
+              y, bs = while y2 = x {
+                c = y2 < 9.0
+                yield c
+              } do y3 {
+                y4 = y3 * 2.0
+                b = cos(y3)
+                yield y4, b
+              }
+              n = length(bs)
+              k = length(bs)
+              s = for i < k, t = 0.0, b2 in bs {
+                t2 = t + b2
+                yield t2
+              }
+              p, qs = while p2 = m {
+                d = p2 < 9
+                yield d
+              } do p3 {
+                p4 = p3 + 1
+                yield p4, p3
+              }
+              l = length(qs)
+              o = n + l
+              return s, o
+            }
+
+            entry f = f
+        "#]],
+    );
+}
