@@ -107,6 +107,9 @@ fn every_example_gives_the_same() {
 
 /// Programs by hand, one for each thing that derivatives must get right.
 const PROGRAMS: &[&str] = &[
+    // A branch that gives arrays of different shapes.
+    "grad (\\(xs : []Real) -> let zs = map (\\x -> x * 2.0) (concat xs xs) in let ys = if sum xs > 100.0 then xs else zs in ys[3] * ys[3]) [1.0, 2.0]",
+    "grad (\\(xs : []Real) -> let ys = if sum xs > 100.0 then xs else concat xs xs in fold (\\s i -> s * ys[i] + s) 1.0 [0, 3]) [1.0, 2.0]",
     "grad (\\(x, y) -> (x + 1) * (2 * x + y ^ 2)) (1.0, 3.0)",
     "grad (\\x -> x * grad (\\y -> x) 2.0) 1.0",
     "derivative (\\x -> x * derivative (\\y -> x * y) 2.0) 3.0",
