@@ -835,17 +835,21 @@ fn loops_keep_the_fewest_arrays() {
     let costs = costs.replace("w1 = w * w0", "w1 = cos(w)");
     let kept = kept_of_steps(&costs);
     assert_eq!(kept.matches(", ").count(), 6, "{kept}");
-    // One array less is worth some work, and not any.
+    // Two arrays less are worth some work, and not any.
     let sums = |count: usize| {
         let sums: String = (1..=count).map(|i| format!("s{i} = s{} + x2 ", i - 1)).collect();
         format!(
             "
     a = each i < n, x2 in xs, s0 in y {{ {sums} yield s{count} }}
-    e = each l < n, z in a, z0 in y {{ z1 = z * z0 yield z1 }}"
+    b = each j < n, x3 in xs, r0 in y {{ r1 = r0 * x3 yield r1 }}
+    e = each l < n, z in a, z0 in y, v in b {{ z1 = z * z0 z2 = z1 * v yield z2 }}"
         )
     };
-    assert_eq!(kept_of_steps(&sums(6)), "yield e, y2");
-    assert_eq!(kept_of_steps(&sums(9)).matches(", ").count(), 2, "{}", kept_of_steps(&sums(9)));
+    assert_eq!(kept_of_steps(&sums(14)), "yield e, y2");
+    assert_eq!(kept_of_steps(&sums(17)).matches(", ").count(), 3, "{}", kept_of_steps(&sums(17)));
+    // One is not: it is written either way.
+    let single = sums(1).replace(", v in b", "").replace("z2 = z1 * v yield z2", "yield z1");
+    assert_eq!(kept_of_steps(&single), "yield e, y2, a");
 }
 
 /// Rows of one shape need no boxes: here the shape is that of an array from around the loop, and one that a number from there says.

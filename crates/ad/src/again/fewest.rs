@@ -19,6 +19,9 @@ use wengert_ir::program::Func;
 /// For each array that need not be kept, operations on elements that may be done again, at most.
 const MOST_FOR_ONE: u32 = 8;
 
+/// So many arrays fewer at least. To make a single one again is no cheaper than to keep it: it is written either way.
+const WORTH: usize = 2;
+
 /// Blocks with more statements are not looked at.
 const MOST_STATEMENTS: usize = 1000;
 
@@ -67,7 +70,7 @@ pub(super) fn fewest(func: &Func, block: &Block, kept: &[Var], free: &dyn Fn(Var
     let cut: Vec<Var> = bound.copied().filter(|var| !free(*var) && is_cut(var)).collect();
     let total = |vars: &[Var]| vars.iter().map(|var| width(*var)).sum::<u64>();
     let fewer = needed.len().checked_sub(cut.iter().filter(|var| is_array(var)).count())?;
-    if fewer == 0 || total(&cut) >= total(&needed) {
+    if fewer < WORTH || total(&cut) >= total(&needed) {
         return None;
     }
     let again = again(block, &needed, &cut, free);

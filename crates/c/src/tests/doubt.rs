@@ -168,7 +168,7 @@ fn what_shows_elsewhere_if_it_is_no_number_is_not_looked_at() {
 }
 
 /// A loop with few products, whose iterations do not wait for each other, multiplies under a mask; one in which they do makes
-/// choices.
+/// choices, and so does one with what is the same in all iterations.
 #[test]
 fn few_products_are_made_under_a_mask() {
     let apart = "func f(xs: []Real, cs: []Real, ds: []Real) -> ([]Real, []Real) {
@@ -183,7 +183,14 @@ fn few_products_are_made_under_a_mask() {
             return s
         }
         entry f = f";
-    for (text, lanes, each) in [(apart, 2, 0), (waiting, 0, 1)] {
+    let same = "func f(xs: []Real, cs: []Real, ds: []Real) -> ([]Real, []Real) {
+            n = length(xs)
+            t = xs[0]
+            hs, bs = each i < n, x in xs, c in cs, d in ds { a = mul_zero(t, c) b = mul_zero(c, d) h = a * x yield h, b }
+            return hs, bs
+        }
+        entry f = f";
+    for (text, lanes, each) in [(apart, 2, 0), (waiting, 0, 1), (same, 1, 1)] {
         let made = text_of(text, Math::Library);
         let (_, program) = made.split_once("---- The program").expect("it is there");
         let count = |name: &str| program.matches(name).count();
