@@ -115,6 +115,25 @@ const FOUND: &[Found] = &[
             grad (\\(a, x) -> fst (grad (\\(y, l) -> l * back y) (x, a))) (t, 0.25))) [0.0, 1.0]",
         exact: true,
     },
+    Found {
+        what: "which function it was that reverse mode went through was lost where its tangent is another function",
+        definitions: "def twice f y = f (f y)\n\
+            def summed x = sum [0.5, 0.5, x]\n\
+            def along f = snd (jvp f (summed, \\x -> x * x))",
+        expression: "(snd (jvp (\\g -> twice (\\v -> grad (\\w -> twice g w) 0.5) 0.5) (summed, \\x -> x)), \
+            along (\\g -> twice (\\v -> snd (linearize (\\w -> twice g w) 0.5) 1.0) 0.5), \
+            along (\\g -> twice (\\v -> grad (\\u -> grad (\\w -> twice g (w * u)) 0.5) 0.5) 0.5), \
+            along (\\g -> twice (\\v -> snd (jvp (\\w -> grad (\\u -> twice g u) w) (0.5, 1.0))) 0.5))",
+        exact: true,
+    },
+    Found {
+        what: "the same with every pass: a function as result, and a loop",
+        definitions: "def twice f y = f (f y)\n\
+            def summed x = sum [0.5, 0.5, x]",
+        expression: "(snd (jvp (\\g -> \\y -> grad (\\w -> twice g w) y) (summed, \\x -> x)) 0.5, \
+            snd (jvp (\\g -> snd (while_loop (\\(k, _) -> k < 2) (\\(k, a) -> (k + 1, grad (\\w -> twice g w) a)) (0, 0.5))) (summed, \\x -> x * x)))",
+        exact: true,
+    },
 ];
 
 /// All ways to evaluate, and whether they round as the interpreter does.

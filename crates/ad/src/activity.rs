@@ -19,7 +19,6 @@ use crate::{Ad, Key, arrays, deep};
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{Atom, Block, Op, Stmt, Var};
 use wengert_ir::program::{Func, FuncId};
-use wengert_ir::ty::{Elem, Ty};
 use wengert_prim::RealOp;
 
 impl Ad {
@@ -162,12 +161,10 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether it is a function value whose tangent may be a function of the user's: then anything may vary.
+    /// Whether it is a function value whose tangent may be a function of the user's, or tells which it was: then anything may
+    /// vary.
     fn may_be_given(&self, on: &Atom) -> bool {
-        match self.func.type_of(on) {
-            Ty::Scalar(Elem::Data(data)) => self.ad.given.contains(&data),
-            Ty::Scalar(_) | Ty::Array(..) => false,
-        }
+        self.ad.tells_given(self.func.type_of(on))
     }
 
     /// A body of a loop, `kept` of whose results come back as its parameters from `first` on, until nothing is new.

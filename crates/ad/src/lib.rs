@@ -110,6 +110,8 @@ struct Ad {
     declared: FxHashMap<DataId, DataId>,
     /// Those of them whose values are given as tangents.
     given: FxHashSet<DataId>,
+    /// Types that primal parts keep which of these functions it was in.
+    which: FxHashSet<DataId>,
     /// For a copy of a function that applies function values, the copy for those that are given as tangents.
     at_given: FxHashMap<FuncId, FuncId>,
     /// The linearizations whose residuals these types hold.
@@ -168,6 +170,7 @@ impl Ad {
             declared: declared.collect(),
             program,
             given: FxHashSet::default(),
+            which: FxHashSet::default(),
             at_given: FxHashMap::default(),
             tangents: FxHashMap::default(),
             whole: FxHashSet::default(),

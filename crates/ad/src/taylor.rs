@@ -139,9 +139,7 @@ impl Ad {
             func.body.for_each_stmt(&mut |stmt| {
                 found |= match &stmt.op {
                     Op::Custom(_) => true,
-                    Op::Match { on, .. } => {
-                        matches!(func.type_of(on), Ty::Scalar(Elem::Data(data)) if self.given.contains(&data))
-                    }
+                    Op::Match { on, .. } => self.tells_given(func.type_of(on)),
                     _ => false,
                 };
                 todo.extend(callees(&stmt.op).into_iter().filter(|callee| seen.insert(*callee)));

@@ -139,12 +139,21 @@ impl Ad {
         }
     }
 
-    /// Whether values of the type hold reals or functions.
+    /// Whether the constructor of a value tells which function it was of those whose tangents may be functions of the user's. What is
+    /// made of a value depends on that then, whatever its blocks look at.
+    pub(crate) fn tells_given(&self, ty: Ty) -> bool {
+        match ty {
+            Ty::Scalar(Elem::Data(data)) => self.given.contains(&data) || self.which.contains(&data),
+            Ty::Scalar(_) | Ty::Array(..) => false,
+        }
+    }
+
+    /// Whether values of the type hold reals or functions, or tell which function it was.
     fn varies(&self, data: DataId) -> bool {
         let (mut seen, mut todo) = (vec![data], vec![data]);
         while let Some(next) = todo.pop() {
             let Data { role, ctors, .. } = self.program.data.at(next);
-            if matches!(role, Role::Closure | Role::Tangent(_)) {
+            if matches!(role, Role::Closure | Role::Tangent(_)) || self.which.contains(&next) {
                 return true;
             }
             for ty in ctors.iter().flat_map(|ctor| &ctor.fields) {

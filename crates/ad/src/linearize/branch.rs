@@ -105,6 +105,7 @@ impl Linearize<'_, '_> {
         let outs = self.outs(&stmt.outs);
         if let Some(which) = only_one_returns(&made)
             && !self.is_on_given(&again)
+            && !self.is_on_which(&again)
         {
             return self.keep_of_one(stmt, made, which, op);
         }
@@ -143,6 +144,9 @@ impl Linearize<'_, '_> {
             return Lin::Branch(Box::new(Branch { on: again, arms, outs }));
         }
         let data = self.branch_type(&made, names, is_match);
+        if self.is_on_which(&again) {
+            self.code.ad.which.insert(data);
+        }
         self.keep_as_data(stmt, made, data, op)
     }
 
@@ -153,6 +157,12 @@ impl Linearize<'_, '_> {
             Ty::Scalar(Elem::Data(data)) => self.code.ad.declared.contains_key(&data),
             Ty::Scalar(_) | Ty::Array(..) => false,
         }
+    }
+
+    /// The same, or on what tells which it was.
+    fn is_on_which(&self, on: &Choice) -> bool {
+        let Choice::Match(on) = on else { return false };
+        self.code.ad.tells_given(self.code.b.type_of(on))
     }
 
     /// What the one block that does not fail keeps are further results.

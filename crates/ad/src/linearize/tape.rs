@@ -60,6 +60,9 @@ impl Ad {
             ctor.fields.extend(more.iter().map(|var| primal.ty(*var)));
         }
         self.program.data.at_mut(tape).ctors = ctors;
+        if self.which.contains(&data) {
+            self.which.insert(tape);
+        }
         let mut body = std::mem::take(&mut primal.body);
         for stmt in body.stmts.iter_mut().filter(|stmt| stmt.outs.contains(&branch)) {
             for (inner, more) in stmt.op.blocks_mut().into_iter().zip(&more) {
