@@ -134,6 +134,18 @@ const FOUND: &[Found] = &[
             snd (jvp (\\g -> snd (while_loop (\\(k, _) -> k < 2) (\\(k, a) -> (k + 1, grad (\\w -> twice g w) a)) (0, 0.5))) (summed, \\x -> x * x)))",
         exact: true,
     },
+    Found {
+        what: "a function that does not use its argument, or that is linear, hid what the function that is its tangent does there",
+        definitions: "def twice f y = f (f y)\n\
+            def along f = snd (jvp f (\\x -> 1.0, \\x -> x * x))\n\
+            def at f = along (\\g -> twice (\\v -> f g) 0.5)",
+        expression: "(at (\\g -> grad (\\w -> g w) 0.5), at (\\g -> derivative (grad g) 0.5), \
+            at (\\g -> fst (snd (vjp (\\(w, x) -> g w) (0.5, 0.5)) 1.0)), \
+            along (\\g -> \\y -> grad (\\w -> g w) y) 0.5, \
+            snd (jvp (\\g -> twice (\\v -> derivative (grad g) 0.5) 0.5) (\\x -> 2.0 * x, \\x -> x * x)), \
+            snd (jvp (\\g -> twice (\\v -> sum (grad (\\ws -> sum (g ws)) [0.5, 1.0])) 0.5) (\\x -> [1.0, 2.0], \\x -> x)))",
+        exact: true,
+    },
 ];
 
 /// All ways to evaluate, and whether they round as the interpreter does.

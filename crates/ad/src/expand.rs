@@ -26,6 +26,13 @@ pub(crate) struct Prepared {
     pub(crate) results: Vec<bool>,
 }
 
+impl Prepared {
+    /// The parameters that vary.
+    pub(crate) fn varying_params(&self) -> Vec<Var> {
+        self.func.body.params.iter().copied().filter(|param| self.active.contains(param)).collect()
+    }
+}
+
 impl Ad {
     /// A function, ready to be differentiated with respect to these parameters.
     pub(crate) fn prepare(&mut self, key: &Key) -> Rc<Prepared> {

@@ -258,7 +258,7 @@ impl Writer<'_, '_> {
     }
 
     fn branch(&mut self, branch: &Branch) {
-        let Branch { on, arms, outs } = branch;
+        let Branch { on, arms, outs, .. } = branch;
         let wanted: Vec<Option<VarInfo>> = outs.iter().map(|out| out.map(|out| self.info(out))).collect();
         // A branch that gives an array that does not vary needs its shape: that of the result of the whole.
         let values: Vec<Option<Atom>> = outs.iter().map(|out| out.map(Atom::Var)).collect();

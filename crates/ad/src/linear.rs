@@ -121,6 +121,11 @@ pub(crate) struct Branch {
     pub(crate) arms: Vec<Arm>,
     /// For each result of the primal branch the variable, if it varies.
     pub(crate) outs: Vec<Option<Var>>,
+    /// What gets a cotangent, even if zero, whatever the arms add to: a function in whose place others may be given as tangents
+    /// need not use its argument, where those do.
+    pub(crate) besides: Vec<Var>,
+    /// Those of them that are kept although no arm looks at them: derivatives of those others may depend on where they are.
+    pub(crate) points: Vec<Var>,
 }
 
 #[derive(Debug)]
@@ -328,8 +333,11 @@ impl<'a> Mentions<'a> {
                 like.iter().for_each(|atom| self.atom(atom));
             }
             Lin::Branch(branch) => {
-                let Branch { on: Choice::If(on) | Choice::Match(on), arms, outs } = &**branch;
+                let Branch { on: Choice::If(on) | Choice::Match(on), arms, outs, besides, points } =
+                    &**branch;
                 self.atom(on);
+                points.iter().for_each(|var| self.atom(&Atom::Var(*var)));
+                besides.iter().for_each(|var| self.shaped(&Ref::Var(*var)));
                 // Where an array is a result that varies in one arm only, the other needs its shape.
                 for (i, out) in outs.iter().enumerate() {
                     let Some(out) = out else { continue };
@@ -471,6 +479,7 @@ pub(crate) fn uses(lin: &Lin, visit: &mut dyn FnMut(&Ref)) {
         }
         Lin::Fields { of, .. } => visit(of),
         Lin::Branch(branch) => {
+            branch.besides.iter().for_each(|var| visit(&Ref::Var(*var)));
             for arm in &branch.arms {
                 captured(&arm.block).iter().for_each(|var| visit(&Ref::Var(*var)));
             }

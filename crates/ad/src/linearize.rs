@@ -81,6 +81,7 @@ impl Ad {
             likes: &likes,
             scope: Scope { active: &prepared.active, same: FxHashMap::default(), places: true },
             branches: FxHashMap::default(),
+            params: prepared.varying_params(),
         };
         let mut block = walk.block(&func.body);
         let branches = std::mem::take(&mut walk.branches);
@@ -271,6 +272,8 @@ struct Linearize<'a, 'c> {
     scope: Scope<'a>,
     /// The variables that hold what the blocks of a branch keep, with their types.
     branches: FxHashMap<Var, DataId>,
+    /// The parameters that vary.
+    params: Vec<Var>,
 }
 
 impl Linearize<'_, '_> {
@@ -386,7 +389,8 @@ impl Linearize<'_, '_> {
         let arms = vec![arm(self.scope.of(then)), arm(self.scope.of(otherwise))];
         let outs = self.outs(&stmt.outs);
         let on = crate::linear::Choice::If(cond.clone());
-        Lin::Branch(Box::new(crate::linear::Branch { on, arms, outs }))
+        let (besides, points) = (Vec::new(), Vec::new());
+        Lin::Branch(Box::new(crate::linear::Branch { on, arms, outs, besides, points }))
     }
 }
 

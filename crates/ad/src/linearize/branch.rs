@@ -14,6 +14,10 @@
 //! A match whose blocks need nothing but the fields matches on the same value again.
 //!
 //! Of blocks of which all but one fail there is nothing to choose: the linear part is that of the one.
+//!
+//! A match on functions in whose place others may be given as tangents stays a match: the tangent of what it gives, and of what its
+//! transpose gives, is what those others would give, whatever the blocks here look at. So their type of branch always has tangents,
+//! and all parameters that vary get a cotangent.
 
 use super::Linearize;
 use crate::Code;
@@ -49,6 +53,8 @@ impl Linearize<'_, '_> {
                 on: Choice::Match(on.clone()),
                 arms: Vec::new(),
                 outs: Vec::new(),
+                besides: Vec::new(),
+                points: Vec::new(),
             }));
         };
         let mut made = Vec::new();
@@ -109,6 +115,7 @@ impl Linearize<'_, '_> {
         {
             return self.keep_of_one(stmt, made, which, op);
         }
+        let besides = if self.is_on_which(&again) { self.params.clone() } else { Vec::new() };
         let is_match = matches!(again, Choice::Match(_));
         let fields_only =
             is_match && made.iter().all(|made| made.kept.iter().all(|var| made.block.params.contains(var)));
@@ -120,7 +127,8 @@ impl Linearize<'_, '_> {
                 })
                 .unzip();
             self.code.b.push(Stmt { op: op(blocks), ..stmt.clone() });
-            return Lin::Branch(Box::new(Branch { on: again, arms, outs }));
+            let points = besides.clone();
+            return Lin::Branch(Box::new(Branch { on: again, arms, outs, besides, points }));
         }
         let types = |code: &Code<'_>, kept: &[Var]| -> Vec<Ty> {
             kept.iter().map(|var| code.b.func().ty(*var)).collect()
@@ -141,13 +149,13 @@ impl Linearize<'_, '_> {
             }
             let outs_there = stmt.outs.iter().copied().chain(places).collect();
             self.code.b.push(Stmt { outs: outs_there, op: op(blocks), span: stmt.span });
-            return Lin::Branch(Box::new(Branch { on: again, arms, outs }));
+            return Lin::Branch(Box::new(Branch { on: again, arms, outs, besides, points: Vec::new() }));
         }
         let data = self.branch_type(&made, names, is_match);
         if self.is_on_which(&again) {
             self.code.ad.which.insert(data);
         }
-        self.keep_as_data(stmt, made, data, op)
+        self.keep_as_data(stmt, made, data, besides, op)
     }
 
     /// Whether a match is on functions whose tangents may be given: then what varies may be which function it is.
@@ -198,7 +206,13 @@ impl Linearize<'_, '_> {
         let all = stmt.outs.iter().copied().chain(there).collect();
         self.code.b.push(Stmt { outs: all, op: op(blocks), span: stmt.span });
         let on = Choice::If(Atom::Bool(true));
-        Lin::Branch(Box::new(Branch { on, arms: one.into_iter().chain([none]).collect(), outs }))
+        Lin::Branch(Box::new(Branch {
+            on,
+            arms: one.into_iter().chain([none]).collect(),
+            outs,
+            besides: Vec::new(),
+            points: Vec::new(),
+        }))
     }
 
     /// A data type with a constructor for each block.
@@ -216,6 +230,7 @@ impl Linearize<'_, '_> {
         stmt: &Stmt,
         made: Vec<Made>,
         data: DataId,
+        besides: Vec<Var>,
         op: impl FnOnce(Vec<Block>) -> Op,
     ) -> Lin {
         let outs = self.outs(&stmt.outs);
@@ -233,7 +248,8 @@ impl Linearize<'_, '_> {
         }
         let outs_there = stmt.outs.iter().copied().chain([branch]).collect();
         self.code.b.push(Stmt { outs: outs_there, op: op(blocks), span: stmt.span });
-        Lin::Branch(Box::new(Branch { on: Choice::Match(Atom::Var(branch)), arms, outs }))
+        let on = Choice::Match(Atom::Var(branch));
+        Lin::Branch(Box::new(Branch { on, arms, outs, besides, points: Vec::new() }))
     }
 
     /// Gives the blocks common further results for what they keep: the variables of the branch, and for each block what

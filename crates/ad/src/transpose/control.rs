@@ -40,23 +40,14 @@ struct Plan<'a> {
 
 impl Transposer<'_, '_> {
     pub(super) fn branch(&mut self, branch: &Branch) {
-        let Branch { on, arms, outs } = branch;
+        let Branch { on, arms, outs, .. } = branch;
         let weights: Vec<Option<Atom>> = outs.iter().map(|out| self.take((*out)?)).collect();
         if weights.iter().all(Option::is_none) {
             return;
         }
         let weighted: Live =
             outs.iter().zip(&weights).filter_map(|(out, weight)| weight.as_ref().and(*out)).collect();
-        // What the arms add to.
-        let mut touched: Vec<Var> = Vec::new();
-        for arm in arms {
-            let found = self.code.ad.live_in_arm(&arm.block, outs, &weighted);
-            for var in found.iter().map(|var| self.summed_in(*var)) {
-                if !touched.contains(&var) {
-                    touched.push(var);
-                }
-            }
-        }
+        let touched = self.touched(branch, &weighted);
         if touched.is_empty() {
             return;
         }
@@ -95,6 +86,17 @@ impl Transposer<'_, '_> {
         let named: Vec<(Name, Ty)> = touched.iter().map(|var| self.barred(*var)).collect();
         let sums = self.code.b.named(&named, choose(on, blocks));
         self.bars.extend(touched.into_iter().zip(sums));
+    }
+
+    /// What the arms of a branch add to, and what gets a cotangent besides.
+    fn touched(&mut self, branch: &Branch, weighted: &Live) -> Vec<Var> {
+        let mut touched: IndexSet<Var> = IndexSet::new();
+        for arm in &branch.arms {
+            let found = self.code.ad.live_in_arm(&arm.block, &branch.outs, weighted);
+            touched.extend(found.iter().map(|var| self.summed_in(*var)));
+        }
+        touched.extend(branch.besides.iter().map(|var| self.summed_in(*var)));
+        touched.into_iter().collect()
     }
 
     pub(super) fn repeat(&mut self, parts: &LinLoop) {

@@ -89,6 +89,9 @@ impl Ad {
                 for arm in &branch.arms {
                     found.extend(self.live_in_arm(&arm.block, &branch.outs, live).iter());
                 }
+                if branch.outs.iter().flatten().any(|out| live.contains(out)) {
+                    live.extend(&branch.besides);
+                }
                 live.extend(found);
             }
             Lin::Loop(parts) => {
