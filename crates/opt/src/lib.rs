@@ -205,7 +205,7 @@ pub struct Options {
 
 /// Passes after which derivatives add up in another order than the source says: what was computed several times, each time with a
 /// cotangent of its own, is computed once, or in another loop.
-const REORDERING: [&str; 6] = ["recursion", "cse", "hoist", "merge", "leaves", "twigs"];
+const REORDERING: [&str; 7] = ["recursion", "cse", "sides", "hoist", "merge", "leaves", "twigs"];
 
 impl Options {
     /// What to do before derivatives are made.
