@@ -43,11 +43,6 @@ static inline WG_UNUSED double wg_each_mul_zero(double t, double c) {
     double product = t * c, strong = t == 0.0 ? 0.0 : product;
     return c == 0.0 ? 0.0 : strong;
 }
-/* The same where iterations do not wait for each other: the bits of the product, or none. So there is no choice that the compiler could make a
- * branch of, and vectors are multiplied under a mask. */
-static inline WG_UNUSED double wg_lane_mul_zero(double t, double c) {
-    return wg_of_bits(wg_word_of(t * c) & -(word)((t != 0.0) & (c != 0.0)));
-}
 static inline WG_UNUSED double wg_each_div_zero(double t, double d) {
     double quotient = t / d;
     return t == 0.0 ? 0.0 : quotient;

@@ -4,13 +4,12 @@ use crate::Math;
 use crate::body::plain_name;
 use crate::names::Names;
 use crate::text::quoted;
-use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use wengert_base::Span;
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::Id;
-use wengert_native::loops::{Failure, Func, Kind, Local, Program, Runtime, Word};
+use wengert_native::loops::{Failure, Func, Kind, Program, Runtime, Word};
 use wengert_prim::RealOp;
 
 /// The source line that a span begins in, by number, and its text.
@@ -34,8 +33,6 @@ pub(crate) struct Unit<'p> {
     powers: BTreeMap<i64, String>,
     /// Whether what is printed is in an innermost loop, where functions are put into the code.
     pub(crate) in_loop: bool,
-    /// If the iterations of that loop do not wait for each other, what each of them assigns.
-    pub(crate) lanes: FxHashSet<Local>,
     /// Functions of vector math that are called, by name.
     called: BTreeMap<&'static str, usize>,
     parts: Parts,
@@ -69,7 +66,6 @@ impl<'p> Unit<'p> {
             tables: Vec::new(),
             powers: BTreeMap::new(),
             in_loop: false,
-            lanes: FxHashSet::default(),
             called: BTreeMap::new(),
             parts: Parts::default(),
             temporaries: 0,

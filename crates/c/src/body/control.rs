@@ -399,15 +399,11 @@ impl Body<'_, '_> {
         }
         self.is_declared(run.index);
         self.unit.in_loop = run.shape.straight && !run.one_by_one;
-        if self.unit.in_loop && run.independent {
-            self.unit.lanes = super::doubt::assigned(run.body);
-        }
         self.loops += 1;
         self.stmts(run.body, block, 0);
         self.loops -= 1;
         self.leave();
         self.unit.in_loop = false;
-        self.unit.lanes.clear();
     }
 
     /// What the compiler may know of the loop that follows.

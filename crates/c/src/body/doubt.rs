@@ -235,7 +235,7 @@ fn show(body: &[Stmt], derived: &FxHashSet<Local>, shown: &mut FxHashSet<Local>)
 }
 
 /// The variables that statements assign.
-pub(super) fn assigned(stmts: &[Stmt]) -> FxHashSet<Local> {
+fn assigned(stmts: &[Stmt]) -> FxHashSet<Local> {
     let mut assigned = FxHashSet::default();
     for_each_set(stmts, &mut |local, _| {
         assigned.insert(local);

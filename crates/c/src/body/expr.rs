@@ -223,13 +223,8 @@ impl Body<'_, '_> {
                 } else {
                     op
                 };
-                // What is the same in all iterations is looked at once, which a mask for each of them would prevent.
-                let differs =
-                    |arg: &Operand| matches!(arg, Operand::Local(local) if self.unit.lanes.contains(local));
-                let masked = *op == RealOp::MulZero && args.iter().all(differs);
                 let args: Vec<Expr> = args.iter().map(|arg| self.number(*arg)).collect();
                 match args.as_slice() {
-                    args if masked => Expr::call("wg_lane_mul_zero", args),
                     [arg, _] if over.is_some() && self.plain => {
                         Expr::binary(Level::Product, "*", arg, &Expr::primary(over.unwrap_or_default()))
                     }

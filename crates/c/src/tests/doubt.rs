@@ -166,37 +166,3 @@ fn what_shows_elsewhere_if_it_is_no_number_is_not_looked_at() {
         agree(&text, &[(40, vec![(2, 0.0, infinite), (9, 0.0, 0.0), (11, infinite, 0.0)])]);
     }
 }
-
-/// A loop with few products, whose iterations do not wait for each other, multiplies under a mask; one in which they do makes
-/// choices, and so does one with what is the same in all iterations.
-#[test]
-fn few_products_are_made_under_a_mask() {
-    let apart = "func f(xs: []Real, cs: []Real, ds: []Real) -> ([]Real, []Real) {
-            n = length(xs)
-            hs, bs = each i < n, x in xs, c in cs, d in ds { a = mul_zero(x, c) b = mul_zero(a, d) h = a * 2.0 yield h, b }
-            return hs, bs
-        }
-        entry f = f";
-    let waiting = "func f(xs: []Real, cs: []Real, ds: []Real) -> Real {
-            n = length(xs)
-            s = for i < n, s0 = 1.0, x in xs, c in cs, d in ds { a = mul_zero(s0, c) b = a + x yield b }
-            return s
-        }
-        entry f = f";
-    let same = "func f(xs: []Real, cs: []Real, ds: []Real) -> ([]Real, []Real) {
-            n = length(xs)
-            t = xs[0]
-            hs, bs = each i < n, x in xs, c in cs, d in ds { a = mul_zero(t, c) b = mul_zero(c, d) h = a * x yield h, b }
-            return hs, bs
-        }
-        entry f = f";
-    for (text, lanes, each) in [(apart, 2, 0), (waiting, 0, 1), (same, 1, 1)] {
-        let made = text_of(text, Math::Library);
-        let (_, program) = made.split_once("---- The program").expect("it is there");
-        let count = |name: &str| program.matches(name).count();
-        assert_eq!((count("wg_lane_mul_zero("), count("wg_each_mul_zero(")), (lanes, each), "{program}");
-        let among =
-            vec![(0, 0.0, f64::INFINITY), (1, f64::INFINITY, 0.0), (2, 0.0, f64::NAN), (3, f64::NAN, 0.0)];
-        agree(text, &[(1, among.clone()), (9, among.clone()), (40, among), (40, vec![(7, f64::NAN, 1.0)])]);
-    }
-}
