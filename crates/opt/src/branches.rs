@@ -9,8 +9,8 @@
 //! The first goes to the place of the second, so nothing else may use what it makes, and either nothing in it fails, or nothing
 //! in between.
 
-use crate::facts::{is_safe, is_total, total};
-use crate::walk::count_uses;
+use crate::facts::{is_quiet, is_total, total};
+use crate::walk::{count_uses, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Op;
 use wengert_ir::program::FuncId;
@@ -79,15 +79,10 @@ pub(crate) fn may_move(first: &Stmt, between: &[Stmt], total: &FxHashSet<FuncId>
     if between.is_empty() {
         return true;
     }
-    let quiet = |stmt: &Stmt| {
-        is_safe(&stmt.op, total) && stmt.op.blocks().into_iter().all(|inner| is_total(inner, total))
-    };
+    let quiet = |stmt: &Stmt| is_quiet(&stmt.op, total);
     // What is updated in between must not be looked at later than it was.
     let looked_at: FxHashSet<Var> = first.op.blocks().into_iter().flat_map(Block::free_vars).collect();
-    let touches = |stmt: &Stmt| {
-        let inside = stmt.op.blocks().into_iter().flat_map(Block::free_vars);
-        stmt.op.operand_vars().into_iter().chain(inside).any(|var| looked_at.contains(&var))
-    };
+    let touches = |stmt: &Stmt| mentioned(&stmt.op).any(|var| looked_at.contains(&var));
     let takes =
         |stmt: &Stmt| !stmt.op.blocks().is_empty() || matches!(stmt.op, Op::Array(..) | Op::Call { .. });
     if between.iter().any(|stmt| takes(stmt) && touches(stmt)) {

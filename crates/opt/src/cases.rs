@@ -10,7 +10,7 @@
 
 use crate::branches::may_move;
 use crate::facts::total;
-use crate::walk::count_uses;
+use crate::walk::{count_uses, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Op;
 use wengert_ir::program::FuncId;
@@ -91,10 +91,7 @@ impl Cases<'_> {
             }
         }
         let between = stmts.get(at + 1..second)?;
-        let wanted = |stmt: &Stmt| {
-            let inside = stmt.op.blocks().into_iter().flat_map(Block::free_vars);
-            stmt.op.operand_vars().into_iter().chain(inside).any(|var| first.outs.contains(&var))
-        };
+        let wanted = |stmt: &Stmt| mentioned(&stmt.op).any(|var| first.outs.contains(&var));
         let fine = !between.iter().any(wanted) && may_move(first, between, self.total);
         fine.then_some(Found { second, place })
     }

@@ -19,9 +19,9 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed calls nothing")]
 
 use crate::cases::{fails_instead, returns};
-use crate::facts::{is_safe, is_total, total};
+use crate::facts::{is_quiet, is_safe, total};
 use crate::simplify;
-use crate::walk::count_uses;
+use crate::walk::{count_uses, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::build::Copier;
 use wengert_ir::op::Op;
@@ -439,8 +439,7 @@ impl Calls<'_> {
             }
             if !needed.contains(&place) {
                 needed.push(place);
-                todo.extend(stmt.op.operand_vars());
-                todo.extend(stmt.op.blocks().into_iter().flat_map(Block::free_vars));
+                todo.extend(mentioned(&stmt.op));
             }
         }
         needed.sort_unstable();
@@ -453,7 +452,7 @@ impl Calls<'_> {
         match &stmt.op {
             Op::Call { func, .. } if *func == self.id => both,
             Op::Call { func, .. } if self.harmless.contains(func) => true,
-            op => is_safe(op, self.total) && op.blocks().into_iter().all(|inner| is_total(inner, self.total)),
+            op => is_quiet(op, self.total),
         }
     }
 }

@@ -55,6 +55,11 @@ pub(crate) fn is_total(block: &Block, total: &FxHashSet<FuncId>) -> bool {
     block.all_stmts(&mut |stmt| is_safe(&stmt.op, total))
 }
 
+/// Whether neither an operation fails or goes on forever, nor anything in its blocks.
+pub(crate) fn is_quiet(op: &Op, total: &FxHashSet<FuncId>) -> bool {
+    is_safe(op, total) && op.blocks().into_iter().all(|inner| is_total(inner, total))
+}
+
 /// Whether an operation can be left out or done where it was not: it neither fails nor goes on forever. Blocks inside of it
 /// are not looked into.
 pub(crate) fn is_safe(op: &Op, total: &FxHashSet<FuncId>) -> bool {

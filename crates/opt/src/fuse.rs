@@ -11,7 +11,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not joined")]
 
-use crate::facts::{is_safe, is_total, is_total_inside, total};
+use crate::facts::{is_quiet, is_total_inside, total};
 use crate::sizes::{boxes, in_range};
 use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -111,10 +111,7 @@ impl Fuse<'_> {
             let same = len.is_none_or(|len| *len == made.len);
             let only = outs.iter().all(|out| self.uses.get(out) == Some(&1) && is_input(user, *out));
             let between = stmts.get(place + 1..at).unwrap_or_default();
-            let is_quiet = |stmt: &Stmt| {
-                is_safe(&stmt.op, self.total)
-                    && stmt.op.blocks().into_iter().all(|inner| is_total(inner, self.total))
-            };
+            let is_quiet = |stmt: &Stmt| is_quiet(&stmt.op, self.total);
             let order = is_total_inside(&made.body, self.total, self.inside)
                 || (between.iter().all(is_quiet) && is_quiet(user));
             if alone && same && only && order {

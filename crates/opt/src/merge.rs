@@ -16,7 +16,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is no loop is not joined")]
 
-use crate::facts::{is_safe, is_total, total};
+use crate::facts::{is_quiet, is_safe, is_total, total};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{Loop, Mode, Op};
 use wengert_ir::program::FuncId;
@@ -127,9 +127,7 @@ fn partner(stmts: &[Stmt], at: usize, total: &FxHashSet<FuncId>) -> Option<(usiz
             continue;
         }
         between.extend(&stmt_there.outs);
-        quiet = quiet
-            && is_safe(&stmt_there.op, total)
-            && stmt_there.op.blocks().into_iter().all(|inner| is_total(inner, total));
+        quiet = quiet && is_quiet(&stmt_there.op, total);
     }
     None
 }

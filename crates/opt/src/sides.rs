@@ -20,8 +20,9 @@
 
 use crate::branches::may_move;
 use crate::cases::{fails_instead, returns};
-use crate::facts::{is_safe, is_total, total};
+use crate::facts::{is_quiet, is_safe, total};
 use crate::simplify;
+use crate::walk::mentioned;
 use rustc_hash::FxHashSet;
 use wengert_ir::build::Copier;
 use wengert_ir::op::Op;
@@ -130,7 +131,7 @@ impl Sides {
     fn coming(&self, func: &Func, stmts: &[Stmt], at: usize, place: usize) -> Option<Plan> {
         let (first, second) = (stmts.get(at)?, stmts.get(place)?);
         let mut plan = Plan { stays: Vec::new(), before: Vec::new(), moved: Vec::new() };
-        let mut wanted = free_vars(second);
+        let mut wanted: FxHashSet<Var> = mentioned(&second.op).collect();
         let mut coming = Vec::new();
         for index in (at + 1..place).rev() {
             let stmt = stmts.get(index)?;
@@ -138,7 +139,7 @@ impl Sides {
                 if !is_branch(&second.op) || !self.is_light(func, stmt) {
                     return None;
                 }
-                wanted.extend(free_vars(stmt));
+                wanted.extend(mentioned(&stmt.op));
                 coming.push(index);
             } else {
                 plan.stays.push(index);
@@ -156,10 +157,7 @@ impl Sides {
         }
         plan.stays.reverse();
         plan.moved.push(place);
-        let quiet = |stmt: &Stmt| {
-            is_safe(&stmt.op, &self.total)
-                && stmt.op.blocks().into_iter().all(|inner| is_total(inner, &self.total))
-        };
+        let quiet = |stmt: &Stmt| is_quiet(&stmt.op, &self.total);
         // What is updated in one of them must not be looked at later than it was.
         let shared: Vec<Var> = wanted.into_iter().filter(|var| !is_number(func.ty(*var))).collect();
         let staying: Vec<&Stmt> = plan.stays.iter().filter_map(|index| stmts.get(*index)).collect();
@@ -342,13 +340,8 @@ fn belongs(first: &Stmt, second: &Stmt) -> bool {
     }
 }
 
-fn free_vars(stmt: &Stmt) -> FxHashSet<Var> {
-    let inside = stmt.op.blocks().into_iter().flat_map(Block::free_vars);
-    stmt.op.operand_vars().into_iter().chain(inside).collect()
-}
-
 fn needs(stmt: &Stmt, made: &[Var]) -> bool {
-    !made.is_empty() && free_vars(stmt).iter().any(|var| made.contains(var))
+    !made.is_empty() && mentioned(&stmt.op).any(|var| made.contains(&var))
 }
 
 /// Does what was planned for the statements at these places, of which the first is the branch. Gives how far that has gone.

@@ -10,7 +10,7 @@
 //! their way.
 
 use crate::facts::{is_safe, is_total, total};
-use crate::walk::count_uses;
+use crate::walk::{count_uses, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Compare, Op};
@@ -86,8 +86,7 @@ fn block(func: &mut Func, place: &mut Block, uses: &FxHashMap<Var, usize>, total
 
 /// The arrays that an operation mentions, its blocks included.
 fn arrays(func: &Func, op: &Op) -> FxHashSet<Var> {
-    let inside = op.blocks().into_iter().flat_map(Block::free_vars);
-    op.operand_vars().into_iter().chain(inside).filter(|var| func.ty(*var).rank() > 0).collect()
+    mentioned(op).filter(|var| func.ty(*var).rank() > 0).collect()
 }
 
 /// Whether an operation on arrays surely changes none in place.

@@ -34,6 +34,12 @@ impl Names {
     }
 }
 
+/// The variables that an operation uses, its blocks included, and that are bound outside of it.
+pub(crate) fn mentioned(op: &Op) -> impl Iterator<Item = Var> {
+    let inside = op.blocks().into_iter().flat_map(Block::free_vars);
+    op.operand_vars().into_iter().chain(inside)
+}
+
 /// How often the variables in a block are used.
 pub(crate) fn count_uses(block: &Block) -> FxHashMap<Var, usize> {
     let mut uses: FxHashMap<Var, usize> = FxHashMap::default();

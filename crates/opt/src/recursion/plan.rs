@@ -3,6 +3,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is neither a branch nor cheap")]
 
 use crate::facts::is_safe;
+use crate::walk::mentioned;
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Op, Rule};
 use wengert_ir::program::FuncId;
@@ -224,8 +225,7 @@ fn needs(block: &Block, at: usize, arms: &[Way], needed: &mut FxHashSet<Var>) {
     }
     for stmt in block.stmts.get(..at).unwrap_or_default().iter().rev() {
         if stmt.outs.iter().any(|out| needed.contains(out)) {
-            needed.extend(stmt.op.operand_vars());
-            needed.extend(stmt.op.blocks().into_iter().flat_map(Block::free_vars));
+            needed.extend(mentioned(&stmt.op));
         }
     }
 }
