@@ -23,8 +23,9 @@
     reason = "what is not listed is done for one index after the other"
 )]
 
-use crate::facts::{is_safe, is_total, total};
+use crate::facts::{is_quiet, total};
 use crate::still::fails_at_once;
+use crate::walk::mentioned;
 use crate::{dce, simplify, unroll};
 use rustc_hash::FxHashSet;
 use wengert_ir::build::Copier;
@@ -105,9 +106,7 @@ impl Abreast<'_> {
         // Before, at, and after the place.
         let (mut at, mut after) = (false, false);
         for stmt in &body.stmts {
-            let inside = stmt.op.blocks().into_iter().all(|block| is_total(block, self.total));
-            let safe = is_safe(&stmt.op, self.total);
-            if safe && inside {
+            if is_quiet(&stmt.op, self.total) {
                 after |= at && !stmt.op.blocks().is_empty();
                 continue;
             }
@@ -147,8 +146,7 @@ fn depends(atom: &Atom, varying: &FxHashSet<Var>) -> bool {
 
 /// Whether something in a statement depends on the index.
 fn touches(stmt: &Stmt, varying: &FxHashSet<Var>) -> bool {
-    stmt.op.operand_vars().iter().any(|var| varying.contains(var))
-        || stmt.op.blocks().into_iter().any(|block| block.free_vars().iter().any(|var| varying.contains(var)))
+    mentioned(&stmt.op).any(|var| varying.contains(&var))
 }
 
 /// Whether a statement with blocks is done once for all indices.
