@@ -14,7 +14,7 @@
 //!
 //! What does not depend on the index of the short loop is computed, read and looked at once, and sums do not wait for each other. Each
 //! sum is added up in the order in which it was. Loops that go through what has come of a short one, and are as short, become
-//! their iterations, so that it need not be made. What may fail stands in one place, and fails in the order in which it did.
+//! their iterations, so that it need not be made; and so do those without loops inside that make a unit vector for each index, as in a Jacobian. What may fail stands in one place, and fails in the order in which it did.
 //!
 //! The pass comes once, after derivatives are made, for it does not make code simpler.
 
@@ -26,7 +26,7 @@
 use crate::facts::{is_quiet, total};
 use crate::still::fails_at_once;
 use crate::walk::mentioned;
-use crate::{dce, simplify, unroll};
+use crate::{cse, dce, simplify, unroll};
 use rustc_hash::FxHashSet;
 use wengert_ir::build::Copier;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
@@ -43,13 +43,13 @@ pub(crate) fn run(program: &mut Program) {
     let mut changed = false;
     for (_, func) in program.funcs.iter_mut() {
         let mut body = std::mem::take(&mut func.body);
-        let mut pass = Abreast { func, total: &total, made: FxHashSet::default() };
+        let mut pass = Abreast { func, total: &total, made: FxHashSet::default(), changed: false };
         pass.block(&mut body);
-        changed |= !pass.made.is_empty();
+        changed |= pass.changed;
         func.body = body;
     }
     if changed {
-        for pass in [simplify::run, dce::run] {
+        for pass in [simplify::run, cse::run, dce::run] {
             pass(program);
         }
     }
@@ -60,6 +60,7 @@ struct Abreast<'p> {
     total: &'p FxHashSet<FuncId>,
     /// What came of short loops.
     made: FxHashSet<Var>,
+    changed: bool,
 }
 
 impl Abreast<'_> {
@@ -75,8 +76,13 @@ impl Abreast<'_> {
                 let through = parts.inputs.iter().filter_map(Atom::var).any(|var| self.made.contains(&var));
                 if let Some(varying) = self.varying(parts) {
                     self.made.extend(&stmt.outs);
+                    self.changed = true;
                     out.extend(abreast(self.func, parts, &stmt, &varying));
-                } else if through && unroll::is_short(self.func, parts) && is_flat(&parts.body) {
+                } else if (through || has_unit_vector(&parts.body))
+                    && unroll::is_short(self.func, parts)
+                    && is_flat(&parts.body)
+                {
+                    self.changed = true;
                     unroll::iterations(self.func, parts, &stmt, &mut out);
                 } else {
                     out.push(stmt);
@@ -220,6 +226,18 @@ fn holds_long_loop(body: &Block, varying: &FxHashSet<Var>) -> bool {
         touches(stmt, varying)
             && is_shared(stmt, varying)
             && (long || stmt.op.blocks().into_iter().any(|inner| holds_long_loop(inner, varying)))
+    })
+}
+
+/// Whether the body of a loop makes an array in which the element at the index is a constant: most of what it does with that is nothing
+/// once the index is known.
+fn has_unit_vector(body: &Block) -> bool {
+    let index = body.params.first().copied().map(Atom::Var);
+    body.stmts.iter().any(|stmt| match &stmt.op {
+        Op::Array(ArrayOp::Set, args) => {
+            matches!(args.as_slice(), [_, place, Atom::Real(_)] if Some(place) == index.as_ref())
+        }
+        _ => false,
     })
 }
 

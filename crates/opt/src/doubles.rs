@@ -29,33 +29,34 @@ pub(crate) fn run(program: &mut Program) -> bool {
     let mut changed = false;
     for (_, func) in program.funcs.iter_mut() {
         let mut body = std::mem::take(&mut func.body);
-        let uses = count_uses(&body);
-        changed |= block(func, &mut body, &uses, &mut FxHashSet::default());
+        let uses = Uses::of(&body);
+        let mut here =
+            Here { func, uses, made: FxHashMap::default(), sums: FxHashSet::default(), open: Vec::new() };
+        changed |= block(&mut here, &mut body);
         func.body = body;
     }
     changed
 }
 
-fn block(func: &mut Func, place: &mut Block, all: &FxHashMap<Var, usize>, sums: &mut FxHashSet<Var>) -> bool {
+fn block(here: &mut Here, place: &mut Block) -> bool {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let mut changed = false;
         let stmts = std::mem::take(&mut place.stmts);
-        let uses = Uses::of(&stmts, all);
-        let mut here = Here { func, uses, made: FxHashMap::default(), sums };
+        here.open.push(Vec::with_capacity(stmts.len()));
         for mut stmt in stmts {
             here.sums.extend(handed_on(&stmt.op));
             for inner in stmt.op.blocks_mut() {
-                changed |= block(here.func, inner, all, here.sums);
+                changed |= block(here, inner);
             }
             if let (Op::Real(op, args), [var]) = (&stmt.op, stmt.outs.as_slice()) {
-                let (var, found) =
-                    (*var, Better { here: &mut here, span: stmt.span, out: &mut place.stmts }.of(*op, args));
+                let (var, found) = (*var, Better { here, span: stmt.span }.of(*op, args));
                 changed |= found.is_some();
                 stmt.op = found.unwrap_or(stmt.op);
-                here.remember(var, &stmt.op);
+                here.remember(var, &stmt.op, here.open.len());
             }
-            place.stmts.push(stmt);
+            here.put(here.open.len(), stmt);
         }
+        place.stmts = here.open.pop().unwrap_or_default();
         changed
     })
 }
@@ -85,11 +86,11 @@ impl Wish {
     fn of(
         plain: FxHashMap<Var, usize>,
         hands_on: &[RealOp],
-        stmts: &[Stmt],
+        body: &Block,
         all: &FxHashMap<Var, usize>,
     ) -> Wish {
         let mut wish = Wish { plain, inside: FxHashMap::default() };
-        for stmt in stmts {
+        body.for_each_stmt(&mut |stmt| {
             if let (Op::Real(op, args), [out]) = (&stmt.op, stmt.outs.as_slice())
                 && hands_on.contains(op)
                 && wish.plain.get(out) == all.get(out)
@@ -98,7 +99,7 @@ impl Wish {
                     *wish.inside.entry(var).or_default() += 1;
                 }
             }
-        }
+        });
         wish
     }
 
@@ -108,21 +109,21 @@ impl Wish {
     }
 }
 
-/// How variables are used.
-struct Uses<'u> {
-    /// In the whole function.
-    all: &'u FxHashMap<Var, usize>,
-    /// In a block, as both operands of a sum: each counts for two.
+/// How variables are used, in the whole function.
+struct Uses {
+    all: FxHashMap<Var, usize>,
+    /// As both operands of a sum: each counts for two.
     doubled: Wish,
-    /// In a block, as what has its sign changed.
+    /// As what has its sign changed.
     negated: Wish,
 }
 
-impl Uses<'_> {
-    fn of<'u>(stmts: &[Stmt], all: &'u FxHashMap<Var, usize>) -> Uses<'u> {
+impl Uses {
+    fn of(body: &Block) -> Uses {
+        let all = count_uses(body);
         let (mut doubled, mut negated) = (FxHashMap::default(), FxHashMap::default());
-        for stmt in stmts {
-            let Op::Real(op, args) = &stmt.op else { continue };
+        body.for_each_stmt(&mut |stmt| {
+            let Op::Real(op, args) = &stmt.op else { return };
             match (op, args.as_slice()) {
                 (RealOp::Add, [Atom::Var(x), Atom::Var(y)]) if x == y => {
                     *doubled.entry(*x).or_default() += 2;
@@ -130,10 +131,11 @@ impl Uses<'_> {
                 (RealOp::Neg, [Atom::Var(x)]) => *negated.entry(*x).or_default() += 1,
                 _ => {}
             }
-        }
-        let doubled = Wish::of(doubled, &[RealOp::Mul, RealOp::MulZero], stmts, all);
+        });
+        let doubled = Wish::of(doubled, &[RealOp::Mul, RealOp::MulZero], body, &all);
         let signed = [RealOp::Mul, RealOp::MulZero, RealOp::Div, RealOp::DivZero];
-        Uses { all, doubled, negated: Wish::of(negated, &signed, stmts, all) }
+        let negated = Wish::of(negated, &signed, body, &all);
+        Uses { all, doubled, negated }
     }
 
     fn count(&self, var: Var) -> usize {
@@ -146,29 +148,46 @@ impl Uses<'_> {
     }
 }
 
-/// What is known in a block.
+/// What is known at a place of a function.
 struct Here<'f> {
     func: &'f mut Func,
-    uses: Uses<'f>,
-    /// What its statements compute from reals.
-    made: FxHashMap<Var, (RealOp, Vec<Atom>)>,
+    uses: Uses,
+    /// What statements before compute from reals.
+    made: FxHashMap<Var, Computed>,
     /// What loops hand on, and sums with it: what is added up from step to step stays a sum.
-    sums: &'f mut FxHashSet<Var>,
+    sums: FxHashSet<Var>,
+    /// The statements so far of the block that the place is in, last, and of those around it.
+    open: Vec<Vec<Stmt>>,
+}
+
+/// A number that was computed.
+struct Computed {
+    op: RealOp,
+    args: Vec<Atom>,
+    /// In how many blocks the statement stands.
+    depth: usize,
 }
 
 impl Here<'_> {
-    fn remember(&mut self, var: Var, op: &Op) {
+    fn remember(&mut self, var: Var, op: &Op, depth: usize) {
         let Op::Real(op, args) = op else { return };
         let is_sum = |atom: &Atom| atom.var().is_some_and(|var| self.sums.contains(&var));
         if matches!(op, RealOp::Add | RealOp::Sub) && args.iter().any(is_sum) {
             self.sums.insert(var);
         }
-        self.made.insert(var, (*op, args.clone()));
+        self.made.insert(var, Computed { op: *op, args: args.clone(), depth });
+    }
+
+    /// Puts a statement after those so far of the block at this depth.
+    fn put(&mut self, depth: usize, stmt: Stmt) {
+        if let Some(block) = depth.checked_sub(1).and_then(|place| self.open.get_mut(place)) {
+            block.push(stmt);
+        }
     }
 
     fn made(&self, atom: &Atom) -> Option<(RealOp, &[Atom])> {
-        let (op, args) = self.made.get(&atom.var()?)?;
-        Some((*op, args))
+        let made = self.made.get(&atom.var()?)?;
+        Some((made.op, &made.args))
     }
 
     fn is_sum(&self, atom: &Atom) -> bool {
@@ -242,8 +261,6 @@ fn real(op: RealOp, x: &Atom, y: &Atom) -> Option<Op> {
 struct Better<'h, 'f> {
     here: &'h mut Here<'f>,
     span: Span,
-    /// Statements before it.
-    out: &'h mut Vec<Stmt>,
 }
 
 impl Better<'_, '_> {
@@ -419,15 +436,17 @@ impl Better<'_, '_> {
         real(op, &a, &b)
     }
 
-    /// A statement before this one, in place of the one that makes `like`.
+    /// A statement before this one, in place of the one that makes `like` and in the same block.
     fn emit(&mut self, like: &Atom, op: Op) -> Atom {
         if let Op::Copy(atom) = op {
             return atom;
         }
         let name = like.var().map_or_else(|| Name::new("t"), |var| self.here.func.vars.at(var).name);
+        let there = like.var().and_then(|var| self.here.made.get(&var)).map(|made| made.depth);
+        let depth = there.unwrap_or(self.here.open.len());
         let var = self.here.func.vars.push(VarInfo { name, ty: Ty::REAL });
-        self.here.remember(var, &op);
-        self.out.push(Stmt { outs: vec![var], op, span: self.span });
+        self.here.remember(var, &op, depth);
+        self.here.put(depth, Stmt { outs: vec![var], op, span: self.span });
         Atom::Var(var)
     }
 }

@@ -1,79 +1,190 @@
-//! What does not change in a loop is computed before it, if it cannot fail: the loop may have no iteration.
+//! What does not change in a loop is computed before it, if it cannot fail: the loop may have no iteration. If it has one for sure,
+//! what it checks first is checked before it too; and so is what both sides of a branch check first.
+//!
+//! ```text
+//! c = n == 0                                             a = xs[0]
+//! y = if c {                                             y = if c {
+//!   a = xs[0]                                              yield a
+//!   yield a                                   becomes    } else {
+//! } else {                                                 t = for i < n, s = 0.0 { yield a … }
+//!   t = for i < n, s = 0.0 { b = xs[0] yield b … }         yield t
+//!   yield t                                              }
+//! }
+//! ```
 
-use crate::facts::{is_safe, total};
-use rustc_hash::FxHashSet;
-use wengert_ir::op::{ArrayOp, Op};
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is neither moved nor moves anything")]
+
+use crate::facts::{is_quiet, is_safe, total};
+use crate::sizes::{boxes, in_range_there};
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::op::{ArrayOp, Compare, Op};
 use wengert_ir::program::FuncId;
-use wengert_ir::{Block, Program, Stmt, Var};
+use wengert_ir::{Atom, Block, Func, Program, Stmt, Var};
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
-    let total = total(program);
+    let (total, boxes) = (total(program), boxes(program));
     for (_, func) in program.funcs.iter_mut() {
-        block(&mut func.body, &total);
+        let there = if may_run_for_sure(func) { in_range_there(func, &boxes) } else { FxHashSet::default() };
+        let mut body = std::mem::take(&mut func.body);
+        let compared = FxHashMap::default();
+        Hoist { total: &total, func, there, compared, some: Vec::new() }.block(&mut body);
+        func.body = body;
     }
 }
 
-/// Goes through a block from the innermost loops out, so that what leaves one may leave the next.
-fn block(place: &mut Block, total: &FxHashSet<FuncId>) {
-    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-        let mut out = Vec::with_capacity(place.stmts.len());
-        for mut stmt in std::mem::take(&mut place.stmts) {
-            for inner in stmt.op.blocks_mut() {
-                block(inner, total);
-            }
-            match &mut stmt.op {
-                Op::Loop(parts) => leave(&mut parts.body, total, &mut out),
-                Op::While(parts) => {
-                    leave(&mut parts.cond, total, &mut out);
-                    leave(&mut parts.body, total, &mut out);
+/// Whether something says of a loop that it has an iteration.
+fn may_run_for_sure(func: &Func) -> bool {
+    let says = |stmt: &Stmt| match &stmt.op {
+        Op::Loop(parts) => matches!(parts.len, Atom::Int(_)),
+        Op::Compare(Compare::Eq | Compare::Ne, a, b) => a == &Atom::Int(0) || b == &Atom::Int(0),
+        _ => false,
+    };
+    !func.body.all_stmts(&mut |stmt| !says(stmt))
+}
+
+struct Hoist<'p> {
+    total: &'p FxHashSet<FuncId>,
+    func: &'p Func,
+    /// Reads and updates of what is there.
+    there: FxHashSet<Var>,
+    /// Comparisons.
+    compared: FxHashMap<Var, (Compare, Atom, Atom)>,
+    /// Numbers of iterations that are not 0 here.
+    some: Vec<Atom>,
+}
+
+impl Hoist<'_> {
+    /// Goes through a block from the innermost loops out, so that what leaves one may leave the next.
+    fn block(&mut self, place: &mut Block) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let mut out = Vec::with_capacity(place.stmts.len());
+            for mut stmt in std::mem::take(&mut place.stmts) {
+                self.inside(&mut stmt.op);
+                match &mut stmt.op {
+                    Op::Loop(parts) => {
+                        let runs = self.is_some(&parts.len);
+                        self.leave(&mut parts.body, runs, &mut out);
+                    }
+                    Op::While(parts) => {
+                        self.leave(&mut parts.cond, false, &mut out);
+                        self.leave(&mut parts.body, false, &mut out);
+                    }
+                    Op::If { cond: _, then, otherwise } => {
+                        while let Some(first) = self.first_of_both(then, otherwise) {
+                            out.push(first);
+                        }
+                    }
+                    Op::Compare(compare, a, b) => {
+                        self.compared
+                            .extend(stmt.outs.iter().map(|out| (*out, (*compare, a.clone(), b.clone()))));
+                    }
+                    _ => {}
                 }
-                Op::Copy(_)
-                | Op::Real(..)
-                | Op::Power { .. }
-                | Op::Polygamma { .. }
-                | Op::Int(..)
-                | Op::Compare(..)
-                | Op::Convert(..)
-                | Op::Not(_)
-                | Op::Select { .. }
-                | Op::Text(..)
-                | Op::Fail { .. }
-                | Op::Require { .. }
-                | Op::Make { .. }
-                | Op::Match { .. }
-                | Op::If { .. }
-                | Op::Call { .. }
-                | Op::Array(..)
-                | Op::Jvp { .. }
-                | Op::Linearize { .. }
-                | Op::Forward { .. }
-                | Op::Backward { .. }
-                | Op::Custom(_)
-                | Op::StopGradient(_)
-                | Op::Taylor { .. } => {}
+                out.push(stmt);
             }
-            out.push(stmt);
-        }
-        place.stmts = out;
-    });
-}
+            place.stmts = out;
+        });
+    }
 
-/// Moves statements out of a body.
-fn leave(body: &mut Block, total: &FxHashSet<FuncId>, out: &mut Vec<Stmt>) {
-    let mut inside: FxHashSet<Var> = body.params.iter().copied().collect();
-    let mut stay = Vec::with_capacity(body.stmts.len());
-    for stmt in std::mem::take(&mut body.stmts) {
-        let moves =
-            is_moved(&stmt.op, total) && stmt.op.operand_vars().iter().all(|var| !inside.contains(var));
-        if moves {
-            out.push(stmt);
-        } else {
-            inside.extend(&stmt.outs);
-            stay.push(stmt);
+    /// Goes through the blocks inside of an operation.
+    fn inside(&mut self, op: &mut Op) {
+        let mark = self.some.len();
+        match op {
+            Op::If { cond, then, otherwise } => {
+                for (side, holds) in [(then, true), (otherwise, false)] {
+                    self.some.extend(self.not_zero(cond, holds));
+                    self.block(side);
+                    self.some.truncate(mark);
+                }
+            }
+            Op::Loop(parts) => {
+                // Whoever is in it knows that it has an iteration.
+                self.some.push(parts.len.clone());
+                self.block(&mut parts.body);
+            }
+            op => op.blocks_mut().into_iter().for_each(|inner| self.block(inner)),
+        }
+        self.some.truncate(mark);
+    }
+
+    /// The number that is not 0 where a condition holds, or where it does not.
+    fn not_zero(&self, cond: &Atom, holds: bool) -> Option<Atom> {
+        let (compare, a, b) = self.compared.get(&cond.var()?)?;
+        let says = matches!((compare, holds), (Compare::Eq, false) | (Compare::Ne, true));
+        match (a, b) {
+            (number @ Atom::Var(_), Atom::Int(0)) | (Atom::Int(0), number @ Atom::Var(_)) if says => {
+                Some(number.clone())
+            }
+            _ => None,
         }
     }
-    body.stmts = stay;
+
+    fn is_some(&self, len: &Atom) -> bool {
+        matches!(len, Atom::Int(1..)) || self.some.contains(len)
+    }
+
+    /// Moves statements out of a body; if it runs for sure, those too that check something before all else.
+    fn leave(&self, body: &mut Block, runs: bool, out: &mut Vec<Stmt>) {
+        let mut inside: FxHashSet<Var> = body.params.iter().copied().collect();
+        let mut stay = Vec::with_capacity(body.stmts.len());
+        let mut first = runs;
+        for stmt in std::mem::take(&mut body.stmts) {
+            let moves = is_moved(&stmt.op, self.total) || first && self.is_check(&stmt);
+            if moves && stmt.op.operand_vars().iter().all(|var| !inside.contains(var)) {
+                out.push(stmt);
+            } else {
+                first &= self.passes(&stmt);
+                inside.extend(&stmt.outs);
+                stay.push(stmt);
+            }
+        }
+        body.stmts = stay;
+    }
+
+    /// Whether a statement does not fail and comes to an end.
+    fn passes(&self, stmt: &Stmt) -> bool {
+        let there = !stmt.outs.is_empty() && stmt.outs.iter().all(|out| self.there.contains(out));
+        there || is_quiet(&stmt.op, self.total)
+    }
+
+    /// Whether a statement gives a number or nothing, and fails if something is not as it should be.
+    fn is_check(&self, stmt: &Stmt) -> bool {
+        let is_number = |var: &Var| self.func.ty(*var).rank() == 0;
+        match &stmt.op {
+            Op::Require { .. } => true,
+            Op::Array(ArrayOp::Index, _) => stmt.outs.iter().all(is_number),
+            _ => false,
+        }
+    }
+
+    /// What both sides check before they do anything else that may fail, in the same place of the source. It leaves them.
+    fn first_of_both(&self, then: &mut Block, otherwise: &mut Block) -> Option<Stmt> {
+        let (here, there) = (self.first_check(then)?, self.first_check(otherwise)?);
+        let (one, other) = (then.stmts.get(here)?, otherwise.stmts.get(there)?);
+        if one.op != other.op || one.span != other.span {
+            return None;
+        }
+        let first = then.stmts.remove(here);
+        let same = otherwise.stmts.remove(there);
+        let names: FxHashMap<Var, Var> = same.outs.into_iter().zip(first.outs.iter().copied()).collect();
+        otherwise.for_each_atom_mut(&mut |atom| {
+            if let Some(name) = atom.var().and_then(|var| names.get(&var)) {
+                *atom = Atom::Var(*name);
+            }
+        });
+        Some(first)
+    }
+
+    /// Where the first statement of a side stands that may fail, if it is a check of what was there before.
+    fn first_check(&self, side: &Block) -> Option<usize> {
+        let place = side.stmts.iter().position(|stmt| !self.passes(stmt))?;
+        let (before, rest) = side.stmts.split_at(place);
+        let check = rest.first().filter(|stmt| self.is_check(stmt))?;
+        let used = check.op.operand_vars();
+        let made = |stmt: &Stmt| stmt.outs.iter().any(|out| used.contains(out));
+        (!before.iter().any(made)).then_some(place)
+    }
 }
 
 /// Whether an operation is worth moving. Fresh arrays are not: the body may update them in place.

@@ -45,6 +45,7 @@ mod strong;
 mod twigs;
 mod unbox;
 mod unroll;
+mod updates;
 mod walk;
 mod walks;
 
@@ -150,7 +151,11 @@ pub const PASSES: &[Pass] = &[
         what: "what becomes simpler on the sides of a branch is done there",
         run: sides::run,
     },
-    Pass { name: "hoist", what: "what does not change in a loop is computed before it", run: hoist::run },
+    Pass {
+        name: "hoist",
+        what: "what does not change in a loop is computed before it; what a loop that runs, or both sides of a branch, check first is checked before",
+        run: hoist::run,
+    },
     Pass {
         name: "fuse",
         what: "a loop that makes an array for one other loop becomes part of it",
@@ -184,7 +189,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "abreast",
-        what: "loops inside of a short one do at once what it does for each of its indices (once, after derivatives are made)",
+        what: "loops inside of a short one do at once what it does for each of its indices; short loops with unit vectors are their iterations (once, after derivatives are made)",
         run: abreast::run,
     },
     Pass {
@@ -282,6 +287,9 @@ pub fn relax(program: &mut Program) {
         for pass in [simplify::run, hoist::run, cse::run, dce::run] {
             pass(program);
         }
+    }
+    if updates::run(program) {
+        simplify::run(program);
     }
     for _ in 0..ROUNDS {
         if !doubles::run(program) {

@@ -51,6 +51,12 @@ impl Linear {
         fits(self.constant) && self.terms.iter().all(|(var, n)| fits(*n) && is_size(*var))
     }
 
+    /// Whether it is made of sizes of what is in memory by sums and differences: it is not larger than such a sum.
+    pub(crate) fn is_difference_of(&self, is_size: &dyn Fn(Var) -> bool) -> bool {
+        let fits = |n: i64| (-LARGE..LARGE).contains(&n);
+        fits(self.constant) && self.terms.iter().all(|(var, n)| fits(*n) && is_size(*var))
+    }
+
     /// So many times the form.
     pub(crate) fn times(&self, n: i64) -> Linear {
         let terms = self.terms.iter().map(|(var, m)| (*var, m.wrapping_mul(n)));

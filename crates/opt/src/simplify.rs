@@ -4,8 +4,9 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed stays as it is")]
 
 use crate::facts::Lengths;
-use crate::walk::{Forward, Names, sides};
+use crate::walk::{Forward, Names, one, sides};
 use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Compare, Convert, IntOp, Op};
 use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
@@ -22,6 +23,22 @@ pub(crate) fn function(func: &mut Func) {
     Simplifier::default().function(func);
 }
 
+/// Arrays of so many elements are lists of them where that makes something simpler.
+pub(crate) const FEW: usize = 8;
+
+/// Whether a variable is another one, or that with something added to it, as the statements of a block say.
+fn adds_to(block: &Block, sum: Var, to: Var) -> bool {
+    let mut sums = FxHashSet::from_iter([to]);
+    for stmt in &block.stmts {
+        if let (Op::Real(RealOp::Add, args), [out]) = (&stmt.op, stmt.outs.as_slice())
+            && args.iter().filter_map(Atom::var).any(|arg| sums.contains(&arg))
+        {
+            sums.insert(*out);
+        }
+    }
+    sums.contains(&sum)
+}
+
 /// The operand that is the result of an operation, from its operands alone.
 pub(crate) fn known(func: &Func, op: &Op) -> Option<Atom> {
     Simplifier::default().known(func, op)
@@ -35,6 +52,8 @@ struct Simplifier {
     made: FxHashMap<Var, Made>,
     /// Arrays that have the shape of others, to which they add something.
     alike: FxHashMap<Var, Var>,
+    /// Strong zeros: who adds them adds nothing.
+    strong_zeros: FxHashSet<Var>,
     /// Numbers that are never -0.
     never_minus_zero: FxHashSet<Var>,
 }
@@ -50,6 +69,8 @@ enum Made {
     Zeros(Atom),
     /// So many rows of zeros.
     Rows(Vec<Atom>),
+    /// As many rows as these, places or what was sorted.
+    AsMany(Atom),
 }
 
 impl Forward for Simplifier {
@@ -66,11 +87,16 @@ impl Forward for Simplifier {
         }
         self.common(stmt);
         if let Some(result) = self.known(func, &stmt.op) {
+            if matches!(stmt.op, Op::Real(RealOp::MulZero | RealOp::DivZero, _)) && self.is_zero(&result) {
+                self.strong_zeros.extend(&stmt.outs);
+            }
             return Some(vec![result]);
         }
         // Of what differs it is still known that it is not equal.
         let negated = if let Op::Not(x) = &stmt.op { Some(Made::Not(x.clone())) } else { None };
-        if let Some(better) = better(&stmt.op).or_else(|| self.unequal(&stmt.op)) {
+        if let Some(better) =
+            better(&stmt.op).or_else(|| self.unequal(&stmt.op)).or_else(|| self.as_many(&stmt.op))
+        {
             stmt.op = better;
         }
         if let (Op::Real(op, args), Some(out)) = (&stmt.op, stmt.outs.first())
@@ -78,7 +104,11 @@ impl Forward for Simplifier {
         {
             self.never_minus_zero.insert(*out);
         }
-        if let Some(zeros) = self.zeros(&stmt.op) {
+        self.note_sums(stmt);
+        if let Some(listed) = self.listed(func, out, stmt) {
+            stmt.op = listed;
+        }
+        if let Some(zeros) = self.zeros(func, &stmt.op) {
             stmt.op = zeros;
         }
         self.note_alike(func, stmt);
@@ -90,6 +120,8 @@ impl Forward for Simplifier {
                 Some(Made::Equal(*op, a.clone(), b.clone()))
             }
             Op::Array(ArrayOp::Zeros, like) => like.first().cloned().map(Made::Zeros),
+            Op::Array(ArrayOp::Gather, args) => args.get(1).cloned().map(Made::AsMany),
+            Op::Array(ArrayOp::ArgSort, args) => args.first().cloned().map(Made::AsMany),
             Op::Array(ArrayOp::Replicate, args) if args.get(1).is_some_and(|row| self.is_zero(row)) => {
                 Some(Made::Rows(args.clone()))
             }
@@ -99,6 +131,13 @@ impl Forward for Simplifier {
             self.made.insert(*var, made);
         }
         None
+    }
+
+    fn one(&mut self, func: &mut Func, out: &mut Vec<Stmt>, stmt: &mut Stmt) {
+        if let Some(other) = self.without_strong_zero(&stmt.op) {
+            stmt.op = Op::Copy(other);
+        }
+        one(self, func, out, stmt);
     }
 
     /// In the arms of a match it is known what is matched.
@@ -132,7 +171,7 @@ impl Simplifier {
     }
 
     /// Zeros in the shape of what was made by adding something to zeros are made as these were.
-    fn zeros(&self, op: &Op) -> Option<Op> {
+    fn zeros(&self, func: &Func, op: &Op) -> Option<Op> {
         let Op::Array(ArrayOp::Zeros, like) = op else { return None };
         let mut like = like.first()?.var()?;
         while let Some(other) = self.alike.get(&like) {
@@ -141,8 +180,68 @@ impl Simplifier {
         match self.made.get(&like)? {
             Made::Zeros(of) => Some(Op::Array(ArrayOp::Zeros, vec![of.clone()])),
             Made::Rows(args) => Some(Op::Array(ArrayOp::Replicate, args.clone())),
-            Made::Data(..) | Made::Literal(_) | Made::Not(_) | Made::Equal(..) => None,
+            Made::Literal(items) if items.len() <= FEW && func.type_of(&Atom::Var(like)).rank() == 1 => {
+                Some(Op::Array(ArrayOp::Literal, vec![Atom::Real(0.0); items.len()]))
+            }
+            Made::Data(..) | Made::Literal(_) | Made::Not(_) | Made::Equal(..) | Made::AsMany(_) => None,
         }
+    }
+
+    /// The elements of an array, if it has few and they are listed.
+    fn items(&self, array: &Atom) -> Option<&[Atom]> {
+        let Made::Literal(items) = self.made.get(&array.var()?)? else { return None };
+        (items.len() <= FEW).then_some(items)
+    }
+
+    /// A short list with something in the place of an element, or added to it; the transpose of short lists.
+    fn listed(&self, func: &mut Func, out: &mut Vec<Stmt>, stmt: &Stmt) -> Option<Op> {
+        let Op::Array(op, args) = &stmt.op else { return None };
+        let span = stmt.span;
+        match (op, args.as_slice()) {
+            (ArrayOp::Set | ArrayOp::AddAt, [array, Atom::Int(index), new]) => {
+                let mut items = self.items(array)?.to_vec();
+                let item = items.get_mut(usize::try_from(*index).ok()?)?;
+                if func.type_of(new).rank() > 0 {
+                    return None;
+                }
+                *item = if *op == ArrayOp::Set || matches!(item, Atom::Real(0.0)) {
+                    new.clone()
+                } else {
+                    let sum = func.fresh(Name::new("sum"), Ty::REAL);
+                    let op = Op::Real(RealOp::Add, vec![item.clone(), new.clone()]);
+                    out.push(Stmt { outs: vec![sum], op, span });
+                    Atom::Var(sum)
+                };
+                Some(Op::Array(ArrayOp::Literal, items))
+            }
+            (ArrayOp::Transpose, [rows]) => {
+                let rows: Option<Vec<&[Atom]>> =
+                    self.items(rows)?.iter().map(|row| self.items(row)).collect();
+                let rows = rows?;
+                let columns = rows.first()?.len();
+                let first = rows.first()?.first()?;
+                if rows.iter().any(|row| row.len() != columns) || func.type_of(first).rank() > 0 {
+                    return None;
+                }
+                let ty = func.type_of(&Atom::Var(*stmt.outs.first()?));
+                let Ty::Array(elem, 2) = ty else { return None };
+                let listed = (0..columns).map(|place| {
+                    let items = rows.iter().filter_map(|row| row.get(place)).cloned().collect();
+                    let column = func.fresh(Name::new("row"), Ty::Array(elem, 1));
+                    out.push(Stmt { outs: vec![column], op: Op::Array(ArrayOp::Literal, items), span });
+                    Atom::Var(column)
+                });
+                Some(Op::Array(ArrayOp::Literal, listed.collect()))
+            }
+            _ => None,
+        }
+    }
+
+    /// There are as many rows as in what these were made of.
+    fn as_many(&self, op: &Op) -> Option<Op> {
+        let Op::Array(ArrayOp::Length(0), args) = op else { return None };
+        let Made::AsMany(like) = self.made.get(&args.first()?.var()?)? else { return None };
+        Some(Op::Array(ArrayOp::Length(0), vec![like.clone()]))
     }
 
     /// Notes which arrays have the shape of others, because something is added to those.
@@ -245,7 +344,12 @@ impl Simplifier {
             Op::Not(Atom::Bool(x)) => Some(Atom::Bool(!x)),
             Op::Not(atom) => match self.made.get(&atom.var()?)? {
                 Made::Not(x) => Some(x.clone()),
-                Made::Data(..) | Made::Literal(_) | Made::Equal(..) | Made::Zeros(_) | Made::Rows(_) => None,
+                Made::Data(..)
+                | Made::Literal(_)
+                | Made::Equal(..)
+                | Made::Zeros(_)
+                | Made::Rows(_)
+                | Made::AsMany(_) => None,
             },
             Op::Select { cond: Atom::Bool(cond), then, otherwise } => {
                 Some(if *cond { then.clone() } else { otherwise.clone() })
@@ -262,6 +366,18 @@ impl Simplifier {
                 Some(Atom::Real(0.0))
             }
             _ => None,
+        }
+    }
+
+    /// A sum or difference with a strong zero is the other number. The sign of a derivative that is zero does not count.
+    fn without_strong_zero(&self, op: &Op) -> Option<Atom> {
+        let Op::Real(op @ (RealOp::Add | RealOp::Sub), args) = op else { return None };
+        let [x, y] = args.as_slice() else { return None };
+        let is_strong = |atom: &Atom| atom.var().is_some_and(|var| self.strong_zeros.contains(&var));
+        match (op, is_strong(x), is_strong(y)) {
+            (_, _, true) => Some(x.clone()),
+            (RealOp::Add, true, _) => Some(y.clone()),
+            (_, _, _) => None,
         }
     }
 
@@ -302,6 +418,25 @@ impl Simplifier {
             (RealOp::Add, [x, y]) => self.is_never_minus_zero(x) || self.is_never_minus_zero(y),
             (RealOp::Sub | RealOp::Sqrt, [x, ..]) => self.is_never_minus_zero(x),
             _ => false,
+        }
+    }
+
+    /// What a loop adds up from a number that is not -0 never is.
+    fn note_sums(&mut self, stmt: &Stmt) {
+        if let Op::Array(ArrayOp::Sum | ArrayOp::Dot, _) = &stmt.op {
+            self.never_minus_zero.extend(&stmt.outs);
+        }
+        let Op::Loop(parts) = &stmt.op else { return };
+        let starts = parts.init.iter().chain(&parts.accs);
+        for (place, start) in starts.enumerate() {
+            if let (Some(param), Some(Atom::Var(result))) =
+                (parts.body.params.get(place + 1), parts.body.results.get(place))
+                && self.is_never_minus_zero(start)
+                && adds_to(&parts.body, *result, *param)
+            {
+                self.never_minus_zero.insert(*param);
+                self.never_minus_zero.extend(stmt.outs.get(place));
+            }
         }
     }
 
@@ -369,7 +504,7 @@ fn integer(op: IntOp, args: &[Atom]) -> Option<Atom> {
     Some(Atom::Int(known))
 }
 
-fn comparison(compare: Compare, a: &Atom, b: &Atom) -> Option<Atom> {
+pub(crate) fn comparison(compare: Compare, a: &Atom, b: &Atom) -> Option<Atom> {
     let order = match (a, b) {
         (Atom::Int(a), Atom::Int(b)) => a.partial_cmp(b),
         (Atom::Real(a), Atom::Real(b)) => {

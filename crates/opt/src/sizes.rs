@@ -19,7 +19,7 @@ pub(crate) use places::{in_range, in_range_there};
 
 use crate::linear::Linear;
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{ArrayOp, IntOp, Loop, Op};
+use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Op};
 use wengert_ir::ty::{Ctor, Data};
 use wengert_ir::{Atom, Block, DataId, Elem, Func, MOST_ELEMENTS, Program, Stmt, Ty, Var};
 
@@ -54,6 +54,7 @@ fn ask_first(func: &mut Func) {
 pub(crate) fn walk(func: &mut Func, boxes: &Boxes, rewrite: bool) -> FxHashMap<Var, Shape> {
     let mut body = std::mem::take(&mut func.body);
     let mut sizes = Sizes::new(func, boxes, PATIENCE * body.size() + 1000);
+    sizes.by_others = true;
     sizes.block(&mut body, rewrite);
     let shapes = sizes.shapes;
     func.body = body;
@@ -99,6 +100,12 @@ struct Sizes<'f> {
     by_others: bool,
     /// Indices at which something was there, and sizes.
     found: Vec<(Linear, Linear)>,
+    /// Arrays, as far as their sizes have no names, and indices at which something was there.
+    read: Vec<(Atom, Vec<Atom>)>,
+    /// Arrays made in the shape of others.
+    alike: FxHashMap<Var, Var>,
+    /// Comparisons of integers.
+    compared: FxHashMap<Var, (Compare, Atom, Atom)>,
     /// What is found to be equal to something bound before.
     equal: FxHashMap<Var, Linear>,
     learned: Vec<Var>,
@@ -124,6 +131,9 @@ impl<'f> Sizes<'f> {
             inside: FxHashSet::default(),
             by_others: false,
             found: Vec::new(),
+            read: Vec::new(),
+            alike: FxHashMap::default(),
+            compared: FxHashMap::default(),
             equal: FxHashMap::default(),
             learned: Vec::new(),
             noted: Vec::new(),
@@ -214,10 +224,12 @@ impl<'f> Sizes<'f> {
         rewrite: bool,
         after: impl FnOnce(&mut Sizes<'f>, &Block) -> R,
     ) -> R {
-        let (mark, noted, found) = (self.learned.len(), self.noted.len(), self.found.len());
+        let (mark, noted) = (self.learned.len(), self.noted.len());
+        let (found, read) = (self.found.len(), self.read.len());
         self.block(block, rewrite);
         let result = after(self, block);
         self.found.truncate(found);
+        self.read.truncate(read);
         for var in self.learned.drain(mark..) {
             self.equal.remove(&var);
         }
@@ -236,6 +248,7 @@ impl<'f> Sizes<'f> {
     /// Whether a statement is kept.
     fn stmt(&mut self, stmt: &mut Stmt, rewrite: bool) -> bool {
         self.note_range(stmt);
+        self.note_like(stmt);
         for out in &stmt.outs {
             // It may be there from going through a loop with more assumed.
             self.values.remove(out);
@@ -256,9 +269,9 @@ impl<'f> Sizes<'f> {
                 self.inside(&mut parts.cond, rewrite, |_, _| ());
                 self.inside(&mut parts.body, rewrite, |_, _| ());
             }
-            Op::If { cond: _, then, otherwise } => {
-                let blocks = vec![then, otherwise];
-                self.branches(blocks, &stmt.outs, rewrite);
+            Op::If { cond, then, otherwise } => {
+                self.holds(cond).filter(|_| rewrite).into_iter().for_each(|holds| *cond = holds);
+                self.branches(vec![then, otherwise], &stmt.outs, rewrite);
             }
             Op::Match { on, arms } => {
                 if let [Block { params, .. }] = arms.as_slice()
@@ -272,9 +285,9 @@ impl<'f> Sizes<'f> {
             }
             Op::Array(ArrayOp::Zeros, args) if rewrite && stmt.outs.len() == 1 => {
                 if let [Atom::Var(like)] = args.as_slice()
-                    && let Some(other) = self.same_size(*like)
+                    && let Some(zeros) = self.zeros(*like)
                 {
-                    *args = vec![Atom::Var(other)];
+                    stmt.op = zeros;
                 }
                 stmt.outs.iter().for_each(|out| self.flat(&stmt.op, *out));
             }
@@ -285,6 +298,7 @@ impl<'f> Sizes<'f> {
                         self.rename(op, *out);
                     }
                     if rewrite && let Op::Compare(compare, a, b) = op {
+                        self.compared.insert(*out, (*compare, a.clone(), b.clone()));
                         self.compare(*compare, a, b).into_iter().for_each(|known| *op = Op::Copy(known));
                     }
                 }
@@ -493,6 +507,8 @@ impl<'f> Sizes<'f> {
             (IntOp::Max, [x, y]) => match (x.atom(), y.atom()) {
                 (Some(Atom::Int(n)), _) if n <= 0 && self.is_natural(y) => Some(y.clone()),
                 (_, Some(Atom::Int(n))) if n <= 0 && self.is_natural(x) => Some(x.clone()),
+                (Some(Atom::Int(0)), _) => self.positive_part(y, out),
+                (_, Some(Atom::Int(0))) => self.positive_part(x, out),
                 (_, _) => None,
             },
             // Sizes, and what is counted up to them, are below that, and so are small sums of them.
@@ -509,6 +525,14 @@ impl<'f> Sizes<'f> {
             (_, _) => None,
         };
         self.values.extend(value.filter(Linear::is_small).map(|value| (out, value)));
+    }
+
+    /// The larger of 0 and a difference of sizes counts as a size itself.
+    fn positive_part(&mut self, form: &Linear, out: Var) -> Option<Linear> {
+        if form.is_difference_of(&|var| self.natural.contains(&var)) {
+            self.natural.insert(out);
+        }
+        None
     }
 
     /// The shape of an array that an operation makes.

@@ -7,6 +7,7 @@ mod copies;
 mod doubles;
 mod flow;
 mod leaves;
+mod lists;
 mod loops;
 mod needed;
 mod reciprocals;

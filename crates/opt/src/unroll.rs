@@ -11,7 +11,7 @@
 
 use wengert_ir::build::Copier;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
-use wengert_ir::{Atom, Block, Func, Stmt};
+use wengert_ir::{Atom, Block, Func, Stmt, Var};
 
 /// So many iterations at most, and so many statements in all of them together.
 const ITERATIONS: i64 = 4;
@@ -41,14 +41,37 @@ pub(crate) fn block(func: &mut Func, block: &mut Block) -> bool {
     })
 }
 
-/// Rows of what the loop gives must be numbers: rows of different sizes fail otherwise than those of a literal.
+/// Rows of what the loop gives must be numbers, or of one size whatever the index: rows of different sizes fail otherwise than
+/// those of a literal.
 pub(crate) fn is_short(func: &Func, parts: &Loop) -> bool {
     let Atom::Int(len @ 1..=ITERATIONS) = parts.len else { return false };
     let rows = parts.body.results.iter().skip(parts.init.len() + parts.accs.len());
     let size = usize::try_from(len).ok().and_then(|len| parts.body.size().checked_mul(len));
     parts.mode != Mode::Reduce
         && size.is_some_and(|size| size <= STATEMENTS)
-        && rows.into_iter().all(|row| func.type_of(row).rank() == 0)
+        && rows.into_iter().all(|row| func.type_of(row).rank() == 0 || is_of_one_size(func, &parts.body, row))
+}
+
+/// Whether an array has the shape of zeros that look like something outside of the body, or is a list of numbers.
+fn is_of_one_size(func: &Func, body: &Block, row: &Atom) -> bool {
+    let Some(var) = row.var() else { return false };
+    let made = body.stmts.iter().find(|stmt| stmt.outs.contains(&var)).map(|stmt| &stmt.op);
+    let Some(Op::Array(op, args)) = made else { return false };
+    let Some(first) = args.first() else { return false };
+    match op {
+        ArrayOp::Zeros => {
+            let inside = |like: Var| {
+                body.params.contains(&like) || body.stmts.iter().any(|stmt| stmt.outs.contains(&like))
+            };
+            first.var().is_some_and(|like| !inside(like))
+        }
+        ArrayOp::Literal => func.type_of(first).rank() == 0,
+        ArrayOp::Set | ArrayOp::AddAt => {
+            let is_number = |atom: &Atom| func.type_of(atom).rank() == 0;
+            args.last().is_some_and(is_number) && first != row && is_of_one_size(func, body, first)
+        }
+        _ => false,
+    }
 }
 
 /// Its iterations.

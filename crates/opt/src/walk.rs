@@ -91,16 +91,7 @@ pub(crate) trait Forward {
 
     /// A statement, and the blocks inside of it.
     fn one(&mut self, func: &mut Func, out: &mut Vec<Stmt>, stmt: &mut Stmt) {
-        self.names().replace_in(&mut stmt.op);
-        if let Some(results) = self.stmt(func, out, stmt) {
-            for (var, atom) in stmt.outs.iter().zip(results) {
-                self.names().set(*var, atom);
-            }
-            return;
-        }
-        self.inside(func, &mut stmt.op);
-        let op = std::mem::replace(&mut stmt.op, Op::Copy(Atom::Unit));
-        out.push(Stmt { outs: std::mem::take(&mut stmt.outs), op, span: stmt.span });
+        one(self, func, out, stmt);
     }
 
     /// The blocks inside of an operation.
@@ -114,6 +105,20 @@ pub(crate) trait Forward {
         self.block(func, &mut body);
         func.body = body;
     }
+}
+
+/// A statement, and the blocks inside of it.
+pub(crate) fn one<F: Forward + ?Sized>(pass: &mut F, func: &mut Func, out: &mut Vec<Stmt>, stmt: &mut Stmt) {
+    pass.names().replace_in(&mut stmt.op);
+    if let Some(results) = pass.stmt(func, out, stmt) {
+        for (var, atom) in stmt.outs.iter().zip(results) {
+            pass.names().set(*var, atom);
+        }
+        return;
+    }
+    pass.inside(func, &mut stmt.op);
+    let op = std::mem::replace(&mut stmt.op, Op::Copy(Atom::Unit));
+    out.push(Stmt { outs: std::mem::take(&mut stmt.outs), op, span: stmt.span });
 }
 
 /// The blocks inside of an operation. On the sides of a branch the condition is known.

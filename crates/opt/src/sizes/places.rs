@@ -9,7 +9,7 @@ use super::{Boxes, PATIENCE, Sizes};
 use crate::linear::Linear;
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Op};
-use wengert_ir::{Func, Stmt, Var};
+use wengert_ir::{Atom, Func, Stmt, Var};
 
 /// So many of what was there before are looked at.
 const NEAR: usize = 64;
@@ -29,7 +29,15 @@ fn places(func: &mut Func, boxes: &Boxes, by_others: bool) -> FxHashSet<Var> {
     let is_checked = |stmt: &Stmt| {
         matches!(
             stmt.op,
-            Op::Array(ArrayOp::Index | ArrayOp::Set | ArrayOp::AddAt | ArrayOp::Replicate | ArrayOp::Iota, _)
+            Op::Array(
+                ArrayOp::Index
+                    | ArrayOp::Set
+                    | ArrayOp::AddAt
+                    | ArrayOp::Replicate
+                    | ArrayOp::Iota
+                    | ArrayOp::Literal,
+                _
+            )
         )
     };
     if func.body.all_stmts(&mut |stmt| !is_checked(stmt)) {
@@ -50,9 +58,14 @@ impl Sizes<'_> {
     pub(super) fn note_range(&mut self, stmt: &Stmt) {
         let (Op::Array(op, args), [out]) = (&stmt.op, stmt.outs.as_slice()) else { return };
         let [array, rest @ ..] = args.as_slice() else { return };
-        if matches!(op, ArrayOp::Replicate | ArrayOp::Iota) {
-            // As many as there are of something else.
-            if self.value(array).is_some_and(|size| self.is_natural(&size)) {
+        if matches!(op, ArrayOp::Replicate | ArrayOp::Iota | ArrayOp::Literal) {
+            let fits = if *op == ArrayOp::Literal {
+                self.are_alike(args)
+            } else {
+                // As many as there are of something else.
+                self.value(array).is_some_and(|size| self.is_natural(&size))
+            };
+            if fits {
                 self.inside.insert(*out);
             } else {
                 self.inside.remove(out);
@@ -74,14 +87,45 @@ impl Sizes<'_> {
                 .as_ref()
                 .is_some_and(|(index, size)| self.is_place(index, size) || self.was_place(index, size))
         };
-        if places.iter().all(is_there) {
+        let like = self.like(array);
+        let read = |(other, found): &(Atom, Vec<Atom>)| *other == like && found == indices;
+        if places.iter().all(is_there) || self.read.iter().rev().take(NEAR).any(read) {
             self.inside.insert(*out);
         } else {
             self.inside.remove(out);
         }
         if self.by_others {
             self.found.extend(places.into_iter().flatten());
+            self.read.push((like, indices.to_vec()));
         }
+    }
+
+    /// The array that has the shape of another one, as it was made like it.
+    fn like(&self, array: &Atom) -> Atom {
+        let other = array.var().and_then(|var| self.alike.get(&var));
+        other.map_or_else(|| array.clone(), |other| Atom::Var(*other))
+    }
+
+    /// Notes arrays that are made in the shape of others.
+    pub(super) fn note_like(&mut self, stmt: &Stmt) {
+        if let (Op::Array(ArrayOp::Zeros | ArrayOp::Set | ArrayOp::AddAt, args), [out]) =
+            (&stmt.op, stmt.outs.as_slice())
+            && let Some(first) = args.first()
+            && let Atom::Var(like) = self.like(first)
+        {
+            self.alike.insert(*out, like);
+        }
+    }
+
+    /// Whether rows are numbers, or arrays of one shape.
+    fn are_alike(&self, rows: &[Atom]) -> bool {
+        let mut shapes = rows.iter().map(|row| self.shape(row));
+        let Some(first) = shapes.next() else { return false };
+        let known = first
+            .iter()
+            .all(|size| size.as_ref().is_some_and(|size| matches!(size.atom(), Some(Atom::Int(1..)))));
+        let rank = rows.first().map(|row| self.func.type_of(row).rank());
+        known && rank.map(usize::from) == Some(first.len()) && shapes.all(|shape| shape == first)
     }
 
     /// Whether something at this index, or behind it, was there before in an array of this size.
