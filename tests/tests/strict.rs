@@ -107,6 +107,103 @@ fn taylor_series_are_those_of_the_interpreter_to_the_last_bit() {
     }
 }
 
+const NAMES: &str = "type Tree = Leaf Real | Node Tree Tree
+type List = Nil | Cons Real List
+type Maybe = None | Some Real
+def total t = match t with | Leaf x -> x * x * sin x | Node l r -> total l + total r * 1.1
+def squares t = match t with | Leaf x -> x * exp x | Node l r -> squares l * squares r
+def horner l x = match l with | Nil -> 0.0 | Cons c r -> c * c + x * horner r x
+def bumps l = match l with | Nil -> 0.2 | Cons x r -> x * sin x + bumps r * x
+def mapped f l = match l with | Nil -> Nil | Cons x r -> Cons (f x) (mapped f r)
+def look n l = match l with | Nil -> 0.3 | Cons x r -> if n == 0 then x else look (n - 1) r
+def orelse d o = match o with | None -> d | Some x -> x
+def half x y = if y > 0.5 then Some (x / y) else if y > 0.3 then Some x else None
+def turns n x y = if n == 0 then x else turns (n - 1) y (x * y)
+def power n x = if n == 1 then x else let h = power (n / 2) x in if n % 2 == 0 then h * h else h * h * x
+def rule x = custom_jvp (\\x -> x * x) (\\(x, t) -> (x * x, 2.0 * x * t)) x
+def stepped (p, v) = let a = -(p * 1.7) - p * p * 0.3 in (p + v * 0.1, v + a * 0.1)";
+
+/// Numbers that go by several names: a branch or a loop hands them on, they stand in data or in several arrays, functions give them back.
+const HANDED_ON: [&str; 29] = [
+    "if x > y then x else y",
+    "if x > y then x * y else if x * 2.0 > y then y else x",
+    "max x (if x < 0.4 then 0.4 else if x > y then y else x)",
+    "iterate 3 (\\p -> p * x + p * p * 0.1) x",
+    "fold (\\a z -> a * z + sin a * a) x [x, y, x * y]",
+    "fst (while_loop (\\(p, i) -> i < 3) (\\(p, i) -> (p * y + p * p, i + 1)) (x, 0))",
+    "iterate 3 (\\p -> p - (p * p - x) / derivative (\\q -> q * q - x * q) p) y",
+    "let (p, v) = iterate 4 stepped (x, y) in p * v + p",
+    "turns 0 x y * turns 3 y x + turns 1 x y",
+    "power 1 x * power 3 y",
+    "let t = Node (Node (Leaf x) (Leaf y)) (Leaf (x * y)) in total t * squares t",
+    "let t = Node (Leaf x) (Leaf y) in total t + x * squares t * total t",
+    "orelse y (half x y) * orelse x (half y x)",
+    "let f = if x > y then (\\z -> x * z * z) else (\\z -> y * sin (x * z)) in f y * f x",
+    "let s = if x > y then { w = x, h = y } else { w = y, h = x * y } in s.w * s.w * s.h",
+    "let a = [x, y, x * y] in sum (map (\\v -> v * v * x) a) * a[0] * a[1]",
+    "let a = sort [y, x, x * y] in a[0] * a[1] * a[1] + sum (map (\\v -> v * sin v) a)",
+    "let a = [x, y, x * y] in let b = reverse a in sum (map2 (\\p q -> p * q * q) a b) + dot a b * b[0]",
+    "let a = [x, y, x * y, x + y] in let d = map2 (\\p q -> (q - p) * p) (slice a 0 3) (slice a 1 4) in dot d d * a[1]",
+    "let a = [x, y] in let b = concat a (map (\\v -> v * v) a) in sum (map (\\v -> v * v * x) b) * a[0]",
+    "let a = [x, y, x * y] in sum (map (\\v -> v * v) (gather a [2, 0, 0, 1])) * dot a a",
+    "let a = [[x, y], [y * y, x * y]] in let v = flatten a in dot v v * a[0][1] + sum (map (\\z -> z * z * y) v)",
+    "let a = [x, y] in dot a (iterate 3 (\\v -> map2 (\\p q -> p * 0.7 + q * q) v a) a)",
+    "let a = [[x, 0.3], [y, 0.7]] in let b = iterate 3 (\\p -> map (map (\\v -> v * 0.5)) (matmul p a)) a in b[0][0] * b[1][0] * a[0][0]",
+    "let a = [x, y, 0.8] in let s = scan (\\p q -> p * p * q + q) a[0] a in dot s a * s[1]",
+    "let a = [x, y, 0.8] in let (s, m) = fold (\\(s, m) v -> (s + v * m, max m (v * v))) (a[0], a[0]) a in s * m",
+    "rule x * rule y * x",
+    "checkpoint (\\z -> iterate 2 (\\w -> sin (w * z) + w) z) x * x",
+    "let (u, v) = vjp (\\z -> z * z * x) y in u * v x",
+];
+
+/// What uses such a number, beside those that it may be.
+const USES: [&str; 4] = [
+    "m * m * sin x + exp m * x * y",
+    "m * x + y * m * m * x",
+    "sin (m * y) * m * x * x + y",
+    "x * y * m * m + x * x * m * y",
+];
+
+/// Two numbers that are each other's, and what is left: a number that a function is given twice, in data and as it is.
+const LEFT: [&str; 2] = [
+    "let l = Cons x (Cons y (Cons (x * y) Nil)) in horner l x * bumps l",
+    "derivative (\\z -> z * z * x + sin (z * y)) x",
+];
+
+/// A number that is only handed on is the same number: all its uses add to one sum, in the order of the tape.
+#[test]
+fn what_is_only_handed_on_has_one_sum() {
+    let mut session = Session::new();
+    let report = session.check_text("names.wg", NAMES, Path::new("."));
+    assert!(!report.has_errors(), "{}", complaints(&report.diagnostics));
+    let scope = Scope::of_file(&report.modules);
+    let mut by = |engine, handed: &str| {
+        let one = |used: &&str| format!("grad (\\(x, y) -> let m = {handed} in {used}) p");
+        let twice = format!(
+            "grad (\\(x, y) -> let m = {handed} in let n = (let (x, y) = (y, x) in {handed}) in m * n * x * y + m * sin n) p"
+        );
+        let all: Vec<String> = USES.iter().map(one).chain([twice]).collect();
+        let text = format!(
+            "map (\\i -> let p = (0.31 + 0.173 * real i, 1.27 - 0.211 * real i) in ({})) (iota 6)",
+            all.join(", ")
+        );
+        let options = Options { engine, strict: true, ..Options::default() };
+        let evaluated = session.eval_in(&scope, "names.wg", &text, &options);
+        let evaluated = evaluated.map_err(|errors| complaints(&errors)).expect(handed);
+        assert_eq!(evaluated.engine, engine, "nothing of {handed} is left to the interpreter");
+        text::unsigned(&show(&evaluated.value))
+    };
+    for handed in HANDED_ON {
+        let expected = by(Engine::Interp, handed);
+        assert_eq!(by(Engine::Native, handed), expected, "{handed}");
+        assert_eq!(by(Engine::Ir, handed), expected, "{handed}");
+    }
+    for handed in LEFT {
+        let (expected, found) = (by(Engine::Interp, handed), by(Engine::Native, handed));
+        assert!(text::close(&expected, &found, 1e-14), "{handed}: {found} instead of {expected}");
+    }
+}
+
 /// The code of a series grows with the square of the order, also where each order has cases of its own.
 #[test]
 fn code_of_taylor_series_stays_small() {

@@ -24,6 +24,8 @@ pub(crate) struct Prepared {
     pub(crate) active: FxHashSet<Var>,
     /// Which of its results do.
     pub(crate) results: Vec<bool>,
+    /// Choices of which only the linear part is wanted: the primal part has what is taken otherwise ([`crate::handed`]).
+    pub(crate) chosen: FxHashSet<Var>,
 }
 
 impl Prepared {
@@ -52,7 +54,7 @@ impl Ad {
             active = self.varying(&func, &key.1);
         }
         let results = func.body.results.iter().map(|atom| activity::varies(&active, atom)).collect();
-        let prepared = Rc::new(Prepared { func, active, results });
+        let prepared = Rc::new(Prepared { func, active, results, chosen: FxHashSet::default() });
         self.prepared.insert(key.clone(), Rc::clone(&prepared));
         prepared
     }
@@ -113,7 +115,7 @@ fn product_of(code: &mut Code<'_>, xs: &Atom) -> Atom {
     code.b.called("product").typed1(Ty::REAL, Op::If { cond, then, otherwise })
 }
 
-fn require(code: &mut Code<'_>, what: Requirement, left: Atom, right: Atom) {
+pub(crate) fn require(code: &mut Code<'_>, what: Requirement, left: Atom, right: Atom) {
     code.b.typed(&[], Op::Require { what, left, right });
 }
 
@@ -125,7 +127,7 @@ fn dot(code: &mut Code<'_>, xs: &Atom, ys: &Atom) -> Atom {
 }
 
 /// A loop that carries one real along arrays of reals of one size.
-fn fold(
+pub(crate) fn fold(
     code: &mut Code<'_>,
     start: Atom,
     inputs: &[Atom],

@@ -26,6 +26,9 @@
 //!
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
 //! rules of single operations ([`series`] those of series), [`custom`] the user's own ([`guard`] leaves them out for zeros), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
+//!
+//! Where cotangents must add up to the last bit as on a tape, a number has one sum however it is called: [`peel`], [`squares`], [`handed`]
+//! and [`telling`] write functions so before they are linearized.
 
 mod activity;
 mod again;
@@ -35,20 +38,24 @@ mod expand;
 mod flow;
 mod forward;
 mod guard;
+mod handed;
 mod jvp;
 mod levels;
 mod like;
 mod linear;
 mod linearity;
 mod linearize;
+mod peel;
 mod products;
 mod requests;
 mod scalar;
 mod scoped;
 mod series;
 mod specialize;
+mod squares;
 mod surface;
 mod taylor;
+mod telling;
 mod tidy;
 mod transpose;
 mod types;
@@ -85,7 +92,15 @@ pub fn asks(program: &Program) -> bool {
 
 /// The program with every derivative that it asks for made.
 pub fn differentiate(program: Program) -> Program {
-    let mut ad = Ad::new(program);
+    made(Ad::new(program, false))
+}
+
+/// The same, with cotangents added up as on a tape, where a number that is only handed on is the same number.
+pub fn differentiate_exactly(program: Program) -> Program {
+    made(Ad::new(program, true))
+}
+
+fn made(mut ad: Ad) -> Program {
     ad.specialize();
     ad.sources = ad.program.funcs.ids().collect();
     ad.expand_requests();
@@ -100,6 +115,8 @@ type Key = (FuncId, Vec<bool>);
 /// The program under way, and what was made already.
 struct Ad {
     program: Program,
+    /// Cotangents are added up as on a tape.
+    exact: bool,
     /// Tangent types of data types, where known; `None` if there is none.
     tangents: FxHashMap<DataId, Option<DataId>>,
     /// Types whose tangent types were asked for.
@@ -148,6 +165,8 @@ struct Ad {
     lives: FxHashMap<(Key, Vec<bool>), Vec<bool>>,
     unsettled_lives: Option<Vec<(Key, Vec<bool>)>>,
     boxes: FxHashMap<Ty, DataId>,
+    /// For a function, the copy that tells which results are which parameters.
+    told: FxHashMap<FuncId, Option<(FuncId, telling::Pairs)>>,
     /// For a function, which results have the shape of a parameter.
     alike: FxHashMap<FuncId, Vec<like::Like>>,
     wrapped: FxHashMap<LinearId, Rc<requests::Wrapped>>,
@@ -160,7 +179,7 @@ struct Ad {
 }
 
 impl Ad {
-    fn new(program: Program) -> Ad {
+    fn new(program: Program, exact: bool) -> Ad {
         let declared = program.data.iter().filter_map(|(id, data)| match data.role {
             Role::Tangent(of) => Some((of, id)),
             Role::Declared | Role::Closure | Role::Residual => None,
@@ -169,6 +188,7 @@ impl Ad {
             residuals: program.linears.iter().map(|(id, linear)| (linear.residual, id)).collect(),
             declared: declared.collect(),
             program,
+            exact,
             given: FxHashSet::default(),
             which: FxHashSet::default(),
             at_given: FxHashMap::default(),
@@ -195,6 +215,7 @@ impl Ad {
             lives: FxHashMap::default(),
             unsettled_lives: None,
             boxes: FxHashMap::default(),
+            told: FxHashMap::default(),
             alike: FxHashMap::default(),
             wrapped: FxHashMap::default(),
             progress: FxHashMap::default(),

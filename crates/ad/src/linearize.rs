@@ -22,6 +22,7 @@ mod repeat;
 mod tape;
 
 use crate::arrays::Scope;
+use crate::expand::Prepared;
 use crate::like::Likes;
 use crate::linear::{Arg, Lin, LinBlock, LinCall, Mentions, Ref};
 use crate::scoped::Scoped;
@@ -71,7 +72,7 @@ impl Ad {
         if let Some(known) = self.linears.get(key) {
             return Rc::clone(known);
         }
-        let prepared = self.prepare(key);
+        let prepared = self.ready_to_linearize(key);
         let func = &prepared.func;
         let reserved = self.is_recursive(key.0).then(|| self.reserve_tape(key, func));
         let likes = Rc::new(self.likes(func));
@@ -82,6 +83,7 @@ impl Ad {
             scope: Scope { active: &prepared.active, same: FxHashMap::default(), places: true },
             branches: FxHashMap::default(),
             params: prepared.varying_params(),
+            chosen: &prepared.chosen,
         };
         let mut block = walk.block(&func.body);
         let branches = std::mem::take(&mut walk.branches);
@@ -124,6 +126,17 @@ impl Ad {
         });
         self.linears.insert(key.clone(), Rc::clone(&linearized));
         linearized
+    }
+
+    /// The function, written so that its transpose adds up as is wanted.
+    fn ready_to_linearize(&mut self, key: &Key) -> Rc<Prepared> {
+        let mut prepared = self.prepare(key);
+        if self.exact {
+            prepared = self.peeled(key, &prepared).map_or(prepared, Rc::new);
+            prepared = self.squares(key, &prepared).map_or(prepared, Rc::new);
+            prepared = Rc::new(self.handed(&prepared));
+        }
+        prepared
     }
 
     /// Numbers for the primal part of a recursive function and for the type of its tape.
@@ -274,6 +287,8 @@ struct Linearize<'a, 'c> {
     branches: FxHashMap<Var, DataId>,
     /// The parameters that vary.
     params: Vec<Var>,
+    /// Choices of which only the linear part is wanted.
+    chosen: &'a FxHashSet<Var>,
 }
 
 impl Linearize<'_, '_> {
@@ -379,7 +394,9 @@ impl Linearize<'_, '_> {
     }
 
     fn select(&mut self, stmt: &Stmt, cond: &Atom, then: &Atom, otherwise: &Atom) -> Lin {
-        self.code.b.push(stmt.clone());
+        let only_linear = stmt.outs.iter().any(|out| self.chosen.contains(out));
+        let op = if only_linear { Op::Copy(otherwise.clone()) } else { stmt.op.clone() };
+        self.code.b.push(Stmt { op, ..stmt.clone() });
         let arm = |of: Option<Ref>| crate::linear::Arm {
             params: Vec::new(),
             binds: Vec::new(),

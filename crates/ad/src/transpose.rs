@@ -9,15 +9,19 @@
 //!
 //! So sums are made in the order in which a tape that runs backward makes them: the last use first. Nested code takes the
 //! sums so far of the variables that it uses and gives them back: a branch sees those around it, a loop has them as
-//! accumulators (to which arrays are added in place), a function as parameters. [`live`] finds beforehand what gets a
+//! accumulators (to which arrays are added in place), a function as parameters. Where sums must be those of a tape to the last bit, what
+//! stands in data or in an array made of others has its one sum too: [`parts`], [`views`]. [`live`] finds beforehand what gets a
 //! cotangent at all, so that nothing is computed for nothing; functions are made for each pattern of what is there.
 
 mod arrays;
 mod control;
 mod live;
+mod parts;
+mod views;
 
 use crate::like::Likes;
 use crate::linear::{Arg, Lin, LinBlock, LinCall, LinPullback, Ref, Term};
+use crate::linearize::Linearized;
 use crate::scoped::Scoped;
 use crate::{Ad, Code, Key, deep};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -57,13 +61,31 @@ pub(crate) struct Transposer<'a, 'c> {
     pub(crate) rows: FxHashMap<Var, Place>,
     /// What is an accumulator here: it may only be added to.
     pub(crate) accumulators: FxHashSet<Var>,
+    /// What data is made of, where sums must be those of a tape.
+    pub(crate) parts: parts::Parts,
+    /// Arrays whose elements stand elsewhere, where sums must be those of a tape.
+    pub(crate) views: views::Views,
     /// The variables of the primal part.
     pub(crate) source: &'a Table<Var, VarInfo>,
     /// Which of them have the shape of which.
     pub(crate) likes: &'a Likes,
 }
 
-impl Transposer<'_, '_> {
+impl<'a, 'c> Transposer<'a, 'c> {
+    fn new(code: &'a mut Code<'c>, env: Scoped, linearized: &'a Linearized) -> Transposer<'a, 'c> {
+        Transposer {
+            code,
+            env,
+            bars: Scoped::default(),
+            rows: FxHashMap::default(),
+            accumulators: FxHashSet::default(),
+            parts: parts::Parts::default(),
+            views: views::Views::default(),
+            source: &linearized.vars,
+            likes: &linearized.likes,
+        }
+    }
+
     pub(crate) fn info(&self, var: Var) -> VarInfo {
         *self.source.at(var)
     }
@@ -113,7 +135,7 @@ impl Transposer<'_, '_> {
 
     /// The variable in whose sum the cotangents of a variable go.
     pub(crate) fn summed_in(&self, var: Var) -> Var {
-        self.rows.get(&var).map_or(var, |place| place.var)
+        self.root(var)
     }
 
     /// Adds a cotangent.
@@ -123,6 +145,16 @@ impl Transposer<'_, '_> {
     }
 
     pub(crate) fn add_at(&mut self, place: Place, cotangent: Atom, negative: bool) {
+        self.hold(place.var);
+        self.put(place, cotangent, negative);
+    }
+
+    /// The same, where nothing has to be moved.
+    fn put(&mut self, place: Place, cotangent: Atom, negative: bool) {
+        let place = self.resolved(place);
+        if place.indices.is_empty() && self.views.is_one(place.var) {
+            return self.put_all(place.var, cotangent);
+        }
         let Place { var, indices } = place;
         let (name, _) = self.barred(var);
         let direct = indices.is_empty() && !self.accumulators.contains(&var);
@@ -149,7 +181,16 @@ impl Transposer<'_, '_> {
     }
 
     pub(crate) fn block(&mut self, block: &LinBlock) {
-        deep(|| block.stmts.iter().rev().for_each(|lin| self.lin(lin)));
+        if self.code.ad.exact {
+            self.parts = parts::Parts::of(block);
+        }
+        deep(|| {
+            for lin in block.stmts.iter().rev() {
+                self.parts.forget(lin);
+                self.look_away(lin);
+                self.lin(lin);
+            }
+        });
     }
 
     fn lin(&mut self, lin: &Lin) {
@@ -255,6 +296,7 @@ impl Transposer<'_, '_> {
             scaled = self.code.real(RealOp::DivZero, vec![scaled, divisor]);
         }
         for term in terms {
+            self.hold(term.of.base());
             // The first contribution is the sum so far.
             let place = self.place(&term.of);
             let first = !term.negative && place.indices.is_empty() && !self.bars.contains_key(&place.var);
@@ -282,8 +324,7 @@ impl Transposer<'_, '_> {
         let live = self.code.ad.live_params(&call.key, &weighted);
         for (of, live) in active.iter().zip(&live) {
             let place = self.place(of);
-            let whole = place.indices.is_empty() && *live && !call.checkpoint;
-            let seed = if whole { self.bars.remove(&place.var) } else { None };
+            let seed = if *live && !call.checkpoint { self.seed(place) } else { None };
             seeded.push(seed.is_some());
             seeds.extend(seed);
         }
@@ -307,12 +348,36 @@ impl Transposer<'_, '_> {
         let sums = self.code.b.named(&named, Op::Call { func, args, checkpoint: false });
         for ((of, seeded), sum) in back.into_iter().zip(sums) {
             let place = self.place(of);
-            if seeded {
+            if seeded && place.indices.is_empty() && !self.views.is_one(place.var) {
                 self.bars.insert(place.var, sum);
             } else {
                 self.add_at(place, sum, false);
             }
         }
+    }
+
+    /// Takes the sum so far of what a function gets, which adds to it. Of an element, only where sums must be those of a tape.
+    fn seed(&mut self, place: Place) -> Option<Atom> {
+        if self.code.ad.exact {
+            self.hold(place.var);
+            self.hold_chosen(place.var);
+        }
+        let place = self.resolved(place);
+        if place.indices.is_empty() {
+            return self.bars.remove(&place.var);
+        }
+        let element = self.info(place.var).ty.at(place.indices.len()) == Some(Ty::REAL);
+        if !self.code.ad.exact || !element || self.accumulators.contains(&place.var) {
+            return None;
+        }
+        let bar = self.bars.remove(&place.var)?;
+        let at = |sum: &Atom| std::iter::once(sum.clone()).chain(place.indices.clone());
+        let seed = self.code.b.array(ArrayOp::Index, at(&bar).collect::<Vec<Atom>>());
+        let (name, _) = self.barred(place.var);
+        let rest: Vec<Atom> = at(&bar).chain([Atom::Real(0.0)]).collect();
+        let rest = self.code.b.called(name).array(ArrayOp::Set, rest);
+        self.bars.insert(place.var, rest);
+        Some(seed)
     }
 }
 
@@ -340,15 +405,7 @@ impl Ad {
         code.b.set_func_span(linearized.func.span);
         code.b.set_span(linearized.func.span);
         let (env, tape) = linearized.open(&mut code);
-        let mut transposer = Transposer {
-            code: &mut code,
-            env,
-            bars: Scoped::default(),
-            rows: FxHashMap::default(),
-            accumulators: FxHashSet::default(),
-            source: &linearized.vars,
-            likes: &linearized.likes,
-        };
+        let mut transposer = Transposer::new(&mut code, env, &linearized);
         let active = linearized.block.results.iter().zip(&linearized.func.body.results);
         let active = active.filter_map(|(of, atom)| of.as_ref().map(|of| (of, atom)));
         let mut weights = Vec::new();
@@ -365,6 +422,7 @@ impl Ad {
             transposer.bars.insert(*param, seed);
         }
         linearized.unpack(transposer.code, &mut transposer.env, tape.as_ref());
+        transposer.look_at(&linearized.block, true);
         for (of, weight) in weights {
             transposer.add(of, weight, false);
         }

@@ -88,7 +88,11 @@ fn made(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
     if unit.settled && !wengert_ad::asks(&unit.program) {
         return Ok(unit);
     }
-    let mut program = wengert_ad::differentiate(unit.program);
+    let mut program = if passes.ordered {
+        wengert_ad::differentiate_exactly(unit.program)
+    } else {
+        wengert_ad::differentiate(unit.program)
+    };
     // Most of what was made may have been needed on the way only.
     wengert_opt::drop_functions(&mut program);
     let mut unit = Unit { program, entry: unit.entry, settled: false };
