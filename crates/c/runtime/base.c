@@ -3,10 +3,11 @@
  * Memory is made of words of 8 bytes. What lives there is an object, known by its address:
  *
  *     array   count  size along axis 0 ... size along the last axis  elements in row-major order
- *     data    count  constructor  fields
+ *     data    count  fields
  *     text    count  bytes  UTF-8, padded with zeros
  *
- * `count` says how many references there are. A constructor without fields is no object, but 2 * constructor + 1. */
+ * `count` says how many references there are. Before it, in the lower half of a word, stands how many words there are, in the upper
+ * half the constructor of data. A constructor without fields is no object, but 2 * constructor + 1. */
 
 #include <math.h>
 #include <stddef.h>
@@ -39,7 +40,8 @@ enum { WG_TINY = 32, WG_SMALL = 255, WG_CHUNK = 1 << 13, WG_NUMBERS = 64, WG_SPA
 /* A large object, kept in a list; its count is at `object`, where an array's elements after one size are aligned. */
 typedef struct wg_large {
     struct wg_large *next, **link;
-    word unused[2], room, words; /* `words` stands before every object */
+    void *block; /* the memory that it lies in */
+    word unused, room, words; /* `words` stands before every object */
     word object[];
 } wg_large;
 
@@ -50,6 +52,7 @@ typedef struct wg_run {
     ref free[WG_SMALL + 1];    /* for each size, the first free object; its count is the address of the next */
     ref next, end;             /* the rest of the newest chunk */
     ref chunks;                /* all chunks, the newest first */
+    word lines;                /* where the last large object lies */
     wg_large *large;           /* large objects in use */
     wg_large *spare[WG_SPARE]; /* and some that may be used again */
     word words, limit;         /* in use, and at most */
@@ -124,7 +127,14 @@ static inline WG_UNUSED word wg_pause_down(wg_run *r, word now) {
 
 static inline WG_UNUSED double *wg_reals(ref o) { return (double *)o; }
 static inline WG_UNUSED int wg_is_object(ref o) { return ((uintptr_t)o & 1) == 0; }
-static inline WG_UNUSED word wg_tag(ref o) { return wg_is_object(o) ? o[1] : (word)((uintptr_t)o >> 1); }
+typedef uint32_t __attribute__((may_alias)) wg_half;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+enum { WG_UPPER = -2, WG_LOWER = -1 };
+#else
+enum { WG_UPPER = -1, WG_LOWER = -2 };
+#endif
+static inline WG_UNUSED word wg_constructor(ref o) { return ((const wg_half *)o)[WG_UPPER]; }
+static inline WG_UNUSED word wg_tag(ref o) { return wg_is_object(o) ? wg_constructor(o) : (word)((uintptr_t)o >> 1); }
 static inline WG_UNUSED word wg_unique(ref o) { return *o == 1; }
 static inline WG_UNUSED word wg_unique_data(ref o) { return wg_is_object(o) && *o == 1; }
 static inline WG_UNUSED word wg_word_of(double x) {

@@ -12,19 +12,28 @@ static void wg_drop_spare(wg_run *r) {
     for (int i = 0; i < WG_SPARE; i++) {
         if (!r->spare[i]) continue;
         wg_use(r, -r->spare[i]->room);
-        free(r->spare[i]);
+        free(r->spare[i]->block);
         r->spare[i] = NULL;
     }
 }
 
 static ref wg_use_large(wg_run *r, wg_large *large, word words) {
-    large->words = words;
+    large->words = words < UINT32_MAX ? words : UINT32_MAX;
     large->next = r->large;
     large->link = &r->large;
     if (large->next) large->next->link = &large->next;
     r->large = large;
     large->object[0] = 1;
     return large->object;
+}
+
+/* The system gives each long object pages of its own. If all began at the same place of a page, a loop through many would need the
+ * same few lines of the cache for all of them: so each begins some lines after the one before. */
+static inline size_t wg_skipped(wg_run *r, word words) {
+    enum { LONG = 1 << 14, LINES = 64, STEP = 5 };
+    if (words < LONG) return 0;
+    r->lines = (r->lines + STEP) % LINES;
+    return (size_t)r->lines * 64;
 }
 
 /* Fresh memory is slow: the system clears it. So large objects are used again if they fit well. */
@@ -38,8 +47,11 @@ static ref wg_alloc_large(wg_run *r, word words) {
     }
     if (words > wg_left(r)) wg_drop_spare(r);
     if (words > wg_left(r)) return NULL;
-    wg_large *large;
-    if (posix_memalign((void **)&large, 64, sizeof(wg_large) + (size_t)words * 8)) return NULL;
+    size_t skipped = wg_skipped(r, words);
+    void *block;
+    if (posix_memalign(&block, 64, skipped + sizeof(wg_large) + (size_t)words * 8)) return NULL;
+    wg_large *large = (wg_large *)((char *)block + skipped);
+    large->block = block;
     large->room = words;
     wg_use(r, words);
     return wg_use_large(r, large, words);
@@ -106,6 +118,13 @@ static inline WG_UNUSED ref wg_alloc(wg_run *r, word words, word site) {
     return wg_alloc_otherwise(r, words, site);
 }
 
+/* New data of that constructor. */
+static inline WG_UNUSED ref wg_make(wg_run *r, word words, word constructor, word site) {
+    ref o = wg_alloc(r, words, site);
+    o[-1] = (words > WG_SMALL ? words : wg_room(words)) | constructor << 32;
+    return o;
+}
+
 static __attribute__((noinline)) void wg_free_large(wg_run *r, ref o) {
     wg_large *large = (wg_large *)((char *)o - offsetof(wg_large, object));
     *large->link = large->next;
@@ -121,12 +140,12 @@ static __attribute__((noinline)) void wg_free_large(wg_run *r, ref o) {
     wg_large *old = r->spare[place]; /* the smallest is the cheapest to make again */
     r->spare[place] = large;
     wg_use(r, -old->room);
-    free(old);
+    free(old->block);
 }
 
 /* Frees an object, not what it refers to. */
 static inline WG_UNUSED void wg_free(wg_run *r, ref o) {
-    word words = o[-1];
+    word words = ((const wg_half *)o)[WG_LOWER];
     if (words > WG_SMALL) {
         wg_free_large(r, o);
     } else {
@@ -173,7 +192,7 @@ static __attribute__((noinline, unused)) void wg_dismantle(wg_run *r, ref dead, 
         const wg_kind *k = &wg_kinds[doomed >> 48];
         doomed = (uint64_t)*o;
         if (k->what == WG_DATA) {
-            const wg_ctor *ctor = &k->ctors[o[1]];
+            const wg_ctor *ctor = &k->ctors[wg_constructor(o)];
             for (const wg_field *f = ctor->fields, *end = f + ctor->count; f < end; f++) {
                 doomed = wg_doom(r, doomed, (ref)o[f->place], f->kind);
             }
@@ -204,7 +223,7 @@ static void wg_clear(wg_run *r) {
     while (r->large) {
         wg_large *large = r->large;
         r->large = large->next;
-        free(large);
+        free(large->block);
     }
     while (r->chunks) {
         ref chunk = r->chunks;

@@ -186,7 +186,7 @@ impl Walk<'_> {
             | Value::RealToInt(_)
             | Value::Round(..)
             | Value::Bits(_)
-            | Value::Tag(_)
+            | Value::Tag(..)
             | Value::Unique(..)
             | Value::Alloc(..) => {}
         }

@@ -242,8 +242,8 @@ pub(crate) fn for_each_operand(value: &Value, visit: &mut dyn FnMut(&Operand)) {
         | Value::RealToInt(x)
         | Value::Round(_, x)
         | Value::Bits(x)
-        | Value::Tag(x)
+        | Value::Tag(x, _)
         | Value::Unique(x, _)
-        | Value::Alloc(x, _) => visit(x),
+        | Value::Alloc(x, _, _) => visit(x),
     }
 }

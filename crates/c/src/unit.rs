@@ -185,8 +185,8 @@ impl<'p> Unit<'p> {
         let ctors: Vec<Vec<Kind>> = table.cloned().unwrap_or_default();
         let mut rows = Vec::new();
         for (number, fields) in ctors.iter().enumerate() {
-            // The fields come after the count and the constructor.
-            let refer = (2..).zip(fields).filter(|(_, kind)| **kind != Kind::Plain);
+            // The fields come after the count.
+            let refer = (1..).zip(fields).filter(|(_, kind)| **kind != Kind::Plain);
             let refer: Vec<String> =
                 refer.map(|(place, kind)| format!("{{{place}, {}}}", self.kind_of(program, *kind))).collect();
             if refer.is_empty() {

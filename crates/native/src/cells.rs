@@ -193,8 +193,8 @@ fn stores_last(stmts: &[Stmt], cells: &[Update]) -> bool {
             return true;
         }
         match stmt {
-            Stmt::Set(_, Value::Load { base, .. }) => !stored.contains(base),
-            Stmt::Set(_, Value::Alloc(..) | Value::Tag(_) | Value::Unique(..)) => false,
+            Stmt::Set(_, Value::Load { base, .. } | Value::Tag(base, true)) => !stored.contains(base),
+            Stmt::Set(_, Value::Alloc(..) | Value::Tag(_, false) | Value::Unique(..)) => false,
             Stmt::Store { base, .. } => {
                 stored.push(*base);
                 true

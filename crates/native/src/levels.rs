@@ -1,9 +1,9 @@
 //! Small functions that call themselves have some levels of their calls in themselves.
 //!
 //! ```text
-//! f(o) { switch constructor(o) { 0 { r = … } 1 { a = f(o[2])  b = f(o[3])  r = a + b } } }
+//! f(o) { switch constructor(o) { 0 { r = … } 1 { a = f(o[1])  b = f(o[2])  r = a + b } } }
 //!
-//! f(o) { switch constructor(o) { 0 { r = … } 1 { p = o[2]  switch constructor(p) { 0 { a = … } 1 { … f(p[2]) … } }  … } } }
+//! f(o) { switch constructor(o) { 0 { r = … } 1 { p = o[1]  switch constructor(p) { 0 { a = … } 1 { … f(p[1]) … } }  … } } }
 //! ```
 //!
 //! Each call looks how much of the stack is left and whether the program is to stop, and moves what it is given; of a small function

@@ -4,11 +4,12 @@
 //!
 //! ```text
 //! array   count  size along axis 0  …  size along the last axis  elements in row-major order
-//! data    count  constructor  fields
+//! data    count  fields
 //! text    count  bytes  UTF-8, padded with zeros
 //! ```
 //!
-//! `count` is the number of references to the object. A constructor without fields is no object but the odd number
+//! `count` is the number of references to the object. The word before it has how many words there are in its lower half, and of
+//! data the constructor in its upper half. A constructor without fields is no object but the odd number
 //! `2·constructor + 1` in place of the address; objects are aligned, so that addresses are even. Truth values are the
 //! integers 0 and 1. An element of an array of empty tuples takes a word like the others.
 //!
@@ -433,12 +434,13 @@ pub enum Value {
         /// In words.
         offset: i32,
     },
-    /// The constructor of data.
-    Tag(Operand),
+    /// The constructor of data; the flag says that it is known to be an object.
+    Tag(Operand, bool),
     /// Whether an object has one reference only; data without fields has not.
     Unique(Operand, Kind),
-    /// A new object of so many words, counted once, its other words unset. Fails at that site if memory is full.
-    Alloc(Operand, u32),
+    /// A new object of so many words, counted once, its other words unset; if it is data, of this constructor. Fails at that site if
+    /// memory is full.
+    Alloc(Operand, u32, Option<u32>),
 }
 
 /// Arithmetic on integers; wraps.

@@ -370,7 +370,7 @@ impl<'a> Lower<'a> {
     /// A new object of so many words.
     fn alloc(&mut self, words: Operand) -> Operand {
         let site = self.site(out::Failure::Memory);
-        self.set(Word::Ref, Value::Alloc(words, site))
+        self.set(Word::Ref, Value::Alloc(words, site, None))
     }
 
     fn site(&mut self, failure: out::Failure) -> u32 {

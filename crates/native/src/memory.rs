@@ -116,7 +116,7 @@ impl Origins {
                             | Value::Round(..)
                             | Value::Bits(_)
                             | Value::Load { .. }
-                            | Value::Tag(_)
+                            | Value::Tag(..)
                             | Value::Unique(..) => None,
                         };
                         match origin.filter(|_| counts.get(local) == Some(&1)) {
@@ -196,7 +196,7 @@ fn handed_on(value: &Value) -> Vec<Operand> {
         | Value::Round(..)
         | Value::Bits(_)
         | Value::Load { .. }
-        | Value::Tag(_)
+        | Value::Tag(..)
         | Value::Unique(..)
         | Value::Alloc(..) => Vec::new(),
     }
@@ -284,7 +284,8 @@ fn places(
             assigned.insert(*local);
             match value {
                 Value::Load { base, index, offset } => loads.push((*base, *index, *offset)),
-                Value::Alloc(..) | Value::Tag(_) | Value::Unique(..) => return false,
+                Value::Tag(object, true) => loads.push((*object, Operand::Int(0), -1)),
+                Value::Alloc(..) | Value::Tag(_, false) | Value::Unique(..) => return false,
                 Value::Copy(_)
                 | Value::Real(..)
                 | Value::Int(..)

@@ -269,7 +269,7 @@ fn strips(func: &mut Func, stmt: Stmt, updates: &[Update], site: u32, made: &mut
     let [start, count, place, number] = [(); 4].map(|()| func.fresh(Word::Int));
     let (room, mut strips) = (func.fresh(Word::Ref), Vec::new());
     let words = i64::try_from(updates.len()).unwrap_or(0) * STRIP + 1;
-    strips.push(Stmt::Set(room, Value::Alloc(Operand::Int(words), site)));
+    strips.push(Stmt::Set(room, Value::Alloc(Operand::Int(words), site, None)));
     let mut kept = Vec::new();
     for offset in (0..).take(updates.len()) {
         let (buffer, index) = (func.fresh(Word::Address), Operand::Int(offset * STRIP + 1));

@@ -3,7 +3,7 @@
 
 use crate::loops::{Kind, Passing};
 use crate::lower::kind;
-use crate::runtime::heap::{Heap, set_word, word, words, words_mut};
+use crate::runtime::heap::{Heap, constructor, set_constructor, set_word, word, words, words_mut};
 use crate::runtime::text;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -160,7 +160,7 @@ impl Mover<'_> {
         let mut done: Option<u64> = None;
         while let Some(top) = stack.last_mut() {
             if let Some(field) = done.take() {
-                set_word(top.object, 2 + top.fields, field);
+                set_word(top.object, 1 + top.fields, field);
                 top.fields += 1;
             }
             let (node, data, next) = (top.node.clone(), top.data, top.fields);
@@ -196,8 +196,8 @@ impl Mover<'_> {
         let object = if count == 0 {
             2 * u64::from(node.ctor) + 1
         } else {
-            let object = self.alloc(2 + count)?;
-            set_word(object, 1, u64::from(node.ctor));
+            let object = self.alloc(1 + count)?;
+            set_constructor(object, node.ctor);
             object
         };
         Ok(Making { node: node.clone(), data, object, fields: 0 })
@@ -240,8 +240,9 @@ impl Mover<'_> {
     }
 
     fn start(&self, address: u64, data: DataId) -> Reading {
-        let ctor = if address & 1 == 1 { address >> 1 } else { word(address, 1) };
-        Reading { address, data, ctor: u32::try_from(ctor).unwrap_or(u32::MAX), fields: Vec::new() }
+        let number = |address: u64| u32::try_from(address >> 1).unwrap_or(u32::MAX);
+        let ctor = if address & 1 == 1 { number(address) } else { constructor(address) };
+        Reading { address, data, ctor, fields: Vec::new() }
     }
 
     fn node_of(&self, address: u64, data: DataId) -> Rc<Node> {
@@ -259,7 +260,7 @@ impl Mover<'_> {
                 done = Some(Value::Data(node));
                 continue;
             };
-            let bits = word(address, 2 + place);
+            let bits = word(address, 1 + place);
             let Ty::Scalar(Elem::Data(inner)) = ty else {
                 done = Some(self.value_of(bits, ty));
                 continue;

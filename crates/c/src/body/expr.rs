@@ -140,7 +140,7 @@ impl Body<'_, '_> {
     /// A value for a variable, and what it is made of.
     pub(super) fn value(&mut self, local: Local, value: &Value) -> Pending {
         let mut changing = Vec::new();
-        let mut reads = matches!(value, Value::Load { .. } | Value::Tag(_) | Value::Unique(..));
+        let mut reads = matches!(value, Value::Load { .. } | Value::Tag(..) | Value::Unique(..));
         for_each_operand(value, &mut |operand| {
             let Operand::Local(used) = operand else { return };
             match self.pending.iter().find(|pending| pending.local == *used) {
@@ -283,18 +283,22 @@ impl Body<'_, '_> {
                 let place = self.place(*index, *offset);
                 if place.text == "0" { base } else { Expr::binary(Level::Sum, "+", &base, &place) }
             }
-            Value::Tag(object) => {
+            Value::Tag(object, is_object) => {
                 let object = self.reference(*object);
-                Expr::call("wg_tag", &[object])
+                Expr::call(if *is_object { "wg_constructor" } else { "wg_tag" }, &[object])
             }
             Value::Unique(object, kind) => {
                 let object = self.reference(*object);
                 let name = if matches!(kind, Kind::Data(_)) { "wg_unique_data" } else { "wg_unique" };
                 Expr::call(name, &[object])
             }
-            Value::Alloc(words, site) => {
+            Value::Alloc(words, site, ctor) => {
                 let words = self.integer(*words);
-                Expr::call("wg_alloc", &[Expr::primary("r"), words, Expr::primary(site.to_string())])
+                let (run, site) = (Expr::primary("r"), Expr::primary(site.to_string()));
+                match ctor {
+                    None => Expr::call("wg_alloc", &[run, words, site]),
+                    Some(ctor) => Expr::call("wg_make", &[run, words, Expr::primary(ctor.to_string()), site]),
+                }
             }
         }
     }

@@ -65,12 +65,13 @@ impl Body<'_, '_> {
             | Value::Int(..)
             | Value::CompareInt(..)
             | Value::OutOfRange(..)
-            | Value::IntToReal(_) => true,
+            | Value::IntToReal(_)
+            | Value::Tag(_, true) => true,
             Value::CompareReal(..)
             | Value::RealToInt(_)
             | Value::Round(..)
             | Value::Bits(_)
-            | Value::Tag(_)
+            | Value::Tag(_, false)
             | Value::Unique(..)
             | Value::Alloc(..) => false,
         }

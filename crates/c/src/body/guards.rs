@@ -275,7 +275,7 @@ impl Loop<'_, '_, '_> {
             | Value::Bits(_)
             | Value::Load { .. }
             | Value::Address { .. }
-            | Value::Tag(_)
+            | Value::Tag(..)
             | Value::Unique(..)
             | Value::Alloc(..) => None,
         }
@@ -318,7 +318,7 @@ impl Loop<'_, '_, '_> {
             | Value::Bits(_)
             | Value::Load { .. }
             | Value::Address { .. }
-            | Value::Tag(_)
+            | Value::Tag(..)
             | Value::Unique(..)
             | Value::Alloc(..) => None,
         }

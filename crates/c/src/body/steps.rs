@@ -167,7 +167,7 @@ impl Body<'_, '_> {
             | Value::RealToInt(_)
             | Value::Round(..)
             | Value::Bits(_)
-            | Value::Tag(_)
+            | Value::Tag(..)
             | Value::Unique(..)
             | Value::Alloc(..) => false,
         }

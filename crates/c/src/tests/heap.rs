@@ -44,6 +44,22 @@ int main(void) {
         if (round > 0 && now != before) return 5;
         before = now;
     }
+    /* What an object was before does not matter to its size. */
+    for (word words = 2; words < 300; words += 7) {
+        ref data = wg_make(r, words, 3, WG_MEMORY);
+        if (wg_constructor(data) != 3) return 7;
+        wg_free(r, data);
+        ref array = wg_alloc(r, words, WG_MEMORY);
+        if (array != data) return 8;
+        wg_free(r, array);
+    }
+    /* Long objects begin at different places of a page. */
+    word last = 0;
+    for (int k = 0; k < 8; k++) {
+        word now = (word)((uintptr_t)wg_alloc(r, 20000, WG_MEMORY) % 4096);
+        if (now == last) return 9;
+        last = now;
+    }
     wg_close(r);
     return 0;
 }

@@ -83,7 +83,7 @@ fn look(stmt: &Stmt, all: &Reads, unit: &mut Unit<'_>, assigned: &mut FxHashSet<
     match stmt {
         Stmt::Set(local, value) => {
             match value {
-                Value::Load { .. } | Value::Tag(_) => unit.loads = true,
+                Value::Load { .. } | Value::Tag(..) => unit.loads = true,
                 Value::Unique(..) | Value::Alloc(..) => return None,
                 Value::Copy(_)
                 | Value::Real(..)

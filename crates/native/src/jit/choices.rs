@@ -50,7 +50,7 @@ fn is_choice(side: &[Stmt]) -> bool {
                 | Value::Bits(_)
                 | Value::Load { .. }
                 | Value::Address { .. }
-                | Value::Tag(_)
+                | Value::Tag(..)
                 | Value::Unique(..)
                 | Value::Alloc(..) => false,
             },
@@ -259,7 +259,7 @@ fn renamed(value: &Value, side: &Side) -> Value {
         | Value::Bits(_)
         | Value::Load { .. }
         | Value::Address { .. }
-        | Value::Tag(_)
+        | Value::Tag(..)
         | Value::Unique(..)
         | Value::Alloc(..) => value.clone(),
     }

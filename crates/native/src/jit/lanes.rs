@@ -405,7 +405,7 @@ impl LaneCode<'_, '_, '_, '_> {
                 Place::Each(_) => Lanes::Uniform(self.body.state),
             },
             // The plan has them only where they are the same in all iterations.
-            Expr::RealToInt(_) | Expr::Bits(_) | Expr::Tag(_) | Expr::Unique(..) | Expr::Alloc(..) => {
+            Expr::RealToInt(_) | Expr::Bits(_) | Expr::Tag(..) | Expr::Unique(..) | Expr::Alloc(..) => {
                 Lanes::Uniform(self.body.value(value, word))
             }
         }

@@ -40,6 +40,7 @@ impl Body<'_, '_, '_> {
     pub(super) fn free(&mut self, object: Operand) {
         let object = self.operand(object);
         let words = self.builder.ins().load(types::I64, flags(), object, -8);
+        let words = self.builder.ins().band_imm_u(words, i64::from(u32::MAX));
         let large = self.builder.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, words, SMALL as i64);
         let (system, list, after) =
             (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
@@ -58,8 +59,21 @@ impl Body<'_, '_, '_> {
         self.enter(after);
     }
 
-    /// A new object: the first free one of its size, if the size is known to be small and there is one.
-    pub(super) fn alloc(&mut self, words: Operand, site: u32) -> Value {
+    /// A new object; of data, whose words are known, the constructor stands before it with them.
+    pub(super) fn alloc(&mut self, words: Operand, site: u32, ctor: Option<u32>) -> Value {
+        let object = self.alloc_words(words, site);
+        if let Some(ctor) = ctor
+            && let Operand::Int(words) = words
+        {
+            let before = words.min(i64::from(u32::MAX)) | i64::from(ctor) << 32;
+            let before = self.builder.ins().iconst(types::I64, before);
+            self.builder.ins().store(flags(), before, object, -8);
+        }
+        object
+    }
+
+    /// The first free object of its size, if the size is known to be small and there is one.
+    fn alloc_words(&mut self, words: Operand, site: u32) -> Value {
         let small = match words {
             Operand::Int(n) => i32::try_from(n).ok().filter(|n| *n > 0 && *n as usize <= SMALL),
             Operand::Local(_) | Operand::Real(_) | Operand::Text(_) => None,

@@ -84,7 +84,7 @@ fn keeps(value: &Expr, word: Word, doubtful: &Doubtful) -> bool {
         | Expr::Bits(_)
         | Expr::Load { .. }
         | Expr::Address { .. }
-        | Expr::Tag(_)
+        | Expr::Tag(..)
         | Expr::Unique(..)
         | Expr::Alloc(..) => false,
     }

@@ -62,9 +62,9 @@ pub(super) fn value(body: &mut Body<'_, '_, '_>, value: &Expr, word: Word) -> Va
             let (address, offset) = body.address(*base, *index, *offset);
             if offset == 0 { address } else { body.builder.ins().iadd_imm_s(address, i64::from(offset)) }
         }
-        Expr::Tag(object) => tag(body, *object),
+        Expr::Tag(object, is_object) => tag(body, *object, *is_object),
         Expr::Unique(object, kind) => unique(body, *object, *kind),
-        Expr::Alloc(words, site) => body.alloc(*words, *site),
+        Expr::Alloc(words, site, ctor) => body.alloc(*words, *site, *ctor),
     }
 }
 
@@ -150,18 +150,27 @@ pub(super) fn rounded(body: &mut Body<'_, '_, '_>, round: Round, x: Value) -> Va
     }
 }
 
-fn tag(body: &mut Body<'_, '_, '_>, object: Operand) -> Value {
+fn tag(body: &mut Body<'_, '_, '_>, object: Operand, is_object: bool) -> Value {
     let object = body.operand(object);
+    if is_object {
+        return constructor(body, object);
+    }
     let (inside, after) = (body.builder.create_block(), body.builder.create_block());
     body.builder.append_block_param(after, types::I64);
     let odd = body.builder.ins().band_imm_s(object, 1);
     let number = body.builder.ins().ushr_imm_s(object, 1);
     body.builder.ins().brif(odd, after, &[number.into()], inside, &[]);
     body.enter(inside);
-    let stored = body.builder.ins().load(types::I64, flags(), object, 8);
+    let stored = constructor(body, object);
     body.builder.ins().jump(after, &[stored.into()]);
     body.enter(after);
     body.builder.block_params(after).first().copied().unwrap_or(number)
+}
+
+/// The upper half of the word before an object.
+fn constructor(body: &mut Body<'_, '_, '_>, object: Value) -> Value {
+    let upper = if cfg!(target_endian = "little") { -4 } else { -8 };
+    body.builder.ins().uload32(flags(), object, upper)
 }
 
 fn unique(body: &mut Body<'_, '_, '_>, object: Operand, kind: Kind) -> Value {

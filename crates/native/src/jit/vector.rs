@@ -257,7 +257,7 @@ impl Planner<'_> {
                 Some(step) => Class::Moving(step),
                 None => return None,
             },
-            Value::Bits(_) | Value::Tag(_) | Value::Unique(..) | Value::Alloc(..) => return None,
+            Value::Bits(_) | Value::Tag(..) | Value::Unique(..) | Value::Alloc(..) => return None,
         };
         balance.vectors += usize::from(matches!(class, Class::Vector | Class::Mask));
         balance.scalars += usize::from(class == Class::Each);
@@ -349,7 +349,7 @@ impl Sums<'_> {
             | Value::Bits(_)
             | Value::Load { .. }
             | Value::Address { .. }
-            | Value::Tag(_)
+            | Value::Tag(..)
             | Value::Unique(..)
             | Value::Alloc(..) => false,
         }

@@ -63,7 +63,7 @@ impl Doubtful {
             | Value::Bits(_)
             | Value::Load { .. }
             | Value::Address { .. }
-            | Value::Tag(_)
+            | Value::Tag(..)
             | Value::Unique(..)
             | Value::Alloc(..) => false,
         };

@@ -114,9 +114,10 @@ impl Line<'_> {
                 format!("{kind}{}", self.place(base, index, *offset))
             }
             Value::Address { base, index, offset } => format!("&{}", self.place(base, index, *offset)),
-            Value::Tag(a) => one("constructor", a),
+            Value::Tag(a, _) => one("constructor", a),
             Value::Unique(a, _) => one("unique", a),
-            Value::Alloc(a, _) => one("alloc", a),
+            Value::Alloc(a, _, None) => one("alloc", a),
+            Value::Alloc(a, _, Some(ctor)) => format!("alloc({}, constructor {ctor})", self.operand(a)),
         }
     }
 }

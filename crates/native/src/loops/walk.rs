@@ -91,9 +91,9 @@ fn operands_of(value: &Value) -> Vec<Operand> {
         | Value::RealToInt(a)
         | Value::Round(_, a)
         | Value::Bits(a)
-        | Value::Tag(a)
+        | Value::Tag(a, _)
         | Value::Unique(a, _)
-        | Value::Alloc(a, _) => vec![*a],
+        | Value::Alloc(a, _, _) => vec![*a],
         Value::Load { base, index, .. } | Value::Address { base, index, .. } => vec![*base, *index],
     }
 }
@@ -280,9 +280,9 @@ impl Renaming<'_> {
             Value::Address { base, index, offset } => {
                 Value::Address { base: self.operand(*base), index: self.operand(*index), offset: *offset }
             }
-            Value::Tag(a) => Value::Tag(self.operand(*a)),
+            Value::Tag(a, object) => Value::Tag(self.operand(*a), *object),
             Value::Unique(a, kind) => Value::Unique(self.operand(*a), *kind),
-            Value::Alloc(a, site) => Value::Alloc(self.operand(*a), *site),
+            Value::Alloc(a, site, ctor) => Value::Alloc(self.operand(*a), *site, *ctor),
         }
     }
 }

@@ -5,10 +5,11 @@
 
 use super::uses::{self, Vars};
 use super::{Int, Kind, Lower, Operand, Stmt, Value, Word, kind, word};
+use crate::loops::Failure;
 use wengert_ir::{Atom, Block, Op, Var};
 
-/// Words before the fields: count and constructor.
-const HEADER: i32 = 2;
+/// Words before the fields: the count.
+const HEADER: i32 = 1;
 
 impl<'a> Lower<'a> {
     /// A constructor.
@@ -18,14 +19,15 @@ impl<'a> Lower<'a> {
             let value = self.consume(field, dying);
             return self.own(out, value);
         }
-        let number = i64::from(thin.map_or(ctor, |thin| thin.number(ctor)));
+        let number = thin.map_or(ctor, |thin| thin.number(ctor));
         if fields.is_empty() {
-            self.bind(out, Value::Copy(Operand::Int(2 * number + 1)));
+            self.bind(out, Value::Copy(Operand::Int(2 * i64::from(number) + 1)));
             return;
         }
         let words = HEADER as i64 + fields.len() as i64;
-        let object = self.alloc(Operand::Int(words));
-        self.store(object, 1, Operand::Int(number));
+        let site = self.site(Failure::Memory);
+        let made = Value::Alloc(Operand::Int(words), site, Some(number));
+        let object = self.set(Word::Ref, made);
         for (offset, field) in (HEADER..).zip(fields) {
             let value = self.consume(field, dying);
             self.store(object, offset, value);
@@ -104,10 +106,10 @@ impl<'a> Lower<'a> {
         let (first, others) = (with_fields.next(), with_fields.count());
         let without = arms.len() - others - usize::from(first.is_some());
         if without == 0 {
-            return self.set(Word::Int, Value::Load { base: object, index: Operand::Int(0), offset: 1 });
+            return self.set(Word::Int, Value::Tag(object, true));
         }
         if others > 0 {
-            return self.set(Word::Int, Value::Tag(object));
+            return self.set(Word::Int, Value::Tag(object, false));
         }
         let bits = self.set(Word::Int, Value::Copy(object));
         let Some((ctor, _)) = first else {

@@ -154,8 +154,7 @@ impl<'a> Lower<'a> {
             (is_held, self.set(Word::Int, Value::Int(Int::ShiftRight, bits, Operand::Int(1))))
         } else {
             let all_objects = thin.objects == (true, true);
-            let load = Value::Load { base: object, index: Operand::Int(0), offset: 1 };
-            let number = self.set(Word::Int, if all_objects { load } else { Value::Tag(object) });
+            let number = self.set(Word::Int, Value::Tag(object, all_objects));
             (self.set(Word::Int, Value::CompareInt(Compare::Lt, number, below)), number)
         };
         let other = if ctors == 2 {

@@ -117,7 +117,7 @@ impl<'q> Walk<'q> {
             | Value::RealToInt(_)
             | Value::Round(..)
             | Value::Bits(_)
-            | Value::Tag(_)
+            | Value::Tag(..)
             | Value::Unique(..) => false,
         };
         (!fresh).then_some(*local)

@@ -216,7 +216,7 @@ fn cost(value: &Value) -> f64 {
         | Value::Bits(_)
         | Value::Load { .. }
         | Value::Address { .. }
-        | Value::Tag(_)
+        | Value::Tag(..)
         | Value::Unique(..) => 1.0,
     }
 }

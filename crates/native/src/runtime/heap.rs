@@ -1,8 +1,9 @@
 //! The memory of a run.
 //!
 //! Small objects are cut from chunks, and freed ones are kept in a list for each size, which compiled code knows. Large ones
-//! are the system's; a few freed ones are kept for the next of the same size, for programs ask for the same sizes again. A
-//! word before each object says how many words it has. Everything is freed with the heap, whatever the program did.
+//! are the system's; a few freed ones are kept for the next of the same size, for programs ask for the same sizes again. The lower
+//! half of the word before each object says how many words it has, the upper half which constructor data is. Everything is freed
+//! with the heap, whatever the program did.
 
 use crate::loops::Kind;
 use rustc_hash::FxHashMap;
@@ -19,6 +20,9 @@ pub(crate) const FOREVER: u64 = 1 << 60;
 /// Words of large objects that are kept after they were freed.
 const SPARE: usize = 4 << 20;
 
+/// Lines of a page.
+const LINES: usize = 64;
+
 /// Words of a line of the processor's memory, which is as long as its longest vectors.
 const LINE: usize = 8;
 
@@ -30,11 +34,14 @@ pub(crate) struct Heap {
     /// The rest of the newest chunk.
     next: usize,
     chunks: Vec<Vec<u64>>,
-    large: FxHashMap<u64, Vec<u64>>,
+    /// Large objects, with their words.
+    large: FxHashMap<u64, (Vec<u64>, usize)>,
     /// Freed large objects by their sizes.
     spare: FxHashMap<usize, Vec<Vec<u64>>>,
     /// Their words.
     spare_words: usize,
+    /// Before the last long object so many lines are free.
+    lines: usize,
     /// Words in use by chunks and large objects.
     words: usize,
     /// The same of all threads' memory together.
@@ -59,6 +66,7 @@ impl Heap {
             large: FxHashMap::default(),
             spare: FxHashMap::default(),
             spare_words: 0,
+            lines: 0,
             words: 0,
             all_words,
             peak: 0,
@@ -124,19 +132,32 @@ impl Heap {
             }
             None => {
                 let mut block: Vec<u64> = Vec::new();
-                if block.try_reserve_exact(room.saturating_add(LINE - 1)).is_err() {
+                let lines = self.lines(words);
+                if block.try_reserve_exact(room.saturating_add((lines + 1) * LINE)).is_err() {
                     return 0;
                 }
-                let skipped = before_line(block.as_ptr() as u64);
+                let skipped = before_line(block.as_ptr() as u64) + lines * LINE;
                 block.resize(skipped, 0);
-                block.push(words as u64);
+                block.push(size_of_large(words));
                 block
             }
         };
         let address = block.as_mut_ptr().wrapping_add(block.len()) as u64;
         self.take(room);
-        self.large.insert(address, block);
+        self.large.insert(address, (block, words));
         address
+    }
+
+    /// So many lines are left free before a large object. The system gives each long one pages of its own. If all began at the same
+    /// place of a page, a loop through many would need the same few lines of the cache for all of them.
+    fn lines(&mut self, words: usize) -> usize {
+        const LONG: usize = 1 << 14;
+        const STEP: usize = 5;
+        if words < LONG {
+            return 0;
+        }
+        self.lines = (self.lines + STEP) % LINES;
+        self.lines
     }
 
     fn all_words(&self) -> usize {
@@ -169,15 +190,12 @@ impl Heap {
 
     /// Frees an object, not what it refers to.
     pub(crate) fn free(&mut self, address: u64) {
-        // SAFETY: each object has its size before it.
-        let words = unsafe { *pointer(address).wrapping_sub(1) } as usize;
+        let words = (before(address) & LOWER_HALF) as usize;
         if words > SMALL {
-            let block = self.large.remove(&address);
+            let Some((block, words)) = self.large.remove(&address) else { return };
             self.words -= words + 1;
             self.all_words.fetch_sub(words + 1, Ordering::Relaxed);
-            if self.spare_words + words < SPARE
-                && let Some(block) = block
-            {
+            if self.spare_words + words < SPARE {
                 self.spare_words += words + 1;
                 self.spare.entry(words).or_default().push(block);
             }
@@ -201,13 +219,13 @@ impl Heap {
         match kind {
             Kind::Plain | Kind::Text | Kind::Array(_) => {}
             Kind::Data(data) => {
-                let ctor = word(address, 1) as usize;
+                let ctor = constructor(address) as usize;
                 let fields = self.data.get(data as usize).and_then(|ctors| ctors.get(ctor));
                 let count = fields.map_or(0, Vec::len);
                 for field in 0..count {
                     let fields = self.data.get(data as usize).and_then(|ctors| ctors.get(ctor));
                     if let Some(kind) = fields.and_then(|fields| fields.get(field)).copied() {
-                        self.release(word(address, 2 + field), kind);
+                        self.release(word(address, 1 + field), kind);
                     }
                 }
             }
@@ -244,6 +262,32 @@ impl Heap {
             self.doomed.push((address, kind));
         }
     }
+}
+
+/// The lower half of a word.
+const LOWER_HALF: u64 = u32::MAX as u64;
+
+/// What stands before a large object of so many words: their number, if it has room there.
+fn size_of_large(words: usize) -> u64 {
+    (words as u64).min(LOWER_HALF)
+}
+
+/// The word before an object.
+fn before(address: u64) -> u64 {
+    // SAFETY: callers give the address of an object, which has a word before it.
+    unsafe { *pointer(address).wrapping_sub(1) }
+}
+
+/// The constructor of data that is an object.
+pub(crate) fn constructor(address: u64) -> u32 {
+    (before(address) >> 32) as u32
+}
+
+/// Says which constructor an object is.
+pub(crate) fn set_constructor(address: u64, ctor: u32) {
+    let word = before(address) & LOWER_HALF | u64::from(ctor) << 32;
+    // SAFETY: as for `before`.
+    unsafe { *pointer(address).wrapping_sub(1) = word };
 }
 
 /// So many words from where a block lies the size of its object stands, so that the elements of an array with one axis, which come
@@ -301,6 +345,29 @@ impl Word for f64 {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_objects_begin_at_different_places_of_a_page() {
+        let mut heap = Heap::new(Vec::new(), 1 << 24, Arc::new(AtomicUsize::new(0)));
+        let begin: std::collections::BTreeSet<u64> = (0..16).map(|_| heap.alloc(20_000) % 4096).collect();
+        assert!(begin.len() > 8, "{begin:?}");
+    }
+
+    #[test]
+    fn what_an_object_was_before_does_not_matter() {
+        let mut heap = Heap::new(vec![vec![vec![Kind::Plain; 3]; 3]], 1 << 24, Arc::new(AtomicUsize::new(0)));
+        for words in [4, SMALL as i64 + 1] {
+            let data = heap.alloc(words);
+            set_constructor(data, 2);
+            assert_eq!(constructor(data), 2);
+            heap.release_now(data, Kind::Data(0));
+            let array = heap.alloc(words);
+            heap.release_now(array, Kind::Array(1));
+            assert_eq!(heap.words_in_use(), 0);
+            assert_eq!(heap.alloc(words), data);
+            heap.release_now(data, Kind::Array(1));
+        }
+    }
 
     #[test]
     fn elements_of_large_arrays_begin_on_a_line() {

@@ -238,7 +238,7 @@ impl<'p, 'f> Reader<'p, 'f> {
             Expr::Address { base, index, offset } => {
                 Expr::Address { base: of(base)?, index: of(index)?, offset: *offset }
             }
-            Expr::Tag(_) | Expr::Unique(..) | Expr::Alloc(..) => return None,
+            Expr::Tag(..) | Expr::Unique(..) | Expr::Alloc(..) => return None,
         };
         Some((value, same))
     }
@@ -298,7 +298,7 @@ impl<'p, 'f> Reader<'p, 'f> {
             Expr::Copy(_)
             | Expr::RealToInt(_)
             | Expr::Bits(_)
-            | Expr::Tag(_)
+            | Expr::Tag(..)
             | Expr::Unique(..)
             | Expr::Alloc(..) => return None,
         })
