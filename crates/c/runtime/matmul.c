@@ -7,13 +7,15 @@
  * Where zeros are strong, a zero times anything is zero. That makes a difference only where a factor is infinite or no number,
  * and then the plain sum is not finite: such a tile is done again, carefully.
  *
+ * What is added to may be zeros that nobody has filled in. They are then filled in row by row, if the sum is made so.
+ *
  * If there is much to do, threads do blocks of rows each. No element of the sum comes out otherwise for that. */
 
 enum { WG_ROWS = 4, WG_COLUMNS = 16, WG_DEPTH = 192, WG_FEW = 64 };
 enum { WG_BLOCK = 16 }; /* rows that one thread does at least: some times the rows of a tile */
 static const double wg_much = 1048576.0;
 static const double wg_long = 536870912.0; /* after so many multiplications one looks whether to stop */
-enum { WG_FIRST = 1, WG_SECOND = 2, WG_BACKWARD = 4, WG_STRONG = 8 };
+enum { WG_FIRST = 1, WG_SECOND = 2, WG_BACKWARD = 4, WG_STRONG = 8, WG_UNFILLED = 16 };
 typedef double wg_vector __attribute__((vector_size(64), aligned(8), may_alias));
 
 /* A factor: element (i, j) is at i * down + j * right. */
@@ -239,6 +241,7 @@ static void wg_add_rows(const wg_product *p, word from, word count) {
         }
     } else if (p->n < WG_ROWS || m < WG_ROWS || width < WG_ROWS) {
         for (word i = 0; i < count; i++) {
+            if (how & WG_UNFILLED) memset(out + i * width, 0, (size_t)width * 8);
             if (y.right == 1) {
                 wg_add_scaled(out + i * width, width, x.items + i * x.down, x.right, p->ys, y.down, m, how);
             } else {
@@ -276,6 +279,10 @@ static void wg_add_blocks(wg_run *r, const word *arguments, word *results) {
 
 static WG_UNUSED void wg_add_one_product(
     wg_run *r, double *out, word n, word m, word width, word how, const double *xs, const double *ys) {
+    if (how & WG_UNFILLED && n > 0 && width > 0) {
+        int small = n <= 8 && m <= 8 && width <= 8, by_rows = n < WG_ROWS || m < WG_ROWS || width < WG_ROWS;
+        if (small || m <= 0 || width == 1 || !by_rows) memset(out, 0, (size_t)(n * width) * 8);
+    }
     if (n <= 0 || m <= 0 || width <= 0) return;
     if (n <= 8 && m <= 8 && width <= 8) {
         wg_factor x = wg_factor_of(xs, n, m, (how & WG_FIRST) != 0);
@@ -315,6 +322,7 @@ static WG_UNUSED void wg_add_product(
 #ifdef WG_EXACT
     if (x2) {
         /* The two products of each term are added up first. */
+        if (how & WG_UNFILLED && n > 0 && width > 0) memset(out, 0, (size_t)(n * width) * 8);
         wg_factor a = wg_factor_of(x, n, m, (how & WG_FIRST) != 0), c = wg_factor_of(x2, n, m, (how & WG_FIRST) != 0);
         wg_factor b = wg_factor_of(y, m, width, (how & WG_SECOND) != 0);
         wg_factor d = wg_factor_of(y2, m, width, (how & WG_SECOND) != 0);
@@ -332,20 +340,18 @@ static WG_UNUSED void wg_add_product(
     }
 #endif
     wg_add_one_product(r, out, n, m, width, how, x, y);
-    if (x2) wg_add_one_product(r, out, n, m, width, how, x2, y2);
+    if (x2) wg_add_one_product(r, out, n, m, width, how & ~WG_UNFILLED, x2, y2);
 }
 
 static WG_UNUSED void wg_matmul(
     wg_run *r, const double *restrict a, const double *restrict b, double *restrict out, word n, word m, word width) {
-    memset(out, 0, (size_t)(n * width) * 8);
-    wg_add_one_product(r, out, n, m, width, 0, a, b);
+    wg_add_one_product(r, out, n, m, width, WG_UNFILLED, a, b);
 }
 
 static inline WG_UNUSED void wg_matvec(
     wg_run *r, const double *restrict a, const double *restrict b, double *restrict out, word n, word m) {
     if (r->threads > 1 && (double)n * (double)m >= wg_much) {
-        memset(out, 0, (size_t)n * 8);
-        wg_add_one_product(r, out, n, m, 1, 0, a, b);
+        wg_add_one_product(r, out, n, m, 1, WG_UNFILLED, a, b);
         return;
     }
     for (word i = 0; i < n; i++) {

@@ -553,3 +553,32 @@ fn cells_and_elements_are_added_to_in_any_order() {
         entry f = f";
     is_close(cell, std::slice::from_ref(&xs));
 }
+
+#[test]
+fn zeros_that_a_product_is_added_to_need_not_be_filled() {
+    let text = "func f(x: []Real, y: []Real, z: []Real) -> [][]Real {
+            n = length(x)
+            m = length(y)
+            row = replicate(m, 0.0)
+            zeros = replicate(n, row)
+            p = add_product_backward(zeros, x, z)
+            return p
+        }
+        entry f = f";
+    let program = wengert_ir::parse(text).expect("a program");
+    let entry = *program.entries.values().next().expect("it has an entry");
+    let row = |xs: &[f64]| Value::reals(xs.to_vec());
+    let long: Vec<f64> = (0..40).map(|i| f64::from(i) - 3.0).collect();
+    for (x, y, z) in [
+        (row(&[1.0, -2.0]), row(&[3.0, 0.0]), row(&[3.0, f64::INFINITY])),
+        (row(&[0.0, -2.0]), row(&long), row(&long)),
+        (row(&long), row(&long), row(&long)),
+        (row(&long), row(&[1.0, 2.0, 3.0]), row(&long)),
+    ] {
+        let args = [x, y, z];
+        let expected = wengert_ir::eval::Evaluator::new(&program, wengert_ir::eval::Limits::default())
+            .call(entry, args.to_vec())
+            .expect("it runs");
+        gives(text, &args, &expected);
+    }
+}

@@ -721,3 +721,58 @@ fn what_holds_itself_is_an_object() {
         gives(text, &[Value::Int(n), real(0.5)], &[real(1.0 + 11.0 * n as f64)]);
     }
 }
+
+/// Zeros to which a product is added at once are filled in where the product is made; not if somebody looks at them before or after,
+/// and not where they may be another array's.
+#[test]
+fn zeros_that_only_a_product_is_added_to_are_not_filled_first() {
+    let text = |more: &str, result: &str| {
+        format!(
+            "func f(x: []Real, y: []Real, z: []Real, w: Bool) -> ([][]Real, Real) {{
+                n = length(x)
+                m = length(y)
+                row = replicate(m, 0.0)
+                zeros = replicate(n, row)
+                {more}
+                p = add_product_backward({result}, x, z)
+                some = p[0, 0]
+                return p, some
+            }}
+            entry f = f"
+        )
+    };
+    let row = |xs: &[f64]| Value::reals(xs.to_vec());
+    let long: Vec<f64> = (0..40).map(|i| f64::from(i) - 3.5).collect();
+    for (more, result, fills) in [
+        // That of the row, and of the matrix where the sizes differ.
+        ("", "zeros", 2),
+        ("before = sin(0.5)", "zeros", 2),
+        // What it is added to was looked at: it is filled before, and not filled where the sizes differ.
+        ("seen = zeros[0, 0] other = set(zeros, 0, 0, seen)", "other", 2),
+        ("view = zeros[0] seen = sum(view) other = set(zeros, 0, 0, seen)", "other", 2),
+        ("one = if w { yield zeros } else { yield zeros }", "one", 2),
+        ("one = set(zeros, 0, 0, 2.0)", "zeros", 2),
+    ] {
+        let text = text(more, result);
+        let program = wengert_ir::parse(&text).expect("a program");
+        assert_eq!(wengert_ir::verify(&program), Ok(()), "{text}");
+        let loops = crate::loops::print(&crate::lower::lower(&program));
+        assert_eq!(loops.matches("zero_words(").count(), fills, "{more}: {loops}");
+        let first = loops.find("add_product(").expect("a product");
+        let before = loops.get(..first).map_or(0, |text| text.matches("zero_words(").count());
+        assert_eq!(before == 1, matches!(more, "" | "before = sin(0.5)"), "{more}: {loops}");
+        let entry = *program.entries.values().next().expect("it has an entry");
+        for (x, y, z) in [
+            (row(&[1.0, -2.0]), row(&[3.0, 0.0]), row(&[3.0, f64::INFINITY])),
+            (row(&[0.0, -2.0]), row(&long), row(&long)),
+            (row(&long), row(&long), row(&long)),
+            (row(&long), row(&[1.0, 2.0, 3.0]), row(&long)),
+        ] {
+            let args = [x, y, z, Value::Bool(true)];
+            let expected = wengert_ir::eval::Evaluator::new(&program, wengert_ir::eval::Limits::default())
+                .call(entry, args.to_vec())
+                .expect("it runs");
+            gives(&text, &args, &expected);
+        }
+    }
+}

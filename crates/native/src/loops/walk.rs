@@ -136,6 +136,15 @@ pub(crate) fn every_read(stmts: &[Stmt], count: &mut dyn FnMut(Local)) {
     });
 }
 
+/// Whether a statement, or one in it, reads or writes one of these.
+pub(crate) fn mentions(stmt: &Stmt, locals: &[Local]) -> bool {
+    let mut found = false;
+    every(std::slice::from_ref(stmt), &mut |stmt| {
+        found |= writes(stmt).into_iter().chain(reads(stmt)).any(|local| locals.contains(&local));
+    });
+    found
+}
+
 /// The variables that a statement itself reads.
 pub(crate) fn reads(stmt: &Stmt) -> impl Iterator<Item = Local> {
     operands(stmt).into_iter().filter_map(Operand::local)

@@ -2,7 +2,7 @@
 
 use super::uses::Vars;
 use super::{ArrayPlace, Lower, Operand, Place, Stmt, Value, Word, kind};
-use crate::loops::{Failure, Int, Kind, Runtime};
+use crate::loops::{Failure, Int, Kind, Runtime, walk};
 use wengert_base::Name;
 use wengert_ir::op::{Compare, Lie, Requirement};
 use wengert_ir::{Atom, Elem, Ty, Var};
@@ -143,9 +143,12 @@ impl Lower<'_> {
                 }
             }
         }
+        let fill = if indices.is_empty() { self.take_fill(&made) } else { None };
         let kind = i64::from(lie.first) + 2 * i64::from(lie.second) + 4 * i64::from(lie.backward) + 8;
+        let unfilled = if fill.is_some() { 16 } else { 0 };
         let then = self.apart(|this| {
-            for factors in factors.chunks(4) {
+            for (place, factors) in factors.chunks(4).enumerate() {
+                let kind = if place == 0 { kind + unfilled } else { kind };
                 let mut args = vec![out, *n, m, width, Operand::Int(kind)];
                 args.extend(factors.iter().map(|factor| factor.first));
                 args.resize(9, Operand::Int(0));
@@ -153,9 +156,29 @@ impl Lower<'_> {
             }
         });
         match fits {
-            Some(cond) => self.emit(Stmt::If { cond, then, otherwise: Vec::new() }),
+            Some(cond) => self.emit(Stmt::If { cond, then, otherwise: fill.into_iter().collect() }),
             None => then.into_iter().for_each(|stmt| self.emit(stmt)),
         }
+    }
+
+    /// What fills an array with zeros, if nothing has looked at it since: then a product need not add to them.
+    fn take_fill(&mut self, array: &ArrayPlace) -> Option<Stmt> {
+        let is_fill = |stmt: &Stmt| matches!(stmt, Stmt::Runtime { call: Runtime::ZeroWords, args, .. } if args.first() == Some(&array.first));
+        let place = self.code.iter().rposition(is_fill)?;
+        let (Operand::Local(first), Some(object)) = (array.first, array.object) else { return None };
+        let mut names = vec![first, object];
+        for stmt in self.code.get(place + 1..).unwrap_or_default() {
+            // As that of what the product is added to.
+            if let Stmt::Set(other, Value::Address { base: Operand::Local(base), .. }) = stmt
+                && names.contains(base)
+                && *base != object
+            {
+                names.push(*other);
+            } else if walk::mentions(stmt, &names) {
+                return None;
+            }
+        }
+        Some(self.code.remove(place))
     }
 
     fn both(&mut self, fits: Option<Operand>, more: Operand) -> Operand {

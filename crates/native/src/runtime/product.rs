@@ -24,6 +24,8 @@ pub(crate) const SECOND: i64 = 2;
 pub(crate) const BACKWARD: i64 = 4;
 /// Zeros are strong.
 pub(crate) const STRONG: i64 = 8;
+/// What is added to is zero, but nobody has filled it.
+pub(crate) const UNFILLED: i64 = 16;
 
 /// Products of matrices with so many rows and columns at most need no tiles.
 const SMALL: usize = 8;
@@ -78,6 +80,7 @@ struct Task<'a> {
     y: Factor<'a>,
     backward: bool,
     strong: bool,
+    unfilled: bool,
 }
 
 impl Task<'_> {
@@ -91,6 +94,12 @@ impl Task<'_> {
     #[inline(always)]
     fn is_small(&self) -> bool {
         self.n.max(self.m).max(self.width) <= SMALL
+    }
+
+    /// Whether rows of the sum are made one after the other, without tiles of so many rows.
+    #[inline(always)]
+    fn goes_by_rows(&self, rows: usize) -> bool {
+        !self.is_small() && (self.few || self.m < rows || self.width < rows)
     }
 }
 
@@ -190,13 +199,16 @@ fn add<const FUSED: bool, const R: usize, const C: usize>(
     out: &mut [f64],
     panels: &mut Panels,
 ) {
+    if task.unfilled && (task.m == 0 || task.width == 1 || !task.goes_by_rows(R)) {
+        out.fill(0.0);
+    }
     if task.n * task.m * task.width == 0 {
         return;
     }
     if task.is_small() {
         return add_small::<FUSED>(task, out);
     }
-    if task.few || task.m < R || task.width < R {
+    if task.goes_by_rows(R) {
         return add_rows::<FUSED>(task, out, &mut panels.left);
     }
     let Panels { left, right } = panels;
@@ -351,6 +363,9 @@ fn add_rows<const FUSED: bool>(task: &Task<'_>, out: &mut [f64], copy: &mut Vec<
         return add_scaled::<FUSED>(out, |k| task.y.at(k, 0), |k| task.x.from(0, k), task);
     }
     for (i, out) in out.chunks_exact_mut(task.width).take(task.n).enumerate() {
+        if task.unfilled {
+            out.fill(0.0);
+        }
         if task.y.right == 1 {
             add_scaled::<FUSED>(out, |k| task.x.at(i, k), |k| task.y.from(k, 0), task);
         } else {
@@ -493,8 +508,10 @@ mod tests {
     fn each_case(special: &[f64], check: impl Fn(&[f64], &[f64], &[f64], &str)) {
         for (n, m, width) in SIZES.iter().copied() {
             let (xs, ys) = (numbers(n * m, 1, special), numbers(m * width, 2, special));
-            let before = numbers(n * width, 3, &[]);
-            for kind in 0..16 {
+            for kind in 0..32 {
+                let unfilled = kind & UNFILLED != 0;
+                let there = numbers(n * width, 3, &[]);
+                let before = if unfilled { vec![0.0; n * width] } else { there.clone() };
                 let task = Task {
                     few: n < ROWS,
                     n,
@@ -504,10 +521,11 @@ mod tests {
                     y: Factor::new(&ys, width, kind & SECOND != 0, m),
                     backward: kind & BACKWARD != 0,
                     strong: kind & STRONG != 0,
+                    unfilled,
                 };
                 let expected = expected(&task, &before);
                 for (level, kernels) in available().into_iter().enumerate() {
-                    let (mut exact, mut fused) = (before.clone(), before.clone());
+                    let (mut exact, mut fused) = (there.clone(), there.clone());
                     (kernels.exact)(&task, &mut exact, &mut Panels::default());
                     (kernels.fused)(&task, &mut fused, &mut Panels::default());
                     check(&expected, &exact, &fused, &format!("{n} {m} {width}, {kind}, {level}"));
@@ -543,7 +561,7 @@ mod tests {
     fn rows_come_out_the_same_in_blocks() {
         for (n, m, width) in SIZES.iter().copied().chain([(33, 40, 24), (65, 12, 1), (40, 3, 50)]) {
             let (xs, ys) = (numbers(n * m, 1, &[]), numbers(m * width, 2, &[f64::INFINITY, 0.0]));
-            for (kind, product) in (0..16).flat_map(|kind| [(kind, kernels().exact), (kind, kernels().fused)])
+            for (kind, product) in (0..32).flat_map(|kind| [(kind, kernels().exact), (kind, kernels().fused)])
             {
                 let sum = |rows: usize| {
                     let mut sum = numbers(n * width, 3, &[]);
@@ -564,6 +582,14 @@ mod tests {
                 assert!(alike, "{n} {m} {width}, {kind}");
             }
         }
+    }
+
+    #[test]
+    fn zeros_that_nobody_has_filled_in_are_there_without_terms_too() {
+        let mut sums = [7.0; 6];
+        let given = Given { out: sums.as_mut_ptr() as u64, n: 2, m: 0, width: 3, kind: UNFILLED | STRONG };
+        add_product(std::ptr::null_mut(), kernels().exact, given, 0, 0);
+        assert_eq!(sums, [0.0; 6]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Products as compiled code calls them: with sizes and addresses, by several threads, until the program is to stop.
 
 use super::{
-    BACKWARD, BLOCK, FIRST, Factor, LONG, MUCH, PANELS, Panels, Product, ROWS, SECOND, STRONG, Task, kernels,
+    BACKWARD, BLOCK, FIRST, Factor, LONG, MUCH, PANELS, Panels, Product, ROWS, SECOND, STRONG, Task,
+    UNFILLED, kernels,
 };
 use crate::runtime::context::{Context, Raised, STOPPED, leave_with, state};
 use crate::runtime::heap::{words, words_mut};
@@ -44,6 +45,7 @@ impl Whole<'_> {
             y: Factor::new(self.ys, width, kind & SECOND != 0, m),
             backward: kind & BACKWARD != 0,
             strong: kind & STRONG != 0,
+            unfilled: kind & UNFILLED != 0,
         };
         let size = i64::try_from((end - from) * width).unwrap_or(0);
         let to = words_mut::<f64>(out + 8 * (from * width) as u64, size);
@@ -160,6 +162,9 @@ pub(super) fn two(is_to_stop: impl Fn() -> bool, given: Given, first: (u64, u64)
     let copies =
         [first, second].map(|(x, y)| (words::<f64>(x, n * m).to_vec(), words::<f64>(y, m * width).to_vec()));
     let out = words_mut::<f64>(out, n * width);
+    if kind & UNFILLED != 0 {
+        out.fill(0.0);
+    }
     let (n, m, width) = (count(n), count(m), count(width));
     let [first, second] = &copies;
     let [(x, y), (x2, y2)] = [first, second].map(|(x, y)| {
@@ -196,6 +201,7 @@ pub(crate) unsafe extern "C" fn fast(
     let given = Given { out, n, m, width, kind };
     run(context, kernels().fused, given, x, y);
     if x2 != 0 {
+        let given = Given { kind: kind & !UNFILLED, ..given };
         run(context, kernels().fused, given, x2, y2);
     }
 }
@@ -237,6 +243,5 @@ pub(crate) unsafe extern "C" fn matmul_fast(
 }
 
 fn matmul(context: *mut c_void, product: Product, given: Given, a: u64, b: u64) {
-    words_mut::<f64>(given.out, given.n * given.width).fill(0.0);
-    run(context, product, given, a, b);
+    run(context, product, Given { kind: UNFILLED, ..given }, a, b);
 }
