@@ -11,7 +11,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not joined")]
 
-use crate::facts::{is_quiet, is_total_inside, total};
+use crate::facts::{is_safe, is_total_inside, total};
 use crate::sizes::{boxes, in_range};
 use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -91,6 +91,24 @@ impl Fuse<'_> {
         });
     }
 
+    /// Whether an operation neither fails nor goes on forever, nor anything in its blocks.
+    fn is_quiet(&self, op: &Op) -> bool {
+        let within = |inner: &Block| is_total_inside(inner, self.total, self.inside);
+        is_safe(op, self.total) && op.blocks().into_iter().all(within)
+    }
+
+    /// Whether what fails in a loop fails alike if its iterations go in the order of another one's.
+    fn fails_alike(&self, made: &Loop, user: &Stmt) -> bool {
+        let backward = matches!(&user.op, Op::Loop(parts) if parts.backward);
+        let bound: FxHashSet<Var> =
+            made.body.stmts.iter().flat_map(|stmt| &stmt.outs).chain(&made.body.params).copied().collect();
+        let is_alike = |stmt: &Stmt| match &stmt.op {
+            Op::Require { .. } => stmt.op.operand_vars().iter().all(|var| !bound.contains(var)),
+            op => self.is_quiet(op) || stmt.outs.first().is_some_and(|out| self.inside.contains(out)),
+        };
+        backward == made.backward || made.body.stmts.iter().all(is_alike)
+    }
+
     /// The statement before `at` that makes arrays for that one only, if the two can be joined.
     fn maker(&self, stmts: &[Stmt], at: usize) -> Option<usize> {
         let user = stmts.get(at)?;
@@ -111,9 +129,9 @@ impl Fuse<'_> {
             let same = len.is_none_or(|len| *len == made.len);
             let only = outs.iter().all(|out| self.uses.get(out) == Some(&1) && is_input(user, *out));
             let between = stmts.get(place + 1..at).unwrap_or_default();
-            let is_quiet = |stmt: &Stmt| is_quiet(&stmt.op, self.total);
+            let is_quiet = |stmt: &Stmt| self.is_quiet(&stmt.op);
             let order = is_total_inside(&made.body, self.total, self.inside)
-                || (between.iter().all(is_quiet) && is_quiet(user));
+                || (between.iter().all(is_quiet) && is_quiet(user) && self.fails_alike(made, user));
             if alone && same && only && order {
                 return Some(place);
             }

@@ -12,6 +12,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "of what is not listed no size is known")]
 
+mod always;
 mod instead;
 mod places;
 
@@ -104,6 +105,8 @@ struct Sizes<'f> {
     read: Vec<(Atom, Vec<Atom>)>,
     /// Arrays made in the shape of others.
     alike: FxHashMap<Var, Var>,
+    /// What held in every iteration of loops before: how many there were, and what is equal.
+    always: Vec<(Linear, Linear, Linear)>,
     /// Comparisons of integers.
     compared: FxHashMap<Var, (Compare, Atom, Atom)>,
     /// What is found to be equal to something bound before.
@@ -133,6 +136,7 @@ impl<'f> Sizes<'f> {
             found: Vec::new(),
             read: Vec::new(),
             alike: FxHashMap::default(),
+            always: Vec::new(),
             compared: FxHashMap::default(),
             equal: FxHashMap::default(),
             learned: Vec::new(),
@@ -225,14 +229,13 @@ impl<'f> Sizes<'f> {
         after: impl FnOnce(&mut Sizes<'f>, &Block) -> R,
     ) -> R {
         let (mark, noted) = (self.learned.len(), self.noted.len());
-        let (found, read) = (self.found.len(), self.read.len());
+        let (found, read, always) = (self.found.len(), self.read.len(), self.always.len());
         self.block(block, rewrite);
         let result = after(self, block);
         self.found.truncate(found);
         self.read.truncate(read);
-        for var in self.learned.drain(mark..) {
-            self.equal.remove(&var);
-        }
+        self.always.truncate(always);
+        self.unlearn(mark);
         for (var, before) in self.noted.drain(noted..).rev() {
             match before {
                 Some(shape) => self.shapes.insert(var, shape),
@@ -359,6 +362,7 @@ impl<'f> Sizes<'f> {
         for (param, shape) in parts.body.params.iter().skip(1).zip(&before) {
             self.shapes.insert(*param, shape.clone());
         }
+        let mark = self.learn_always(len.as_ref());
         self.check_carried(parts, carried);
         let rows = self.inside(&mut parts.body, rewrite, |sizes, body| {
             sizes.outside(&body.results, body, body.results.len())
@@ -368,6 +372,8 @@ impl<'f> Sizes<'f> {
             rows.into_iter().skip(carried).map(|row| [len.clone()].into_iter().chain(row).collect::<Shape>()),
         );
         self.shapes.extend(outs.iter().copied().zip(shapes));
+        self.unlearn(mark);
+        self.note_always(parts, len);
     }
 
     /// Of carried arrays, forgets shapes that they do not keep.

@@ -404,3 +404,83 @@ fn what_is_added_to_one_end_of_zeros_stands_beside_the_rest() {
     "#]],
     );
 }
+
+#[test]
+fn what_every_iteration_required_holds_in_a_later_loop_of_as_many() {
+    let text = r"
+        func f(xs: []Real, n: Int, k: Int, a: Real) -> ([]Real, []Real) {
+            m = length(xs)
+            ys = each i < n { require m == k, count build yield 1.0 }
+            zs = each i2 < n { d = m - k t = real(d) yield t }
+            vs = each i3 < k { e = m - k r = real(e) yield r }
+            ws = ys + zs
+            return ws, vs
+        }
+        entry f = f";
+    check(
+        "sizes",
+        text,
+        &expect![[r#"
+            func f(xs: []Real, n: Int, k: Int, a: Real) -> ([]Real, []Real) {
+              m = length(xs)
+              ys = each i < n {
+                require m == k, count build
+                yield 1.0
+              }
+              zs = each i2 < n {
+                d = 0
+                t = real(d)
+                yield t
+              }
+              vs = each i3 < k {
+                e = m - k
+                r = real(e)
+                yield r
+              }
+              ws = ys + zs
+              return ws, vs
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn a_loop_that_goes_the_other_way_is_joined_if_both_fail_alike() {
+    // What each iteration requires does not depend on it; an index does, and would fail for another one first.
+    let text = r"
+        func f(xs: []Real, is: []Int, n: Int, m: Int) -> (Real, Real) {
+            ys = each i < n, x in xs { require n == m, count build y = exp(x) yield y }
+            s = each backward i2 < n, s += 0.0, y2 in ys { t = s + y2 yield t }
+            zs = each i3 < n, place in is { z = xs[place] yield z }
+            u = each backward i4 < n, u += 0.0, z2 in zs { v = u + z2 yield v }
+            return s, u
+        }
+        entry f = f";
+    check(
+        "fuse",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, is: []Int, n: Int, m: Int) -> (Real, Real) {
+          s = each backward i2 < n, s2 += 0.0, x in xs {
+            require n == m, count build
+            y = exp(x)
+            t = s2 + y
+            yield t
+          }
+          zs = each i3 < n, place in is {
+            z = xs[place]
+            yield z
+          }
+          u = each backward i4 < n, u2 += 0.0, z2 in zs {
+            v = u2 + z2
+            yield v
+          }
+          return s, u
+        }
+
+        entry f = f
+    "#]],
+    );
+}

@@ -1,0 +1,56 @@
+//! What every iteration of a loop requires holds in every iteration of a later loop that has as many: if that has any, the first had, too.
+//!
+//! ```text
+//! ys = each i < n { require a == b … }
+//! zs = each j < n { … }                     here a is b
+//! ```
+
+use super::Sizes;
+use crate::linear::Linear;
+use rustc_hash::FxHashSet;
+use wengert_ir::op::{Loop, Op};
+use wengert_ir::{Atom, Var};
+
+impl Sizes<'_> {
+    /// Learns what holds in a loop of this length, as loops before it have shown; gives what is to be unlearned after it.
+    pub(super) fn learn_always(&mut self, len: Option<&Linear>) -> usize {
+        let mark = self.learned.len();
+        let Some(len) = len else { return mark };
+        let known: Vec<(Linear, Linear)> = self
+            .always
+            .iter()
+            .filter(|(other, ..)| other == len)
+            .map(|(_, left, right)| (self.settle(left.clone()), self.settle(right.clone())))
+            .collect();
+        for (left, right) in known {
+            self.learn(&left, &right);
+        }
+        mark
+    }
+
+    /// Forgets what was learned since.
+    pub(super) fn unlearn(&mut self, mark: usize) {
+        for var in self.learned.drain(mark..) {
+            self.equal.remove(&var);
+        }
+    }
+
+    /// Notes what a loop that has ended has required in every iteration.
+    pub(super) fn note_always(&mut self, parts: &Loop, len: Option<Linear>) {
+        let Some(len) = len else { return };
+        let made: FxHashSet<Var> =
+            parts.body.stmts.iter().flat_map(|stmt| stmt.outs.iter().copied()).collect();
+        let is_outside = |atom: &Atom| {
+            atom.var().is_none_or(|var| !made.contains(&var) && !parts.body.params.contains(&var))
+        };
+        for stmt in &parts.body.stmts {
+            if let Op::Require { what: _, left, right } = &stmt.op
+                && is_outside(left)
+                && is_outside(right)
+                && let (Some(left), Some(right)) = (self.value(left), self.value(right))
+            {
+                self.always.push((len.clone(), left, right));
+            }
+        }
+    }
+}
