@@ -18,7 +18,7 @@
 
 use rustc_hash::FxHashMap;
 use wengert_base::{Name, Span};
-use wengert_ir::op::{ArrayOp, Op};
+use wengert_ir::op::{ArrayOp, Compare, Op};
 use wengert_ir::program::VarInfo;
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
@@ -90,13 +90,16 @@ struct Linear {
     slope: Atom,
     /// How many operations lead to it from the seed.
     length: u32,
+    /// Whether it comes from the seed by quotients, signs and constants only: then a slope of 0 says that a divisor is infinite, and is no
+    /// strong zero.
+    quotient: bool,
 }
 
 impl Linear {
     /// What does not depend on the seed.
     fn constant(atom: &Atom) -> Linear {
         let base = Some(atom.clone()).filter(|atom| *atom != Atom::Real(0.0));
-        Linear { base, slope: Atom::Real(0.0), length: 0 }
+        Linear { base, slope: Atom::Real(0.0), length: 0, quotient: false }
     }
 }
 
@@ -106,7 +109,7 @@ fn with_slope(func: &mut Func, body: &Block, param: Var, result: usize) -> Optio
     while let Some(next) = only_sum(body, seed) {
         seed = next;
     }
-    let known = Linear { base: None, slope: Atom::Real(1.0), length: 0 };
+    let known = Linear { base: None, slope: Atom::Real(1.0), length: 0, quotient: false };
     let mut body = body.clone();
     let mut slopes =
         Slopes { func, seed, known: FxHashMap::from_iter([(seed, known)]), strong: false, exits: 0 };
@@ -206,7 +209,12 @@ impl Slopes<'_> {
                 }
                 let op = Op::Select { cond: cond.clone(), then: then.slope, otherwise: otherwise.slope };
                 let slope = self.emit(op, (info, stmt.span), out);
-                Linear { base: then.base, slope, length: then.length.max(otherwise.length) + 1 }
+                Linear {
+                    base: then.base,
+                    slope,
+                    length: then.length.max(otherwise.length) + 1,
+                    quotient: false,
+                }
             }
             Op::Array(ArrayOp::AddAt, args) => {
                 let (value, others) = args.split_last_mut()?;
@@ -254,7 +262,8 @@ impl Slopes<'_> {
             }
             (*x, *y) = (of_x.slope, of_y.slope);
             let length = of_x.length.max(of_y.length) + 1;
-            self.known.insert(*var, Linear { base: of_x.base, slope: Atom::Var(*var), length });
+            self.known
+                .insert(*var, Linear { base: of_x.base, slope: Atom::Var(*var), length, quotient: false });
         }
         out.push(stmt);
         Some(())
@@ -275,26 +284,32 @@ impl Slopes<'_> {
                 let base = self.sum(op, x.base.clone(), y.base.clone(), at, out);
                 let some = |arg: &Linear| Some(arg.slope.clone()).filter(|_| !is_constant(arg));
                 let slope = self.sum(op, some(x), some(y), at, out).unwrap_or(Atom::Real(0.0));
-                Some(Linear { base, slope, length: length + 1 })
+                Some(Linear { base, slope, length: length + 1, quotient: false })
             }
             (RealOp::Neg, [x]) if x.base.is_none() => {
                 let slope = self.emit(Op::Real(RealOp::Neg, vec![x.slope.clone()]), at, out);
-                Some(Linear { base: None, slope, length: length + 1 })
+                Some(Linear { base: None, slope, length: length + 1, quotient: x.quotient })
             }
             (RealOp::Mul | RealOp::MulZero, [x, y]) => {
                 self.strong |= op == RealOp::MulZero;
-                let args = match (is_constant(x), is_constant(y)) {
-                    (false, true) if x.base.is_none() => vec![x.slope.clone(), value(y)],
-                    (true, false) if y.base.is_none() => vec![value(x), y.slope.clone()],
+                let (args, by, quotient) = match (is_constant(x), is_constant(y)) {
+                    (false, true) if x.base.is_none() => {
+                        (vec![x.slope.clone(), value(y)], value(y), x.quotient)
+                    }
+                    (true, false) if y.base.is_none() => {
+                        (vec![value(x), y.slope.clone()], value(x), y.quotient)
+                    }
                     (_, _) => return None,
                 };
                 let slope = self.emit(Op::Real(op, args), at, out);
-                Some(Linear { base: None, slope, length: length + 1 })
+                let quotient = quotient && matches!(by, Atom::Real(c) if c.is_normal());
+                Some(Linear { base: None, slope, length: length + 1, quotient })
             }
             (RealOp::DivZero, [x, d]) if x.base.is_none() && is_constant(d) => {
                 self.strong = true;
                 let slope = self.emit(Op::Real(op, vec![x.slope.clone(), value(d)]), at, out);
-                Some(Linear { base: None, slope, length: length + QUOTIENT })
+                let quotient = x.quotient || matches!(x.slope, Atom::Real(_));
+                Some(Linear { base: None, slope, length: length + QUOTIENT, quotient })
             }
             (_, _) => None,
         }
@@ -324,8 +339,16 @@ impl Slopes<'_> {
         }
         self.exits += 1;
         let at = (VarInfo { name: Name::new("t"), ty: Ty::REAL }, span);
-        let product =
-            self.emit(Op::Real(RealOp::MulZero, vec![Atom::Var(self.seed), linear.slope.clone()]), at, out);
+        let factors = vec![Atom::Var(self.seed), linear.slope.clone()];
+        let product = if linear.quotient {
+            let product = self.emit(Op::Real(RealOp::Mul, factors), at, out);
+            let truth = (VarInfo { name: Name::new("c"), ty: Ty::BOOL }, span);
+            let seed = Atom::Var(self.seed);
+            let is_zero = self.emit(Op::Compare(Compare::Eq, seed, Atom::Real(0.0)), truth, out);
+            self.emit(Op::Select { cond: is_zero, then: Atom::Real(0.0), otherwise: product }, at, out)
+        } else {
+            self.emit(Op::Real(RealOp::MulZero, factors), at, out)
+        };
         match &linear.base {
             None => product,
             Some(base) => self.emit(Op::Real(RealOp::Add, vec![base.clone(), product]), at, out),

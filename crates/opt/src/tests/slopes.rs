@@ -122,3 +122,38 @@ fn what_goes_into_data_leaves() {
     "#]],
     );
 }
+
+#[test]
+fn a_slope_that_is_zero_for_an_infinite_divisor_is_no_strong_zero() {
+    check_relaxed(
+        r"
+        func f(xs: []Real, k: Real) -> Real {
+            n = length(xs)
+            t = for i < n, s = k, x in xs {
+                a = div_zero(s, x)
+                b = -a
+                c = mul_zero(b, 0.5)
+                d = div_zero(c, x)
+                yield d
+            }
+            return t
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real, k: Real) -> Real {
+              n = length(xs)
+              t = for i < n, s = k, x in xs {
+                c = -0.5 / x
+                d = div_zero(c, x)
+                t2 = s * d
+                c2 = s == 0.0
+                t3 = select(c2, 0.0, t2)
+                yield t3
+              }
+              return t
+            }
+
+            entry f = f
+        "#]],
+    );
+}
