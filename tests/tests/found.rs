@@ -146,6 +146,12 @@ const FOUND: &[Found] = &[
             snd (jvp (\\g -> twice (\\v -> sum (grad (\\ws -> sum (g ws)) [0.5, 1.0])) 0.5) (\\x -> [1.0, 2.0], \\x -> x)))",
         exact: true,
     },
+    Found {
+        what: "in a loop, an infinite tangent divided by infinity was zero",
+        definitions: "def f (x : Real) = fold (\\acc _ -> log2 acc) (x ^ 2) [\"\"]",
+        expression: "map (\\t -> jvp f (1.0 / 0.0, t)) [1.0, 0.0]",
+        exact: true,
+    },
 ];
 
 /// All ways to evaluate, and whether they round as the interpreter does.
