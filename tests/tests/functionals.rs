@@ -4,8 +4,8 @@
 //! derivatives around them, against the same function without the rule.
 
 use std::path::Path;
-use wengert_driver::Session;
 use wengert_driver::scope::Scope;
+use wengert_driver::{Engine, Options, Session};
 use wengert_tests::everywhere;
 
 /// The value of an expression as every engine prints it, or the message of the error.
@@ -258,5 +258,95 @@ fn what_cannot_be_seen_to_be_linear_is_refused() {
     for pullback in ["\\w -> w * w", "\\w -> w + 1.0", "\\w -> 1.0", "\\w -> abs w"] {
         let message = eval(&format!("derivative (custom_vjp sin (\\x -> (sin x, {pullback}))) 1.0"));
         assert!(message.starts_with("E0721"), "{pullback} gives {message}");
+    }
+}
+
+/// Derivatives with respect to functions inside of which reverse mode goes through these functions: `c` says at run time which it was, or
+/// `n` how often.
+const REVERSE_INSIDE: &[&str] = &[
+    "jvp (\\f -> grad f 2.0) (sin, cos)",
+    "(\\c -> jvp (\\f -> grad (if c then f else (\\y -> cos (k * y))) k) (sin, \\y -> y * y))",
+    "(\\c -> apply_dual (pullback (\\f -> grad (if c then f else cos) k) (\\_ -> to_dual 1.0) sin) exp)",
+    "(\\c -> jvp (\\(f, g) -> grad (if c then \\x -> f x * g (f x) else g) k) ((sin, exp), (cos, \\x -> x * x)))",
+    "(\\n -> jvp (\\f -> grad (iterate n (\\g -> \\x -> g (f x)) f) k) (sin, \\x -> x ^ 3))",
+    "jvp (\\r -> grad (\\x -> r.f x * r.g (r.f x)) k) ({ f = sin, g = exp }, { f = cos, g = \\x -> x ^ 3 })",
+    "jvp (\\fs -> sum (map (\\f -> grad f k) fs)) ([sin, cos, \\x -> x * x], [cos, exp, \\x -> x ^ 3])",
+    "jvp (\\fs -> grad (\\x -> fold (\\y f -> f y) x fs) k) ([sin, cos, \\x -> x * x], [cos, exp, \\x -> x ^ 3])",
+    "(\\c -> let o = if c then Twice sin else Use (\\x -> x * x) in jvp (\\o -> grad (run o) k) (o, o))",
+    "jvp (\\t -> grad (through t) k) (Node (Leaf sin) (Node (Leaf cos) (Leaf exp)), Node (Leaf exp) (Node (Leaf cos) (Leaf sin)))",
+    "(\\c -> jvp (\\f -> derivative (\\y -> grad (if c then f else (\\z -> y * sin z)) (y * y)) k) (sin, \\y -> y ^ 3))",
+    "(\\c -> grad (\\a -> snd (jvp (\\f -> grad (if c then f else (\\z -> a * sin z)) (k * a)) ((\\y -> sin (a * y)), \\y -> a * y ^ 3))) 1.3)",
+    "jvp (\\f -> let (y, p) = vjp (\\x -> f (f x)) k in p y) (sin, cos)",
+    "jvp (\\f -> let (y, l) = linearize (\\x -> f (f x)) k in l y) (sin, cos)",
+    "(\\c -> jvp (\\h -> grad (\\x -> (if c then h else (\\f -> grad f x)) (\\y -> sin (y * x))) k) ((\\f -> grad f 0.5 * f 0.3), \\f -> f (f 0.2)))",
+    "jvp (\\f -> iterate 5 (\\x -> x - f x / grad f x) 1.0) ((\\x -> x * x - 2.0), \\_ -> 1.0)",
+    "jvp (\\f -> grad (\\x -> while_loop (\\y -> y < 3.0) (\\y -> y + f y + 0.5) x) k) (sin, cos)",
+    "(\\c -> jvp (\\f -> grad (\\v -> sum (map (if c then f else \\y -> y * y) v)) [0.1, 0.2]) (sin, \\x -> x ^ 3))",
+    "(\\c -> jvp (\\f -> grad (grad (if c then f else (\\y -> exp (k * y)))) k) (sin, \\x -> x ^ 3))",
+    "(\\n -> jvp (\\f -> grad (tree n f) k) (sin, \\x -> x * x))",
+    "(\\c -> let (_, d) = jvp (\\f -> \\x -> grad f x) ((if c then sin else cos), \\x -> x ^ 3) in grad d k)",
+    "(\\c -> jvp (\\f -> jvp (\\g -> grad (\\x -> g x * f x) k) (f, if c then f else sin)) (exp, \\x -> x ^ 3))",
+    "jvp (\\q -> grad (\\t -> (\\x v -> 0.5 * v * v - x * x) (q t) (derivative q t)) k) (sin, \\t -> t ^ 3)",
+    "(\\c -> jvp (\\g -> grad (\\x -> (if c then g else (\\a b -> b)) x (x * x)) k) ((\\a b -> a * b), \\a b -> a * a * b))",
+    "jvp (\\f -> checkpoint (grad f) k + grad (checkpoint f) k) (sin, \\x -> x ^ 3)",
+    "jvp (\\f -> hessian (\\v -> f (v[0] * v[1])) [k, 0.5]) (sin, \\y -> y ^ 4)",
+    "jvp (\\f -> grad (\\(a, b) -> f (a, b) * a) (k, 0.2)) ((\\(a, b) -> sin a * b), \\(a, b) -> a * b * b)",
+    "jvp (\\f -> sum (grad (\\v -> sum (f v)) [0.1, k])) ((\\v -> map sin v), \\v -> map (\\x -> x * x) v)",
+    "jvp (\\f -> grad (custom_vjp (\\x -> f x * x) (\\x -> (f x * x, \\w -> w * (grad f x * x + f x)))) k) (sin, \\y -> y ^ 4)",
+    "(\\c -> jvp (\\f -> apply_dual (pullback (\\g -> grad (if c then g else f) k) (\\y -> to_dual y) f) exp) (sin, cos))",
+];
+
+const HELPERS: &str = "\
+type Op = Use (Real -> Real) | Twice (Real -> Real)
+def run o x = match o with Use f -> f x | Twice f -> f (f x)
+
+type Tree = Leaf (Real -> Real) | Node Tree Tree
+def through t x = match t with Leaf f -> f x | Node a b -> through b (through a x)
+
+def tree n f x = if n == 0 then f x else tree (n - 1) f (f x) + tree (n - 1) (\\y -> f (y * 0.5)) x
+";
+
+/// They are compiled, and give what the interpreter gives.
+#[test]
+fn reverse_mode_through_a_function_that_varies_is_compiled() {
+    let mut session = Session::new();
+    let report = session.check_text("helpers.wg", HELPERS, Path::new("."));
+    let scope = Scope::of_file(&report.modules);
+    for program in REVERSE_INSIDE {
+        let arguments: &[&str] = match program.get(..4) {
+            Some("(\\c ") => &[" true", " false"],
+            Some("(\\n ") => &[" 0", " 1", " 3"],
+            _ => &[""],
+        };
+        for argument in arguments {
+            let text = format!("(\\k -> {program}{argument}) 0.7");
+            let value = everywhere::eval(&mut session, &scope, &text);
+            assert!(!value.starts_with('E'), "{text}\ngives {value}");
+            let options = Options { engine: Engine::Native, ..Options::default() };
+            let evaluated = session.eval_in(&scope, "test.wg", &text, &options).expect("a value");
+            assert_eq!(evaluated.engine, Engine::Native, "{text}\nis run by the interpreter");
+        }
+    }
+}
+
+/// What a function gives that is given as a tangent may be a function, which is given as a tangent too.
+#[test]
+fn functions_that_give_functions_are_given_as_tangents() {
+    for (functional, expected) in [
+        (
+            "\\f -> let p = f 0.3 in p 0.5 * p 0.4",
+            "\\s -> (sin 0.3 + s * 0.3 * 0.5) * 0.5 * ((sin 0.3 + s * 0.3 * 0.4) * 0.4)",
+        ),
+        (
+            "\\f -> grad (\\x -> let p = f x in p 0.5 * p x) 0.4",
+            "\\s -> grad (\\x -> (sin x * 0.5 + s * x * 0.25) * (sin x * x + s * x * x * x)) 0.4",
+        ),
+    ] {
+        agree(
+            &format!(
+                "snd (jvp ({functional}) ((\\a -> let s = sin a in \\b -> s * b), \\a -> \\b -> a * b * b))"
+            ),
+            &format!("derivative ({expected}) 0.0"),
+        );
     }
 }

@@ -29,6 +29,11 @@ impl Ad {
         if let Some(known) = self.reach.get(&key) {
             return known.clone();
         }
+        if self.again_of.contains_key(&func) && active.first() == Some(&true) {
+            // Functions that are given as tangents may vary where this one does not.
+            let results = self.program.funcs.at(func).results.clone();
+            return results.into_iter().map(|ty| self.tangent(ty).is_some()).collect();
+        }
         let none = vec![false; self.program.funcs.at(func).results.len()];
         self.reach.insert(key.clone(), none.clone());
         if let Some(unsettled) = &mut self.unsettled {

@@ -157,7 +157,7 @@ fn called(
     let args = linear.iter().map(|of| of.clone().map_or(Arg::Zero(Atom::Unit), Arg::Linear)).collect();
     let own = outs.get(first..first + stmt.outs.len()).unwrap_or_default().to_vec();
     let shapes = vec![false; residual.len()];
-    let call = LinCall { key, residual, shapes, checkpoint: false, args, outs };
+    let call = LinCall { key, residual, shapes, checkpoint: false, seeds: true, args, outs };
     (Lin::Call(Box::new(call)), own)
 }
 

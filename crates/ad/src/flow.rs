@@ -69,6 +69,7 @@ pub(crate) fn find(program: &Program) -> Flow {
         flow.changed = false;
         for (id, func) in program.funcs.iter() {
             flow.block(program, id, &func.body);
+            flow.results_of_given(program, id);
         }
         if !flow.changed {
             return flow;
@@ -172,6 +173,27 @@ impl Flow {
             let before = known.len();
             known.extend(sites);
             self.changed |= known.len() != before;
+        }
+    }
+
+    /// What functions give that are given as tangents is a tangent too: so are the functions in it.
+    fn results_of_given(&mut self, program: &Program, id: FuncId) {
+        let func = program.funcs.at(id);
+        let [Stmt { op: Op::Match { on, arms }, .. }] = func.body.stmts.as_slice() else { return };
+        let (Elem::Data(data), true) =
+            (func.type_of(on).elem(), on.var() == func.body.params.first().copied())
+        else {
+            return;
+        };
+        let given = self.given.get(&data).cloned().unwrap_or_default();
+        let ctors: BTreeSet<u32> =
+            given.iter().filter_map(|site| self.sites.get(*site)).map(|site| site.ctor).collect();
+        for (ctor, arm) in arms.iter().enumerate() {
+            if ctors.contains(&(ctor as u32)) {
+                for sites in self.all_of(id, &arm.results) {
+                    self.give(&sites);
+                }
+            }
         }
     }
 

@@ -29,7 +29,7 @@ use rustc_hash::FxHashMap;
 use wengert_base::Name;
 use wengert_ir::op::{Atom, Block, Custom, Op, Rule, Stmt, Var};
 use wengert_ir::program::{Func, FuncId, VarInfo};
-use wengert_ir::ty::{DataId, Elem, Ty};
+use wengert_ir::ty::Ty;
 
 impl Ad {
     /// Value and tangent of a function: from its arguments and the tangents of those that vary, to its results and the
@@ -45,7 +45,11 @@ impl Ad {
         if self.series_of_guard(id, key, 1, 1) {
             return id;
         }
-        let made = match self.applied(key) {
+        let applied = self.applied(key);
+        if applied.is_none() {
+            self.note_jvp(id, key);
+        }
+        let made = match applied {
             Some(data) => self.jvp_of_apply(key, data),
             None => self.jvp_itself(key, 1, 1),
         };
@@ -84,87 +88,7 @@ impl Ad {
         results
     }
 
-    /// The type of the function values that a function applies, if it does, if they vary, and if their tangents may be
-    /// functions of the user's.
-    fn applied(&self, key: &Key) -> Option<DataId> {
-        let func = self.program.funcs.at(key.0);
-        let first = *func.body.params.first()?;
-        let Ty::Scalar(Elem::Data(data)) = func.ty(first) else { return None };
-        let [Stmt { op: Op::Match { on, .. }, .. }] = func.body.stmts.as_slice() else { return None };
-        let applies = on.var() == Some(first) && key.1.first() == Some(&true);
-        (applies && self.given.contains(&data)).then_some(data)
-    }
-
-    /// The same of a function that applies function values: their tangent may be a function, which is applied as well.
-    fn jvp_of_apply(&mut self, key: &Key, data: DataId) -> Func {
-        let itself = self.jvp_itself(key, 1, 1);
-        let (name, params) = (itself.name, itself.body.params.clone());
-        let params: Vec<VarInfo> = params.iter().map(|var| *itself.vars.at(*var)).collect();
-        let results = self.jvp_results(key, 1);
-        let func = self.program.funcs.at(key.0);
-        let count = func.body.params.len();
-        let captured = self.program.funcs.push(itself);
-        self.derived.insert(captured, key.clone());
-        let tangent = self.whole_tangent(data).unwrap_or(data);
-        let ctors = self.program.data.at(tangent).ctors.clone();
-        let mut code = Code::new(self, name.as_str());
-        let atoms: Vec<Atom> =
-            params.into_iter().map(|VarInfo { name, ty }| code.b.param(name, ty)).collect();
-        let (args, tangents) = atoms.split_at(count);
-        let mut rest = key.clone();
-        if let Some(first) = rest.1.first_mut() {
-            *first = false;
-        }
-        let on = tangents.first().cloned().unwrap_or(Atom::Unit);
-        let mut arms = Vec::new();
-        for (i, ctor) in ctors.iter().enumerate() {
-            code.b.open();
-            let fields = code.field_params("t", &ctor.fields);
-            let rest_tangents = tangents.get(1..).unwrap_or_default();
-            let given = match (i + 2).checked_sub(ctors.len()) {
-                Some(0) => code.apply_given(key, &rest, &fields, args, rest_tangents),
-                Some(1) => code.apply_sum(key, &rest, &fields, args, rest_tangents),
-                _ => code.b.call(captured, atoms.clone(), &results),
-            };
-            arms.push(code.b.close(given));
-        }
-        let found = code.b.typed(&results, Op::Match { on, arms });
-        code.finish(found)
-    }
-
-    /// Whether a function applies function values, or is the derivative of one that does; no part of a linearization.
-    fn is_application(&self, func: FuncId) -> bool {
-        match self.derived.get(&func) {
-            Some((of, _)) => self.is_application(*of),
-            None => self.sources.contains(&func),
-        }
-    }
-
-    /// The same function for the function values that are given as tangents.
-    fn applying_given(&mut self, func: FuncId) -> FuncId {
-        if let Some(copy) = self.at_given.get(&func) {
-            return *copy;
-        }
-        let Some((of, active)) = self.derived.get(&func).cloned() else { return func };
-        let copy = self.applying_given(of);
-        if copy == of { func } else { self.jvp_function(&(copy, active)) }
-    }
-
-    /// The parameters of a function that are tangents of its first one.
-    fn tangents_of_first(&self, func: FuncId) -> Vec<usize> {
-        let Some((of, active)) = self.derived.get(&func) else { return Vec::new() };
-        let mut places = self.tangents_of_first(*of);
-        let varying = active.iter().enumerate().filter(|(_, active)| **active);
-        let more: Vec<usize> = varying
-            .enumerate()
-            .filter(|(_, (param, _))| *param == 0 || places.contains(param))
-            .map(|(place, _)| active.len() + place)
-            .collect();
-        places.extend(more);
-        places
-    }
-
-    fn jvp_itself(&mut self, key: &Key, given: usize, orders: usize) -> Func {
+    pub(crate) fn jvp_itself(&mut self, key: &Key, given: usize, orders: usize) -> Func {
         let prepared = self.prepare(key);
         let func = &prepared.func;
         let reach = self.varying_results(key.0, &key.1);
@@ -214,69 +138,13 @@ impl Ad {
 }
 
 impl Code<'_> {
-    /// A function value whose tangent is a function: that is applied too, at arguments that do not vary.
-    fn apply_given(
-        &mut self,
-        key: &Key,
-        rest: &Key,
-        fields: &[Atom],
-        args: &[Atom],
-        tangents: &[Atom],
-    ) -> Vec<Atom> {
-        let values = self.ad.program.funcs.at(key.0).results.clone();
-        let (found, dots) = self.call_jvp(rest, args, tangents);
-        let mut other: Vec<Atom> = fields.iter().chain(args.iter().skip(1)).cloned().collect();
-        // The user's function does not vary where the one in whose place it stands did.
-        if !self.ad.is_application(key.0) {
-            let types = self.ad.jvp_results(key, 1);
-            return self.fail(&types, BEYOND);
-        }
-        let there = self.ad.applying_given(key.0);
-        let types = self.ad.program.funcs.at(there).param_types();
-        for place in self.ad.tangents_of_first(key.0) {
-            if let (Some(Ty::Scalar(Elem::Data(tangent))), Some(other)) =
-                (types.get(place), other.get_mut(place))
-            {
-                *other = self.b.make(*tangent, crate::types::ZERO, []);
-            }
-        }
-        let surface = self.b.call(there, other, &values);
-        let mut all = found.clone();
-        for (((value, t), dot), ty) in found.iter().zip(surface).zip(dots).zip(&values) {
-            let t = self.inward("jvp".into(), value, &t, *ty);
-            all.extend(self.sum_if_any(dot, t));
-        }
-        all
-    }
-
-    /// A function value whose tangent is a sum: the second part counts at arguments that do not vary.
-    fn apply_sum(
-        &mut self,
-        key: &Key,
-        rest: &Key,
-        fields: &[Atom],
-        args: &[Atom],
-        tangents: &[Atom],
-    ) -> Vec<Atom> {
-        let only: Key = (rest.0, (0..rest.1.len()).map(|i| i == 0).collect());
-        let first: Vec<Atom> = fields.iter().take(1).chain(tangents).cloned().collect();
-        let (mut all, dots) = self.call_jvp(key, args, &first);
-        let (_, more) = self.call_jvp(&only, args, fields.get(1..).unwrap_or_default());
-        for (dot, more) in dots.into_iter().zip(more) {
-            all.extend(self.sum_if_any(dot, more));
-        }
-        all
-    }
-
-    fn sum_if_any(&mut self, a: Option<Atom>, b: Option<Atom>) -> Option<Atom> {
-        match (a, b) {
-            (Some(a), Some(b)) => Some(self.sum(a, b)),
-            (a, b) => a.or(b),
-        }
-    }
-
     /// Value and tangents of a function; what does not vary has none.
-    fn call_jvp(&mut self, key: &Key, args: &[Atom], tangents: &[Atom]) -> (Vec<Atom>, Vec<Option<Atom>>) {
+    pub(crate) fn call_jvp(
+        &mut self,
+        key: &Key,
+        args: &[Atom],
+        tangents: &[Atom],
+    ) -> (Vec<Atom>, Vec<Option<Atom>>) {
         let results = self.ad.program.funcs.at(key.0).results.clone();
         if !key.1.contains(&true) {
             let values = self.b.call(key.0, args, &results);

@@ -34,6 +34,9 @@ impl Ad {
         let id = self.program.funcs.push(copy.clone());
         self.levels.insert((func, level), id);
         self.sources.insert(id);
+        if let Some(known) = self.applications.get(&func).cloned() {
+            self.applications.insert(id, known);
+        }
         let own = if level > 0 { self.own_linears(&mut copy, level - 1) } else { FxHashMap::default() };
         self.redirect(&mut copy.body, level, &own);
         *self.program.funcs.at_mut(id) = copy;

@@ -22,7 +22,7 @@
 //!
 //! A function that asks for its own derivative (one that applies function values does) has copies for the function values
 //! that it is given ([`flow`], [`specialize`]), most of which do so no more; others may do so a number of times:
-//! [`levels`].
+//! [`levels`]. What is differentiated with respect to functions: [`given`].
 //!
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
 //! rules of single operations ([`series`] those of series), [`custom`] the user's own ([`guard`] leaves them out for zeros), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
@@ -37,6 +37,7 @@ mod custom;
 mod expand;
 mod flow;
 mod forward;
+mod given;
 mod guard;
 mod handed;
 mod jvp;
@@ -102,6 +103,7 @@ pub fn differentiate_exactly(program: Program) -> Program {
 
 fn made(mut ad: Ad) -> Program {
     ad.specialize();
+    ad.find_applications();
     ad.sources = ad.program.funcs.ids().collect();
     ad.expand_requests();
     ad.make_sums();
@@ -131,6 +133,10 @@ struct Ad {
     which: FxHashSet<DataId>,
     /// For a copy of a function that applies function values, the copy for those that are given as tangents.
     at_given: FxHashMap<FuncId, FuncId>,
+    /// Functions that are additive in the function values that they apply, and that reverse mode runs again.
+    applications: FxHashMap<FuncId, given::Application>,
+    /// Transposes of such functions, that run them again.
+    again_of: FxHashMap<FuncId, transpose::Variant>,
     /// The linearizations whose residuals these types hold.
     residuals: FxHashMap<DataId, LinearId>,
     helpers: FxHashMap<types::Helper, FuncId>,
@@ -192,6 +198,8 @@ impl Ad {
             given: FxHashSet::default(),
             which: FxHashSet::default(),
             at_given: FxHashMap::default(),
+            applications: FxHashMap::default(),
+            again_of: FxHashMap::default(),
             tangents: FxHashMap::default(),
             whole: FxHashSet::default(),
             asked: FxHashSet::default(),

@@ -184,6 +184,8 @@ pub(crate) struct LinCall {
     /// Of which of that only the shape is needed.
     pub(crate) shapes: Vec<bool>,
     pub(crate) checkpoint: bool,
+    /// Whether its transpose adds to sums so far.
+    pub(crate) seeds: bool,
     /// For each parameter, the tangent of the argument if it varies; else a zero at it.
     pub(crate) args: Vec<Arg>,
     /// For each result the variable, if it varies.

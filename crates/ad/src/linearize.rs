@@ -333,13 +333,15 @@ impl Linearize<'_, '_> {
             _ => Arg::Zero(Atom::Unit),
         };
         let linear_args: Vec<Arg> = args.iter().zip(&key.1).map(linear).collect();
+        let seeds = !checkpoint;
+        let checkpoint = checkpoint || self.code.ad.is_run_again(key.0);
         let (residual, shapes) = if checkpoint {
             self.code.b.push(stmt.clone());
             (args.to_vec(), vec![false; args.len()])
         } else {
             self.call_primal(stmt, &key, args)
         };
-        Lin::Call(Box::new(LinCall { key, residual, shapes, checkpoint, args: linear_args, outs }))
+        Lin::Call(Box::new(LinCall { key, residual, shapes, checkpoint, seeds, args: linear_args, outs }))
     }
 
     /// Appends the call of the primal part of a function: its residual, and of which of that only the shape is needed.

@@ -92,7 +92,7 @@ impl Ad {
         self.program.linears = wengert_ir::ty::Table::default();
     }
 
-    fn expand(&mut self, id: FuncId) {
+    pub(crate) fn expand(&mut self, id: FuncId) {
         if self.progress.contains_key(&id) {
             return;
         }
@@ -192,7 +192,7 @@ impl Ad {
             .zip(&linear.active)
             .map(|(ty, active)| *active && self.tangent(*ty).is_some())
             .collect();
-        let key: Key = (linear.func, varies);
+        let key: Key = (self.by_call(linear.func), varies);
         let linearized = self.linearize(&key);
         let mut fields = linearized.residual_types();
         let mut point = |ty: Ty, known: Option<usize>| {

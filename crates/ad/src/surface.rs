@@ -9,7 +9,7 @@
 //!
 //! Reals are what they are, arrays of reals too once their sizes are checked; for data there are generated functions.
 
-use crate::types::Helper;
+use crate::types::{Helper, ZERO};
 use crate::{Ad, BEYOND, Code};
 use wengert_base::{Name, Span};
 use wengert_ir::op::{ArrayOp, Atom, Op, Requirement};
@@ -78,7 +78,61 @@ impl Code<'_> {
     }
 }
 
+impl Code<'_> {
+    /// What a function that the user gave adds to a tangent: as the tangent of that. The two add up constructor by constructor.
+    fn tangent_at_tangent(
+        &mut self,
+        point: &Atom,
+        t: &Atom,
+        (data, tangent): (DataId, DataId),
+        operator: Name,
+    ) -> Atom {
+        let result = Ty::Scalar(Elem::Data(tangent));
+        let ctors = self.ad.program.data.at(data).ctors.clone();
+        let order = self.ad.order(Ty::Scalar(Elem::Data(data)));
+        let mut arms = Vec::new();
+        for (i, Ctor { fields, .. }) in ctors.iter().enumerate() {
+            self.b.open();
+            let ts = self.field_params("t", fields);
+            let made = if i == ZERO as usize {
+                self.b.make(tangent, ZERO, [])
+            } else {
+                let mut inner = Vec::new();
+                for (j, other) in ctors.iter().enumerate() {
+                    self.b.open();
+                    let xs = self.field_params("x", &other.fields);
+                    let made = if i == j && fields.iter().all(|ty| self.ad.order(*ty) <= order) {
+                        let mut parts = Vec::new();
+                        for ((x, t), ty) in xs.iter().zip(&ts).zip(fields) {
+                            parts.extend(self.inward(operator, x, t, *ty));
+                        }
+                        self.b.make(tangent, i as u32 + 1, parts)
+                    } else {
+                        // Tangents of tangents of functions hold tangents of higher and higher order.
+                        self.fail(&[result], BEYOND).remove(0)
+                    };
+                    inner.push(self.b.close(vec![made]));
+                }
+                self.b.typed1(result, Op::Match { on: point.clone(), arms: inner })
+            };
+            arms.push(self.b.close(vec![made]));
+        }
+        self.b.typed1(result, Op::Match { on: t.clone(), arms })
+    }
+}
+
 impl Ad {
+    /// How often a type is the tangent type of another.
+    fn order(&self, ty: Ty) -> usize {
+        match ty.elem() {
+            Elem::Data(data) => match self.program.data.at(data).role {
+                Role::Tangent(of) => 1 + self.order(Ty::Scalar(Elem::Data(of))),
+                Role::Declared | Role::Closure | Role::Residual => 0,
+            },
+            Elem::Real | Elem::Int | Elem::Bool | Elem::Text | Elem::Unit => 0,
+        }
+    }
+
     /// There is one for each place in the source, so that failures tell it.
     fn inward_function(&mut self, data: DataId, operator: Name, span: Span) -> FuncId {
         let tangent = self.whole_tangent(data).unwrap_or(data);
@@ -95,9 +149,8 @@ impl Ad {
         code.b.set_span(span);
         let (point, t) = (code.b.param("x".into(), own), code.b.param("t".into(), own));
         if let Role::Tangent(_) = role {
-            // What a function that the user gave adds to the tangent of a tangent of a function.
-            let none = code.fail(&[result], BEYOND);
-            return code.finish(none);
+            let made = code.tangent_at_tangent(&point, &t, (data, tangent), operator);
+            return code.finish(vec![made]);
         }
         if role == Role::Closure {
             let given = if code.ad.given.contains(&data) {

@@ -324,7 +324,7 @@ impl<'a, 'c> Transposer<'a, 'c> {
         let live = self.code.ad.live_params(&call.key, &weighted);
         for (of, live) in active.iter().zip(&live) {
             let place = self.place(of);
-            let seed = if *live && !call.checkpoint { self.seed(place) } else { None };
+            let seed = if *live && call.seeds { self.seed(place) } else { None };
             seeded.push(seed.is_some());
             seeds.extend(seed);
         }
@@ -465,12 +465,19 @@ impl Ad {
             let ty = code.ad.tangent(ty).unwrap_or(ty);
             given.push(code.b.param("weight".into(), ty));
         }
+        let seeded = linearized.func.body.params.iter().zip(&key.1).filter(|(_, active)| **active);
+        for ((param, _), _) in seeded.zip(&variant.seeded).filter(|(_, seeded)| **seeded) {
+            let VarInfo { name, ty } = *linearized.func.vars.at(*param);
+            let ty = code.ad.tangent(ty).unwrap_or(ty);
+            given.push(code.b.param(barred(name), ty));
+        }
         let (_, residual) = linearized.call(&mut code, &args);
         let args: Vec<Atom> = residual.into_iter().chain(given).collect();
         let bars = code.b.call(back, args, &results);
         let func = code.finish(bars);
         let id = self.program.funcs.push(func);
         self.backwards.insert(variant.clone(), id);
+        self.note_again(id, variant);
         id
     }
 }
