@@ -48,16 +48,15 @@ impl Ad {
             return;
         }
         let mut asked = Vec::new();
-        let below = self.reachable(self.with_respect_to_functions());
-        for id in &below {
-            self.program.funcs.at(*id).body.for_each_stmt(&mut |stmt| {
+        for id in self.reachable(self.with_respect_to_functions()) {
+            self.program.funcs.at(id).body.for_each_stmt(&mut |stmt| {
                 if let Op::Linearize { linear, .. } = &stmt.op {
                     asked.push(self.program.linears.at(*linear).func);
                 }
             });
         }
         loop {
-            let mut found: Vec<FuncId> = self.reachable(asked.clone()).into_iter().collect();
+            let mut found = self.reachable(asked.clone());
             found.retain(|id| self.applies(*id).is_some());
             let before = asked.len();
             for id in found {
@@ -105,8 +104,8 @@ impl Ad {
         false
     }
 
-    /// These functions, and all that they call or ask derivatives of.
-    fn reachable(&self, from: Vec<FuncId>) -> FxHashSet<FuncId> {
+    /// These functions, and all that they call or ask derivatives of, in the order of their numbers.
+    fn reachable(&self, from: Vec<FuncId>) -> Vec<FuncId> {
         let (mut seen, mut todo) = (from.iter().copied().collect::<FxHashSet<_>>(), from);
         while let Some(next) = todo.pop() {
             self.program.funcs.at(next).body.for_each_stmt(&mut |stmt| {
@@ -119,7 +118,9 @@ impl Ad {
                 todo.extend(callees(&stmt.op).into_iter().chain(asked).filter(|func| seen.insert(*func)));
             });
         }
-        seen
+        let mut all: Vec<FuncId> = seen.into_iter().collect();
+        all.sort_unstable();
+        all
     }
 
     /// The type of the function values that a function applies, if their tangents may be functions of the user's.
