@@ -3,7 +3,7 @@
 //!
 //! A *version* of an accumulator is the parameter of the body that stands for it, or a version with something added
 //! (`xs with [i] += y`, `x + y`, `x - y`, `scatter_add`, a loop that has a version among its accumulators). Branches and inner loops
-//! hand versions on; a branch that fails gives nothing back. A version may be used for nothing else but its shape; what the body gives back is a version of the same
+//! hand versions on; a branch or a body that fails gives nothing back. A version may be used for nothing else but its shape; what the body gives back is a version of the same
 //! accumulator. Of a call that is given versions each result of their type *may* be one of each: it may be given back, and
 //! it may be used otherwise.
 
@@ -23,6 +23,9 @@ pub(super) fn check(func: &Func, parts: &Loop) -> Option<String> {
     let versions = params.enumerate().map(|(i, var)| (*var, Version { of: vec![i], sure: true })).collect();
     let mut walk = Walk { func, versions, wrong: None };
     walk.block(&parts.body);
+    if parts.body.stmts.iter().any(|stmt| stmt.op.never_returns()) {
+        return walk.wrong;
+    }
     for i in 0..parts.accs.len() {
         let result = parts.body.results.get(parts.init.len() + i);
         if !result.and_then(|atom| walk.version(atom)).is_some_and(|version| version.of.contains(&i)) {

@@ -288,6 +288,7 @@ fn accumulators_are_only_added_to() {
         "a = add(g)\n yield a",
         "c = i < 2\n a = if c {\n b: []Real = fail(\"no\")\n yield b\n } else {\n yield g\n }\n yield a",
         "m = length(g)\n z = zeros(g)\n a = g + z\n yield a",
+        "a: []Real = fail(\"no\")\n yield a",
     ];
     for lines in fine {
         read(&body(lines));
