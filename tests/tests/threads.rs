@@ -66,6 +66,21 @@ const PROGRAMS: &[(&str, &str)] = &[
            let t = Node (Leaf 1.5) (Node (Leaf 2.0) (Leaf 0.25)) in
            sum (map (\\i -> total t * real i) (iota n))",
     ),
+    (
+        "what is associative: products of matrices, and moments",
+        "def times (a, b, c, d) (p, q, r, s) = (a * p + b * r, a * q + b * s, c * p + d * r, c * q + d * s)
+         def turn x = (cos x, -(sin x), sin x, cos x)
+         def join (n, m, s) (k, p, t) =
+           if n == 0.0 then (k, p, t) else if k == 0.0 then (n, m, s) else
+             let d = p - m
+             let all = n + k
+             in (all, m + d * k / all, s + t + d * d * n * k / all)
+         def main n =
+           let turns = map (\\i -> turn (real (i % 17) * 0.1)) (iota n)
+           let (count, mean, spread) = reduce join (0.0, 0.0, 0.0) (build n (\\i -> (1.0, sin (real i), 0.0)))
+           in (reduce times (2.0, 0.0, 1.0, 1.0) turns, count, 3.0 + mean, spread,
+               reduce (\\a b -> if abs b > abs a then b else a) 0.0 (map (\\i -> sin (real i)) (iota n)))",
+    ),
     ("an index that does not exist", "def main n = let xs = iota n in sum (map (\\i -> xs[i * 2]) xs)"),
 ];
 

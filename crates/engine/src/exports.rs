@@ -45,11 +45,11 @@ pub fn c_library(
     place: &dyn Fn(Span) -> String,
     line: &Line<'_>,
 ) -> Result<Exported, String> {
-    let relaxed = |function: CFunction| CFunction {
-        unit: crate::relaxed(function.unit, crate::Manner::default()),
+    let shared = |function: CFunction| CFunction {
+        unit: crate::shared(function.unit, crate::Manner::default()),
         ..function
     };
-    let functions: Vec<CFunction> = functions.into_iter().map(relaxed).collect();
+    let functions: Vec<CFunction> = functions.into_iter().map(shared).collect();
     let loops: Vec<Loops> = functions
         .iter()
         .map(|function| wengert_native::divided(&function.unit.program, false, false))

@@ -175,13 +175,13 @@ pub fn derivative(unit: Unit, strict: bool) -> String {
 
 /// What Cranelift is given, as text.
 pub fn clif(unit: Unit) -> Result<String, Error> {
-    wengert_native::clif(&relaxed(unit, Manner::default()).program)
+    wengert_native::clif(&shared(unit, Manner::default()).program)
         .map_err(|error| Error::Internal(Broken(error)))
 }
 
 /// Loops over flat memory, as text.
 pub fn loops(unit: Unit) -> String {
-    wengert_native::loops::print(&wengert_native::lower::lower(&relaxed(unit, Manner::default()).program))
+    wengert_native::loops::print(&wengert_native::lower::lower(&shared(unit, Manner::default()).program))
 }
 
 /// What a compiled program may use.
@@ -216,9 +216,22 @@ fn relaxed(mut unit: Unit, manner: Manner) -> Unit {
     unit
 }
 
+/// The same, with what is associative made in shares.
+fn shared(unit: Unit, manner: Manner) -> Unit {
+    let mut unit = relaxed(unit, manner);
+    if !manner.strict {
+        wengert_opt::share(&mut unit.program);
+        if let Some(func) = unit.program.entries.values().next() {
+            unit.entry.func = *func;
+        }
+        debug_assert!(verify(&unit.program, "the optimizer of shares").is_ok());
+    }
+    unit
+}
+
 /// Machine code of a program whose derivatives are made.
 pub fn native(unit: Unit, manner: Manner, limits: Limits) -> Result<Native, Error> {
-    let Unit { program, entry, .. } = relaxed(unit, manner);
+    let Unit { program, entry, .. } = shared(unit, manner);
     let math = if manner.strict { wengert_native::Math::Strict } else { wengert_native::Math::Fast };
     let manner = wengert_native::Manner { math, mark: None, short_loops: manner.short_loops, wide: true };
     let (mut compiled, _) = Compiled::made(program, manner, limits.memory, limits.stop)
@@ -241,7 +254,7 @@ pub struct CSource {
 
 /// The C text of a program whose derivatives are made. The lines of the source that `line` gives are put in as comments.
 pub fn c(unit: Unit, manner: Manner, line: &Line<'_>) -> CSource {
-    let Unit { program, entry, .. } = relaxed(unit, manner);
+    let Unit { program, entry, .. } = shared(unit, manner);
     let loops = wengert_native::divided(&program, manner.strict, manner.short_loops);
     let func = program.funcs.get(entry.func);
     let types = func.map(|func| func.param_types().into_iter().chain(func.results.iter().copied()));

@@ -35,6 +35,7 @@ mod reciprocals;
 mod recursion;
 mod roots;
 mod rows;
+mod shares;
 mod sides;
 mod simplify;
 mod sizes;
@@ -296,6 +297,16 @@ pub fn relax(program: &mut Program) {
             break;
         }
         for pass in [simplify::run, cse::run, dce::run, simplify::run] {
+            pass(program);
+        }
+    }
+}
+
+/// Makes what the user says is associative in shares, which threads can make at once: the last thing to be done, where numbers need
+/// not be to the last bit what they are elsewhere.
+pub fn share(program: &mut Program) {
+    if shares::run(program) {
+        for pass in [simplify::run, hoist::run, dce::run] {
             pass(program);
         }
     }

@@ -12,6 +12,7 @@ mod loops;
 mod needed;
 mod reciprocals;
 mod roots;
+mod shares;
 mod short;
 mod sides;
 mod sizes;
