@@ -29,6 +29,12 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
+    /// A function in which these variables vary.
+    fn of(func: Func, active: FxHashSet<Var>) -> Prepared {
+        let results = func.body.results.iter().map(|atom| activity::varies(&active, atom)).collect();
+        Prepared { func, active, results, chosen: FxHashSet::default() }
+    }
+
     /// The parameters that vary.
     pub(crate) fn varying_params(&self) -> Vec<Var> {
         self.func.body.params.iter().copied().filter(|param| self.active.contains(param)).collect()
@@ -41,22 +47,27 @@ impl Ad {
         if let Some(known) = self.prepared.get(key) {
             return Rc::clone(known);
         }
-        let mut func = self.program.funcs.at(key.0).clone();
-        let mut active = self.varying(&func, &key.1);
+        let func = self.program.funcs.at(key.0).clone();
+        let active = self.varying(&func, &key.1);
         let mut products = false;
         func.body.for_each_stmt(&mut |stmt| products |= is_product(stmt, &active));
-        if products {
+        let prepared = Rc::new(if products {
             let mut code = Code::like(self, &func, func.name.as_str());
             let results = write_out(&mut code, &func.body, &active);
-            let span = func.span;
-            func = code.b.finish(results);
-            func.span = span;
-            active = self.varying(&func, &key.1);
-        }
-        let results = func.body.results.iter().map(|atom| activity::varies(&active, atom)).collect();
-        let prepared = Rc::new(Prepared { func, active, results, chosen: FxHashSet::default() });
+            let made = code.b.finish(results);
+            self.written_anew(key, &func, made)
+        } else {
+            Prepared::of(func, active)
+        });
         self.prepared.insert(key.clone(), Rc::clone(&prepared));
         prepared
+    }
+
+    /// A function that was written anew, ready to be differentiated in place of the one that it was made of.
+    pub(crate) fn written_anew(&mut self, key: &Key, of: &Func, mut made: Func) -> Prepared {
+        made.span = of.span;
+        let active = self.varying(&made, &key.1);
+        Prepared::of(made, active)
     }
 }
 

@@ -52,11 +52,8 @@ impl Ad {
         if !changed {
             return None;
         }
-        let mut made = code.b.finish(given);
-        made.span = func.span;
-        let active = self.varying(&made, &key.1);
-        let results = made.body.results.iter().map(|atom| varies(&active, atom)).collect();
-        Some(Prepared { func: made, active, results, chosen: FxHashSet::default() })
+        let made = code.b.finish(given);
+        Some(self.written_anew(key, func, made))
     }
 }
 

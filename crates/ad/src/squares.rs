@@ -4,7 +4,6 @@
 //! b = matmul a a       both factors get terms of each element of the cotangent of b, in turn
 //! ```
 
-use crate::activity::varies;
 use crate::expand::Prepared;
 use crate::{Ad, Code, Key, deep};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,11 +26,8 @@ impl Ad {
         if !found {
             return None;
         }
-        let mut made = code.b.finish(given);
-        made.span = func.span;
-        let active = self.varying(&made, &key.1);
-        let results = made.body.results.iter().map(|atom| varies(&active, atom)).collect();
-        Some(Prepared { func: made, active, results, chosen: FxHashSet::default() })
+        let made = code.b.finish(given);
+        Some(self.written_anew(key, func, made))
     }
 }
 

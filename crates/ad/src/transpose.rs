@@ -205,21 +205,7 @@ impl<'a, 'c> Transposer<'a, 'c> {
             }
             Lin::Make { out, data, ctor, fields } => {
                 let Some(bar) = self.take(*out) else { return };
-                let Some(func) = self.code.ad.fields_function(*data, *ctor) else { return };
-                let types: Vec<Ty> = self
-                    .code
-                    .ad
-                    .fields(*data, *ctor)
-                    .into_iter()
-                    .filter_map(|(_, tangent)| tangent)
-                    .collect();
-                let mut args = vec![bar];
-                for (field, ty) in fields.iter().zip(&types) {
-                    if ty.rank() > 0 {
-                        args.push(self.shape(field));
-                    }
-                }
-                let bars = self.code.b.call(func, args, &types);
+                let bars = self.bars_of_fields((*data, *ctor), fields, bar);
                 for (field, bar) in fields.iter().zip(bars) {
                     if let Arg::Linear(of) = field {
                         self.add(of, bar, false);

@@ -141,12 +141,11 @@ fn optimize(unit: &mut Unit, passes: &Passes, stage: &str) -> Result<(), Error> 
 }
 
 fn optimized(unit: &mut Unit, stage: &str) -> Result<(), Error> {
-    verify(&unit.program, stage)?;
     // The optimizer drops functions and numbers the others anew.
     if let Some(func) = unit.program.entries.values().next() {
         unit.entry.func = *func;
     }
-    Ok(())
+    verify(&unit.program, stage)
 }
 
 fn verify(program: &Program, stage: &str) -> Result<(), Error> {
@@ -208,10 +207,8 @@ pub struct Manner {
 fn relaxed(mut unit: Unit, manner: Manner) -> Unit {
     if !manner.strict {
         wengert_opt::relax(&mut unit.program);
-        if let Some(func) = unit.program.entries.values().next() {
-            unit.entry.func = *func;
-        }
-        debug_assert!(verify(&unit.program, "the optimizer of slopes").is_ok());
+        let sound = optimized(&mut unit, "the optimizer of slopes").is_ok();
+        debug_assert!(sound, "after slopes");
     }
     unit
 }
@@ -221,10 +218,8 @@ fn shared(unit: Unit, manner: Manner) -> Unit {
     let mut unit = relaxed(unit, manner);
     if !manner.strict {
         wengert_opt::share(&mut unit.program);
-        if let Some(func) = unit.program.entries.values().next() {
-            unit.entry.func = *func;
-        }
-        debug_assert!(verify(&unit.program, "the optimizer of shares").is_ok());
+        let sound = optimized(&mut unit, "the optimizer of shares").is_ok();
+        debug_assert!(sound, "after shares");
     }
     unit
 }

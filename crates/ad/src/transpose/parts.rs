@@ -189,22 +189,32 @@ impl Transposer<'_, '_> {
 
     fn take_apart(&mut self, made: &Made, bar: Atom) {
         let Made { data, ctor, fields } = made;
-        let Some(func) = self.code.ad.fields_function(*data, *ctor) else { return };
-        let types: Vec<Ty> =
-            self.code.ad.fields(*data, *ctor).into_iter().filter_map(|(_, tangent)| tangent).collect();
-        let mut args = vec![bar];
-        for (field, ty) in fields.iter().zip(&types) {
-            if ty.rank() > 0 {
-                args.push(self.shape(field));
-            }
-        }
-        let bars = self.code.b.call(func, args, &types);
+        let bars = self.bars_of_fields((*data, *ctor), fields, bar);
         for (field, bar) in fields.iter().zip(bars) {
             if let Arg::Linear(of) = field {
                 let place = self.place(of);
                 self.put(place, bar, false);
             }
         }
+    }
+
+    /// The cotangents of those fields of data that have one, from that of the data.
+    pub(super) fn bars_of_fields(
+        &mut self,
+        (data, ctor): (DataId, u32),
+        fields: &[Arg],
+        bar: Atom,
+    ) -> Vec<Atom> {
+        let Some(func) = self.code.ad.fields_function(data, ctor) else { return Vec::new() };
+        let types: Vec<Ty> =
+            self.code.ad.fields(data, ctor).into_iter().filter_map(|(_, tangent)| tangent).collect();
+        let mut args = vec![bar];
+        for (field, ty) in fields.iter().zip(&types) {
+            if ty.rank() > 0 {
+                args.push(self.shape(field));
+            }
+        }
+        self.code.b.call(func, args, &types)
     }
 
     fn put_together(&mut self, whole: Var, seen: &mut Seen) {
