@@ -89,6 +89,7 @@ const CONSTRUCTS: &[(&str, &str, usize)] = &[
     ("remainders", " % ", 139),
     ("failures", "fail \"", 232),
     ("places that may not be there", "index ", 341),
+    ("arrays of different sizes in elements", "(\\(row", 90),
     ("texts", "++", 22),
     ("records", "with x =", 61),
     ("matches", "match", 405),

@@ -26,8 +26,14 @@ fn verified((program, notes): &Noted) -> Result<Lowered, String> {
     if !errors.is_empty() {
         return Err(format!("{errors:#?}\n{}", simple_show::show(&simplified)));
     }
-    let lowered = wengert_lower::lower_with_notes(program, notes, &|_: SourceId| false, usize::MAX)
-        .map_err(|errors| messages(&errors))?;
+    let lowered = wengert_lower::lower_with_notes(
+        program,
+        notes,
+        &|_: SourceId| false,
+        usize::MAX,
+        wengert_lower::Rows::Regular,
+    )
+    .map_err(|errors| messages(&errors))?;
     if let Err(errors) = wengert_ir::verify(&lowered.program) {
         let errors: String = errors.iter().take(8).map(|error| format!("{error}\n")).collect();
         return Err(format!("{errors}\n{}", wengert_ir::print(&lowered.program)));
@@ -198,7 +204,7 @@ type Noted = (simple::Program, simple::Notes);
 /// The program of an expression in the scope of a file.
 fn of_expression(text: &str, file: Option<&Path>) -> Result<Noted, String> {
     let (core, entry, _) = Session::new().core(text, file).map_err(|errors| messages(&errors))?;
-    bridge_with_notes(&core, entry, &[]).map_err(|errors| messages(&errors))
+    bridge_with_notes(&core, entry, &[], false).map_err(|errors| messages(&errors))
 }
 
 /// What the interpreter says of an expression.
@@ -245,7 +251,7 @@ fn checked(text: &str) -> Result<Option<(Session, Scope, Noted)>, String> {
         module.program.defs.keys().find(|name| name.as_str().rsplit('.').next() == Some("it")).copied()
     });
     let it = own.ok_or("the module has no `it`")?;
-    let program = bridge_with_notes(&linked, it, &[]).map_err(|errors| messages(&errors))?;
+    let program = bridge_with_notes(&linked, it, &[], false).map_err(|errors| messages(&errors))?;
     Ok(Some((session, Scope::of_file(&report.modules), program)))
 }
 

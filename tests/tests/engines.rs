@@ -22,8 +22,8 @@ fn examples_give_the_same() {
     });
 }
 
-/// What a compiled program has no form for: functions in results, and arrays whose elements hold arrays of different sizes, which
-/// are left to the interpreter. Rows of different sizes are refused in the input.
+/// What a compiled program has no form for: functions in results. Arrays whose elements hold arrays of different sizes have another form
+/// than regular ones. Rows of different sizes are refused in the input.
 const PROGRAM: &str = "\
 def functions (x : Real) = (\\y -> x * y, [\\z -> z + x], {f = \\y -> y, x = x})
 def chosen (x : Real) = let y = x * 2.0 in if x > 0 then \\z -> z + y else \\z -> z
@@ -145,6 +145,7 @@ const SUITES: &[(&str, How)] = &[
     ("tests/tests/limits.rs", How::Itself),
     ("tests/tests/pages.rs", How::Nothing("generated pages")),
     ("tests/tests/failures.rs", How::Itself),
+    ("tests/tests/ragged.rs", How::Itself),
     ("tests/tests/rules.rs", How::Itself),
     ("tests/tests/strict.rs", How::Itself),
     ("tests/tests/threads.rs", How::Itself),

@@ -63,8 +63,14 @@ impl Session {
         let (point, result) = (&calls.point_type, &calls.result);
         let pair = |a: &Type, b: &Type| Type::Tuple(vec![a.clone(), b.clone()]);
         let compiled = options.engine != Engine::Interp;
-        let mut measured =
-            Measured { runs, least: usize::MAX, peak: None, compiled, interpreted: Vec::new() };
+        let mut measured = Measured {
+            runs,
+            least: usize::MAX,
+            peak: None,
+            later: Duration::ZERO,
+            compiled,
+            interpreted: Vec::new(),
+        };
         let mut function = ready(&primal, point, result)?;
         let (time, value) = measured.measure("primal", &mut function, calls.point.clone())?;
         let (mut forward_time, mut reverse_time) = (None, None);
@@ -75,9 +81,9 @@ impl Session {
             let mut reverse = ready(&vjp, &pair(point, result), point)?;
             reverse_time = Some(measured.measure("vjp", &mut reverse, calls.with_ones_of(&value))?.0);
         }
-        let Measured { least, peak, interpreted, .. } = measured;
+        let Measured { least, peak, later, interpreted, .. } = measured;
         Ok(Bench {
-            compile,
+            compile: compile + later,
             primal: time,
             jvp: forward_time,
             vjp: reverse_time,
@@ -95,6 +101,8 @@ struct Measured {
     least: usize,
     /// The most memory of one of them.
     peak: Option<u64>,
+    /// How long it took to compile what was needed only then.
+    later: Duration,
     /// Whether there is another engine than the interpreter.
     compiled: bool,
     /// What the interpreter did.
@@ -110,17 +118,19 @@ impl Measured {
         arg: Value,
     ) -> Result<(Duration, Held), Vec<Diagnostic>> {
         let one = |error| vec![error];
-        let mut args = function.hold(vec![arg.clone()]);
-        match function.time(&args, WARM_UP, &mut |_| {}) {
+        let warm = |function: &mut Prepared| {
+            let args = function.hold(vec![arg.clone()])?;
+            function.time(&args, WARM_UP, &mut |_| {}).map(|_| args)
+        };
+        let args = match warm(function) {
             Err(error) if native::is_for_interpreter(&error) => {
                 function.leave_to_interpreter();
-                args = function.hold(vec![arg]);
-                function.time(&args, WARM_UP, &mut |_| {}).map_err(one)?;
+                warm(function)
             }
-            warm => {
-                warm.map_err(one)?;
-            }
-        }
+            warm => warm,
+        };
+        let args = args.map_err(one)?;
+        self.later += function.later();
         if self.compiled && function.is_interpreted() {
             self.interpreted.push(part);
         }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use wengert_base::{Diagnostic, Name, Span};
 use wengert_core::{Program, Type, TypeArg};
-use wengert_engine::{CFunction, Passes, Role, Unit};
+use wengert_engine::{CFunction, Passes, Role, Rows, Unit};
 
 /// Not 0 when to stop.
 type Stop = Arc<AtomicU64>;
@@ -109,7 +109,7 @@ impl Session {
         stop: &Stop,
     ) -> Result<Unit, Vec<Diagnostic>> {
         let library = self.modules.library_sources();
-        let unit = || native::unit(program, entry, &library, arity, &Passes::default());
+        let unit = || native::unit(program, entry, &library, (arity, Rows::Regular), &Passes::default());
         native::stoppable(stop, unit).map_err(one)
     }
 

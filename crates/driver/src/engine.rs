@@ -202,6 +202,9 @@ impl Evaluator {
             let ahead =
                 "because a constant of it fails, which the interpreter computes only where it is needed";
             let why = native::for_interpreter(&error);
+            // It computes all rows before it looks at their sizes, so that another failure may come first.
+            let uneven = "because arrays of different sizes stand in an array, which it alone can tell from other failures";
+            let why = why.or_else(|| native::is_uneven(&error).then(|| uneven.to_string()));
             let Some(why) = why.or_else(|| source.fails_ahead(&error, name).then(|| ahead.to_string()))
             else {
                 self.used = self.wanted;

@@ -4,8 +4,10 @@
 //! type tells how to put it together again, with the names of fields and constructors that the IR does not know.
 
 mod machine;
+mod ragged;
 
 pub(crate) use machine::Machine;
+use ragged::is_ragged;
 
 use crate::cache;
 use crate::compiler::Compiler;
@@ -13,13 +15,13 @@ use crate::emit::{self, Stage};
 use crate::engine::{Engine, Options};
 use crate::errors;
 use rustc_hash::FxHashMap;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_core::{Program, Subst, Type, TypeArg};
-use wengert_engine::{Error, Layout, Limits, Line, Manner, Native, Passes, Unit};
+use wengert_engine::{Error, Layout, Limits, Line, Manner, Native, Passes, Rows, Unit};
 use wengert_fault::Fault;
 use wengert_interp::value::CtorInfo;
 use wengert_interp::{Interp, Value, View};
@@ -44,19 +46,22 @@ pub(crate) struct Target {
 #[derive(Clone, Debug, Default)]
 pub struct Units(Rc<RefCell<FxHashMap<UnitKey, Result<Unit, Diagnostic>>>>);
 
-/// A definition at its types, with how many arguments it is called with, and the passes that were left out.
-type UnitKey = (Name, Vec<TypeArg>, usize, Passes);
+/// A definition at its types, with how many arguments it is called with, its form, and the passes that were left out.
+type UnitKey = (Name, Vec<TypeArg>, Shape, Passes);
+
+/// Which form of a definition is compiled: the number of its arguments, and how arrays stand in the elements of arrays.
+pub(crate) type Shape = (usize, Rows);
 
 impl Units {
     /// The one of that definition; made, if it was not yet.
     fn get(
         &self,
         (name, type_args): (Name, &[TypeArg]),
-        arity: usize,
+        shape: Shape,
         passes: &Passes,
         make: impl FnOnce() -> Result<Unit, Diagnostic>,
     ) -> Result<Unit, Diagnostic> {
-        let key = (name, type_args.to_vec(), arity, passes.clone());
+        let key = (name, type_args.to_vec(), shape, passes.clone());
         if let Some(unit) = self.0.borrow().get(&key) {
             return unit.clone();
         }
@@ -95,19 +100,19 @@ impl Target {
         program: &Program,
         entry: (Name, &[TypeArg]),
         library: &[SourceId],
-        arity: usize,
+        shape: Shape,
         limits: Limits,
     ) -> Result<Native, Diagnostic> {
         let kept = self.cache && matches!(self.maker, Maker::Jit);
-        let key = kept.then(|| self.key(program, entry, library, arity));
+        let key = kept.then(|| self.key(program, entry, library, shape));
         let known = key.and_then(cache::load);
         if let Some(native) = known.and_then(|bytes| Native::restore(&bytes, limits.clone())) {
             return Ok(native);
         }
         let native = stoppable(&limits.stop.clone(), || {
-            let make = || unit(program, entry, library, arity, &self.passes);
+            let make = || unit(program, entry, library, shape, &self.passes);
             let unit = match &self.units {
-                Some(units) => units.get(entry, arity, &self.passes, make)?,
+                Some(units) => units.get(entry, shape, &self.passes, make)?,
                 None => make()?,
             };
             self.make(unit, limits)
@@ -124,7 +129,7 @@ impl Target {
         program: &Program,
         (name, type_args): (Name, &[TypeArg]),
         library: &[SourceId],
-        arity: usize,
+        shape: Shape,
     ) -> u128 {
         let needed = emit::needed(program, name);
         let text = wengert_core::print(&needed);
@@ -139,7 +144,7 @@ impl Target {
                 term.push_children(&mut terms);
             }
         }
-        cache::key(&(text, name.as_str(), type_args, spans, library, arity, manner))
+        cache::key(&(text, name.as_str(), type_args, spans, library, shape, manner))
     }
 
     /// Machine code of a program whose derivatives are made.
@@ -184,19 +189,28 @@ pub(crate) fn call(
     limits: Limits,
     interp: &mut Interp,
 ) -> Result<Value, Diagnostic> {
-    let mut native = target.ready(program, entry, library, args.len(), limits)?;
-    let mut form = Form::new(program, &native, interp);
-    let mut flat = Vec::new();
-    for (arg, layout) in args.iter().zip(&native.entry().params) {
-        form.flatten(arg, layout, &mut flat);
+    let mut rows = rows_of(args);
+    loop {
+        let mut native = target.ready(program, entry, library, (args.len(), rows), limits.clone())?;
+        let mut form = Form::new(program, &native, interp);
+        let mut flat = Vec::new();
+        for (arg, layout) in args.iter().zip(&native.entry().params) {
+            form.flatten(arg, layout, &mut flat);
+        }
+        match native.call(&flat).map_err(|failure| failure.diagnostic()) {
+            Err(error) if is_uneven(&error) && native.entry().uneven => rows = Rows::Ragged,
+            given => {
+                let layout = native.entry().result.clone();
+                let ty = result_type(program, entry, args.len())?;
+                return Ok(form.value(&given?, &layout, &ty));
+            }
+        }
     }
-    if form.ragged.get() {
-        return Err(ragged());
-    }
-    let given = native.call(&flat).map_err(|failure| failure.diagnostic())?;
-    let layout = native.entry().result.clone();
-    let ty = result_type(program, entry, args.len())?;
-    Ok(form.value(&given, &layout, &ty))
+}
+
+/// The form that is called with these arguments first.
+pub(crate) fn rows_of(args: &[Value]) -> Rows {
+    if args.iter().any(is_ragged) { Rows::Ragged } else { Rows::Regular }
 }
 
 /// What the compiler makes of a definition, as text.
@@ -209,13 +223,10 @@ pub(crate) fn text(
     passes: &Passes,
 ) -> Result<String, Diagnostic> {
     if stage == Stage::Ir {
-        let (simple, notes) = bridge_with_notes(program, entry.0, entry.1).map_err(first)?;
-        let is_library = |source: SourceId| library.contains(&source);
-        let unit =
-            wengert_engine::lower(&simple, &notes, &is_library, usize::MAX, passes).map_err(diagnostic)?;
-        return Ok(wengert_engine::ir(&unit));
+        let lowered = lowered(program, entry, library, (usize::MAX, Rows::Regular), passes)?;
+        return Ok(wengert_engine::ir(&lowered));
     }
-    let unit = unit(program, entry, library, usize::MAX, passes)?;
+    let unit = unit(program, entry, library, (usize::MAX, Rows::Regular), passes)?;
     match stage {
         Stage::Loops => Ok(wengert_engine::loops(unit)),
         Stage::C => Ok(wengert_engine::c(unit, Manner::default(), line).text().to_string()),
@@ -227,15 +238,27 @@ pub(crate) fn text(
 /// A definition with its derivatives made, ready to be compiled.
 pub(crate) fn unit(
     program: &Program,
-    (name, type_args): (Name, &[TypeArg]),
+    entry: (Name, &[TypeArg]),
     library: &[SourceId],
-    arity: usize,
+    shape: Shape,
     passes: &Passes,
 ) -> Result<Unit, Diagnostic> {
-    let (simple, notes) = bridge_with_notes(program, name, type_args).map_err(first)?;
+    let lowered = lowered(program, entry, library, shape, passes)?;
+    wengert_engine::differentiate(lowered, passes).map_err(diagnostic)
+}
+
+/// A definition in the IR.
+fn lowered(
+    program: &Program,
+    (name, type_args): (Name, &[TypeArg]),
+    library: &[SourceId],
+    (arity, rows): Shape,
+    passes: &Passes,
+) -> Result<Unit, Diagnostic> {
+    let singles = rows == Rows::Ragged;
+    let (simple, notes) = bridge_with_notes(program, name, type_args, singles).map_err(first)?;
     let is_library = |source: SourceId| library.contains(&source);
-    let unit = wengert_engine::lower(&simple, &notes, &is_library, arity, passes).map_err(diagnostic)?;
-    wengert_engine::differentiate(unit, passes).map_err(diagnostic)
+    wengert_engine::lower(&simple, &notes, &is_library, (arity, rows), passes).map_err(diagnostic)
 }
 
 /// The type of a definition applied to so many arguments.
@@ -278,13 +301,12 @@ struct Form<'a> {
     program: &'a Program,
     entry_data: Vec<(wengert_ir::DataId, Vec<Vec<Layout>>)>,
     interp: &'a mut Interp,
-    /// An array was met in whose elements arrays of different sizes stand at one place, which is no value of the IR.
-    ragged: Cell<bool>,
 }
 
-/// The failure of an array in whose elements arrays of different sizes stand at one place.
-fn ragged() -> Diagnostic {
-    Fault::Ragged { first: (0, String::new()), second: (1, String::new()) }.diagnostic(Span::NOWHERE)
+/// Whether that is the failure of an array of arrays of different sizes.
+pub(crate) fn is_uneven(error: &Diagnostic) -> bool {
+    let ragged = Fault::Ragged { first: (0, String::new()), second: (1, String::new()) };
+    error.code == ragged.code()
 }
 
 /// The failure of a program that is too large for machine code.
@@ -303,7 +325,7 @@ pub(crate) fn is_for_interpreter(error: &Diagnostic) -> bool {
 }
 
 /// Why the interpreter runs the program, if a failure of machine code says nothing about it: that can only be made while running, is too
-/// large, has no simple types, or has arrays of different sizes in the elements of an array, where the IR has one array.
+/// large, or has no simple types.
 pub(crate) fn for_interpreter(error: &Diagnostic) -> Option<String> {
     let why = if wengert_mono::errors::CODES.iter().any(|code| code.code == error.code) {
         return Some(format!("because its definitions are used at too many types: {}", error.message));
@@ -312,8 +334,6 @@ pub(crate) fn for_interpreter(error: &Diagnostic) -> Option<String> {
          derivatives of so many functions that they are not made beforehand"
     } else if is_huge(error) {
         "because it is so large, with its derivatives, that making machine code would take longer and more memory than running it"
-    } else if error.code == ragged().code {
-        "because the elements of an array hold arrays of different sizes"
     } else {
         return None;
     };
@@ -322,12 +342,21 @@ pub(crate) fn for_interpreter(error: &Diagnostic) -> Option<String> {
 
 impl<'a> Form<'a> {
     fn new(program: &'a Program, native: &Native, interp: &'a mut Interp) -> Form<'a> {
-        Form { program, entry_data: native.entry().data.clone(), interp, ragged: Cell::new(false) }
+        Form { program, entry_data: native.entry().data.clone(), interp }
     }
 
     /// The values of the IR that a value is.
     fn flatten(&self, value: &Value, layout: &Layout, out: &mut Vec<Flat>) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match (value.view(), layout) {
+            (_, Layout::Boxed(boxes, of)) => {
+                let mut own = Vec::new();
+                self.flatten(value, of, &mut own);
+                let boxed = |(boxed, value): (&Option<_>, Flat)| match boxed {
+                    Some(_) => Flat::data(0, vec![value]),
+                    None => value,
+                };
+                out.extend(boxes.iter().zip(own).map(boxed));
+            }
             (View::Real(x), _) => out.push(Flat::Real(x)),
             (View::Int(n), _) => out.push(Flat::Int(n)),
             (View::Bool(truth), _) => out.push(Flat::Bool(truth)),
@@ -378,17 +407,21 @@ impl<'a> Form<'a> {
         if leaves.is_empty() {
             leaves.push((Elem::Unit, 1));
         }
-        let stacked = |(rows, (elem, rank)): (Vec<Flat>, (Elem, u8))| {
-            let made = stacked(&rows, elem, rank);
-            self.ragged.set(self.ragged.get() || made.is_none());
-            made.unwrap_or(Flat::Unit)
-        };
+        let stacked = |(rows, (elem, rank)): (Vec<Flat>, (Elem, u8))| stacked(&rows, elem, rank);
         columns.into_iter().zip(leaves).map(stacked).collect()
     }
 
     /// The value of that type that values of the IR are.
     fn value(&mut self, flat: &[Flat], layout: &Layout, ty: &Type) -> Value {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match (layout, ty, flat) {
+            (Layout::Boxed(boxes, of), _, flat) => {
+                let opened = |(boxed, value): (&Option<_>, &Flat)| match (boxed, value) {
+                    (Some(_), Flat::Data(node)) => node.fields().first().cloned().unwrap_or(Flat::Unit),
+                    _ => value.clone(),
+                };
+                let own: Vec<Flat> = boxes.iter().zip(flat).map(opened).collect();
+                self.value(&own, of, ty)
+            }
             // What a function is nobody outside of machine code can say: any stands for it.
             (_, Type::Fun(..), _) => self.some_function(),
             (Layout::Tuple(layouts), Type::Tuple(types), flat) => {
@@ -495,12 +528,21 @@ fn leaf_elems(layout: &Layout, rank: u8, out: &mut Vec<(wengert_ir::Elem, u8)>) 
         Layout::Tuple(items) => items.iter().for_each(|item| leaf_elems(item, rank, out)),
         Layout::Array(of) => leaf_elems(of, rank + 1, out),
         Layout::Dual(of) => leaf_elems(of, rank, out),
+        Layout::Boxed(boxes, of) => {
+            let mut own = Vec::new();
+            leaf_elems(of, 0, &mut own);
+            let boxed = |(boxed, (elem, own)): (&Option<_>, (Elem, u8))| match boxed {
+                Some(data) => (Elem::Data(*data), rank),
+                None => (elem, rank + own),
+            };
+            out.extend(boxes.iter().zip(own).map(boxed));
+        }
         Layout::Function(count) => out.extend(std::iter::repeat_n((Elem::Unit, rank), *count)),
     }
 }
 
-/// The array of these rows; nothing if they do not agree in shape.
-fn stacked(rows: &[Flat], elem: Elem, rank: u8) -> Option<Flat> {
+/// The array of these rows, which agree in shape.
+fn stacked(rows: &[Flat], elem: Elem, rank: u8) -> Flat {
     let mut items = Items::with_capacity(elem, rows.len());
     let mut shape = vec![rows.len()];
     match rows.first() {
@@ -510,14 +552,16 @@ fn stacked(rows: &[Flat], elem: Elem, rank: u8) -> Option<Flat> {
     for row in rows {
         // Rows are of one kind: the checker says so.
         if let Flat::Array(row) = row {
-            if row.shape() != shape.get(1..).unwrap_or_default() {
-                return None;
-            }
+            debug_assert_eq!(
+                row.shape(),
+                shape.get(1..).unwrap_or_default(),
+                "a ragged array in the regular form"
+            );
             items.extend(row.items());
         } else {
             items.push(row.clone());
         }
     }
     shape.truncate(usize::from(rank));
-    Some(Flat::array(shape, items))
+    Flat::array(shape, items)
 }

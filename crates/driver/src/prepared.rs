@@ -6,6 +6,7 @@
 //! nothing else.
 
 use crate::engine::{Options, limits};
+use crate::errors;
 use crate::json::arguments::{Arguments, arguments};
 use crate::json::guess::{Numbers, default_arg};
 use crate::json::parse::Document;
@@ -16,8 +17,9 @@ use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wengert_base::{Diagnostic, Name};
+use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_core::{Def, Kind, Param, Program, Row, Scheme, Size, Type, TypeArg};
+use wengert_engine::Rows;
 use wengert_interp::{Interp, Value};
 
 /// How often to call: until both numbers are reached.
@@ -36,7 +38,7 @@ pub struct Held(Form);
 #[derive(Clone, Debug)]
 enum Form {
     Value(Value),
-    Flat(Vec<wengert_ir::eval::Value>),
+    Flat(Rows, Vec<wengert_ir::eval::Value>),
 }
 
 /// A definition that is ready to be called.
@@ -47,7 +49,22 @@ pub struct Prepared {
     params: Vec<Type>,
     result: Type,
     interp: Interp,
+    /// The definition in machine code, with regular rows.
     machine: Option<Machine>,
+    /// The same with ragged rows, since they were met.
+    ragged: Option<Machine>,
+    /// What that is made of.
+    source: Option<Source>,
+    /// How long that took.
+    later: Duration,
+}
+
+/// What machine code is made with.
+struct Source {
+    target: Target,
+    library: Vec<SourceId>,
+    limits: wengert_engine::Limits,
+    options: Options,
 }
 
 impl Session {
@@ -94,18 +111,20 @@ impl Session {
         let own = native::limits(limits.max_memory, &Arc::default(), options.threads);
         let mut interp = Interp::new(&program, limits);
         interp.set_library_sources(library.clone());
-        let machine = match Target::of(options) {
-            None => None,
-            Some(target) => {
-                let entry = (def.name, type_args.as_slice());
-                let make = || Machine::new(&target, &program, entry, params.len(), &library, own);
-                match Watch::new(options).compiling(make) {
-                    Err(error) if native::is_for_interpreter(&error) => None,
-                    made => Some(made.map_err(one)?),
-                }
-            }
-        };
-        Ok(Prepared { program, def, type_args, params, result, interp, machine })
+        let source = Target::of(options).map(|target| Source {
+            target,
+            library,
+            limits: own,
+            options: options.clone(),
+        });
+        let (machine, ragged, later) = (None, None, Duration::ZERO);
+        let mut prepared =
+            Prepared { program, def, type_args, params, result, interp, machine, ragged, source, later };
+        match prepared.made(Rows::Regular) {
+            Err(error) if native::is_for_interpreter(&error) => {}
+            made => prepared.machine = made.map_err(one)?,
+        }
+        Ok(prepared)
     }
 }
 
@@ -132,19 +151,60 @@ impl Prepared {
         if types.len() != self.params.len() || !type_args.iter().zip(&self.type_args).all(same) {
             return Ok(None);
         }
-        Ok(Some(self.hold(values)))
+        self.hold(values).map(Some)
+    }
+
+    /// A form of it in machine code; nothing for the interpreter.
+    fn made(&self, rows: Rows) -> Result<Option<Machine>, Diagnostic> {
+        let Some(source) = &self.source else { return Ok(None) };
+        let (entry, shape) = ((self.def.name, self.type_args.as_slice()), (self.params.len(), rows));
+        let (library, limits) = (&source.library, source.limits.clone());
+        let make = || Machine::new(&source.target, &self.program, entry, shape, library, limits);
+        Watch::new(&source.options).compiling(make).map(Some)
+    }
+
+    /// From now on rows may be ragged.
+    fn make_ragged(&mut self) -> Result<(), Diagnostic> {
+        if self.ragged.is_none() {
+            let begin = Instant::now();
+            self.ragged = self.made(Rows::Ragged)?;
+            self.later += begin.elapsed();
+        }
+        Ok(())
+    }
+
+    /// How long it took to compile what was not made at first.
+    pub(crate) fn later(&self) -> Duration {
+        self.later
     }
 
     /// Arguments of the types that it was made ready for.
-    pub(crate) fn hold(&mut self, values: Vec<Value>) -> Vec<Held> {
-        let Some(machine) = &self.machine else {
-            return values.into_iter().map(|value| Held(Form::Value(value))).collect();
-        };
-        let Some(flat) = machine.flatten(&values, &self.program, &mut self.interp) else {
-            self.leave_to_interpreter();
-            return self.hold(values);
-        };
-        flat.into_iter().map(|flat| Held(Form::Flat(flat))).collect()
+    pub(crate) fn hold(&mut self, values: Vec<Value>) -> Result<Vec<Held>, Diagnostic> {
+        if self.machine.is_none() {
+            return Ok(values.into_iter().map(|value| Held(Form::Value(value))).collect());
+        }
+        if native::rows_of(&values) == Rows::Ragged {
+            self.make_ragged()?;
+        }
+        let Some(machine) = self.ragged.as_ref().or(self.machine.as_ref()) else { return Ok(Vec::new()) };
+        let flat = machine.flatten(&values, &self.program, &mut self.interp);
+        Ok(flat.into_iter().map(|flat| Held(Form::Flat(machine.rows(), flat))).collect())
+    }
+
+    /// Arguments in the form of the machine that is called.
+    fn flat(&mut self, args: &[Held]) -> Vec<wengert_ir::eval::Value> {
+        let mut all = Vec::new();
+        for (place, (Held(form), ty)) in args.iter().zip(&self.params).enumerate() {
+            match (form, &self.machine, &self.ragged) {
+                (Form::Flat(Rows::Regular, flat), Some(machine), Some(ragged)) => {
+                    let value = machine.argument(place, flat, ty, &self.program, &mut self.interp);
+                    all.extend(ragged.flattened(place, &value, &self.program, &mut self.interp));
+                }
+                (Form::Flat(_, flat), _, _) => all.extend(flat.iter().cloned()),
+                (Form::Value(_), _, _) => {}
+            }
+        }
+        all
     }
 
     /// Whether the interpreter calls it.
@@ -154,12 +214,12 @@ impl Prepared {
 
     /// From now on the interpreter calls it; what is held must be held anew.
     pub(crate) fn leave_to_interpreter(&mut self) {
-        self.machine = None;
+        (self.machine, self.ragged) = (None, None);
     }
 
     /// The most bytes that its memory had, if that is known.
     pub(crate) fn peak_bytes(&mut self) -> Option<u64> {
-        self.machine.as_mut().and_then(Machine::peak_bytes)
+        self.ragged.as_mut().or(self.machine.as_mut()).and_then(Machine::peak_bytes)
     }
 
     /// Its result.
@@ -175,7 +235,7 @@ impl Prepared {
         each: &mut dyn FnMut(Duration),
     ) -> Result<Held, Diagnostic> {
         let mut clock = Clock { runs, done: 0, total: Duration::ZERO, each };
-        let Some(machine) = &mut self.machine else {
+        if self.machine.is_none() {
             let values = || args.iter().map(|Held(form)| form.value()).collect::<Vec<_>>();
             loop {
                 let values = values();
@@ -185,18 +245,33 @@ impl Prepared {
                     return Ok(Held(Form::Value(value)));
                 }
             }
-        };
-        let flat: Vec<_> = args.iter().flat_map(|Held(form)| form.flat().iter().cloned()).collect();
-        machine.run(&flat, &mut |time| clock.is_over(time)).map(|result| Held(Form::Flat(result)))
+        }
+        if args.iter().any(|Held(form)| matches!(form, Form::Flat(Rows::Ragged, _))) {
+            self.make_ragged()?;
+        }
+        loop {
+            let flat = self.flat(args);
+            let Some(machine) = self.ragged.as_mut().or(self.machine.as_mut()) else {
+                return Err(errors::internal(Span::NOWHERE, "no machine code"));
+            };
+            match machine.run(&flat, &mut |time| clock.is_over(time)) {
+                Err(error) if machine.is_uneven(&error) => self.make_ragged()?,
+                result => return result.map(|result| Held(Form::Flat(machine.rows(), result))),
+            }
+        }
     }
 
     /// What a result of this definition is.
     pub fn value(&mut self, result: &Held) -> Value {
-        match (&result.0, &self.machine) {
-            (Form::Flat(flat), Some(machine)) => {
-                machine.value(flat, &self.result, &self.program, &mut self.interp)
+        match &result.0 {
+            Form::Flat(rows, flat) => {
+                let machine = if *rows == Rows::Ragged { &self.ragged } else { &self.machine };
+                let value = machine
+                    .as_ref()
+                    .map(|machine| machine.value(flat, &self.result, &self.program, &mut self.interp));
+                value.unwrap_or(Value::Bool(false))
             }
-            (form, _) => form.value(),
+            form @ Form::Value(_) => form.value(),
         }
     }
 }
@@ -206,14 +281,7 @@ impl Form {
     fn value(&self) -> Value {
         match self {
             Form::Value(value) => value.clone(),
-            Form::Flat(_) => Value::Bool(false),
-        }
-    }
-
-    fn flat(&self) -> &[wengert_ir::eval::Value] {
-        match self {
-            Form::Value(_) => &[],
-            Form::Flat(flat) => flat,
+            Form::Flat(..) => Value::Bool(false),
         }
     }
 }

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 use wengert_base::{Diagnostic, SourceMap, Span};
 use wengert_core::{Def, Program, Type};
+use wengert_engine::Rows;
 use wengert_interp::{Interp, Value};
 
 /// What is run.
@@ -95,9 +96,16 @@ impl Session {
             // It lives as long as the process, like the code that knows its address.
             let mark: &'static AtomicI64 = Box::leak(Box::default());
             let explain = |error| watching.explain(error);
-            let made = Machine::marked(&program, (def.name, &[]), &library, (memory, &watch.stop), mark)
-                .map_err(explain)?;
-            sample(made, mark, arg, (&program, &mut interp), to, time).map_err(explain)
+            let mut rows = native::rows_of(std::slice::from_ref(&arg));
+            loop {
+                let stop = (memory, &watch.stop);
+                let mut made = Machine::marked(&program, (def.name, &[]), (&library, rows), stop, mark)
+                    .map_err(explain)?;
+                match sample(&mut made, mark, &arg, (&program, &mut interp), to, time) {
+                    Err(error) if made.0.is_uneven(&error) => rows = Rows::Ragged,
+                    seen => return seen.map_err(explain),
+                }
+            }
         };
         let (point, result) = (&calls.point_type, &calls.result);
         let (seen, _) = match part {
@@ -117,16 +125,14 @@ impl Session {
 
 /// Calls a function for about so long, at least once; how often each span was seen, and the result as the function's.
 fn sample(
-    (mut machine, spans): (Machine, Vec<Span>),
+    (machine, spans): &mut (Machine, Vec<Span>),
     mark: &'static AtomicI64,
-    arg: Value,
+    arg: &Value,
     (program, interp): (&Program, &mut Interp),
     to: &Type,
     time: Duration,
 ) -> Result<(Vec<(Span, u64)>, Value), Diagnostic> {
-    let beyond = || errors::internal(Span::NOWHERE, wengert_engine::BEYOND);
-    let flat = machine.flatten(&[arg], program, interp).ok_or_else(beyond)?;
-    let args: Vec<_> = flat.into_iter().flatten().collect();
+    let args = machine.flattened(0, arg, program, interp);
     let over = AtomicBool::new(false);
     let begin = Instant::now();
     let (counts, result) = std::thread::scope(|scope| {

@@ -246,9 +246,9 @@ impl Session {
             arguments(&document, entry, &def.scheme, &scope.program().types, Numbers::Int)
                 .map_err(|error| vec![error])?;
         let (entry, library) = ((def.name, type_args.as_slice()), self.modules.library_sources());
-        let passes = native::passes(options);
+        let (passes, shape) = (native::passes(options), (values.len(), native::rows_of(&values)));
         Watch::new(options)
-            .compiling(|| native::unit(scope.program(), entry, &library, values.len(), &passes))
+            .compiling(|| native::unit(scope.program(), entry, &library, shape, &passes))
             .map_err(|error| vec![error])
     }
 

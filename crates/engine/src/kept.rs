@@ -11,7 +11,7 @@ impl Native {
     /// The program as bytes; nothing if it cannot be written.
     pub fn save(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
-        let Entry { func, params, result, data } = self.entry();
+        let Entry { func, params, result, data, uneven } = self.entry();
         func.put(&mut bytes);
         put_all(params, &mut bytes);
         put(result, &mut bytes);
@@ -21,6 +21,7 @@ impl Native {
             ctors.len().put(&mut bytes);
             ctors.iter().for_each(|fields| put_all(fields, &mut bytes));
         }
+        uneven.put(&mut bytes);
         bytes.extend(self.machine_code()?);
         Some(bytes)
     }
@@ -39,8 +40,9 @@ impl Native {
             }
             data.push((id, ctors));
         }
+        let uneven = bool::take(from)?;
         let compiled = Compiled::restore(from, limits.memory, limits.stop)?;
-        let entry = Entry { func, params, result, data };
+        let entry = Entry { func, params, result, data, uneven };
         from.is_empty().then(|| Native::compiled(compiled, entry))
     }
 }
@@ -87,6 +89,11 @@ fn put(layout: &Layout, out: &mut Vec<u8>) {
             tag(out, 8);
             count.put(out);
         }
+        Layout::Boxed(boxes, of) => {
+            tag(out, 9);
+            boxes.put(out);
+            put(of, out);
+        }
     });
 }
 
@@ -102,6 +109,7 @@ fn take(from: &mut &[u8]) -> Option<Layout> {
             6 => Layout::Data(DataId::take(from)?),
             7 => Layout::Dual(Box::new(take(from)?)),
             8 => Layout::Function(usize::take(from)?),
+            9 => Layout::Boxed(Vec::take(from)?, Box::new(take(from)?)),
             _ => return None,
         })
     })

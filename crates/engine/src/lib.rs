@@ -27,7 +27,7 @@ pub use ready::{Loaded, Native};
 pub use wengert_ad::BEYOND;
 pub use wengert_c::{Exported, Line};
 pub use wengert_ir::stop::{is_asked, stoppable};
-pub use wengert_lower::{Entry, Layout};
+pub use wengert_lower::{Entry, Layout, Rows};
 pub use wengert_opt::{Options as Passes, PASSES};
 
 /// A program in the IR, and how to call it.
@@ -54,16 +54,17 @@ pub enum Error {
     Internal(Broken),
 }
 
-/// The program in the IR: if its term is a function, a function of at most `arity` arguments.
+/// The program in the IR: if its term is a function, a function of at most `arity` arguments. For ragged rows the program must tell
+/// records with one field from that field.
 pub fn lower(
     program: &simple::Program,
     notes: &simple::Notes,
     is_library: &dyn Fn(SourceId) -> bool,
-    arity: usize,
+    (arity, rows): (usize, Rows),
     passes: &Passes,
 ) -> Result<Unit, Error> {
     let lowered =
-        wengert_lower::lower_with_notes(program, notes, is_library, arity).map_err(Error::Program)?;
+        wengert_lower::lower_with_notes(program, notes, is_library, arity, rows).map_err(Error::Program)?;
     let mut unit = Unit { program: lowered.program, entry: lowered.entry, settled: false };
     verify(&unit.program, "lowering")?;
     let before = passes.before_derivatives();

@@ -6,6 +6,7 @@ use crate::calls::Callee;
 use crate::context::Lower;
 use crate::scalars::is_trivial;
 use crate::tree::{Kind, Node, Type};
+use std::rc::Rc;
 use wengert_base::Name;
 use wengert_ir as ir;
 use wengert_ir::MOST_ELEMENTS;
@@ -20,6 +21,15 @@ pub(crate) struct Plan {
     pub(crate) init: Vec<Atom>,
     /// Types of the rows of the outputs.
     pub(crate) outputs: Vec<ir::Ty>,
+}
+
+/// Where arrays of a component of tuples go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Column {
+    /// Into the tuples.
+    Boxed,
+    /// Out of them.
+    Opened,
 }
 
 /// What the body of a loop sees.
@@ -59,6 +69,56 @@ impl Lower<'_> {
         });
         let parts = Loop { mode, backward: false, len, inputs, init, accs: Vec::new(), body };
         self.emit(Op::Loop(Box::new(parts)), &types)
+    }
+
+    /// A loop that collects elements of an array; its body gives what is carried on, and an element.
+    fn collect(
+        &mut self,
+        mut plan: Plan,
+        elem: &Type,
+        body: impl FnOnce(&mut Self, Round) -> (Vec<Atom>, Vec<Atom>),
+    ) -> Vec<Atom> {
+        plan.outputs = self.rows(elem);
+        let depth = if self.ragged() { depth(elem) } else { 0 };
+        plan.outputs.extend((0..depth).map(|_| ir::Ty::INT));
+        let len = plan.len.clone();
+        let mut results = self.repeat(plan, |lower, round| {
+            let (carried, made) = body(lower, round);
+            let sizes = lower.sizes(&made, depth);
+            let mut row = lower.packed(elem, made);
+            row.extend(sizes);
+            (carried, row)
+        });
+        let sizes = results.split_off(results.len().saturating_sub(usize::from(depth)));
+        for sizes in sizes {
+            self.check_alike(len.clone(), sizes);
+        }
+        results
+    }
+
+    /// The sizes of an array of arrays along its axes.
+    fn sizes(&mut self, arrays: &[Atom], depth: u8) -> Vec<Atom> {
+        let first = arrays.first().cloned().unwrap_or(Atom::Unit);
+        let size = |axis| self.one(Op::Array(ArrayOp::Length(axis), vec![first.clone()]), ir::Ty::INT);
+        (0..depth).map(size).collect()
+    }
+
+    /// Fails unless the rows of an array of arrays, of these sizes, agree. Where rows may be ragged this need not come to light when
+    /// the array is made, since they may never lie beside each other.
+    fn check_alike(&mut self, len: Atom, sizes: Atom) {
+        let plan = Plan {
+            mode: Mode::Each,
+            len,
+            inputs: vec![sizes.clone()],
+            init: Vec::new(),
+            outputs: Vec::new(),
+        };
+        self.repeat(plan, |lower, mut round| {
+            let own = round.rows.pop().unwrap_or(Atom::Unit);
+            let first = lower.array_op(ArrayOp::Index, vec![sizes, Atom::Int(0)], ir::Ty::INT);
+            lower.require(Requirement::Rows, first, own);
+            (Vec::new(), Vec::new())
+        });
     }
 
     /// The number of rows of an array, given by all its arrays.
@@ -217,18 +277,33 @@ impl Lower<'_> {
             let args = std::iter::once(array).chain(places.iter().cloned()).collect();
             elements.push(self.array_op(ArrayOp::Index, args, row));
         }
-        if self.flat(ty).is_empty() { Vec::new() } else { elements }
+        self.unpacked(ty, elements)
     }
 
     fn zip(&mut self, xs: &Node, ys: &Node) -> Vec<Atom> {
         let (x, y) = (xs.ty.elem(), ys.ty.elem());
         let (xs, ys) = (self.term(xs), self.term(ys));
-        self.check_same_size("zip", &xs, &ys);
+        let len = self.check_same_size("zip", &xs, &ys);
+        let xs = self.columns(&x, xs, len.clone(), Column::Boxed);
+        let ys = self.columns(&y, ys, len, Column::Boxed);
         match (self.flat(&x).is_empty(), self.flat(&y).is_empty()) {
             (true, false) => ys,
             (_, true) => xs,
             (false, false) => xs.into_iter().chain(ys).collect(),
         }
+    }
+
+    /// The arrays of elements of type `part`, alone or in a tuple, which makes a difference for arrays that may be ragged: those of
+    /// a tuple are in boxes.
+    fn columns(&mut self, part: &Type, arrays: Vec<Atom>, len: Atom, to: Column) -> Vec<Atom> {
+        if !self.ragged() || !matches!(part, Type::Array(_)) {
+            return arrays;
+        }
+        let tuple = Type::Tuple(Rc::from([part.clone()]));
+        let elem = if to == Column::Boxed { &tuple } else { part };
+        let from = if to == Column::Boxed { part } else { &tuple };
+        let plan = Plan { mode: Mode::Each, len, inputs: arrays, init: Vec::new(), outputs: Vec::new() };
+        self.collect(plan, elem, |lower, round| (Vec::new(), lower.unpacked(from, round.rows)))
     }
 
     fn unzip(&mut self, pairs: &Node) -> Vec<Atom> {
@@ -244,7 +319,11 @@ impl Lower<'_> {
                     let unit = ir::Ty::Array(ir::Elem::Unit, 1);
                     arrays.push(self.array_op(ArrayOp::Replicate, vec![len, Atom::Unit], unit));
                 }
-                count => arrays.extend(columns.by_ref().take(count)),
+                count => {
+                    let own: Vec<Atom> = columns.by_ref().take(count).collect();
+                    let len = self.length(&own);
+                    arrays.extend(self.columns(&part, own, len, Column::Opened));
+                }
             }
         }
         arrays
@@ -256,7 +335,7 @@ impl Lower<'_> {
         let mut args = Vec::with_capacity(elems.len());
         for elem in elems {
             let own: Vec<Atom> = rows.by_ref().take(self.rows(elem).len()).collect();
-            args.push(if self.flat(elem).is_empty() { Vec::new() } else { own });
+            args.push(self.unpacked(elem, own));
         }
         args
     }
@@ -270,11 +349,11 @@ impl Lower<'_> {
         func: &Callee<'_>,
         ty: &Type,
     ) -> Vec<Atom> {
-        let outputs = self.rows(&ty.elem());
-        let plan = Plan { mode: Mode::Each, len, inputs, init: Vec::new(), outputs };
-        self.repeat(plan, |lower, round| {
+        let elem = ty.elem();
+        let plan = Plan { mode: Mode::Each, len, inputs, init: Vec::new(), outputs: Vec::new() };
+        self.collect(plan, &elem, |lower, round| {
             let args = lower.arguments(elems, round.rows);
-            (Vec::new(), row(lower.call_with(func, args)))
+            (Vec::new(), lower.call_with(func, args))
         })
     }
 
@@ -283,9 +362,11 @@ impl Lower<'_> {
         let count = self.single(count);
         let func = self.callee(func);
         self.check_storable("build", &count);
-        let outputs = self.rows(&result);
-        let plan = Plan { mode: Mode::Each, len: count, inputs: Vec::new(), init: Vec::new(), outputs };
-        self.repeat(plan, |lower, round| (Vec::new(), row(lower.call_with(&func, vec![vec![round.index]]))))
+        let (inputs, init, outputs) = (Vec::new(), Vec::new(), Vec::new());
+        let plan = Plan { mode: Mode::Each, len: count, inputs, init, outputs };
+        self.collect(plan, &result, |lower, round| {
+            (Vec::new(), lower.call_with(&func, vec![vec![round.index]]))
+        })
     }
 
     fn filter(&mut self, func: &Node, xs: &Node) -> Vec<Atom> {
@@ -310,19 +391,23 @@ impl Lower<'_> {
         let xs = self.term(xs);
         let len = self.length(&xs);
         let carried = init.len();
-        let reduces = prim == Prim::Reduce && !init.is_empty();
+        // Arrays in boxes are combined one after the other.
+        let reduces = prim == Prim::Reduce && !init.is_empty() && self.rows(&elem) == self.flat(&elem);
         let mode = if reduces { Mode::Reduce } else { Mode::Sequence };
-        let outputs = if prim == Prim::Scan { self.rows(&state) } else { Vec::new() };
-        let keeps = !outputs.is_empty();
-        let plan = Plan { mode, len, inputs: xs, init, outputs };
-        let mut results = self.repeat(plan, |lower, round| {
+        let plan = Plan { mode, len, inputs: xs, init, outputs: Vec::new() };
+        let next = |lower: &mut Self, round: Round| {
             let mut args = vec![round.carried];
             args.extend(lower.arguments(&[elem], round.rows));
-            let next = lower.call_with(&func, args);
-            let rows = if keeps { row(next.clone()) } else { Vec::new() };
-            (next, rows)
+            lower.call_with(&func, args)
+        };
+        if prim != Prim::Scan {
+            return self.repeat(plan, |lower, round| (next(lower, round), Vec::new()));
+        }
+        let mut results = self.collect(plan, &state, |lower, round| {
+            let next = next(lower, round);
+            (next.clone(), next)
         });
-        if keeps { results.split_off(carried) } else { results }
+        results.split_off(carried)
     }
 
     /// `iterate` and `while_loop`.
@@ -355,12 +440,13 @@ impl Lower<'_> {
     }
 }
 
-/// The row of an array for an element: one value at least.
-fn row(mut atoms: Vec<Atom>) -> Vec<Atom> {
-    if atoms.is_empty() {
-        atoms.push(Atom::Unit);
+/// How many axes the arrays have that are these elements.
+fn depth(elem: &Type) -> u8 {
+    let (mut elem, mut depth) = (elem.clone(), 0);
+    while let Type::Array(_) = elem {
+        (elem, depth) = (elem.elem(), depth + 1);
     }
-    atoms
+    depth
 }
 
 /// The operation of the same name.

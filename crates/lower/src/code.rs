@@ -175,13 +175,10 @@ impl Lower<'_> {
         arrays
     }
 
-    /// The values of an element of an array: one at least.
+    /// The row of an array for an element.
     pub(crate) fn row_of(&mut self, node: &Node) -> Vec<Atom> {
-        let mut atoms = self.term(node);
-        if atoms.is_empty() {
-            atoms.push(Atom::Unit);
-        }
-        atoms
+        let atoms = self.term(node);
+        self.packed(&node.ty, atoms)
     }
 
     /// The names and types of the parameters that stand for a variable.

@@ -4,7 +4,7 @@
 //! so recursion needs nothing special, and what nobody calls is not there. A function is made as a list of blocks
 //! under construction; statements go into the last one.
 
-use crate::layout::Rep;
+use crate::layout::{Rep, Rows};
 use crate::tree::{DataIx, Flow, LamId, SiteId, Tree, Type, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -64,6 +64,12 @@ pub(crate) struct Lower<'a> {
     /// How many arguments the entry takes at most.
     pub(crate) arity: usize,
     pub(crate) errors: Vec<Diagnostic>,
+    /// How arrays stand in the elements of arrays.
+    rows: Rows,
+    /// The objects that hold such arrays, if each stands by itself.
+    pub(crate) boxes: FxHashMap<Ty, DataId>,
+    /// Whether arrays stand in elements where they may differ in size.
+    pub(crate) uneven: bool,
 
     pub(crate) reps: FxHashMap<Flow, Rep>,
     pub(crate) deciding: FxHashSet<Flow>,
@@ -98,13 +104,21 @@ pub(crate) struct Current {
 const UNNAMED: &str = "t";
 
 impl<'a> Lower<'a> {
-    pub(crate) fn new(tree: &'a Tree, is_library: &'a dyn Fn(SourceId) -> bool, arity: usize) -> Lower<'a> {
+    pub(crate) fn new(
+        tree: &'a Tree,
+        is_library: &'a dyn Fn(SourceId) -> bool,
+        arity: usize,
+        rows: Rows,
+    ) -> Lower<'a> {
         Lower {
             tree,
             program: wengert_ir::Program::default(),
             is_library,
             arity,
             errors: Vec::new(),
+            rows,
+            boxes: FxHashMap::default(),
+            uneven: false,
             reps: FxHashMap::default(),
             deciding: FxHashSet::default(),
             unfinished_classes: Vec::new(),
@@ -118,6 +132,11 @@ impl<'a> Lower<'a> {
             queue: VecDeque::new(),
             current: Current::default(),
         }
+    }
+
+    /// Whether arrays in the elements of arrays stand by themselves.
+    pub(crate) fn ragged(&self) -> bool {
+        self.rows == Rows::Ragged
     }
 
     /// The function for a purpose, made later. `ty` is what its maker needs to know besides.

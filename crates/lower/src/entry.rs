@@ -24,6 +24,9 @@ pub struct Entry {
     pub result: Layout,
     /// The fields of the constructors of the data types in these.
     pub data: Vec<(DataId, Vec<Vec<Layout>>)>,
+    /// Whether with [ragged rows](crate::Rows::Ragged) the program is another one: where this one fails since arrays have different
+    /// sizes, that one need not.
+    pub uneven: bool,
 }
 
 /// How a value is laid out: as several values of the IR, one after the other.
@@ -46,6 +49,8 @@ pub enum Layout {
     Data(DataId),
     /// A linear functional, as a vector.
     Dual(Box<Layout>),
+    /// An element of an array: those of its values that are arrays are each in an object of such a type.
+    Boxed(Vec<Option<DataId>>, Box<Layout>),
     /// A function: so many values, which nobody outside can read.
     Function(usize),
 }
@@ -131,7 +136,17 @@ impl Lower<'_> {
             data.push((self.data(ix), ctors));
         }
         self.finish_types();
-        Entry { func, params, result, data }
+        Entry { func, params, result, data, uneven: false }
+    }
+
+    /// The boxes of the values of an element of an array.
+    fn boxes_of(&mut self, elem: &Type) -> Vec<Option<DataId>> {
+        let (types, rows) = (self.flat(elem), self.rows(elem));
+        let of = |(ty, row): (&wengert_ir::Ty, wengert_ir::Ty)| match row.elem() {
+            wengert_ir::Elem::Data(data) if *ty != row => Some(data),
+            _ => None,
+        };
+        types.iter().zip(rows).map(of).collect()
     }
 
     fn layout(&mut self, ty: &Type, found: &mut FxHashSet<DataIx>, order: &mut Vec<DataIx>) -> Layout {
@@ -143,7 +158,16 @@ impl Lower<'_> {
             Type::Tuple(items) => {
                 Layout::Tuple(items.iter().map(|item| self.layout(item, found, order)).collect())
             }
-            Type::Array(of) => Layout::Array(Box::new(self.layout(of, found, order))),
+            Type::Array(of) => {
+                let layout = self.layout(of, found, order);
+                let boxes = self.boxes_of(of);
+                let layout = if boxes.iter().any(Option::is_some) {
+                    Layout::Boxed(boxes, Box::new(layout))
+                } else {
+                    layout
+                };
+                Layout::Array(Box::new(layout))
+            }
             Type::Dual(of) => Layout::Dual(Box::new(self.layout(of, found, order))),
             Type::Fun(_, flow, _) => match self.rep(*flow) {
                 Rep::Nothing => Layout::Function(0),
@@ -166,7 +190,7 @@ impl Layout {
             Layout::Real | Layout::Int | Layout::Bool | Layout::Text | Layout::Data(_) => 1,
             Layout::Tuple(items) => items.iter().map(Layout::values).sum(),
             Layout::Array(of) => of.values().max(1),
-            Layout::Dual(of) => of.values(),
+            Layout::Dual(of) | Layout::Boxed(_, of) => of.values(),
             Layout::Function(count) => *count,
         }
     }

@@ -75,12 +75,12 @@ impl Lower<'_> {
         let rows = |lower: &mut Self| {
             lower.repeat(plan, |lower, round| {
                 let Round { mut carried, rows: mut x, .. } = round;
-                let mut y = x.split_off(count);
-                if lower.flat(elem).is_empty() {
-                    (x, y) = (Vec::new(), Vec::new());
-                }
+                let y = x.split_off(count);
                 let so_far = carried.pop().unwrap_or(Atom::Bool(true));
-                let then = |lower: &mut Self| vec![lower.equal(elem, x, y)];
+                let then = |lower: &mut Self| {
+                    let (x, y) = (lower.unpacked(elem, x), lower.unpacked(elem, y));
+                    vec![lower.equal(elem, x, y)]
+                };
                 let next = lower.branch(so_far, &[Ty::BOOL], then, |_| vec![Atom::Bool(false)]);
                 (next, Vec::new())
             })

@@ -4,6 +4,10 @@
 //! what takes no value is an array of [`wengert_ir::Elem::Unit`], which knows its size. A functional on a first-order type is a vector
 //! of that type.
 //!
+//! So the arrays in the elements of an array are rows of an array with more axes, and must be of one size. In a program with ragged
+//! rows ([`Rows::Ragged`]) each of them is an object of its own, a [`box`](Lower::boxed_row); rows of arrays of arrays agree in size
+//! all the same, since the language says so.
+//!
 //! A class of functions that has one member is represented by what the member has captured, which may be nothing: calls
 //! know whom they call. A class of several members, one whose member would hold itself, and one that derivative
 //! operators see is a data type with a constructor for each member.
@@ -13,10 +17,21 @@ use crate::errors;
 use crate::tree::{DataIx, Elem, Flow, SiteId, Type};
 use wengert_base::Name;
 use wengert_ir as ir;
+use wengert_ir::op::{Atom, Op};
 use wengert_ir::ty::{Ctor, Data, DataId, Role};
 
 /// A function is kept as at most so many values; what has captured more is put into one.
 const MAX_INLINE: usize = 8;
+
+/// How arrays stand in the elements of arrays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Rows {
+    /// As rows of an array with more axes. They must agree in size, else the program fails, whether the language demands it or not.
+    #[default]
+    Regular,
+    /// Each by itself, where the language lets them differ in size: in tuples, records and functions.
+    Ragged,
+}
 
 /// How the functions of a class are represented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +83,62 @@ impl Lower<'_> {
         if rows.is_empty() {
             rows.push(ir::Ty::Scalar(ir::Elem::Unit));
         }
+        if !matches!(elem, Type::Array(_)) {
+            for row in rows.iter_mut().filter(|row| row.rank() > 0) {
+                self.uneven = true;
+                if self.ragged() {
+                    *row = ir::Ty::Scalar(ir::Elem::Data(self.boxed_row(*row)));
+                }
+            }
+        }
         rows
+    }
+
+    /// The objects that hold arrays of type `ty` in the elements of arrays, so that each has its own size.
+    fn boxed_row(&mut self, ty: ir::Ty) -> DataId {
+        if let Some(known) = self.boxes.get(&ty) {
+            return *known;
+        }
+        let name = Name::new("Row");
+        let data = Data { name, role: Role::Declared, ctors: vec![Ctor { name, fields: vec![ty] }] };
+        let id = self.program.data.push(data);
+        self.boxes.insert(ty, id);
+        id
+    }
+
+    /// The row of an array for an element.
+    pub(crate) fn packed(&mut self, elem: &Type, mut atoms: Vec<Atom>) -> Vec<Atom> {
+        if atoms.is_empty() {
+            atoms.push(Atom::Unit);
+        }
+        let rows = self.rows(elem);
+        atoms.into_iter().zip(rows).map(|(atom, row)| self.boxed(atom, row)).collect()
+    }
+
+    /// The element of an array in a row: nothing if it takes no value.
+    pub(crate) fn unpacked(&mut self, elem: &Type, row: Vec<Atom>) -> Vec<Atom> {
+        let types = self.flat(elem);
+        row.into_iter().zip(types).map(|(atom, ty)| self.opened(atom, ty)).collect()
+    }
+
+    /// An array as one of type `ty`: in a box, if that is the type of one.
+    fn boxed(&mut self, array: Atom, ty: ir::Ty) -> Atom {
+        match ty {
+            ir::Ty::Scalar(ir::Elem::Data(data)) if self.ty(&array).rank() > 0 => {
+                self.one(Op::Make { data, ctor: 0, fields: vec![array] }, ty)
+            }
+            ir::Ty::Scalar(_) | ir::Ty::Array(..) => array,
+        }
+    }
+
+    /// What has type `ty`, or is in a box.
+    pub(crate) fn opened(&mut self, atom: Atom, ty: ir::Ty) -> Atom {
+        if ty.rank() == 0 || self.ty(&atom).rank() > 0 {
+            return atom;
+        }
+        let inner = self.called("x", ty);
+        let arm = self.block_of(vec![inner], |_| vec![Atom::Var(inner)]);
+        self.one(Op::Match { on: atom, arms: vec![arm] }, ty)
     }
 
     /// The type of arrays of `row`.
@@ -101,17 +171,17 @@ impl Lower<'_> {
         let class = self.tree.flows.class(root);
         let only = if class.elems.len() == 1 { class.elems.first().copied() } else { None };
         let rep = match only {
-            _ if class.active || class.boxed => self.boxed(root),
+            _ if class.active || class.boxed => self.by_constructors(root),
             None if class.elems.is_empty() => Rep::Nothing,
-            None => self.boxed(root),
+            None => self.by_constructors(root),
             // It holds itself.
-            Some(_) if !self.deciding.insert(root) => self.boxed(root),
+            Some(_) if !self.deciding.insert(root) => self.by_constructors(root),
             Some(elem) => {
                 let size = self.captured_types(elem).len();
                 self.deciding.remove(&root);
                 match self.reps.get(&root) {
                     Some(known) => *known,
-                    None if size > MAX_INLINE => self.boxed(root),
+                    None if size > MAX_INLINE => self.by_constructors(root),
                     None => Rep::Inline(elem),
                 }
             }
@@ -120,7 +190,7 @@ impl Lower<'_> {
         rep
     }
 
-    fn boxed(&mut self, root: Flow) -> Rep {
+    fn by_constructors(&mut self, root: Flow) -> Rep {
         let data = Data { name: Name::new("Function"), role: Role::Closure, ctors: Vec::new() };
         let id = self.program.data.push(data);
         if self.tree.flows.class(root).active {

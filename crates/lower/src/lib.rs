@@ -30,6 +30,7 @@ mod tree;
 mod vector;
 
 pub use entry::{Entry, Layout};
+pub use layout::Rows;
 pub use simplify::simplify;
 
 use context::{Key, Lower};
@@ -51,17 +52,18 @@ pub fn lower(
     program: &simple::Program,
     is_library: &dyn Fn(SourceId) -> bool,
 ) -> Result<Lowered, Vec<Diagnostic>> {
-    lower_with_notes(program, &simple::Notes::default(), is_library, usize::MAX)
+    lower_with_notes(program, &simple::Notes::default(), is_library, usize::MAX, Rows::Regular)
 }
 
 /// Translates a program, with what [`wengert_mono::bridge::bridge_with_notes`] noted on it. What happens inside of a library
 /// (`is_library`) is said to happen where the user's text calls it. If the term is a function, the entry takes its arguments,
-/// at most `arity` of them.
+/// at most `arity` of them. For ragged rows the program must tell records with one field from that field.
 pub fn lower_with_notes(
     program: &simple::Program,
     notes: &simple::Notes,
     is_library: &dyn Fn(SourceId) -> bool,
     arity: usize,
+    rows: Rows,
 ) -> Result<Lowered, Vec<Diagnostic>> {
     let mut notes = notes.clone();
     let program = simplify(program, &mut notes, is_library);
@@ -69,7 +71,7 @@ pub fn lower_with_notes(
     simplify::dismantle(program.term);
     let mut tree = tree.map_err(|error| vec![error])?;
     captures::find(&mut tree);
-    let mut lower = Lower::new(&tree, is_library, arity);
+    let mut lower = Lower::new(&tree, is_library, arity, rows);
     let entry = lower.request_entry();
     loop {
         while let Some((key, ty, id)) = lower.queue.pop_front() {
@@ -89,6 +91,7 @@ pub fn lower_with_notes(
             break;
         }
     }
-    let entry = lower.describe(entry);
+    let mut entry = lower.describe(entry);
+    entry.uneven = rows == Rows::Regular && (lower.uneven || notes.singles);
     if lower.errors.is_empty() { Ok(Lowered { program: lower.program, entry }) } else { Err(lower.errors) }
 }

@@ -77,7 +77,7 @@ impl Lower<'_> {
     /// A record: a tuple of its fields, or its only field.
     fn show_record(&mut self, ty: &Type, fields: &[(Name, Shown)], atoms: Vec<Atom>) -> Atom {
         let types: Vec<Type> = match ty {
-            Type::Tuple(items) if fields.len() != 1 => items.to_vec(),
+            Type::Tuple(items) if fields.len() != 1 || self.ragged() => items.to_vec(),
             only => vec![only.clone()],
         };
         let parts = self.split(&types, atoms);
@@ -132,7 +132,7 @@ impl Lower<'_> {
         let (mode, outputs) = (Mode::Each, vec![Ty::TEXT]);
         let plan = Plan { mode, len, inputs: arrays, init: Vec::new(), outputs };
         let mut items = self.repeat(plan, |lower, round| {
-            let row = if lower.flat(elem).is_empty() { Vec::new() } else { round.rows };
+            let row = lower.unpacked(elem, round.rows);
             (Vec::new(), vec![lower.show(elem, shown, row, false)])
         });
         items.push(text(", "));

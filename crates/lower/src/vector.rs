@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 use wengert_base::{Name, Span};
 use wengert_ir::op::{ArrayOp, Atom, IntOp, Mode, Op, Requirement};
 use wengert_ir::program::FuncId;
-use wengert_ir::ty::{Elem, Ty};
+use wengert_ir::ty::{DataId, Elem, Ty};
 use wengert_prim::{Prim, RealOp};
 
 impl Lower<'_> {
@@ -106,9 +106,10 @@ impl Lower<'_> {
                 (Vector::Add, Some(y)) => y,
                 _ => x,
             },
-            Ty::Scalar(Elem::Data(_)) => match ix {
-                Some(ix) => self.data_vector(op, ix, first, x),
-                None => x,
+            Ty::Scalar(Elem::Data(data)) => match (self.array_in(data), ix) {
+                (Some(array), _) => self.boxed_vector(op, ix, first, x, (data, array)),
+                (None, Some(ix)) => self.data_vector(op, ix, first, x),
+                (None, None) => x,
             },
             ty @ Ty::Array(elem, rank) => {
                 if let (Vector::Add, Some(y)) = (op, &first) {
@@ -123,6 +124,29 @@ impl Lower<'_> {
                 }
             }
         }
+    }
+
+    /// The operation on what is in a box.
+    fn boxed_vector(
+        &mut self,
+        op: Vector,
+        ix: Option<DataIx>,
+        first: Option<Atom>,
+        x: Atom,
+        (data, array): (DataId, Ty),
+    ) -> Atom {
+        let first = match op {
+            Vector::Add => first.map(|first| self.opened(first, array)),
+            _ => first,
+        };
+        let x = self.opened(x, array);
+        let made = self.component(op, ix, first, x);
+        self.one(Op::Make { data, ctor: 0, fields: vec![made] }, Ty::Scalar(Elem::Data(data)))
+    }
+
+    /// What the objects of a type hold, if they are boxes around arrays.
+    fn array_in(&self, data: DataId) -> Option<Ty> {
+        self.boxes.iter().find(|(_, known)| **known == data).map(|(array, _)| *array)
     }
 
     /// Fails unless point and tangent agree in all sizes.
@@ -239,7 +263,8 @@ impl Lower<'_> {
         let plan = Plan { mode: Mode::Sequence, len: m, inputs: x, init, outputs: Vec::new() };
         self.repeat(plan, |lower, mut round| {
             let y = round.rows.split_off(count);
-            let sum = lower.accumulate(op, elem, round.carried.pop(), round.rows, y);
+            let (x, y) = (lower.unpacked(elem, round.rows), lower.unpacked(elem, y));
+            let sum = lower.accumulate(op, elem, round.carried.pop(), x, y);
             (sum.into_iter().collect(), Vec::new())
         })
         .pop()
@@ -271,7 +296,8 @@ impl Lower<'_> {
                 let init = vec![Atom::Int(0)];
                 let plan = Plan { mode: Mode::Sequence, len, inputs: x, init, outputs: Vec::new() };
                 let mut count = self.repeat(plan, |lower, mut round| {
-                    let more = lower.count(elem, round.rows);
+                    let row = lower.unpacked(elem, round.rows);
+                    let more = lower.count(elem, row);
                     let sum = round.carried.pop().unwrap_or(Atom::Int(0));
                     (vec![lower.plus(sum, more)], Vec::new())
                 });
@@ -336,7 +362,8 @@ impl Lower<'_> {
                 let plan = Plan { mode: Mode::Sequence, len, inputs: x, init, outputs: Vec::new() };
                 let done = self.repeat(plan, |lower, round| {
                     let (out, at) = two(round.carried);
-                    let (out, at) = lower.fill(elem, round.rows, out, at);
+                    let row = lower.unpacked(elem, round.rows);
+                    let (out, at) = lower.fill(elem, row, out, at);
                     (vec![out, at], Vec::new())
                 });
                 two(done)
@@ -395,8 +422,9 @@ impl Lower<'_> {
                 let plan = Plan { mode: Mode::Sequence, len, inputs: x, init: vec![at], outputs };
                 let mut done = self.repeat(plan, |lower, mut round| {
                     let at = round.carried.pop().unwrap_or(Atom::Int(0));
-                    let (row, at) = lower.take(elem, round.rows, reals, at);
-                    (vec![at], row)
+                    let row = lower.unpacked(elem, round.rows);
+                    let (row, at) = lower.take(elem, row, reals, at);
+                    (vec![at], lower.packed(elem, row))
                 });
                 let at = done.remove(0);
                 (done, at)

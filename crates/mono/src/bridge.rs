@@ -12,8 +12,9 @@
 //! ```
 //!
 //! Small definitions of the prelude are copied to where they are used, so that traces show mathematics and not plumbing.
-//! A record is the tuple of its fields in the order of their names, and a record with one field is that field. Array
-//! sizes are gone from types; a size that the checker left to be checked while running is an `if` around `fail`.
+//! A record is the tuple of its fields in the order of their names, and a record with one field is that field, unless an engine
+//! has to tell them apart. Array sizes are gone from types; a size that the checker left to be checked while running is an `if`
+//! around `fail`.
 
 mod assemble;
 mod notes;
@@ -51,14 +52,16 @@ pub fn bridge_at(core: &Core, entry: Name, args: &[TypeArg]) -> Result<Program, 
     Bridge::new(core).program(entry, args).map(|(program, _)| program).map_err(|error| vec![error])
 }
 
-/// The same with what simple types do not tell and an engine needs.
+/// The same with what simple types do not tell and an engine needs. If `singles`, a record with one field is a tuple with one component.
 pub fn bridge_with_notes(
     core: &Core,
     entry: Name,
     args: &[TypeArg],
+    singles: bool,
 ) -> Result<(Program, Notes), Vec<Diagnostic>> {
     let mut bridge = Bridge::new(core);
     bridge.notes = Some(Notes::default());
+    bridge.singles = singles;
     bridge.program(entry, args).map_err(|error| vec![error])
 }
 
@@ -77,6 +80,8 @@ struct Bridge<'a> {
     small: FxHashMap<Name, bool>,
     /// Missing if nobody asks for them.
     notes: Option<Notes>,
+    /// Whether a record with one field is a tuple with one component, and not that field.
+    singles: bool,
     /// Declared types whose values hold records, by their places in the notes.
     shown: FxHashMap<Type, usize>,
 }
@@ -138,6 +143,7 @@ impl<'a> Bridge<'a> {
             copying: Vec::new(),
             small: FxHashMap::default(),
             notes: None,
+            singles: false,
             shown: FxHashMap::default(),
         }
     }

@@ -181,6 +181,8 @@ pub struct Notes {
     pub shown: FxHashMap<Var, Shown>,
     /// The fields of the constructors of declared types, see [`Shown::Data`].
     pub shown_data: Vec<Vec<Vec<Shown>>>,
+    /// A record with one field, an array, was taken as that field.
+    pub singles: bool,
 }
 
 /// Where in a value names of fields are shown.

@@ -13,6 +13,7 @@ mod derivative;
 mod loops;
 mod number;
 pub(crate) mod program;
+mod ragged;
 mod structure;
 mod wide;
 

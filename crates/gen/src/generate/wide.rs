@@ -12,14 +12,14 @@ use arbitrary::Result;
 use wengert_syntax::ast::BinOp;
 
 /// A literal `Int`.
-fn int(n: u64) -> Node {
+pub(super) fn int(n: u64) -> Node {
     literal(&GenType::Int, GenValue::Int(n.cast_signed()))
 }
 
 impl Gen<'_, '_> {
     /// Something of type `ty`.
     pub(super) fn wide(&mut self, ty: &GenType) -> Made {
-        match self.u.int_in_range(0..=12)? {
+        match self.u.int_in_range(0..=13)? {
             0 => self.failing(ty),
             1 => self.own_rule(ty),
             2 | 3 => self.along_functions(ty),
@@ -27,6 +27,7 @@ impl Gen<'_, '_> {
             5 => self.stopped(ty),
             6 if *ty == GenType::Real => self.functional_dual().map(Some),
             12 if *ty == GenType::Real => self.edge().map(Some),
+            13 if *ty == GenType::Real => self.ragged_number(ty),
             _ => match ty {
                 GenType::Array(n, elem) if self.config.arrays => self.rearrangement(ty, *n, elem),
                 GenType::Real | GenType::Int if self.config.arrays => self.reduction(ty),
@@ -58,7 +59,7 @@ impl Gen<'_, '_> {
     }
 
     /// A place in an array of `n` elements; now and then one that is not there.
-    fn place(&mut self, n: u64) -> Result<Node> {
+    pub(super) fn place(&mut self, n: u64) -> Result<Node> {
         let any = self.expr(&GenType::Int)?;
         if n == 0 || self.u.ratio(1, 16)? {
             return Ok(any);
@@ -67,7 +68,7 @@ impl Gen<'_, '_> {
     }
 
     /// Places in an array.
-    fn places(&mut self, count: u64, n: u64) -> Result<Node> {
+    pub(super) fn places(&mut self, count: u64, n: u64) -> Result<Node> {
         if count > super::SHORT {
             let i = self.unique("i");
             let body = self.inside(vec![Bound::value(i, GenType::Int)], count, |g| g.place(n))?;

@@ -327,7 +327,7 @@ impl Bridge<'_> {
         };
         match parts.len() {
             // A record with one field is that field.
-            1 => Ok((tuple, part)),
+            1 if !self.singles => Ok((tuple, part)),
             count => self.typed(TermKind::Proj(Rc::new(tuple), index, count), part, span),
         }
     }
@@ -354,7 +354,7 @@ impl Bridge<'_> {
         let ty = Type::Record(Row { fields, rest: None });
         let mut terms: Vec<Term> = parts.into_values().map(|(term, _)| term).collect();
         match (terms.pop(), terms.is_empty()) {
-            (Some(only), true) => Ok((only, ty)),
+            (Some(only), true) if !self.singles => Ok((only, ty)),
             (last, _) => {
                 terms.extend(last);
                 self.typed(TermKind::Tuple(terms), ty, span)

@@ -86,7 +86,12 @@ impl Bridge<'_> {
             Type::Record(row) => {
                 let mut fields = self.erase_all(row.fields.values(), span, budget)?;
                 match (fields.pop(), fields.is_empty()) {
-                    (Some(only), true) => Ok(only),
+                    (Some(only), true) if !self.singles => {
+                        if let (Ty::Array(_), Some(notes)) = (&only, &mut self.notes) {
+                            notes.singles = true;
+                        }
+                        Ok(only)
+                    }
                     (last, _) => {
                         fields.extend(last);
                         Ok(Ty::Tuple(fields))
