@@ -161,6 +161,15 @@ const FOUND: &[Found] = &[
         expression: "map (\\t -> jvp f (1.0 / 0.0, t)) [1.0, 0.0]",
         exact: true,
     },
+    Found {
+        what: "of a matrix without columns that is transposed, the cotangent had no rows",
+        definitions: "def one m = sum (map sum (transpose m))\n\
+            def two m = sum (map sum (transpose (map (map sin) m)))\n\
+            def three m = m[0][1] + sum (map sum (transpose (map (\\r -> slice r 0 0) m)))",
+        expression: "(add [[], []] (grad one [[], []]), grad two [[], []], grad three [[1.0, 2.0], [3.0, 4.0]], \
+            snd (jvp (grad two) ([[], []], [[], []])), grad (\\m -> norm (grad two m)) [[0.5, 1.0]])",
+        exact: true,
+    },
 ];
 
 /// All ways to evaluate, and whether they round as the interpreter does.

@@ -40,7 +40,6 @@ pub(crate) fn is_linear(op: ArrayOp, operand: usize, count: usize) -> bool {
         | ArrayOp::Concat
         | ArrayOp::Flatten
         | ArrayOp::Reverse
-        | ArrayOp::Transpose
         | ArrayOp::Sum
         | ArrayOp::Ravel => true,
         // Not linear, but their tangents come from these operands.
@@ -56,6 +55,7 @@ pub(crate) fn is_linear(op: ArrayOp, operand: usize, count: usize) -> bool {
         ArrayOp::Replicate => operand == 1,
         ArrayOp::ScatterAdd => operand != 1,
         ArrayOp::Index
+        | ArrayOp::Transpose
         | ArrayOp::UnflattenLike
         | ArrayOp::Slice
         | ArrayOp::Gather
@@ -79,6 +79,7 @@ pub(crate) fn transpose_needs_shape(op: ArrayOp) -> bool {
             | ArrayOp::Slice
             | ArrayOp::Gather
             | ArrayOp::Flatten
+            | ArrayOp::Transpose
             | ArrayOp::Ravel
             | ArrayOp::Replicate
             | ArrayOp::Sum

@@ -403,7 +403,8 @@ pub enum ArrayOp {
     Slice,
     /// The rows from last to first.
     Reverse,
-    /// The two first axes exchanged.
+    /// The two first axes exchanged. With a second array the result has the shape of that one, which is lost where there are no
+    /// elements: rows that have none become no rows.
     Transpose,
     /// Array and places: the rows there.
     Gather,

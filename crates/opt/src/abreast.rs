@@ -14,7 +14,7 @@
 //!
 //! What does not depend on the index of the short loop is computed, read and looked at once, and sums do not wait for each other. Each
 //! sum is added up in the order in which it was. Loops that go through what has come of a short one, and are as short, become
-//! their iterations, so that it need not be made; and so do those without loops inside that make a unit vector for each index, as in a Jacobian. What may fail stands in one place, and fails in the order in which it did.
+//! their iterations, so that it need not be made; and so do those without loops inside that have one iteration, or make a unit vector for each index, as in a Jacobian. What may fail stands in one place, and fails in the order in which it did.
 //!
 //! The pass comes once, after derivatives are made, for it does not make code simpler.
 
@@ -78,7 +78,7 @@ impl Abreast<'_> {
                     self.made.extend(&stmt.outs);
                     self.changed = true;
                     out.extend(abreast(self.func, parts, &stmt, &varying));
-                } else if (through || has_unit_vector(&parts.body))
+                } else if (through || parts.len == Atom::Int(1) || has_unit_vector(&parts.body))
                     && unroll::is_short(self.func, parts)
                     && is_flat(&parts.body)
                 {

@@ -120,6 +120,7 @@ impl Sweep<'_> {
                 arms.iter_mut().for_each(|arm| keep_at(&mut arm.results, &needed));
                 needed
             }
+            Op::Fail { .. } => needed,
             Op::Loop(parts) => self.repeat(parts, needed),
             Op::While(parts) => self.while_loop(parts, needed),
             Op::Call { func, args, checkpoint: _ } => {

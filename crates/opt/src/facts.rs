@@ -115,7 +115,8 @@ pub(crate) fn is_safe(op: &Op, total: &FxHashSet<FuncId>) -> bool {
 pub(crate) struct Known {
     /// Lengths of arrays: what is so many rows long can be made.
     counts: FxHashSet<Var>,
-    /// Results of reads and updates whose indices are in range, and arrays of numbers that are given one by one.
+    /// Results of reads and updates whose indices are in range, arrays of numbers that are given one by one or one after the other,
+    /// and rows that were chosen among all.
     inside: FxHashSet<Var>,
 }
 
@@ -136,9 +137,40 @@ pub(crate) fn counts(program: &mut Program) -> Counts {
         });
         let mut inside = in_range_there(func, &boxes);
         inside.extend(literals);
+        inside.extend(chosen(func));
         Known { counts, inside }
     };
     program.funcs.iter_mut().map(|(id, func)| (id, of(func))).collect()
+}
+
+/// Arrays of numbers that are put one after the other, and rows at places of the same array: in ascending order, or those that a
+/// filter has left.
+fn chosen(func: &Func) -> FxHashSet<Var> {
+    let mut fine: FxHashSet<Var> = FxHashSet::default();
+    // Lengths, places, and the arrays that they are of.
+    let mut of: FxHashMap<Var, Var> = FxHashMap::default();
+    func.body.for_each_stmt(&mut |stmt| {
+        let (Op::Array(op, args), [out]) = (&stmt.op, stmt.outs.as_slice()) else { return };
+        let known = |atom: &Atom| atom.var().and_then(|var| of.get(&var).copied());
+        match (op, args.as_slice()) {
+            (ArrayOp::Concat, _) if func.ty(*out).rank() == 1 => {
+                fine.insert(*out);
+            }
+            (ArrayOp::Gather, [Atom::Var(array), places]) if known(places) == Some(*array) => {
+                fine.insert(*out);
+            }
+            (ArrayOp::Length(0) | ArrayOp::ArgSort, [Atom::Var(array)]) => {
+                of.insert(*out, *array);
+            }
+            (ArrayOp::Iota, [other]) | (ArrayOp::Filter, [other, _]) => {
+                known(other).into_iter().for_each(|array| {
+                    of.insert(*out, array);
+                });
+            }
+            (_, _) => {}
+        }
+    });
+    fine
 }
 
 /// Whether a statement can be left out: as [`is_safe`], arrays as long as others or of numbers, and elements that are there.
@@ -150,9 +182,15 @@ pub(crate) fn is_droppable(stmt: &Stmt, total: &FxHashSet<FuncId>, known: Option
         Op::Array(ArrayOp::Replicate | ArrayOp::Iota, args) => {
             has(|known| &known.counts, args.first().and_then(Atom::var))
         }
-        Op::Array(ArrayOp::Index | ArrayOp::Set | ArrayOp::AddAt | ArrayOp::Literal, _) => {
-            has(|known| &known.inside, stmt.outs.first().copied())
-        }
+        Op::Array(
+            ArrayOp::Index
+            | ArrayOp::Set
+            | ArrayOp::AddAt
+            | ArrayOp::Literal
+            | ArrayOp::Concat
+            | ArrayOp::Gather,
+            _,
+        ) => has(|known| &known.inside, stmt.outs.first().copied()),
         _ => false,
     };
     fine || is_safe(&stmt.op, total)

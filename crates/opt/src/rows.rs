@@ -80,8 +80,9 @@ fn sum_of_made(func: &mut Func, stmt: &mut Stmt, made: &Made, lengths: &Lengths)
     }
     let inputs = args.clone();
     let name = func.vars.at(*out).name;
+    let index = func.vars.push(VarInfo { name: "i".into(), ty: Ty::INT });
     let mut fresh = |ty| func.vars.push(VarInfo { name, ty });
-    let (index, x, y, sum) = (fresh(Ty::INT), fresh(Ty::REAL), fresh(Ty::REAL), fresh(Ty::REAL));
+    let (x, y, sum) = (fresh(Ty::REAL), fresh(Ty::REAL), fresh(Ty::REAL));
     let op = Op::Real(RealOp::Add, vec![Atom::Var(x), Atom::Var(y)]);
     let body = Block {
         params: vec![index, x, y],

@@ -69,6 +69,8 @@ enum Made {
     Zeros(Atom),
     /// So many rows of zeros.
     Rows(Vec<Atom>),
+    /// So many times the same.
+    Same(Atom, Atom),
     /// As many rows as these, places or what was sorted.
     AsMany(Atom),
 }
@@ -94,8 +96,10 @@ impl Forward for Simplifier {
         }
         // Of what differs it is still known that it is not equal.
         let negated = if let Op::Not(x) = &stmt.op { Some(Made::Not(x.clone())) } else { None };
-        if let Some(better) =
-            better(&stmt.op).or_else(|| self.unequal(&stmt.op)).or_else(|| self.as_many(&stmt.op))
+        if let Some(better) = better(&stmt.op)
+            .or_else(|| self.unequal(&stmt.op))
+            .or_else(|| self.as_many(&stmt.op))
+            .or_else(|| self.part(&stmt.op))
         {
             stmt.op = better;
         }
@@ -113,20 +117,7 @@ impl Forward for Simplifier {
         }
         self.note_alike(func, stmt);
         self.lengths.note(func, &stmt.outs, &stmt.op);
-        let made = match &stmt.op {
-            Op::Make { data: _, ctor, fields } => Some(Made::Data(*ctor, fields.clone())),
-            Op::Array(ArrayOp::Literal, items) => Some(Made::Literal(items.clone())),
-            Op::Compare(op @ (Compare::Eq | Compare::Ne), a, b) => {
-                Some(Made::Equal(*op, a.clone(), b.clone()))
-            }
-            Op::Array(ArrayOp::Zeros, like) => like.first().cloned().map(Made::Zeros),
-            Op::Array(ArrayOp::Gather, args) => args.get(1).cloned().map(Made::AsMany),
-            Op::Array(ArrayOp::ArgSort, args) => args.first().cloned().map(Made::AsMany),
-            Op::Array(ArrayOp::Replicate, args) if args.get(1).is_some_and(|row| self.is_zero(row)) => {
-                Some(Made::Rows(args.clone()))
-            }
-            _ => None,
-        };
+        let made = self.made(&stmt.op);
         if let (Some(made), Some(var)) = (negated.or(made), stmt.outs.first()) {
             self.made.insert(*var, made);
         }
@@ -170,6 +161,30 @@ impl Simplifier {
             || matches!(made, Some(Made::Zeros(_) | Made::Rows(_)))
     }
 
+    /// What is known of what an operation makes.
+    fn made(&self, op: &Op) -> Option<Made> {
+        match op {
+            Op::Make { data: _, ctor, fields } => Some(Made::Data(*ctor, fields.clone())),
+            Op::Array(ArrayOp::Literal, items) => Some(Made::Literal(items.clone())),
+            Op::Compare(op @ (Compare::Eq | Compare::Ne), a, b) => {
+                Some(Made::Equal(*op, a.clone(), b.clone()))
+            }
+            Op::Array(ArrayOp::Zeros, like) => like.first().cloned().map(Made::Zeros),
+            Op::Array(ArrayOp::Gather, args) => args.get(1).cloned().map(Made::AsMany),
+            Op::Array(ArrayOp::ArgSort | ArrayOp::Sort | ArrayOp::Reverse, args) => {
+                args.first().cloned().map(Made::AsMany)
+            }
+            Op::Array(ArrayOp::Replicate, args) if args.get(1).is_some_and(|row| self.is_zero(row)) => {
+                Some(Made::Rows(args.clone()))
+            }
+            Op::Array(ArrayOp::Replicate, args) => match args.as_slice() {
+                [count, row] => Some(Made::Same(count.clone(), row.clone())),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Zeros in the shape of what was made by adding something to zeros are made as these were.
     fn zeros(&self, func: &Func, op: &Op) -> Option<Op> {
         let Op::Array(ArrayOp::Zeros, like) = op else { return None };
@@ -183,7 +198,12 @@ impl Simplifier {
             Made::Literal(items) if items.len() <= FEW && func.type_of(&Atom::Var(like)).rank() == 1 => {
                 Some(Op::Array(ArrayOp::Literal, vec![Atom::Real(0.0); items.len()]))
             }
-            Made::Data(..) | Made::Literal(_) | Made::Not(_) | Made::Equal(..) | Made::AsMany(_) => None,
+            Made::Data(..)
+            | Made::Literal(_)
+            | Made::Not(_)
+            | Made::Equal(..)
+            | Made::Same(..)
+            | Made::AsMany(_) => None,
         }
     }
 
@@ -214,7 +234,7 @@ impl Simplifier {
                 };
                 Some(Op::Array(ArrayOp::Literal, items))
             }
-            (ArrayOp::Transpose, [rows]) => {
+            (ArrayOp::Transpose, [rows, ..]) => {
                 let rows: Option<Vec<&[Atom]>> =
                     self.items(rows)?.iter().map(|row| self.items(row)).collect();
                 let rows = rows?;
@@ -242,6 +262,15 @@ impl Simplifier {
         let Op::Array(ArrayOp::Length(0), args) = op else { return None };
         let Made::AsMany(like) = self.made.get(&args.first()?.var()?)? else { return None };
         Some(Op::Array(ArrayOp::Length(0), vec![like.clone()]))
+    }
+
+    /// Of what is the same everywhere a part is so many of it.
+    fn part(&self, op: &Op) -> Option<Op> {
+        let Op::Array(ArrayOp::Slice, args) = op else { return None };
+        let [array, Atom::Int(from), Atom::Int(to)] = args.as_slice() else { return None };
+        let Made::Same(Atom::Int(count), row) = self.made.get(&array.var()?)? else { return None };
+        let there = 0 <= *from && from <= to && to <= count;
+        there.then(|| Op::Array(ArrayOp::Replicate, vec![Atom::Int(to - from), row.clone()]))
     }
 
     /// Notes which arrays have the shape of others, because something is added to those.
@@ -349,6 +378,7 @@ impl Simplifier {
                 | Made::Equal(..)
                 | Made::Zeros(_)
                 | Made::Rows(_)
+                | Made::Same(..)
                 | Made::AsMany(_) => None,
             },
             Op::Select { cond: Atom::Bool(cond), then, otherwise } => {
@@ -364,6 +394,12 @@ impl Simplifier {
             }
             Op::Array(ArrayOp::Zeros, args) if func.type_of(args.first()?).rank() == 0 => {
                 Some(Atom::Real(0.0))
+            }
+            // What is the same everywhere is so from behind.
+            Op::Array(ArrayOp::Reverse, args) => {
+                let array = args.first()?;
+                let same = matches!(self.made.get(&array.var()?)?, Made::Same(..) | Made::Rows(_));
+                same.then(|| array.clone())
             }
             _ => None,
         }
@@ -550,6 +586,8 @@ fn better(op: &Op) -> Option<Op> {
             [x, Atom::Real(c)] | [Atom::Real(c), x] if c.is_finite() && *c > 0.0 => {
                 Some(Op::Real(RealOp::Mul, vec![x.clone(), Atom::Real(*c)]))
             }
+            // A square is zero only of a zero.
+            [x, y] if x == y => Some(Op::Real(RealOp::Mul, args.clone())),
             _ => None,
         },
         Op::Real(RealOp::Mul, args) => match args.as_slice() {

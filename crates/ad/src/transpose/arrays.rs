@@ -47,8 +47,14 @@ impl Transposer<'_, '_> {
                 let back = self.code.b.array(ArrayOp::Flatten, [bar]);
                 self.add(of, back, false);
             }
-            (ArrayOp::Reverse | ArrayOp::Transpose, [Arg::Linear(of)]) => {
+            (ArrayOp::Reverse, [Arg::Linear(of)]) => {
                 let back = self.code.b.array(op, [bar]);
+                self.add(of, back, false);
+            }
+            (ArrayOp::Transpose, [Arg::Linear(of), ..]) => {
+                // Rows without elements are no rows in the cotangent.
+                let like = self.point(of);
+                let back = self.code.b.array(op, [bar, like]);
                 self.add(of, back, false);
             }
             (ArrayOp::Ravel, [Arg::Linear(of)]) => {

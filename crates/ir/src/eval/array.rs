@@ -69,7 +69,13 @@ pub(super) fn array_op(meter: &mut Meter, op: ArrayOp, mut args: Args) -> Result
             let xs = array(&args, 0)?;
             moved(meter, xs, (0..xs.rows()).rev().collect())
         }
-        ArrayOp::Transpose => transpose(meter, array(&args, 0)?),
+        ArrayOp::Transpose => {
+            let transposed = transpose(meter, array(&args, 0)?)?;
+            match args.get(1) {
+                Some(Value::Array(like)) if like.items().is_empty() => Ok(Value::Array(like.clone())),
+                _ => Ok(transposed),
+            }
+        }
         ArrayOp::Gather => {
             let (xs, places) = (array(&args, 0)?, ints(&args, 1)?);
             meter.work(places.len())?;

@@ -212,6 +212,13 @@ fn arrays() {
         ("[][]Real", "y = reverse(rows)", "[[4.0, 5.0, 6.0], [1.0, 2.0, 3.0]]", 0),
         ("[][]Real", "y = transpose(rows)", "[[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]", 0),
         (
+            "[][]Real",
+            "a = transpose(rows)\ny = transpose(rows, a)",
+            "[[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]",
+            0,
+        ),
+        ("[][]Real", "e = empty []Real\na = [e, e]\nb = transpose(a)\ny = transpose(b, a)", "[[], []]", 0),
+        (
             "[][][]Real",
             "a = [rows, rows]\ny = transpose(a)",
             "[[[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]], [[4.0, 5.0, 6.0], [4.0, 5.0, 6.0]]]",

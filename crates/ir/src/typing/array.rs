@@ -203,12 +203,19 @@ impl Typing<'_> {
     }
 
     fn two_axes(&self, op: ArrayOp, args: &[Atom]) -> Types {
-        let like = if op == ArrayOp::UnflattenLike {
-            let [_, like] = self.known(args)?;
-            like
-        } else {
-            let [rows] = self.known(args)?;
-            rows
+        let like = match (op, args) {
+            (ArrayOp::UnflattenLike, _) => {
+                let [_, like] = self.known(args)?;
+                like
+            }
+            (ArrayOp::Transpose, [rows, like]) => {
+                self.expect(like, self.array_type(rows)?)?;
+                like
+            }
+            (_, _) => {
+                let [rows] = self.known(args)?;
+                rows
+            }
         };
         let ty = self.array_type(like)?;
         if ty.rank() < 2 {

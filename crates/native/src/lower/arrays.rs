@@ -38,7 +38,7 @@ impl Lower<'_> {
             }
             (ArrayOp::Slice, [from, to]) => self.slice(out, first, from, to),
             (ArrayOp::Reverse, _) => self.reversed(out, first),
-            (ArrayOp::Transpose, _) => self.transposed(out, first),
+            (ArrayOp::Transpose, like) => self.transposed(out, first, like.first()),
             (ArrayOp::Gather, [places]) => self.gather(out, first, places),
             (ArrayOp::ScatterAdd, [places, rows]) => self.scatter_add(out, first, places, rows, dying),
             (ArrayOp::AddProduct(lie), _) => self.add_product(out, lie, args, dying),
@@ -413,12 +413,15 @@ impl Lower<'_> {
         self.copy_rows((&array, &made), rows, |this, i| this.int(Int::Sub, last, i));
     }
 
-    fn transposed(&mut self, out: Var, array: &Atom) {
+    fn transposed(&mut self, out: Var, array: &Atom, like: Option<&Atom>) {
         let array = self.array(array);
         let [n, m, rest @ ..] = array.dims.as_slice() else { return };
         let (n, m) = (*n, *m);
         let row: Vec<Operand> = std::iter::once(n).chain(rest.iter().copied()).collect();
-        let dims = self.with_rows(m, &row);
+        let dims = match like {
+            Some(like) => self.array(like).dims,
+            None => self.with_rows(m, &row),
+        };
         let made = self.new_array(out, dims);
         let size = self.product(Some(rest));
         let elem = array.elem;

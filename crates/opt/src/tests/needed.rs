@@ -287,3 +287,65 @@ fn lengths_are_asked_of_what_is_there_anyway() {
         "#]],
     );
 }
+
+#[test]
+fn rows_that_were_chosen_and_numbers_that_follow_others_are_dropped() {
+    let text = r"
+        func f(xs: []Real, ys: []Real, rows: [][]Real, keep: []Bool) -> []Int {
+            n = length(xs)
+            sorted = argsort(xs)
+            a = gather(xs, sorted)
+            b = gather(ys, sorted)
+            all = iota(n)
+            some = filter(all, keep)
+            c = gather(xs, some)
+            d = concat(xs, ys)
+            e = concat(rows, rows)
+            return some
+        }
+        entry f = f";
+    check(
+        "dce",
+        text,
+        &expect![[r#"
+            func f(xs: []Real, ys: []Real, rows: [][]Real, keep: []Bool) -> []Int {
+              n = length(xs)
+              sorted = argsort(xs)
+              b = gather(ys, sorted)
+              all = iota(n)
+              some = filter(all, keep)
+              e = concat(rows, rows)
+              return some
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn of_a_failure_only_what_is_needed_is_said_to_be_given() {
+    let text = r#"
+        func f(x: Real, c: Bool) -> Real {
+            r, s = if c { yield x, x } else { a: Real, b: Real = fail("no") yield a, b }
+            return s
+        }
+        entry f = f"#;
+    check(
+        "dce",
+        text,
+        &expect![[r#"
+            func f(x: Real, c: Bool) -> Real {
+              s = if c {
+                yield x
+              } else {
+                b: Real = fail("no")
+                yield b
+              }
+              return s
+            }
+
+            entry f = f
+        "#]],
+    );
+}

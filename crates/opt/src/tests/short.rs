@@ -318,3 +318,27 @@ fn sums_stay_that_may_get_something_from_rows_that_are_zero() {
     "#]],
     );
 }
+
+#[test]
+fn a_loop_of_one_iteration_is_that() {
+    let text = r"
+        func f(xs: []Real, n: Int) -> []Real {
+            zeros = zeros(xs)
+            ys = each backward i < 1, ys += zeros { place = 1 + i sum = ys with [place] += 1.0 yield sum }
+            return ys
+        }
+        entry f = f";
+    check(
+        "abreast",
+        text,
+        &expect![[r#"
+            func f(xs: []Real, n: Int) -> []Real {
+              zeros = zeros(xs)
+              sum = zeros with [1] += 1.0
+              return sum
+            }
+
+            entry f = f
+        "#]],
+    );
+}

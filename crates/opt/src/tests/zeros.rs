@@ -66,3 +66,39 @@ fn zeros_like_other_arrays_stay() {
     crate::simplify::run(&mut program);
     assert_eq!(wengert_ir::print(&program), before);
 }
+
+#[test]
+fn squares_of_tangents_are_squares_and_what_is_the_same_everywhere_is_so_in_part_and_from_behind() {
+    let text = r"
+        func f(x: Real, xs: []Real) -> (Real, []Real, []Real, []Real, Int) {
+            a = mul_zero(x, x)
+            n = length(xs)
+            ones = replicate(n, 1.0)
+            b = reverse(ones)
+            some = replicate(5, x)
+            c = slice(some, 1, 4)
+            d = slice(some, 1, 6)
+            e = reverse(xs)
+            m = length(e)
+            return a, b, c, d, m
+        }
+        entry f = f";
+    check(
+        "simplify",
+        text,
+        &expect![[r#"
+            func f(x: Real, xs: []Real) -> (Real, []Real, []Real, []Real, Int) {
+              a = x * x
+              n = length(xs)
+              ones = replicate(n, 1.0)
+              some = replicate(5, x)
+              c = replicate(3, x)
+              d = slice(some, 1, 6)
+              e = reverse(xs)
+              return a, ones, c, d, n
+            }
+
+            entry f = f
+        "#]],
+    );
+}
