@@ -48,14 +48,17 @@ static WG_UNUSED char *wg_text_out(wg_run *r, ref o, uint16_t kind) {
 }
 
 /* What went wrong: the place, and a text in which a character below 16 stands for an integer of the failure, one from 16 to
- * 31 for a real. */
+ * 31 for a real. Whether arrays of different sizes stand in the elements of an array, for which there is another form. */
 typedef struct {
     const char *where, *what;
+    int uneven;
 } wg_site;
 static const wg_site wg_sites[];
 
+static WG_UNUSED int wg_is_uneven(const wg_run *r) { return r->site >= 0 && wg_sites[r->site].uneven; }
+
 static WG_UNUSED int wg_failed(wg_run *r) {
-    static const wg_site everywhere[] = {{"", "out of memory"}, {"", "stopped"}};
+    static const wg_site everywhere[] = {{"", "out of memory", 0}, {"", "stopped", 0}};
     const wg_site *site = r->site < 0 ? &everywhere[r->site == WG_STOPPED] : &wg_sites[r->site];
     size_t room = sizeof r->text, at = 0;
     at += (size_t)snprintf(r->text, room, "%s%s", site->where, *site->where ? ": " : "");

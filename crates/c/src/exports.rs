@@ -46,6 +46,8 @@ pub struct Message {
     pub place: String,
     /// What happened. A character below 16 stands for a number of the failure, one from 16 to 31 for a real.
     pub text: String,
+    /// Whether it is that arrays of different sizes stand in an array.
+    pub uneven: bool,
 }
 
 /// A function for C programs.
@@ -64,6 +66,15 @@ pub struct Export<'p> {
     pub results: Vec<(String, Form)>,
     /// For each place where the program can fail, what it says then.
     pub messages: Vec<Message>,
+    /// The same function for arrays of different sizes in the elements of an array: it is called where this one meets them.
+    pub ragged: Option<Box<Export<'p>>>,
+}
+
+impl<'p> Export<'p> {
+    /// It, and its form for ragged arrays.
+    fn forms(&self) -> impl Iterator<Item = &Export<'p>> {
+        std::iter::once(self).chain(self.ragged.as_deref())
+    }
 }
 
 /// A library's texts.
@@ -77,21 +88,26 @@ pub struct Exported {
 
 /// The library of these functions, with this name.
 pub fn export(name: &str, exports: &[Export<'_>], math: Math, line: &Line<'_>) -> Option<Exported> {
-    let (first, others) = exports.split_first()?;
+    let first = exports.first()?;
     let mut unit = Unit::new(first.program, math, line);
     let (mut code, mut interface) = (String::new(), String::new());
-    one(&mut unit, name, first, &mut code, &mut interface);
-    for export in others {
-        unit.next(export.program);
-        one(&mut unit, name, export, &mut code, &mut interface);
+    for (place, export) in exports.iter().enumerate() {
+        for (form, made) in export.forms().enumerate() {
+            if (place, form) > (0, 0) {
+                unit.next(made.program);
+            }
+            let linkage = if form == 0 { "WG_EXPORT" } else { "static" };
+            one(&mut unit, (name, linkage), made, &mut code, &mut interface);
+        }
     }
     let header = header(name, exports);
     let mut text = String::from(EXPORTS);
     text.push_str("\nstatic const wg_site wg_sites[] = {\n");
-    for message in exports.iter().flat_map(|export| &export.messages) {
-        let _ = writeln!(text, "    {{{}, {}}},", quoted(&message.place), quoted(&message.text));
+    for message in exports.iter().flat_map(Export::forms).flat_map(|form| &form.messages) {
+        let uneven = u8::from(message.uneven);
+        let _ = writeln!(text, "    {{{}, {}, {uneven}}},", quoted(&message.place), quoted(&message.text));
     }
-    text.push_str("    {\"\", \"\"}};\n\n");
+    text.push_str("    {\"\", \"\", 0}};\n\n");
     text.push_str(&arrays(exports));
     let _ = writeln!(text, "typedef struct wg_run {name}_run;");
     let run = format!(
@@ -106,10 +122,20 @@ pub fn export(name: &str, exports: &[Export<'_>], math: Math, line: &Line<'_>) -
     Some(Exported { source: assemble(&mut unit, math, &code, &text), header })
 }
 
-fn one<'p>(unit: &mut Unit<'p>, name: &str, export: &Export<'p>, code: &mut String, interface: &mut String) {
+fn one<'p>(
+    unit: &mut Unit<'p>,
+    (name, linkage): (&str, &str),
+    export: &Export<'p>,
+    code: &mut String,
+    interface: &mut String,
+) {
     program(unit, code);
     let inner = format!("wg_entry_of_{}", export.name);
     entry(unit, &inner, export.func, code);
+    if let Some(ragged) = &export.ragged {
+        let _ = writeln!(interface, "static {};\n", head(name, ragged));
+    }
+    let _ = write!(interface, "{linkage} ");
     function(unit, name, export, &inner, interface);
 }
 
@@ -207,6 +233,23 @@ fn header(name: &str, exports: &[Export<'_>]) -> String {
         .replace("#include <stdint.h>\n", "#include <stdbool.h>\n#include <stdint.h>\n")
 }
 
+/// What runs the entry, and, where arrays of different sizes stand in the way, the other form.
+fn run(export: &Export<'_>, inner: &str, text: &mut String) {
+    let call = format!("wg_run_entry(run, {inner}, wg_arguments, wg_results)");
+    if let Some(ragged) = &export.ragged {
+        let names = export.params.iter().chain(&export.results).map(|(name, _)| name.as_str());
+        let names: Vec<&str> = std::iter::once("run").chain(names).collect();
+        let again = format!("{}({})", ragged.name, names.join(", "));
+        let _ = writeln!(
+            text,
+            "    if ({call}) {{\n        if (!wg_is_uneven(run)) return wg_failed(run);\n        wg_clear(run);\n        \
+             return {again};\n    }}"
+        );
+    } else {
+        let _ = writeln!(text, "    if ({call}) return wg_failed(run);");
+    }
+}
+
 /// The function that C programs call.
 fn function(unit: &mut Unit<'_>, name: &str, export: &Export<'_>, inner: &str, text: &mut String) {
     let passing = unit.program.funcs.get(export.func).map(|func| func.passing.clone()).unwrap_or_default();
@@ -237,12 +280,9 @@ fn function(unit: &mut Unit<'_>, name: &str, export: &Export<'_>, inner: &str, t
     }
     let count = export.results.len().max(1);
     let arguments = if words.is_empty() { "0".to_string() } else { words.join(", ") };
-    let _ = writeln!(text, "WG_EXPORT {} {{\n{checks}    word wg_results[{count}];", head(name, export));
+    let _ = writeln!(text, "{} {{\n{checks}    word wg_results[{count}];", head(name, export));
     let _ = writeln!(text, "    const word wg_arguments[] = {{{arguments}}};");
-    let _ = writeln!(
-        text,
-        "    if (wg_run_entry(run, {inner}, wg_arguments, wg_results)) return wg_failed(run);"
-    );
+    run(export, inner, text);
     for (place, (result, form)) in export.results.iter().enumerate() {
         let word = format!("wg_results[{place}]");
         let line = match form {

@@ -8,7 +8,7 @@ use crate::engine::Options;
 use crate::errors;
 use crate::json::guess::{Numbers, default_arg};
 use crate::native;
-use crate::session::{EXPRESSION, Session};
+use crate::session::{Call, EXPRESSION, Session};
 use crate::watch::Watch;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,39 +57,9 @@ impl Session {
     ) -> Result<Vec<PathBuf>, Vec<Diagnostic>> {
         let call = self.call(file, &build.entry, None, Numbers::Real)?;
         let ty = call.arguments.result.clone();
-        let count = arity(&ty);
         let span = call.def.span;
         let name = wengert_engine::c_names([build.entry.as_str()]).pop().unwrap_or_default();
-        let what = |text: &str| format!("{}: {text}", build.entry);
-        // What is left to the interpreter cannot be built.
-        let left = |errors: Vec<Diagnostic>| match errors.iter().any(native::is_for_interpreter) {
-            true => one(errors::only_interpreted(span, &build.entry)),
-            false => errors,
-        };
-        let mut functions = vec![CFunction {
-            name: name.clone(),
-            doc: format!("{} : {ty}", build.entry),
-            role: Role::Value,
-            unit: self
-                .unit(&call.program, (call.def.name, &call.arguments.type_args), count, stop)
-                .map_err(left)?,
-        }];
-        if build.jvp {
-            let doc = what("the value, and its derivative in the direction of a tangent of the arguments");
-            let unit =
-                self.expression_unit(file, &jvp(&build.entry, count), 2 * count, stop).map_err(left)?;
-            functions.push(CFunction { name: format!("{name}_jvp"), doc, role: Role::Jvp, unit });
-        }
-        if build.vjp {
-            let doc = what("the value, and the cotangent of the arguments for a cotangent of the value");
-            let unit =
-                self.expression_unit(file, &vjp(&build.entry, count), count + 1, stop).map_err(left)?;
-            functions.push(CFunction { name: format!("{name}_vjp"), doc, role: Role::Vjp, unit });
-        }
-        let interpreted = |unit: &Unit| wengert_engine::always_beyond(unit) || wengert_engine::is_huge(unit);
-        if functions.iter().any(|function| interpreted(&function.unit)) {
-            return Err(one(errors::only_interpreted(span, &build.entry)));
-        }
+        let functions = self.functions(file, build, (&call, &name), stop)?;
         let library = self.modules.library_sources();
         let line = |span: Span| crate::emit::line_of(&self.modules.sources, &library, span);
         let place = |failing: Span| self.place(failing).or_else(|| self.place(span)).unwrap_or_default();
@@ -101,32 +71,82 @@ impl Session {
         native::stoppable(stop, made).map_err(one)
     }
 
-    fn unit(
+    /// What to build of a definition, called so.
+    fn functions(
+        &mut self,
+        file: &Path,
+        build: &Build,
+        (call, name): (&Call, &str),
+        stop: &Stop,
+    ) -> Result<Vec<CFunction>, Vec<Diagnostic>> {
+        let what = |text: &str| format!("{}: {text}", build.entry);
+        let span = call.def.span;
+        // What is left to the interpreter cannot be built.
+        let left = |errors: Vec<Diagnostic>| match errors.iter().any(native::is_for_interpreter) {
+            true => one(errors::only_interpreted(span, &build.entry)),
+            false => errors,
+        };
+        let mut functions = Vec::new();
+        let mut add = |name: String, doc, role, (unit, ragged)| {
+            functions.push(CFunction { name, doc, role, unit, ragged });
+        };
+        let ty = &call.arguments.result;
+        let count = arity(ty);
+        let entry = (call.def.name, call.arguments.type_args.as_slice());
+        let forms = self.forms(&call.program, entry, count, stop).map_err(left)?;
+        add(name.to_string(), format!("{} : {ty}", build.entry), Role::Value, forms);
+        if build.jvp {
+            let doc = what("the value, and its derivative in the direction of a tangent of the arguments");
+            let forms =
+                self.expression_forms(file, &jvp(&build.entry, count), 2 * count, stop).map_err(left)?;
+            add(format!("{name}_jvp"), doc, Role::Jvp, forms);
+        }
+        if build.vjp {
+            let doc = what("the value, and the cotangent of the arguments for a cotangent of the value");
+            let forms =
+                self.expression_forms(file, &vjp(&build.entry, count), count + 1, stop).map_err(left)?;
+            add(format!("{name}_vjp"), doc, Role::Vjp, forms);
+        }
+        let is_left = |unit: &Unit| wengert_engine::always_beyond(unit) || wengert_engine::is_huge(unit);
+        let is_left = |made: &CFunction| is_left(&made.unit) || made.ragged.as_ref().is_some_and(is_left);
+        if functions.iter().any(is_left) {
+            return Err(one(errors::only_interpreted(span, &build.entry)));
+        }
+        Ok(functions)
+    }
+
+    /// A definition, and its form for ragged rows, if that is another program.
+    fn forms(
         &self,
         program: &Program,
         entry: (Name, &[TypeArg]),
         arity: usize,
         stop: &Stop,
-    ) -> Result<Unit, Vec<Diagnostic>> {
+    ) -> Result<(Unit, Option<Unit>), Vec<Diagnostic>> {
         let library = self.modules.library_sources();
-        let unit = || native::unit(program, entry, &library, (arity, Rows::Regular), &Passes::default());
-        native::stoppable(stop, unit).map_err(one)
+        let unit = |rows| native::unit(program, entry, &library, (arity, rows), &Passes::default());
+        let forms = || {
+            let regular = unit(Rows::Regular)?;
+            let ragged = regular.entry.uneven.then(|| unit(Rows::Ragged)).transpose()?;
+            Ok((regular, ragged))
+        };
+        native::stoppable(stop, forms).map_err(one)
     }
 
     /// An expression in the scope of a file, as a function of so many arguments.
-    fn expression_unit(
+    fn expression_forms(
         &mut self,
         file: &Path,
         text: &str,
         arity: usize,
         stop: &Stop,
-    ) -> Result<Unit, Vec<Diagnostic>> {
+    ) -> Result<(Unit, Option<Unit>), Vec<Diagnostic>> {
         let (expression, mut program) = self.expression_in(text, Some(file))?;
         program.types.extend(expression.program.types);
         program.defs.extend(expression.program.defs);
         let def = expression.def;
         let type_args: Vec<TypeArg> = def.scheme.params.iter().map(default_arg).collect();
-        self.unit(&program, (def.name, &type_args), arity, stop)
+        self.forms(&program, (def.name, &type_args), arity, stop)
     }
 
     /// File, line and column; nothing for the text of a derivative, which is nobody's.

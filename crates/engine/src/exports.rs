@@ -6,8 +6,9 @@
 use crate::Unit;
 use wengert_base::Span;
 use wengert_c::{Export, Exported, Form, Line, Math, Message};
+use wengert_ir::op::Requirement;
 use wengert_ir::{Elem, Func, Ty};
-use wengert_native::loops::{Failure, Program as Loops};
+use wengert_native::loops::{Failure, Program as Loops, Site};
 
 /// A function of a library.
 pub struct CFunction {
@@ -19,6 +20,8 @@ pub struct CFunction {
     pub role: Role,
     /// What it is; its derivatives are made.
     pub unit: Unit,
+    /// The same for ragged rows, if that is another program.
+    pub ragged: Option<Unit>,
 }
 
 /// What a function of a library is.
@@ -45,18 +48,27 @@ pub fn c_library(
     place: &dyn Fn(Span) -> String,
     line: &Line<'_>,
 ) -> Result<Exported, String> {
+    let shared = |unit: Unit| crate::shared(unit, crate::Manner::default());
     let shared = |function: CFunction| CFunction {
-        unit: crate::shared(function.unit, crate::Manner::default()),
+        unit: shared(function.unit),
+        // Arguments and results of which the arrays stand by themselves are nothing that C could hold.
+        ragged: function.ragged.map(shared).filter(|unit| signature(unit).is_ok()),
         ..function
     };
     let functions: Vec<CFunction> = functions.into_iter().map(shared).collect();
-    let loops: Vec<Loops> = functions
+    let loops = |unit: &Unit| wengert_native::divided(&unit.program, false, false);
+    let loops: Vec<(Loops, Option<Loops>)> = functions
         .iter()
-        .map(|function| wengert_native::divided(&function.unit.program, false, false))
+        .map(|function| (loops(&function.unit), function.ragged.as_ref().map(loops)))
         .collect();
     let mut exports: Vec<Export<'_>> = Vec::new();
-    for (function, loops) in functions.iter().zip(&loops) {
-        let mut made = export(function, loops, place)?;
+    for (function, (loops, ragged_loops)) in functions.iter().zip(&loops) {
+        let mut made = export(function, &function.unit, loops, place)?;
+        if let Some((unit, loops)) = function.ragged.as_ref().zip(ragged_loops.as_ref()) {
+            let mut ragged = export(function, unit, loops, place)?;
+            ragged.name = format!("wg_ragged_{}", function.name);
+            made.ragged = Some(Box::new(ragged));
+        }
         if let Some(first) = exports.first() {
             name_after(first, function.role, &mut made);
         }
@@ -67,14 +79,11 @@ pub fn c_library(
 
 fn export<'p>(
     function: &CFunction,
+    unit: &Unit,
     loops: &'p Loops,
     place: &dyn Fn(Span) -> String,
 ) -> Result<Export<'p>, String> {
-    let entry = &function.unit.entry;
-    let Some(func) = function.unit.program.funcs.get(entry.func) else {
-        return Err("there is no entry".into());
-    };
-    let (params, results) = (parameters(func)?, results(func)?);
+    let (params, results) = signature(unit)?;
     let taken: Vec<&str> = vec!["run"];
     let names = wengert_c::c_names(
         params.iter().map(|(name, _)| name.as_str()).chain(results.iter().map(|(name, _)| name.as_str())),
@@ -83,19 +92,37 @@ fn export<'p>(
     let forms = params.iter().chain(&results).map(|(_, form)| *form);
     let mut all: Vec<(String, Form)> = names.into_iter().zip(forms).collect();
     let results = all.split_off(params.len());
-    let messages = loops
-        .sites
-        .iter()
-        .map(|site| Message { place: place(site.span), text: words(&function.unit, site.failure) });
+    // Where C itself can hold no such arrays, that is what is wrong.
+    let beyond = unit.entry.uneven && function.ragged.is_none();
+    let message = |site: &Site| {
+        let (text, uneven) = words(unit, site.failure);
+        let text = if uneven && beyond { BEYOND_C.to_string() } else { text };
+        Message { place: place(site.span), text, uneven }
+    };
     Ok(Export {
         name: function.name.clone(),
         doc: function.doc.clone(),
         program: loops,
-        func: entry.func,
+        func: unit.entry.func,
         params: all,
         results,
-        messages: messages.collect(),
+        messages: loops.sites.iter().map(message).collect(),
+        ragged: None,
     })
+}
+
+/// What fails in a library whose arguments or results would have to be ragged.
+const BEYOND_C: &str = "arrays of different sizes stand in the elements of an array, which the arguments or results in C cannot hold";
+
+/// Names and forms.
+type Named = Vec<(String, Form)>;
+
+/// The parameters and results of an entry.
+fn signature(unit: &Unit) -> Result<(Named, Named), String> {
+    let Some(func) = unit.program.funcs.get(unit.entry.func) else {
+        return Err("there is no entry".into());
+    };
+    Ok((parameters(func)?, results(func)?))
 }
 
 /// Names the parameters and results of a derivative after those of the function.
@@ -122,7 +149,7 @@ fn name_after(first: &Export<'_>, role: Role, made: &mut Export<'_>) {
     }
 }
 
-fn parameters(func: &Func) -> Result<Vec<(String, Form)>, String> {
+fn parameters(func: &Func) -> Result<Named, String> {
     let of = |param: &wengert_ir::Var| {
         let info = func.vars.at(*param);
         form(info.ty).map(|form| (info.name.to_string(), form))
@@ -130,7 +157,7 @@ fn parameters(func: &Func) -> Result<Vec<(String, Form)>, String> {
     func.body.params.iter().map(of).collect()
 }
 
-fn results(func: &Func) -> Result<Vec<(String, Form)>, String> {
+fn results(func: &Func) -> Result<Named, String> {
     let count = func.results.len();
     let name = |place: usize| if count == 1 { "result".to_string() } else { format!("result{}", place + 1) };
     let all = func.results.iter().enumerate();
@@ -153,24 +180,26 @@ fn form(ty: Ty) -> Result<Form, String> {
     }
 }
 
-/// What a failure says, with characters below 32 for its numbers.
-fn words(unit: &Unit, failure: Failure) -> String {
+/// What a failure says, with characters below 32 for its numbers, and whether it is that arrays of different sizes stand in an array.
+fn words(unit: &Unit, failure: Failure) -> (String, bool) {
     // Each number is unlike every other part of the message.
     const FIRST: u64 = 770_001;
     const REAL: f64 = 771_000.25;
     if failure == Failure::Memory {
         // The limit is the caller's, who knows it.
-        return "out of memory".into();
+        return ("out of memory".into(), false);
     }
     let real = matches!(failure, Failure::NotAnInt(_));
     let numbers: Vec<u64> =
         if real { vec![REAL.to_bits()] } else { (0..15).map(|place| FIRST + place).collect() };
-    let mut text = wengert_native::faults::example(&unit.program, failure, &numbers, "\u{1}").message();
+    let fault = wengert_native::faults::example(&unit.program, failure, &numbers, "\u{1}");
+    let uneven = matches!(failure, Failure::Ragged(_) | Failure::Required(Requirement::Rows));
+    let mut text = fault.message();
     if real {
-        return text.replace(&REAL.to_string(), "\u{10}");
+        return (text.replace(&REAL.to_string(), "\u{10}"), uneven);
     }
     for (place, mark) in (0..15).zip('\u{1}'..='\u{f}') {
         text = text.replace(&(FIRST + place).to_string(), &mark.to_string());
     }
-    text
+    (text, uneven)
 }
