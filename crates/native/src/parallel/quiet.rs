@@ -1,8 +1,9 @@
 //! Code that changes no counts of references but those of objects of its own.
 //!
 //! A reference is *fresh* if the code has made the object, was given it for good, or has read it out of such an object. A count
-//! may change only if the reference is fresh; and references are not stored where others see them. By that alone, whatever can be
-//! reached from what is fresh is the code's own: others cannot have reached it, for that would have changed a count.
+//! may change only if the reference is fresh; references are not stored where others see them, and functions are given fresh ones for
+//! good. By that alone, whatever can be reached from what is fresh is the code's own: others cannot have reached it, for that would
+//! have changed a count.
 
 use crate::loops::walk::every;
 use crate::loops::{Func, Kind, Local, Operand, Program, Runtime, Stmt, Value, Word};
@@ -13,14 +14,19 @@ use wengert_ir::ty::Table;
 /// Which functions change no counts but those of their own objects.
 pub(super) struct Quiet {
     funcs: Table<FuncId, bool>,
+    /// For each function, which parameters are references that it is given for good.
+    owned: Table<FuncId, Vec<bool>>,
 }
 
 impl Quiet {
     /// Looks through a program. What calls each other is quiet if nothing of it says otherwise.
     pub(super) fn of(program: &Program) -> Quiet {
-        let mut quiet = Quiet { funcs: Table::default() };
-        for _ in program.funcs.iter() {
+        let mut quiet = Quiet { funcs: Table::default(), owned: Table::default() };
+        for (_, func) in program.funcs.iter() {
+            let owned =
+                |param: &Local| func.locals.get(*param) == Some(&Word::Ref) && !func.borrowed.contains(param);
             quiet.funcs.push(true);
+            quiet.owned.push(func.params.iter().map(owned).collect());
         }
         loop {
             let mut changed = false;
@@ -132,7 +138,11 @@ impl<'q> Walk<'q> {
                 !part || !self.is_word(*value, &[Word::Ref]) || self.is_fresh(*base)
             }
             Stmt::Store { value: Operand::Text(_), base, .. } => !part || self.is_fresh(*base),
-            Stmt::Call { func, .. } => self.quiet.calls(*func),
+            Stmt::Call { func, args, outs: _ } => {
+                let owned = self.quiet.owned.get(*func).map_or(&[][..], Vec::as_slice);
+                let fresh = args.iter().zip(owned).all(|(arg, owned)| !owned || self.is_fresh(*arg));
+                fresh && self.quiet.calls(*func)
+            }
             // Sorted texts are counted once more each.
             Stmt::Runtime { call, .. } => !matches!(call, Runtime::SortText | Runtime::ArgSortText),
             Stmt::Parallel { .. } => false,

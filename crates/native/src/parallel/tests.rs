@@ -423,3 +423,33 @@ fn counts_of_what_others_see_are_not_changed() {
         SIZES,
     );
 }
+
+#[test]
+fn what_others_made_is_not_given_away() {
+    // A part would give a function elements of an array that is not its own, some of which are one object.
+    agrees(
+        "data list { Nil() Cons(Real, list) }
+        func after(l: list) -> list {
+            s = match l { Nil() { yield l } Cons(x, rest) { yield rest } }
+            return s
+        }
+        func total(l: list) -> Real {
+            s = match l {
+                Nil() { yield 0.0 }
+                Cons(x, rest) { t = total(rest) u = x + t yield u }
+            }
+            return s
+        }
+        func f(xs: []Real) -> []Real {
+            n = length(xs)
+            nil = list::Nil()
+            few = each i < 3 { r = real(i) k = list::Cons(0.5, nil) l = list::Cons(r, k) yield l }
+            many = each i < n { j = i % 3 l = few[j] yield l }
+            ys = each i < n, x in xs, l in many { m = after(l) s = total(m) y = s * x yield y }
+            return ys
+        }
+        entry f = f",
+        (0, 0),
+        SIZES,
+    );
+}
