@@ -24,9 +24,10 @@
 )]
 
 use crate::facts::{is_quiet, total};
+use crate::sizes::boxes;
 use crate::still::fails_at_once;
 use crate::walk::mentioned;
-use crate::{cse, dce, simplify, unroll};
+use crate::{cse, dce, simplify, units, unroll};
 use rustc_hash::FxHashSet;
 use wengert_ir::build::Copier;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
@@ -47,6 +48,10 @@ pub(crate) fn run(program: &mut Program) {
         pass.block(&mut body);
         changed |= pass.changed;
         func.body = body;
+    }
+    let boxes = boxes(program);
+    for (_, func) in program.funcs.iter_mut() {
+        changed |= units::run(func, &boxes);
     }
     if changed {
         for pass in [simplify::run, cse::run, dce::run] {

@@ -45,6 +45,7 @@ mod still;
 mod strong;
 mod twigs;
 mod unbox;
+mod units;
 mod unroll;
 mod updates;
 mod walk;
@@ -190,7 +191,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "abreast",
-        what: "loops inside of a short one do at once what it does for each of its indices; short loops with unit vectors are their iterations (once, after derivatives are made)",
+        what: "loops inside of a short one do at once what it does for each of its indices; short loops with unit vectors are their iterations, and elements of unit vectors choices (once, after derivatives are made)",
         run: abreast::run,
     },
     Pass {

@@ -418,10 +418,16 @@ impl Lower<'_> {
         let [n, m, rest @ ..] = array.dims.as_slice() else { return };
         let (n, m) = (*n, *m);
         let row: Vec<Operand> = std::iter::once(n).chain(rest.iter().copied()).collect();
-        let dims = match like {
-            Some(like) => self.array(like).dims,
-            None => self.with_rows(m, &row),
-        };
+        let mut dims = self.with_rows(m, &row);
+        if let Some(like) = like {
+            // Where there are no elements; an array without rows may also stand for zeros.
+            let like = self.array(like).dims;
+            let count = self.product(Some(&like));
+            let none = self.set(Word::Int, Value::CompareInt(Compare::Eq, count, Operand::Int(0)));
+            for (size, like) in dims.iter_mut().zip(like) {
+                *size = self.set(Word::Int, Value::Select(none, like, *size));
+            }
+        }
         let made = self.new_array(out, dims);
         let size = self.product(Some(rest));
         let elem = array.elem;

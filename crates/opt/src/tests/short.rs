@@ -342,3 +342,68 @@ fn a_loop_of_one_iteration_is_that() {
         "#]],
     );
 }
+
+#[test]
+fn elements_of_unit_vectors_are_choices_if_nothing_else_is_asked() {
+    let text = r"
+        func f(xs: []Real, k: Int, s: Real) -> ([]Real, []Real, [][]Real) {
+            n = length(xs)
+            a = xs[2]
+            ys = each j < n {
+                zeros = zeros(xs)
+                e = zeros with [j] = 1.0
+                x = e[2]
+                y = mul_zero(s, x)
+                z = x + y
+                yield z
+            }
+            outside = each j < n {
+                zeros = zeros(xs)
+                e = zeros with [j] = 1.0
+                x = e[k]
+                yield x
+            }
+            whole = each j < n {
+                zeros = zeros(xs)
+                e = zeros with [j] = 1.0
+                x = e[1]
+                more = e with [0] = x
+                yield more
+            }
+            return ys, outside, whole
+        }
+        entry f = f";
+    check(
+        "abreast",
+        text,
+        &expect![[r#"
+            func f(xs: []Real, k: Int, s: Real) -> ([]Real, []Real, [][]Real) {
+              n = length(xs)
+              a = xs[2]
+              ys = each j < n {
+                at = j == 2
+                x = select(at, 1.0, 0.0)
+                y = select(at, s, 0.0)
+                z = x + y
+                yield z
+              }
+              outside = each j2 < n {
+                zeros = zeros(xs)
+                e = zeros with [j2] = 1.0
+                x2 = e[k]
+                yield x2
+              }
+              whole = each j3 < n {
+                zeros2 = zeros(xs)
+                e2 = zeros2 with [j3] = 1.0
+                x3 = e2[1]
+                more = e2 with [0] = x3
+                yield more
+              }
+              return ys, outside, whole
+            }
+
+            entry f = f
+        "#]],
+    );
+}
