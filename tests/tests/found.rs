@@ -18,6 +18,12 @@ struct Found {
 
 const FOUND: &[Found] = &[
     Found {
+        what: "a sum was taken for one that nobody looks at on the way: parts of the loop began it at zero",
+        definitions: "",
+        expression: "fold (\\(k, total) _ -> (k + 1, total + k)) (2, 0) (iota 20)",
+        exact: true,
+    },
+    Found {
         what: "machine code: in a vector loop, what both branches give alike was not given",
         definitions: "def entry (x0 : [1]Real) : [4]Real = scan (\\acc y -> if 0.5 < 0.5 then y else y) 0.5 [0.5, 0.5, 0.5, x0[0]]",
         expression: "snd (jvp (grad (\\y -> norm_squared (entry y))) ([2.0], [2.0]))",

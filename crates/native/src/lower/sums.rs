@@ -53,18 +53,24 @@ impl Joining {
     /// Whether all that a block does with a number is to join others to it, so that it becomes `end`.
     fn makes(self, block: &Block, start: Var, end: &Atom) -> bool {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            let mut current = start;
+            // What it was before is looked at no more than what it is.
+            let (mut current, mut before) = (start, Vec::new());
             for stmt in &block.stmts {
+                if before.iter().any(|var| mentions(stmt, *var)) {
+                    return false;
+                }
                 if !mentions(stmt, current) {
                     continue;
                 }
                 match self.next(stmt, current) {
-                    Some(next) => current = next,
+                    Some(next) => before.push(std::mem::replace(&mut current, next)),
                     None => return false,
                 }
             }
             let is_current = |atom: &&Atom| atom.var() == Some(current);
-            is_current(&end) && block.results.iter().filter(is_current).count() == 1
+            let given_before =
+                block.results.iter().any(|atom| atom.var().is_some_and(|var| before.contains(&var)));
+            is_current(&end) && !given_before && block.results.iter().filter(is_current).count() == 1
         })
     }
 
