@@ -94,13 +94,7 @@ fn taylor_series_are_those_of_the_interpreter_to_the_last_bit() {
     assert!(!report.has_errors(), "{}", complaints(&report.diagnostics));
     let scope = Scope::of_file(&report.modules);
     for program in SERIES {
-        let mut by = |engine| {
-            let options = Options { engine, strict: true, ..Options::default() };
-            let evaluated = session.eval_in(&scope, "strict.wg", program, &options);
-            let evaluated = evaluated.map_err(|errors| complaints(&errors)).expect(program);
-            assert_eq!(evaluated.engine, engine, "nothing of {program} is left to the interpreter");
-            text::unsigned(&show(&evaluated.value))
-        };
+        let mut by = |engine| given(&mut session, &scope, engine, program);
         let expected = by(Engine::Interp);
         assert_eq!(by(Engine::Ir), expected, "{program}");
         assert_eq!(by(Engine::Native), expected, "{program}");
@@ -124,7 +118,7 @@ def rule x = custom_jvp (\\x -> x * x) (\\(x, t) -> (x * x, 2.0 * x * t)) x
 def stepped (p, v) = let a = -(p * 1.7) - p * p * 0.3 in (p + v * 0.1, v + a * 0.1)";
 
 /// Numbers that go by several names: a branch or a loop hands them on, they stand in data or in several arrays, functions give them back.
-const HANDED_ON: [&str; 29] = [
+const HANDED_ON: [&str; 31] = [
     "if x > y then x else y",
     "if x > y then x * y else if x * 2.0 > y then y else x",
     "max x (if x < 0.4 then 0.4 else if x > y then y else x)",
@@ -154,6 +148,8 @@ const HANDED_ON: [&str; 29] = [
     "rule x * rule y * x",
     "checkpoint (\\z -> iterate 2 (\\w -> sin (w * z) + w) z) x * x",
     "let (u, v) = vjp (\\z -> z * z * x) y in u * v x",
+    "let l = Cons x (Cons y (Cons (x * y) Nil)) in horner l x * bumps l",
+    "derivative (\\z -> z * z * x + sin (z * y)) x",
 ];
 
 /// What uses such a number, beside those that it may be.
@@ -162,12 +158,6 @@ const USES: [&str; 4] = [
     "m * x + y * m * m * x",
     "sin (m * y) * m * x * x + y",
     "x * y * m * m + x * x * m * y",
-];
-
-/// Two numbers that are each other's, and what is left: a number that a function is given twice, in data and as it is.
-const LEFT: [&str; 2] = [
-    "let l = Cons x (Cons y (Cons (x * y) Nil)) in horner l x * bumps l",
-    "derivative (\\z -> z * z * x + sin (z * y)) x",
 ];
 
 /// A number that is only handed on is the same number: all its uses add to one sum, in the order of the tape.
@@ -187,20 +177,188 @@ fn what_is_only_handed_on_has_one_sum() {
             "map (\\i -> let p = (0.31 + 0.173 * real i, 1.27 - 0.211 * real i) in ({})) (iota 6)",
             all.join(", ")
         );
-        let options = Options { engine, strict: true, ..Options::default() };
-        let evaluated = session.eval_in(&scope, "names.wg", &text, &options);
-        let evaluated = evaluated.map_err(|errors| complaints(&errors)).expect(handed);
-        assert_eq!(evaluated.engine, engine, "nothing of {handed} is left to the interpreter");
-        text::unsigned(&show(&evaluated.value))
+        given(&mut session, &scope, engine, &text)
     };
     for handed in HANDED_ON {
         let expected = by(Engine::Interp, handed);
         assert_eq!(by(Engine::Native, handed), expected, "{handed}");
         assert_eq!(by(Engine::Ir, handed), expected, "{handed}");
     }
-    for handed in LEFT {
-        let (expected, found) = (by(Engine::Interp, handed), by(Engine::Native, handed));
-        assert!(text::close(&expected, &found, 1e-14), "{handed}: {found} instead of {expected}");
+}
+
+/// Definitions, and programs with them: a tape has what a program did, through branches, data, arrays, closures, rules, checkpoints,
+/// derivatives of derivatives.
+const RECORDED: [(&str, &[&str]); 8] = [
+    (
+        "",
+        &[
+            "grad (\\(x, y) -> let a = (if x > 0.5 then [x, y] else [y, x]) in sum (map (\\t -> sin (t * x) + t / y) a) + a[0] * exp a[1]) (0.7, 1.3)",
+            "grad (\\xs -> let m = fold (\\a x -> if x > a then x else a) 0.0 xs in sum (map (\\x -> exp (x - m)) xs) * m) [0.3, 1.7, 1.1, 0.9]",
+            "grad (\\xs -> let ys = reverse xs in dot xs ys / sqrt (dot ys ys) + sum (map sin ys) * xs[1]) [0.3, 1.7, 1.1, 0.9]",
+            "grad (\\m -> let t = transpose m in sum (map (\\r -> exp (sum r)) t) * sum (map (\\r -> sin (sum r) / r[0]) m)) [[0.3, 1.7], [1.1, 0.9]]",
+            "grad (\\(m, v) -> let w = matvec m v in dot w w + sum (map (\\r -> tanh (dot r w)) m)) ([[0.3, 1.7], [1.1, 0.9]], [0.2, 0.7])",
+            "grad (\\(a, b) -> sum (map (\\r -> log (1.0 + dot r r)) (matmul a b)) / a[0][1]) ([[0.3, 1.7], [1.1, 0.9]], [[0.2, 0.7], [1.3, 0.31]])",
+            "grad (\\x -> let s = while_loop (\\(a, b, i) -> i < 5) (\\(a, b, i) -> (b, a * 0.7 + sin (b * x), i + 1)) (x, x * x, 0) in (\\(a, b, i) -> a * b + a / b) s) 0.83",
+            "grad (\\xs -> let ys = scan (\\a x -> a * 0.9 + x * x) 0.1 xs in sum ys * ys[2] + xs[0]) [0.3, 1.7, 1.1, 0.9]",
+            "grad (\\x -> taylor 3 (\\t -> sin (t * x)) 0.3 |> sum) 0.4",
+            "hessian (\\(v : [3]Real) -> exp (v[0] * v[1]) * v[2] + sin (v[0] * v[2]) / v[1]) [1.1, 0.7, 0.3]",
+            "grad (\\x -> grad (\\y -> exp (x * y) * sin y / x) (x * 0.3) * x) 0.7",
+            "grad (grad (grad (\\x -> exp (sin x) * x / (1.0 + x * x)))) 0.83",
+            "jvp (grad (\\(x, y) -> sin (x * y) * x / y)) ((0.3, 0.7), (1.1, 0.2))",
+            "grad (\\x -> let (y, t) = jvp (\\z -> z * sin (z * x)) (x, x * x) in y * t + t / x) 0.77",
+            "grad (\\xs -> maximum (map (\\x -> x * x) xs) * minimum xs + sum (sort xs |> map (\\x -> x * xs[0]))) [0.3, 1.7, 1.1, 0.9]",
+            "grad (\\xs -> let f = filter (\\x -> x > 0.5) xs in sum (map (\\x -> x * x * xs[1]) f) / f[0]) [0.3, 1.7, 1.1, 0.9]",
+            "grad (\\(x, n) -> x ^ 3 + x ^ 2 * sin x + x ** n) (1.3, 2.2)",
+            "grad (\\xs -> reduce (\\a b -> a * b + sin a) 1.0 xs) [0.3, 1.7, 1.1, 0.9]",
+            "grad (\\xs -> (set xs 1 (xs[0] * xs[2])) |> map (\\x -> exp x * xs[1]) |> sum) [0.3, 1.7, 1.1, 0.9]",
+            "grad (\\xs -> sum (scatter_add xs [0, 1, 1, 2] (map (\\x -> x * x) xs) |> map sin) * xs[3]) [0.3, 1.7, 1.1, 0.9]",
+            "grad (\\x -> let a = x * 1.7 in let b = a in let c = (a, b) in (\\(p, q) -> p * sin q + q / p + a * b) c) 0.9",
+            "vjp (\\(x, ys) -> (map (\\y -> y * x + sin (y / x)) ys, sum ys * x)) (0.7, [0.3, 0.9]) |> (\\(v, b) -> b ([1.1, 0.3], 0.7))",
+        ],
+    ),
+    (
+        "type T = L Real | N T T\n\
+        def leaf x = L x\n\
+        def total t = match t with | L x -> sin x | N a b -> total a * total b + total a\n\
+        def mapt f t = match t with | L x -> L (f x) | N a b -> N (mapt f a) (mapt f b)\n\
+        def pick t = match t with | L x -> x | N a b -> if total a > total b then pick a else pick b",
+        &[
+            "grad (\\x -> total (N (L x) (N (L (x * x)) (L x)))) 0.7",
+            "grad (\\t -> total t + pick t * total (mapt (\\x -> x * pick t) t)) (N (L 0.3) (N (L 0.7) (L 1.1)))",
+            "grad (\\x -> let t = N (L x) (N (L x) (L (x * 2.0))) in total (mapt (\\y -> y * y + x) t) * pick t / x) 0.3",
+            "grad (grad (\\x -> total (N (L x) (N (L (x * x)) (L x))))) 0.7",
+        ],
+    ),
+    (
+        "type L = Nil | Cons Real L\n\
+        def len l = match l with | Nil -> 0.0 | Cons x r -> x * x + len r * x\n\
+        def push l x = Cons x l\n\
+        def last l = match l with | Nil -> 0.0 | Cons x r -> (match r with | Nil -> x | Cons y q -> last r)",
+        &[
+            "grad (\\x -> len (push (push (push Nil x) (x * x)) x)) 0.7",
+            "grad (\\(a, b) -> let l = fold (\\l i -> push l (last l * a + b)) (Cons a Nil) [1, 2, 3] in len l * last l) (0.7, 0.3)",
+            "hessian (\\(v : [2]Real) -> let l = fold (\\l i -> push l (last l * v[0] + v[1])) (Cons v[0] Nil) [1, 2, 3] in len l * last l) [0.7, 0.3]",
+            "grad (\\x -> let r = { a = x, b = x * x, c = [x, sin x] } in let s = { r with a = r.b } in s.a * r.a + sum r.c * s.c[0] / r.b) 0.9",
+        ],
+    ),
+    (
+        "def norm2 v = custom_jvp (\\x -> sqrt (dot x x)) (\\(x, t) -> (sqrt (dot x x), dot x t / sqrt (dot x x))) v\n\
+        def soft x = custom_vjp (\\z -> log (1.0 + exp z)) (\\z -> (log (1.0 + exp z), \\w -> w / (1.0 + exp (-z)))) x\n\
+        def ck f x = checkpoint f x",
+        &[
+            "grad (\\xs -> norm2 xs * soft (xs[0] * xs[1]) + soft xs[0] / norm2 xs) [0.3, 0.7]",
+            "grad (\\x -> soft (soft x * x) * x + soft x) 0.7",
+            "hessian (\\(v : [2]Real) -> soft (v[0] * v[1]) * v[0] + sin (soft v[1])) [0.7, 0.3]",
+            "grad (\\(x, y) -> checkpoint (\\(a, b) -> a * sin b + a / b * a) (x * y, x) * x + checkpoint (\\a -> a * a * y) x) (0.7, 0.3)",
+            "grad (\\xs -> fold (\\s i -> checkpoint (\\t -> t * 0.9 + sin (t * xs[i])) s) xs[0] [0, 1, 2]) [0.3, 0.7, 1.1]",
+            "grad (grad (\\x -> checkpoint (\\a -> exp a * a * x) (x * x))) 0.3",
+        ],
+    ),
+    (
+        "",
+        &[
+            "grad (\\x -> sum (map (\\i -> jvp (\\z -> z * sin z * x) (x * real i, 1.0) |> snd) (iota 4))) 0.7",
+            "grad (\\xs -> let (y, t) = jvp (\\v -> matvec [v, reverse v] v) (xs, map (\\x -> x * x) xs) in dot y t) [0.3, 0.9]",
+            "grad (\\xs -> let (y, b) = vjp (\\v -> map (\\a -> a * sum v) v) xs in dot (b y) xs) [0.3, 0.9, 1.3]",
+            "hessian (\\(v : [3]Real) -> dot v (matvec [v, reverse v, v] v)) [0.3, 0.9, 1.1]",
+            "hessian (\\(v : [2]Real) -> sum (map (\\r -> exp (sum r)) (matmul [v, v] [v, reverse v]))) [0.3, 0.9]",
+            "grad (\\x -> sum (grad (\\(v : [3]Real) -> dot v v * x + v[0]) [x, x * x, 1.0])) 0.3",
+            "grad (\\x -> maximum (grad (\\v -> max v[0] v[1] * v[2] + abs (v[0] - v[1]) ) [x, x * x, sin x])) 0.3",
+            "hessian (\\(v : [2]Real) -> max (v[0] * v[1]) (v[0] - v[1]) + abs v[0] * relu v[1] + min v[0] (v[1] * v[0])) [0.3, 0.9]",
+            "hessian (\\(v : [2]Real) -> atan2 v[0] v[1] * hypot v[0] v[1] + v[0] ** v[1]) [0.3, 0.9]",
+            "hessian (\\(v : [3]Real) -> sqrt (v[0] * v[0] + v[1] * v[1]) / v[2] + v[2] * log v[0]) [0.3, 0.9, 1.1]",
+            "grad (\\x -> let fs = [\\y -> y * x, \\y -> y + x * x, \\y -> sin y] in fold (\\a f -> f a) x fs) 0.7",
+            "grad (\\x -> let f = (if x > 0.5 then (\\y -> y * x) else (\\y -> y / x)) in f (f x) * f 1.0) 0.7",
+            "grad (\\(x, y) -> let c = (\\a b -> a * x + b * y) in let d = c y in d x * d y) (0.7, 0.3)",
+            "grad (\\xs -> sum (map (\\(a, b) -> a * b + sin a) (zip xs (map (\\x -> x * x) xs)))) [0.3, 0.9, 1.1]",
+            "grad (\\xs -> sum (map (\\row -> maximum row * sum row) (build 3 (\\i -> build 2 (\\j -> xs[i] * xs[j] + xs[j]))))) [0.3, 0.9, 1.1]",
+            "grad (\\xs -> (\\(a, b) -> a / b) (fold (\\(a, b) x -> (a * x + b, b + sin (a * x))) (1.0, xs[0]) xs)) [0.3, 0.9, 1.1]",
+            "grad (\\xs -> sum (concat xs (reverse xs) |> map (\\x -> x * xs[0]))) [0.3, 0.9, 1.1]",
+            "grad (\\xs -> sum (slice xs 1 3 |> map (\\x -> x * x / xs[1]))) [0.3, 0.9, 1.1]",
+            "grad (\\xs -> sum (replicate 4 (xs[0] * xs[1]) |> map sin) * xs[0]) [0.3, 0.9, 1.1]",
+            "grad (\\xs -> product xs * xs[0] + product (map sin xs)) [0.3, 0.9, 1.1]",
+            "grad (\\xs -> sum (map (\\i -> xs[i] * xs[2 - i]) [0, 1, 2, 0])) [0.3, 0.9, 1.1]",
+            "jacrev (\\xs -> map (\\x -> x * sum xs / xs[0]) xs) [0.3, 0.9, 1.1]",
+            "grad (\\x -> stop_gradient (x * x) * x + x * stop_gradient x) 0.7",
+            "grad (\\x -> iterate 6 (\\y -> y - (y * y - x) / (2.0 * y)) x) 2.3",
+            "grad (\\x -> let r = iterate 5 (\\(a, b) -> (b * x, a + b)) (x, x) in fst r * snd r) 0.3",
+            "grad (\\x -> grad (\\y -> while_loop (\\(a, i) -> i < 3) (\\(a, i) -> (a * y + x, i + 1)) (y, 0) |> fst) x) 0.3",
+            "grad (\\x -> polygamma 1 x * lgamma x + x ^ 2 * erf x) 1.3",
+            "hessian (\\(v : [2]Real) -> gamma v[0] * digamma v[1] + tanh (v[0] * v[1]) + softplus v[0] * sigmoid v[1]) [1.3, 0.9]",
+            "grad (\\(x, n) -> x ^ floor n + x ^ 1 + x ^ 0 * n) (1.3, 2.7)",
+            "grad (\\x -> let n = floor (x * 3.0) in x ^ n * x ^ (n - 1) * x ^ (n - 2)) 0.9",
+            "grad (grad (\\x -> let n = floor (x * 3.0) in x ^ n * x ^ (n - 1) * x ^ (n - 2))) 0.9",
+            "vjp (\\xs -> (sort xs, maximum xs)) [0.3, 0.1, 0.7] |> (\\(v, b) -> b ([1.0, 2.0, 3.0], 0.5))",
+            "grad (\\(m : [2][2]Real) -> sum (map sum (transpose m)) * m[0][1] + sum (flatten m |> map (\\x -> x * m[1][1]))) [[0.3, 0.9], [1.1, 0.2]]",
+        ],
+    ),
+    (
+        "type E = Lit Real | Var Int | Add E E | Mul E E | Sin E | Let E E\n\
+        def look env i = env[i]\n\
+        def ev env e = match e with | Lit x -> x | Var i -> look env i | Add a b -> ev env a + ev env b | Mul a b -> ev env a * ev env b | Sin a -> sin (ev env a) | Let a b -> let v = ev env a in ev (concat env [v]) b\n\
+        def prog = Let (Mul (Var 0) (Var 1)) (Add (Sin (Var 2)) (Mul (Var 2) (Add (Var 0) (Lit 2.0))))",
+        &[
+            "grad (\\env -> ev env prog) [0.3, 0.7]",
+            "hessian (\\(env : [2]Real) -> ev env prog) [0.3, 0.7]",
+            "grad (\\(e, env) -> ev env e) (prog, [0.3, 0.7])",
+            "grad (\\x -> grad (\\e -> ev [x, x * x] e * x) prog |> (\\g -> ev [x, 1.0] g)) 0.3",
+        ],
+    ),
+    (
+        "type L = Nil | Cons Real L\n\
+        def fromA xs = fold (\\l x -> Cons x l) Nil xs\n\
+        def mapl f l = match l with | Nil -> Nil | Cons x r -> Cons (f x) (mapl f r)\n\
+        def suml l = match l with | Nil -> 0.0 | Cons x r -> x + suml r\n\
+        def foldl f a l = match l with | Nil -> a | Cons x r -> foldl f (f a x) r\n\
+        def app a b = match a with | Nil -> b | Cons x r -> Cons x (app r b)\n\
+        def ins x l = match l with | Nil -> Cons x Nil | Cons y r -> if x < y then Cons x l else Cons y (ins x r)\n\
+        def sortl l = foldl (\\a x -> ins x a) Nil l\n\
+        def nth l i = match l with | Nil -> 0.0 | Cons x r -> if i == 0 then x else nth r (i - 1)",
+        &[
+            "grad (\\xs -> let l = fromA xs in suml (mapl (\\x -> x * x + suml l) (app l l)) * nth l 1) [0.3, 0.9, 0.5]",
+            "grad (\\xs -> let l = sortl (fromA xs) in nth l 0 * nth l 1 / nth l 2 + suml (mapl sin l)) [0.3, 0.9, 0.5]",
+            "grad (\\l -> suml (mapl (\\x -> x * nth l 1) (sortl l)) * suml l) (Cons 0.3 (Cons 0.1 (Cons 0.7 Nil)))",
+            "hessian (\\(xs : [3]Real) -> let l = sortl (fromA xs) in nth l 0 * nth l 1 / nth l 2 + suml (mapl sin l)) [0.3, 0.9, 0.5]",
+            "grad (\\xs -> foldl (\\a x -> if x > a then x * xs[0] else a) 0.0 (fromA xs) * xs[1]) [0.3, 0.9, 0.5]",
+        ],
+    ),
+    (
+        "def kstep ((x, p), z) = let pp = p + 0.1 in let k = pp / (pp + 0.5) in ((x + k * (z - x), (1.0 - k) * pp), (x - z) * (x - z) / pp)\n\
+        def kalman (q, r, zs) = let s = fold (\\((x, p), acc) z -> let pp = p + q in let k = pp / (pp + r) in let e = z - x in ((x + k * e, (1.0 - k) * pp), acc + e * e / (pp + r) + log (pp + r))) ((zs[0], q * r), 0.0) zs in snd s\n\
+        def newton f x = iterate 8 (\\y -> y - f y / grad f y) x\n\
+        def ode f y0 n = iterate n (\\(y, t) -> let k1 = f (y, t) in let k2 = f (y + 0.05 * k1, t + 0.05) in let k3 = f (y + 0.05 * k2, t + 0.05) in let k4 = f (y + 0.1 * k3, t + 0.1) in (y + 0.1 / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4), t + 0.1)) (y0, 0.0) |> fst",
+        &[
+            "grad kalman (0.3, 0.7, [0.1, 0.9, 1.3, 0.4])",
+            "grad (\\a -> newton (\\x -> x * x * x - a) a) 2.3",
+            "grad (grad (\\a -> newton (\\x -> x * x * x - a) a)) 2.3",
+            "grad (\\(k, y) -> ode (\\(y, t) -> k * y * (1.0 - y) + sin t * k) y 5) (0.9, 0.2)",
+            "hessian (\\(v : [2]Real) -> ode (\\(y, t) -> v[0] * y * (1.0 - y)) v[1] 3) [0.9, 0.2]",
+        ],
+    ),
+];
+
+/// What a program with its derivative gives by an engine, in strict mode.
+fn given(session: &mut Session, scope: &Scope, engine: Engine, program: &str) -> String {
+    let options = Options { engine, strict: true, ..Options::default() };
+    let evaluated = session.eval_in(scope, "strict.wg", program, &options);
+    let evaluated = evaluated.map_err(|errors| complaints(&errors)).expect(program);
+    assert_eq!(evaluated.engine, engine, "nothing of {program} is left to the interpreter");
+    text::unsigned(&show(&evaluated.value))
+}
+
+#[test]
+fn tapes_give_the_interpreters_bits() {
+    for (definitions, programs) in RECORDED {
+        let mut session = Session::new();
+        let report = session.check_text("strict.wg", definitions, Path::new("."));
+        assert!(!report.has_errors(), "{}", complaints(&report.diagnostics));
+        let scope = Scope::of_file(&report.modules);
+        for program in programs {
+            let expected = given(&mut session, &scope, Engine::Interp, program);
+            for engine in [Engine::Native, Engine::Ir] {
+                assert_eq!(given(&mut session, &scope, engine, program), expected, "{program}");
+            }
+        }
     }
 }
 

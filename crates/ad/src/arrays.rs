@@ -235,24 +235,7 @@ impl Scope<'_> {
             (ArrayOp::Concat, [xs, _]) => {
                 code.b.push(stmt.clone());
                 let n = code.length(xs);
-                let mut extra = vec![n];
-                extra.extend(code.ad.exact.then_some(Atom::Var(out)));
-                vec![self.linear_array(out, op, args, extra)]
-            }
-            // Where the elements of one are those of the other, a zero of either may be needed.
-            (ArrayOp::Reverse, [xs]) if code.ad.exact => {
-                code.b.push(stmt.clone());
-                let n = code.length(xs);
-                vec![self.linear_array(out, op, args, vec![n, xs.clone()])]
-            }
-            (ArrayOp::Flatten, [xs]) if code.ad.exact => {
-                code.b.push(stmt.clone());
-                let width = code.b.called("n").array(ArrayOp::Length(1), [xs.clone()]);
-                vec![self.linear_array(out, op, args, vec![width])]
-            }
-            (ArrayOp::Literal, _) if code.ad.exact => {
-                code.b.push(stmt.clone());
-                vec![self.linear_array(out, op, args, vec![Atom::Var(out)])]
+                vec![self.linear_array(out, op, args, vec![n])]
             }
             (_, _) => {
                 code.b.push(stmt.clone());

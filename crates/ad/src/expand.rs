@@ -1,5 +1,5 @@
 //! Products of the elements of arrays written out: before a function is differentiated, `product` and `dot` become loops wherever
-//! their operands vary. Products of matrices stay: [`crate::products`].
+//! their operands vary. Products of matrices stay ([`crate::products`]), unless functions are recorded.
 //!
 //! ```text
 //! d = dot xs ys        d = loop over (x, y) in (xs, ys), total = 0.0: total + x * y
@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 use std::rc::Rc;
 use wengert_ir::op::{ArrayOp, Atom, Block, Compare, Loop, Mode, Op, Requirement, Stmt, Var};
 use wengert_ir::program::Func;
-use wengert_ir::ty::Ty;
+use wengert_ir::ty::{Elem, Ty};
 use wengert_prim::RealOp;
 
 /// A function, ready to be differentiated.
@@ -24,15 +24,13 @@ pub(crate) struct Prepared {
     pub(crate) active: FxHashSet<Var>,
     /// Which of its results do.
     pub(crate) results: Vec<bool>,
-    /// Choices of which only the linear part is wanted: the primal part has what is taken otherwise ([`crate::handed`]).
-    pub(crate) chosen: FxHashSet<Var>,
 }
 
 impl Prepared {
     /// A function in which these variables vary.
     fn of(func: Func, active: FxHashSet<Var>) -> Prepared {
         let results = func.body.results.iter().map(|atom| activity::varies(&active, atom)).collect();
-        Prepared { func, active, results, chosen: FxHashSet::default() }
+        Prepared { func, active, results }
     }
 
     /// The parameters that vary.
@@ -49,38 +47,42 @@ impl Ad {
         }
         let func = self.program.funcs.at(key.0).clone();
         let active = self.varying(&func, &key.1);
+        // On a tape there are numbers only.
+        let matrices = self.exact;
         let mut products = false;
-        func.body.for_each_stmt(&mut |stmt| products |= is_product(stmt, &active));
+        func.body.for_each_stmt(&mut |stmt| products |= is_product(stmt, &active, matrices));
         let prepared = Rc::new(if products {
             let mut code = Code::like(self, &func, func.name.as_str());
-            let results = write_out(&mut code, &func.body, &active);
-            let made = code.b.finish(results);
-            self.written_anew(key, &func, made)
+            let results = write_out(&mut code, &func.body, &active, matrices);
+            let mut made = code.b.finish(results);
+            made.span = func.span;
+            let active = self.varying(&made, &key.1);
+            Prepared::of(made, active)
         } else {
             Prepared::of(func, active)
         });
         self.prepared.insert(key.clone(), Rc::clone(&prepared));
         prepared
     }
-
-    /// A function that was written anew, ready to be differentiated in place of the one that it was made of.
-    pub(crate) fn written_anew(&mut self, key: &Key, of: &Func, mut made: Func) -> Prepared {
-        made.span = of.span;
-        let active = self.varying(&made, &key.1);
-        Prepared::of(made, active)
-    }
 }
 
-fn is_product(stmt: &Stmt, active: &FxHashSet<Var>) -> bool {
-    let product = matches!(stmt.op, Op::Array(ArrayOp::Product | ArrayOp::Dot, _));
+fn is_product(stmt: &Stmt, active: &FxHashSet<Var>, matrices: bool) -> bool {
+    let product = if let Op::Array(op, _) = &stmt.op {
+        matches!(op, ArrayOp::Product | ArrayOp::Dot)
+            || (matrices && matches!(op, ArrayOp::MatVec | ArrayOp::MatMul))
+    } else {
+        false
+    };
     product && stmt.outs.iter().any(|out| active.contains(out))
 }
 
-fn write_out(code: &mut Code<'_>, block: &Block, active: &FxHashSet<Var>) -> Vec<Atom> {
+fn write_out(code: &mut Code<'_>, block: &Block, active: &FxHashSet<Var>, matrices: bool) -> Vec<Atom> {
     deep(|| {
         for stmt in &block.stmts {
             code.b.set_span(stmt.span);
-            if let (Op::Array(op, args), true, [out]) = (&stmt.op, is_product(stmt, active), &*stmt.outs) {
+            if let (Op::Array(op, args), true, [out]) =
+                (&stmt.op, is_product(stmt, active, matrices), &*stmt.outs)
+            {
                 let result = product(code, *op, args);
                 code.b.push(Stmt { outs: vec![*out], op: Op::Copy(result), span: stmt.span });
                 continue;
@@ -88,7 +90,7 @@ fn write_out(code: &mut Code<'_>, block: &Block, active: &FxHashSet<Var>) -> Vec
             let mut stmt = stmt.clone();
             for inner in stmt.op.blocks_mut() {
                 code.b.open();
-                let results = write_out(code, inner, active);
+                let results = write_out(code, inner, active, matrices);
                 let written = code.b.close(results);
                 *inner = Block { params: inner.params.clone(), ..written };
             }
@@ -106,8 +108,54 @@ fn product(code: &mut Code<'_>, op: ArrayOp, args: &[Atom]) -> Atom {
             require(code, Requirement::SameSize("dot".into()), m, n);
             dot(code, xs, ys)
         }
+        (ArrayOp::MatVec, [rows, x]) => mat_vec(code, rows, x),
+        (ArrayOp::MatMul, [left, right]) => mat_mul(code, left, right),
         (_, _) => Atom::Unit,
     }
+}
+
+/// The rows' products with a vector.
+fn mat_vec(code: &mut Code<'_>, rows: &Atom, x: &Atom) -> Atom {
+    let [m, n] = [ArrayOp::Length(1), ArrayOp::Length(0)];
+    let width = code.b.called("n").array(m, [rows.clone()]);
+    let count = code.b.called("m").array(n, [rows.clone()]);
+    let n = code.length(x);
+    // Without rows every vector fits.
+    let empty = code.b.compare(Compare::Eq, count.clone(), Atom::Int(0));
+    let width = code.b.select(empty, n.clone(), width);
+    require(code, Requirement::ProductSize("matvec".into()), width, n);
+    products_of_rows(code, count, rows, |code, row| (dot(code, row, x), Ty::REAL))
+}
+
+/// The rows' products with the columns.
+fn mat_mul(code: &mut Code<'_>, left: &Atom, right: &Atom) -> Atom {
+    let width = code.b.called("n").array(ArrayOp::Length(1), [left.clone()]);
+    let count = code.length(left);
+    let n = code.length(right);
+    let empty = code.b.compare(Compare::Eq, count.clone(), Atom::Int(0));
+    let width = code.b.select(empty, n.clone(), width);
+    require(code, Requirement::ProductSize("matmul".into()), width, n);
+    let columns = code.b.called("columns").array(ArrayOp::Transpose, [right.clone()]);
+    products_of_rows(code, count, left, |code, row| {
+        let count = code.length(&columns);
+        (products_of_rows(code, count, &columns, |code, column| (dot(code, row, column), Ty::REAL)), ROW)
+    })
+}
+
+/// A row of a product of matrices.
+const ROW: Ty = Ty::Array(Elem::Real, 1);
+
+fn products_of_rows(
+    code: &mut Code<'_>,
+    count: Atom,
+    rows: &Atom,
+    product: impl FnOnce(&mut Code<'_>, &Atom) -> (Atom, Ty),
+) -> Atom {
+    let params = code.open_rows(&[("row", ROW)]);
+    let (made, ty) = params.first().map_or((Atom::Unit, Ty::REAL), |row| product(code, row));
+    let body = code.b.close(vec![made]);
+    let ty = Ty::of_rank(Elem::Real, ty.rank() + 1);
+    code.each(count, vec![rows.clone()], Vec::new(), body, &[("product".into(), ty)]).remove(0)
 }
 
 /// The first element times the others, one after the other; 1 if there is none.

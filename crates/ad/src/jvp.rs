@@ -234,7 +234,9 @@ impl Jvp<'_, '_> {
         let outs: Vec<Var> =
             stmt.outs.iter().copied().filter(|out| self.scope.active.contains(out)).collect();
         if outs.is_empty() {
-            self.code.b.push(stmt.clone());
+            if !self.tests_zero(stmt) {
+                self.code.b.push(stmt.clone());
+            }
             return;
         }
         match &stmt.op {
@@ -283,6 +285,17 @@ impl Jvp<'_, '_> {
                 self.write(&lins);
             }
         }
+    }
+
+    /// A question whether a number is zero and nothing else: its tangents must be zero too.
+    fn tests_zero(&mut self, stmt: &Stmt) -> bool {
+        let Some(x) = self.code.ad.exact_zero_of(stmt) else { return false };
+        let tangents = (0..self.dots.len()).filter_map(|order| self.tangent(order, x));
+        let all: Vec<Atom> = std::iter::once(x.clone()).chain(tangents).collect();
+        let zeros = all.iter().map(|x| self.code.exact_zero(x)).collect();
+        let zero = self.code.all_of(zeros);
+        self.code.b.push(Stmt { outs: stmt.outs.clone(), op: Op::Copy(zero), span: stmt.span });
+        true
     }
 
     /// A function with a rule: what is captured contributes by the function, the point by the rule.

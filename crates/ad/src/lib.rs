@@ -27,8 +27,8 @@
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
 //! rules of single operations ([`series`] those of series), [`custom`] the user's own ([`guard`] leaves them out for zeros), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
 //!
-//! Where cotangents must add up to the last bit as on a tape, a number has one sum however it is called: [`peel`], [`squares`], [`handed`]
-//! and [`telling`] write functions so before they are linearized.
+//! Where cotangents must add up to the last bit as the interpreter adds them up, functions note on a tape what they do, and that tape runs
+//! backward: [`record`].
 
 mod activity;
 mod again;
@@ -39,24 +39,21 @@ mod flow;
 mod forward;
 mod given;
 mod guard;
-mod handed;
 mod jvp;
 mod levels;
 mod like;
 mod linear;
 mod linearity;
 mod linearize;
-mod peel;
 mod products;
+mod record;
 mod requests;
 mod scalar;
 mod scoped;
 mod series;
 mod specialize;
-mod squares;
 mod surface;
 mod taylor;
-mod telling;
 mod tidy;
 mod transpose;
 mod types;
@@ -96,7 +93,7 @@ pub fn differentiate(program: Program) -> Program {
     made(Ad::new(program, false))
 }
 
-/// The same, with cotangents added up as on a tape, where a number that is only handed on is the same number.
+/// The same, with cotangents added up as on a tape, to the last bit; that takes longer and more memory when it runs.
 pub fn differentiate_exactly(program: Program) -> Program {
     made(Ad::new(program, true))
 }
@@ -104,6 +101,7 @@ pub fn differentiate_exactly(program: Program) -> Program {
 fn made(mut ad: Ad) -> Program {
     ad.specialize();
     ad.find_applications();
+    ad.find_forward();
     ad.sources = ad.program.funcs.ids().collect();
     ad.expand_requests();
     ad.make_sums();
@@ -119,6 +117,10 @@ struct Ad {
     program: Program,
     /// Cotangents are added up as on a tape.
     exact: bool,
+    /// What was made to record functions on tapes.
+    recorded: record::Made,
+    /// Linear maps that run forward somewhere.
+    forward_maps: FxHashSet<LinearId>,
     /// Tangent types of data types, where known; `None` if there is none.
     tangents: FxHashMap<DataId, Option<DataId>>,
     /// Types whose tangent types were asked for.
@@ -171,8 +173,6 @@ struct Ad {
     lives: FxHashMap<(Key, Vec<bool>), Vec<bool>>,
     unsettled_lives: Option<Vec<(Key, Vec<bool>)>>,
     boxes: FxHashMap<Ty, DataId>,
-    /// For a function, the copy that tells which results are which parameters.
-    told: FxHashMap<FuncId, Option<(FuncId, telling::Pairs)>>,
     /// For a function, which results have the shape of a parameter.
     alike: FxHashMap<FuncId, Vec<like::Like>>,
     wrapped: FxHashMap<LinearId, Rc<requests::Wrapped>>,
@@ -195,6 +195,8 @@ impl Ad {
             declared: declared.collect(),
             program,
             exact,
+            recorded: record::Made::default(),
+            forward_maps: FxHashSet::default(),
             given: FxHashSet::default(),
             which: FxHashSet::default(),
             at_given: FxHashMap::default(),
@@ -223,7 +225,6 @@ impl Ad {
             lives: FxHashMap::default(),
             unsettled_lives: None,
             boxes: FxHashMap::default(),
-            told: FxHashMap::default(),
             alike: FxHashMap::default(),
             wrapped: FxHashMap::default(),
             progress: FxHashMap::default(),

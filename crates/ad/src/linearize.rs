@@ -22,7 +22,6 @@ mod repeat;
 mod tape;
 
 use crate::arrays::Scope;
-use crate::expand::Prepared;
 use crate::like::Likes;
 use crate::linear::{Arg, Lin, LinBlock, LinCall, Mentions, Ref};
 use crate::scoped::Scoped;
@@ -72,7 +71,7 @@ impl Ad {
         if let Some(known) = self.linears.get(key) {
             return Rc::clone(known);
         }
-        let prepared = self.ready_to_linearize(key);
+        let prepared = self.prepare(key);
         let func = &prepared.func;
         let reserved = self.is_recursive(key.0).then(|| self.reserve_tape(key, func));
         let likes = Rc::new(self.likes(func));
@@ -83,7 +82,6 @@ impl Ad {
             scope: Scope { active: &prepared.active, same: FxHashMap::default(), places: true },
             branches: FxHashMap::default(),
             params: prepared.varying_params(),
-            chosen: &prepared.chosen,
         };
         let mut block = walk.block(&func.body);
         let branches = std::mem::take(&mut walk.branches);
@@ -126,17 +124,6 @@ impl Ad {
         });
         self.linears.insert(key.clone(), Rc::clone(&linearized));
         linearized
-    }
-
-    /// The function, written so that its transpose adds up as is wanted.
-    fn ready_to_linearize(&mut self, key: &Key) -> Rc<Prepared> {
-        let mut prepared = self.prepare(key);
-        if self.exact {
-            prepared = self.peeled(key, &prepared).map_or(prepared, Rc::new);
-            prepared = self.squares(key, &prepared).map_or(prepared, Rc::new);
-            prepared = Rc::new(self.handed(&prepared));
-        }
-        prepared
     }
 
     /// Numbers for the primal part of a recursive function and for the type of its tape.
@@ -287,8 +274,6 @@ struct Linearize<'a, 'c> {
     branches: FxHashMap<Var, DataId>,
     /// The parameters that vary.
     params: Vec<Var>,
-    /// Choices of which only the linear part is wanted.
-    chosen: &'a FxHashSet<Var>,
 }
 
 impl Linearize<'_, '_> {
@@ -303,7 +288,7 @@ impl Linearize<'_, '_> {
         self.code.b.set_span(stmt.span);
         let varies = stmt.outs.iter().any(|out| self.scope.active.contains(out));
         match &stmt.op {
-            _ if !varies => self.code.b.push(stmt.clone()),
+            _ if !varies => self.fixed(stmt),
             Op::If { cond, then, otherwise } => lins.push(self.if_else(stmt, cond, then, otherwise)),
             Op::Match { on, arms } => lins.push(self.match_on(stmt, on, arms)),
             Op::Select { cond, then, otherwise } => lins.push(self.select(stmt, cond, then, otherwise)),
@@ -315,6 +300,17 @@ impl Linearize<'_, '_> {
             Op::Call { func, args, checkpoint } => lins.push(self.call(stmt, *func, args, *checkpoint)),
             Op::Custom(parts) => lins.extend(self.scope.custom(self.code, stmt, parts)),
             _ => lins.extend(self.scope.straight(self.code, stmt)),
+        }
+    }
+
+    /// What does not vary stays. A number that varies is never taken for nothing but zero.
+    fn fixed(&mut self, stmt: &Stmt) {
+        let asked = self.code.ad.exact_zero_of(stmt);
+        if asked.is_some_and(|x| self.scope.of(x).is_some()) {
+            let op = Op::Copy(Atom::Bool(false));
+            self.code.b.push(Stmt { outs: stmt.outs.clone(), op, span: stmt.span });
+        } else {
+            self.code.b.push(stmt.clone());
         }
     }
 
@@ -396,9 +392,7 @@ impl Linearize<'_, '_> {
     }
 
     fn select(&mut self, stmt: &Stmt, cond: &Atom, then: &Atom, otherwise: &Atom) -> Lin {
-        let only_linear = stmt.outs.iter().any(|out| self.chosen.contains(out));
-        let op = if only_linear { Op::Copy(otherwise.clone()) } else { stmt.op.clone() };
-        self.code.b.push(Stmt { op, ..stmt.clone() });
+        self.code.b.push(stmt.clone());
         let arm = |of: Option<Ref>| crate::linear::Arm {
             params: Vec::new(),
             binds: Vec::new(),

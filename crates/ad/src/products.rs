@@ -199,7 +199,6 @@ impl Transposer<'_, '_> {
 
     fn add_product(&mut self, of: &crate::linear::Ref, lie: Lie, x: &Atom, y: &Atom) {
         let place = self.place(of);
-        let place = self.resolved(place);
         let known = self.bars.contains_key(&place.var) || self.env.contains_key(&place.var);
         let sum = match place.indices.is_empty() && !known {
             true => {
@@ -214,6 +213,5 @@ impl Transposer<'_, '_> {
         let args: Vec<Atom> = std::iter::once(sum).chain(indices).chain([x.clone(), y.clone()]).collect();
         let sum = self.code.b.called(name).array(ArrayOp::AddProduct(lie), args);
         self.bars.insert(var, sum);
-        self.settle(var);
     }
 }

@@ -14,6 +14,7 @@
 
 use crate::levels::LEVELS;
 use crate::linearize::Linearized;
+use crate::record;
 use crate::transpose::Variant;
 use crate::{Ad, BEYOND, Code, Key, deep, tidy};
 use rustc_hash::FxHashSet;
@@ -181,6 +182,15 @@ impl Ad {
         true
     }
 
+    /// Makes the type of the residual of a linear map.
+    pub(crate) fn make_residual(&mut self, id: LinearId) {
+        if self.is_recorded(id) {
+            self.recording(id);
+        } else {
+            self.wrapped(id);
+        }
+    }
+
     pub(crate) fn wrapped(&mut self, id: LinearId) -> Rc<Wrapped> {
         if let Some(known) = self.wrapped.get(&id) {
             return Rc::clone(known);
@@ -281,6 +291,12 @@ fn request(code: &mut Code<'_>, op: &Op) -> Vec<Atom> {
     }
     match op {
         Op::Jvp { func, args, tangents } => jvp(code, *func, args, tangents),
+        Op::Linearize { linear, args } if code.ad.is_recorded(*linear) => {
+            record::linearize(code, *linear, args)
+        }
+        Op::Backward { linear, residual, cotangents } if code.ad.is_recorded(*linear) => {
+            record::backward(code, *linear, residual, cotangents)
+        }
         Op::Linearize { linear, args } => linearize(code, *linear, args),
         Op::Forward { linear, residual, tangents } => forward(code, *linear, residual, tangents),
         Op::Backward { linear, residual, cotangents } => backward(code, *linear, residual, cotangents),

@@ -60,6 +60,11 @@ pub(crate) fn value(code: &mut Code<'_>, expr: &Expr, args: &[Atom], out: &Atom)
     Point { code, args, out, active: &[] }.expr(expr)
 }
 
+/// A test of the rule of `out = op(args)`.
+pub(crate) fn test(code: &mut Code<'_>, test: &Test, args: &[Atom], out: &Atom) -> Atom {
+    Point { code, args, out, active: &[] }.test(test)
+}
+
 /// The order of the terms in the rule.
 fn order(rule: &Rule, arity: usize) -> Vec<usize> {
     let mut rule = rule;

@@ -9,19 +9,15 @@
 //!
 //! So sums are made in the order in which a tape that runs backward makes them: the last use first. Nested code takes the
 //! sums so far of the variables that it uses and gives them back: a branch sees those around it, a loop has them as
-//! accumulators (to which arrays are added in place), a function as parameters. Where sums must be those of a tape to the last bit, what
-//! stands in data or in an array made of others has its one sum too: [`parts`], [`views`]. [`live`] finds beforehand what gets a
+//! accumulators (to which arrays are added in place), a function as parameters. [`live`] finds beforehand what gets a
 //! cotangent at all, so that nothing is computed for nothing; functions are made for each pattern of what is there.
 
 mod arrays;
 mod control;
 mod live;
-mod parts;
-mod views;
 
 use crate::like::Likes;
 use crate::linear::{Arg, Lin, LinBlock, LinCall, LinPullback, Ref, Term};
-use crate::linearize::Linearized;
 use crate::scoped::Scoped;
 use crate::{Ad, Code, Key, deep};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -61,31 +57,13 @@ pub(crate) struct Transposer<'a, 'c> {
     pub(crate) rows: FxHashMap<Var, Place>,
     /// What is an accumulator here: it may only be added to.
     pub(crate) accumulators: FxHashSet<Var>,
-    /// What data is made of, where sums must be those of a tape.
-    pub(crate) parts: parts::Parts,
-    /// Arrays whose elements stand elsewhere, where sums must be those of a tape.
-    pub(crate) views: views::Views,
     /// The variables of the primal part.
     pub(crate) source: &'a Table<Var, VarInfo>,
     /// Which of them have the shape of which.
     pub(crate) likes: &'a Likes,
 }
 
-impl<'a, 'c> Transposer<'a, 'c> {
-    fn new(code: &'a mut Code<'c>, env: Scoped, linearized: &'a Linearized) -> Transposer<'a, 'c> {
-        Transposer {
-            code,
-            env,
-            bars: Scoped::default(),
-            rows: FxHashMap::default(),
-            accumulators: FxHashSet::default(),
-            parts: parts::Parts::default(),
-            views: views::Views::default(),
-            source: &linearized.vars,
-            likes: &linearized.likes,
-        }
-    }
-
+impl Transposer<'_, '_> {
     pub(crate) fn info(&self, var: Var) -> VarInfo {
         *self.source.at(var)
     }
@@ -135,7 +113,7 @@ impl<'a, 'c> Transposer<'a, 'c> {
 
     /// The variable in whose sum the cotangents of a variable go.
     pub(crate) fn summed_in(&self, var: Var) -> Var {
-        self.root(var)
+        self.rows.get(&var).map_or(var, |place| place.var)
     }
 
     /// Adds a cotangent.
@@ -145,16 +123,6 @@ impl<'a, 'c> Transposer<'a, 'c> {
     }
 
     pub(crate) fn add_at(&mut self, place: Place, cotangent: Atom, negative: bool) {
-        self.hold(place.var);
-        self.put(place, cotangent, negative);
-    }
-
-    /// The same, where nothing has to be moved.
-    fn put(&mut self, place: Place, cotangent: Atom, negative: bool) {
-        let place = self.resolved(place);
-        if place.indices.is_empty() && self.views.is_one(place.var) {
-            return self.put_all(place.var, cotangent);
-        }
         let Place { var, indices } = place;
         let (name, _) = self.barred(var);
         let direct = indices.is_empty() && !self.accumulators.contains(&var);
@@ -181,16 +149,7 @@ impl<'a, 'c> Transposer<'a, 'c> {
     }
 
     pub(crate) fn block(&mut self, block: &LinBlock) {
-        if self.code.ad.exact {
-            self.parts = parts::Parts::of(block);
-        }
-        deep(|| {
-            for lin in block.stmts.iter().rev() {
-                self.parts.forget(lin);
-                self.look_away(lin);
-                self.lin(lin);
-            }
-        });
+        deep(|| block.stmts.iter().rev().for_each(|lin| self.lin(lin)));
     }
 
     fn lin(&mut self, lin: &Lin) {
@@ -205,7 +164,21 @@ impl<'a, 'c> Transposer<'a, 'c> {
             }
             Lin::Make { out, data, ctor, fields } => {
                 let Some(bar) = self.take(*out) else { return };
-                let bars = self.bars_of_fields((*data, *ctor), fields, bar);
+                let Some(func) = self.code.ad.fields_function(*data, *ctor) else { return };
+                let types: Vec<Ty> = self
+                    .code
+                    .ad
+                    .fields(*data, *ctor)
+                    .into_iter()
+                    .filter_map(|(_, tangent)| tangent)
+                    .collect();
+                let mut args = vec![bar];
+                for (field, ty) in fields.iter().zip(&types) {
+                    if ty.rank() > 0 {
+                        args.push(self.shape(field));
+                    }
+                }
+                let bars = self.code.b.call(func, args, &types);
                 for (field, bar) in fields.iter().zip(bars) {
                     if let Arg::Linear(of) = field {
                         self.add(of, bar, false);
@@ -282,7 +255,6 @@ impl<'a, 'c> Transposer<'a, 'c> {
             scaled = self.code.real(RealOp::DivZero, vec![scaled, divisor]);
         }
         for term in terms {
-            self.hold(term.of.base());
             // The first contribution is the sum so far.
             let place = self.place(&term.of);
             let first = !term.negative && place.indices.is_empty() && !self.bars.contains_key(&place.var);
@@ -310,7 +282,8 @@ impl<'a, 'c> Transposer<'a, 'c> {
         let live = self.code.ad.live_params(&call.key, &weighted);
         for (of, live) in active.iter().zip(&live) {
             let place = self.place(of);
-            let seed = if *live && call.seeds { self.seed(place) } else { None };
+            let whole = place.indices.is_empty() && *live && call.seeds;
+            let seed = if whole { self.bars.remove(&place.var) } else { None };
             seeded.push(seed.is_some());
             seeds.extend(seed);
         }
@@ -334,36 +307,12 @@ impl<'a, 'c> Transposer<'a, 'c> {
         let sums = self.code.b.named(&named, Op::Call { func, args, checkpoint: false });
         for ((of, seeded), sum) in back.into_iter().zip(sums) {
             let place = self.place(of);
-            if seeded && place.indices.is_empty() && !self.views.is_one(place.var) {
+            if seeded {
                 self.bars.insert(place.var, sum);
             } else {
                 self.add_at(place, sum, false);
             }
         }
-    }
-
-    /// Takes the sum so far of what a function gets, which adds to it. Of an element, only where sums must be those of a tape.
-    fn seed(&mut self, place: Place) -> Option<Atom> {
-        if self.code.ad.exact {
-            self.hold(place.var);
-            self.hold_chosen(place.var);
-        }
-        let place = self.resolved(place);
-        if place.indices.is_empty() {
-            return self.bars.remove(&place.var);
-        }
-        let element = self.info(place.var).ty.at(place.indices.len()) == Some(Ty::REAL);
-        if !self.code.ad.exact || !element || self.accumulators.contains(&place.var) {
-            return None;
-        }
-        let bar = self.bars.remove(&place.var)?;
-        let at = |sum: &Atom| std::iter::once(sum.clone()).chain(place.indices.clone());
-        let seed = self.code.b.array(ArrayOp::Index, at(&bar).collect::<Vec<Atom>>());
-        let (name, _) = self.barred(place.var);
-        let rest: Vec<Atom> = at(&bar).chain([Atom::Real(0.0)]).collect();
-        let rest = self.code.b.called(name).array(ArrayOp::Set, rest);
-        self.bars.insert(place.var, rest);
-        Some(seed)
     }
 }
 
@@ -391,7 +340,15 @@ impl Ad {
         code.b.set_func_span(linearized.func.span);
         code.b.set_span(linearized.func.span);
         let (env, tape) = linearized.open(&mut code);
-        let mut transposer = Transposer::new(&mut code, env, &linearized);
+        let mut transposer = Transposer {
+            code: &mut code,
+            env,
+            bars: Scoped::default(),
+            rows: FxHashMap::default(),
+            accumulators: FxHashSet::default(),
+            source: &linearized.vars,
+            likes: &linearized.likes,
+        };
         let active = linearized.block.results.iter().zip(&linearized.func.body.results);
         let active = active.filter_map(|(of, atom)| of.as_ref().map(|of| (of, atom)));
         let mut weights = Vec::new();
@@ -408,7 +365,6 @@ impl Ad {
             transposer.bars.insert(*param, seed);
         }
         linearized.unpack(transposer.code, &mut transposer.env, tape.as_ref());
-        transposer.look_at(&linearized.block, true);
         for (of, weight) in weights {
             transposer.add(of, weight, false);
         }

@@ -90,7 +90,7 @@ impl Ad {
     }
 
     /// Makes the constructors of a type, if it is a tangent type.
-    fn fill(&mut self, data: DataId) {
+    pub(crate) fn fill(&mut self, data: DataId) {
         if let Role::Tangent(of) = self.program.data.at(data).role {
             self.whole_tangent(of);
         }
@@ -113,14 +113,14 @@ impl Ad {
 
     /// Makes the linearizations whose residuals a type holds, and the tangent types that the program declares, so that
     /// their constructors are known.
-    fn complete(&mut self, data: DataId) {
+    pub(crate) fn complete(&mut self, data: DataId) {
         let (mut seen, mut todo) = (vec![data], vec![data]);
         while let Some(next) = todo.pop() {
             if let Some(linear) = self.residuals.get(&next).copied()
                 && self.program.data.at(next).ctors.is_empty()
                 && self.is_ready(self.program.linears.at(linear).func)
             {
-                self.wrapped(linear);
+                self.make_residual(linear);
             }
             if let Role::Tangent(of) = self.program.data.at(next).role
                 && !self.tangents.contains_key(&of)
@@ -223,7 +223,7 @@ impl Ad {
         }
     }
 
-    fn make_sum(&mut self, tangent: DataId) -> wengert_ir::Func {
+    pub(crate) fn make_sum(&mut self, tangent: DataId) -> wengert_ir::Func {
         let own = Ty::Scalar(Elem::Data(tangent));
         let Data { name, ctors, .. } = self.program.data.at(tangent).clone();
         let closure_sum = ctors.iter().position(|ctor| ctor.name == Name::new("Sum"));

@@ -169,52 +169,52 @@ impl Transposer<'_, '_> {
     }
 
     /// Adds rows at places.
-    pub(super) fn scatter(&mut self, of: &Ref, rows: Atom, places: Places) {
+    fn scatter(&mut self, of: &Ref, rows: Atom, places: Places) {
         let place = self.place(of);
-        let root = Place { var: self.root(place.var), indices: Vec::new() };
         let ty = self.code.b.type_of(&rows);
         let row = ty.at(1).unwrap_or(Ty::REAL);
         let len = self.code.length(&rows);
         let mut inputs = vec![rows];
         inputs.extend(if let Places::At(places) = &places { Some(places.clone()) } else { None });
-        self.summing(&root, len, inputs, &[("z", row), ("place", Ty::INT)], |this, acc, index, params| {
-            let (part, at) = (params.first().cloned().unwrap_or(Atom::Unit), params.get(1).cloned());
-            let at = match (places, at) {
-                (Places::From(from), _) => this.code.b.called("place").int(IntOp::Add, [from, index]),
-                (Places::At(_), at) => at.unwrap_or(Atom::Unit),
-            };
-            let indices = place.indices.iter().cloned().chain([at]).collect();
-            let Place { indices, .. } = this.resolved(Place { var: place.var, indices });
-            this.added(acc, indices, part)
-        });
+        self.summing(
+            &place.clone(),
+            len,
+            inputs,
+            &[("z", row), ("place", Ty::INT)],
+            |this, acc, index, params| {
+                let (part, at) = (params.first().cloned().unwrap_or(Atom::Unit), params.get(1).cloned());
+                let at = match (places, at) {
+                    (Places::From(from), _) => this.code.b.called("place").int(IntOp::Add, [from, index]),
+                    (Places::At(_), at) => at.unwrap_or(Atom::Unit),
+                };
+                let indices: Vec<Atom> = place.indices.iter().cloned().chain([at]).collect();
+                this.added(acc, indices, part)
+            },
+        );
     }
 
     /// Adds all rows to one.
     fn total(&mut self, of: &Ref, rows: Atom) {
         let place = self.place(of);
-        let place = self.resolved(place);
         let row = self.code.b.type_of(&rows).at(1).unwrap_or(Ty::REAL);
         let len = self.code.length(&rows);
         self.summing(&place.clone(), len, vec![rows], &[("z", row)], |this, acc, _, params| {
             let part = params.first().cloned().unwrap_or(Atom::Unit);
             this.added(acc, place.indices.clone(), part)
         });
-        self.settle(place.var);
     }
 
     /// Adds one real to all elements.
     fn spread(&mut self, of: &Ref, bar: &Atom) {
         let place = self.place(of);
-        let root = Place { var: self.root(place.var), indices: Vec::new() };
         let point = self.point(of);
         let len = self.code.length(&point);
         if place.indices.is_empty() && !self.bars.contains_key(&place.var) {
             let all = self.code.b.array(ArrayOp::Replicate, [len, bar.clone()]);
             return self.add_at(place, all, false);
         }
-        self.summing(&root, len, Vec::new(), &[], |this, acc, index, _| {
-            let indices = place.indices.iter().cloned().chain([index]).collect();
-            let Place { indices, .. } = this.resolved(Place { var: place.var, indices });
+        self.summing(&place.clone(), len, Vec::new(), &[], |this, acc, index, _| {
+            let indices: Vec<Atom> = place.indices.iter().cloned().chain([index]).collect();
             this.added(acc, indices, bar.clone())
         });
     }
@@ -268,7 +268,7 @@ impl Transposer<'_, '_> {
 }
 
 /// Where rows go.
-pub(super) enum Places {
+enum Places {
     /// To consecutive places from this one on.
     From(Atom),
     /// To these places.

@@ -12,11 +12,9 @@
 //! has a sum already, the cotangents of its rows are added there.
 
 use super::live::Live;
-use super::parts;
 use super::{Place, Transposer, is_real};
-use crate::deep;
 use crate::forward::choose;
-use crate::linear::{Branch, Carried, Lin, LinBlock, LinLoop, Ref, loop_captured};
+use crate::linear::{Branch, Carried, LinLoop, Ref, loop_captured};
 use indexmap::IndexSet;
 use wengert_base::Name;
 use wengert_ir::op::{Atom, Loop, Mode, Op, Stmt, Var};
@@ -36,8 +34,6 @@ struct Plan<'a> {
     summed: Vec<Var>,
     /// Inputs that get a cotangent, made of those of their rows.
     inputs: Vec<(Var, Ref)>,
-    /// Those of them that have one, to whose rows is added.
-    begun: Vec<(Var, Var)>,
     /// Rows of other inputs: where their cotangents are added.
     rows: Vec<(Var, Place)>,
 }
@@ -55,10 +51,7 @@ impl Transposer<'_, '_> {
         if touched.is_empty() {
             return;
         }
-        touched.iter().for_each(|var| self.hold(*var));
         let mut blocks = Vec::new();
-        // Inside, nothing is moved that is bound outside.
-        let parts = std::mem::take(&mut self.parts);
         for arm in arms {
             let (env, bars) = (self.env.begin(), self.bars.begin());
             self.code.b.open();
@@ -72,7 +65,6 @@ impl Transposer<'_, '_> {
                 self.env.insert(*var, atom);
             }
             self.compute_again(&arm.again);
-            self.look_at(&arm.block, false);
             for (of, weight) in arm.block.results.iter().zip(&weights) {
                 if let (Some(of), Some(weight)) = (of, weight) {
                     self.add(of, weight.clone(), false);
@@ -86,9 +78,7 @@ impl Transposer<'_, '_> {
             blocks.push(self.code.b.close(results));
             self.env.end(env);
             self.bars.end(bars);
-            self.parts = parts::Parts::default();
         }
-        self.parts = parts;
         let on = match on {
             crate::linear::Choice::If(cond) => crate::linear::Choice::If(self.primal(cond)),
             crate::linear::Choice::Match(value) => crate::linear::Choice::Match(self.primal(value)),
@@ -122,42 +112,18 @@ impl Transposer<'_, '_> {
         let mut captured: IndexSet<Var> = captured.map(|var| self.summed_in(var)).collect();
         // Rows of an array whose sum is there already are added to that.
         let (mut inputs, mut rows) = (Vec::new(), Vec::new());
-        let live = parts.inputs.iter().filter(|(row, _)| inside.contains(row));
-        let places: Vec<Var> = live.map(|(_, of)| self.place(of).var).collect();
-        let seen_otherwise =
-            |this: &Self, root: Var| places.iter().any(|place| *place != root && this.root(*place) == root);
         for (row, of) in parts.inputs.iter().filter(|(row, _)| inside.contains(row)) {
             let place = self.place(of);
-            let root = self.root(place.var);
-            let known = captured.contains(&root) || self.bars.contains_key(&root) || root != place.var;
-            let known = known || seen_otherwise(self, root);
-            if known && is_real(self.info(root).ty) {
-                captured.insert(root);
+            let known = captured.contains(&place.var) || self.bars.contains_key(&place.var);
+            if known && is_real(self.info(place.var).ty) {
+                captured.insert(place.var);
                 rows.push((*row, place));
             } else {
                 inputs.push((*row, of.clone()));
             }
         }
-        captured.iter().for_each(|var| self.hold(*var));
-        let begun = self.begun(&inputs, &captured);
-        // What calls add to is handed to them.
-        let carries = self.code.ad.exact && calls(&parts.body);
-        let adds = |ty: Ty| is_real(ty) && !(carries && ty == Ty::REAL);
-        let (sums, summed) = captured.into_iter().partition(|var| adds(self.info(*var).ty));
-        self.write_loop(Plan { parts, carried, outputs, sums, summed, inputs, begun, rows });
-    }
-
-    /// Arrays of data that have a cotangent already, each with the row that is added to; where sums must be those of a tape.
-    fn begun(&mut self, inputs: &[(Var, Ref)], captured: &IndexSet<Var>) -> Vec<(Var, Var)> {
-        let mut begun: Vec<(Var, Var)> = Vec::new();
-        for (row, of) in inputs.iter().filter(|_| self.code.ad.exact) {
-            let Place { var, indices } = self.place(of);
-            let other = !captured.contains(&var) && begun.iter().all(|(_, known)| *known != var);
-            if other && indices.is_empty() && self.bars.contains_key(&var) {
-                begun.push((*row, var));
-            }
-        }
-        begun
+        let (sums, summed) = captured.into_iter().partition(|var| is_real(self.info(*var).ty));
+        self.write_loop(Plan { parts, carried, outputs, sums, summed, inputs, rows });
     }
 
     /// What comes into the loop: carried cotangents and sums that are no reals, sums, rows.
@@ -177,7 +143,6 @@ impl Transposer<'_, '_> {
         }
         let mut arrays: Vec<Atom> = plan.parts.rows.iter().map(|row| self.primal(&row.array)).collect();
         arrays.extend(plan.outputs.iter().filter_map(|(out, _)| self.bars.remove(out)));
-        arrays.extend(plan.begun.iter().filter_map(|(_, array)| self.bars.remove(array)));
         (init, accs, arrays)
     }
 
@@ -189,13 +154,11 @@ impl Transposer<'_, '_> {
         };
         let (env, bars) = (self.env.begin(), std::mem::take(&mut self.bars));
         let outer = (self.rows.clone(), self.accumulators.clone());
-        let around = std::mem::take(&mut self.parts);
         self.code.b.open();
         let index = self.code.b.param("i".into(), Ty::INT);
         for (row, Place { var, mut indices }) in plan.rows.iter().cloned() {
             indices.push(index.clone());
-            let place = self.resolved(Place { var, indices });
-            self.rows.insert(row, place);
+            self.rows.insert(row, Place { var, indices });
         }
         self.accumulators.extend(&plan.sums);
         self.env.extend(plan.parts.index.map(|var| (var, index)));
@@ -215,12 +178,6 @@ impl Transposer<'_, '_> {
             let (name, ty) = self.barred(*out);
             weights.push((*result, self.code.b.param(name, ty.at(1).unwrap_or(ty))));
         }
-        for (row, _) in &plan.begun {
-            let (name, ty) = self.barred(*row);
-            let sum = self.code.b.param(name, ty);
-            self.bars.insert(*row, sum);
-        }
-        self.look_at(&plan.parts.body, false);
         // Rows of outputs are used after the loop, what is carried in the next iteration.
         weights.extend(plan.carried.iter().map(|part| part.result).zip(states.iter().cloned()));
         for (result, weight) in weights {
@@ -233,7 +190,6 @@ impl Transposer<'_, '_> {
         let body = self.code.b.close(results);
         self.env.end(env);
         self.bars = bars;
-        self.parts = around;
         (self.rows, self.accumulators) = outer;
         let mode = if init.is_empty() { Mode::Each } else { Mode::Sequence };
         let backward = !plan.parts.backward;
@@ -317,22 +273,4 @@ impl Transposer<'_, '_> {
         }
         self.compute_again(&parts.again);
     }
-}
-
-/// Whether something is called in a block.
-fn calls(block: &LinBlock) -> bool {
-    deep(|| {
-        block.stmts.iter().any(|lin| match lin {
-            Lin::Call(_) => true,
-            Lin::Branch(branch) => branch.arms.iter().any(|arm| calls(&arm.block)),
-            Lin::Loop(parts) => calls(&parts.body),
-            Lin::Form { .. }
-            | Lin::Array { .. }
-            | Lin::Make { .. }
-            | Lin::Fields { .. }
-            | Lin::Product(_)
-            | Lin::Sum { .. }
-            | Lin::Pullback(_) => false,
-        })
-    })
 }

@@ -1,0 +1,348 @@
+//! What a tape must run again when it runs: rules of the user's own from cotangents to cotangents, and checkpoints.
+//!
+//! ```text
+//! Tape = Start | One … | Two … | Rule first back y yˢ x xˢ rest | Checkpoint first x xˢ yˢ rest
+//! ```
+//!
+//! The results of such a *node* have slots of their own, from `first` on. A rule is given what their cells hold and gives what is added
+//! to the cells of its point. A checkpoint runs its function again, on a tape of its own that runs backward at once; what its arguments'
+//! cells hold then is added to those of the slots that they stand for. A tape with nodes has a type of its own.
+//!
+//! A rule from tangents to tangents is recorded where it is run, at tangents whose slots are those of the point.
+
+use super::arith::START;
+use super::slots::CELLS;
+use super::{Record, State, state_types};
+use crate::{Ad, BEYOND, Code, Key};
+use wengert_base::Name;
+use wengert_ir::op::{ArrayOp, Atom, Custom, Op, Rule, Stmt, Var};
+use wengert_ir::program::FuncId;
+use wengert_ir::ty::{Ctor, DataId, Elem, Ty};
+
+/// What stands on a tape and needs the program to run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Node {
+    /// `custom_vjp`: `apply` applies what the rule gave to cotangents of the values. Of each point: whether it has slots.
+    Rule { apply: FuncId, back: Ty, values: Vec<Ty>, points: Vec<(Ty, bool)> },
+    /// A function to be run again, with its types of arguments and the results that vary.
+    Checkpoint { key: Key, args: Vec<Ty>, results: Vec<Ty> },
+}
+
+/// Takes so many fields.
+fn take<'f>(fields: &mut &'f [Atom], count: usize) -> &'f [Atom] {
+    let (taken, rest) = fields.split_at_checked(count).unwrap_or_default();
+    *fields = rest;
+    taken
+}
+
+impl Ad {
+    /// The constructor of a node, and its number.
+    fn node_ctor(&mut self, tape: DataId, node: Node) -> u32 {
+        let nodes = self.recorded.nodes.entry(tape).or_default();
+        if let Some(known) = nodes.iter().position(|other| *other == node) {
+            return START + 3 + known as u32;
+        }
+        let number = nodes.len();
+        nodes.push(node.clone());
+        let (name, mut fields) = ("Node".to_owned() + &number.to_string(), vec![Ty::INT]);
+        match &node {
+            Node::Rule { back, values, points, .. } => {
+                fields.push(*back);
+                fields.extend(values);
+                fields.extend(values.iter().filter_map(|ty| self.slots(*ty)));
+                fields.extend(points.iter().map(|(ty, _)| *ty));
+                let varying = points.iter().filter(|(_, varies)| *varies);
+                fields.extend(varying.filter_map(|(ty, _)| self.slots(*ty)));
+            }
+            Node::Checkpoint { key, args, results } => {
+                fields.extend(args);
+                let varying = args.iter().zip(&key.1).filter(|(_, active)| **active);
+                fields.extend(varying.filter_map(|(ty, _)| self.slots(*ty)));
+                fields.extend(results.iter().filter_map(|ty| self.slots(*ty)));
+            }
+        }
+        fields.push(Ty::Scalar(Elem::Data(tape)));
+        self.program.data.at_mut(tape).ctors.push(Ctor { name: Name::new(&name), fields });
+        START + 3 + number as u32
+    }
+}
+
+impl Record<'_, '_> {
+    /// Whether the tape has nodes, and what such a node has to do with holds no functions: whose slots are not to be gone through one
+    /// by one, because there may be tangents of functions in functions, and so on.
+    pub(super) fn can_be_node(&self, stmt: &Stmt, args: &[Atom]) -> bool {
+        let outs = stmt.outs.iter().copied().map(Atom::Var);
+        let mut types = outs.chain(args.iter().cloned()).map(|atom| self.code.b.type_of(&atom));
+        self.code.ad.recorded.nodes.contains_key(&self.tape)
+            && types.all(|ty| self.code.ad.is_first_order(ty))
+    }
+
+    /// A call whose function is run again when the tape runs.
+    pub(super) fn checkpoint(&mut self, stmt: &Stmt, key: &Key, args: &[Atom]) {
+        self.code.b.push(stmt.clone());
+        // What it notes itself when it is run again belongs to the same type of tapes.
+        self.code.ad.recorded_function(key, self.tape);
+        let varies = self.code.ad.recorded_results(key);
+        let varying: Vec<Var> =
+            stmt.outs.iter().zip(varies).filter(|(_, varies)| *varies).map(|(out, _)| *out).collect();
+        let results: Vec<Ty> = varying.iter().map(|out| self.code.b.func().ty(*out)).collect();
+        let first = self.state.count.clone();
+        let own = self.outputs(&varying);
+        let types = args.iter().map(|arg| self.code.b.type_of(arg)).collect();
+        let mut fields = vec![first];
+        fields.extend(args.iter().cloned());
+        for (arg, _) in args.iter().zip(&key.1).filter(|(_, active)| **active) {
+            fields.push(self.slots_or_none(arg));
+        }
+        fields.extend(own.iter().cloned());
+        self.push_node(Node::Checkpoint { key: key.clone(), args: types, results }, fields);
+        for (out, slots) in varying.into_iter().zip(own) {
+            self.note(out, Some(slots));
+        }
+    }
+
+    /// Fresh slots for the results of a node.
+    fn outputs(&mut self, outs: &[Var]) -> Vec<Atom> {
+        let mut slots = Vec::new();
+        for out in outs {
+            let ty = self.code.b.func().ty(*out);
+            let (own, count) = self.code.number(&Atom::Var(*out), ty, &self.state.count);
+            self.state.count = count;
+            slots.push(own);
+        }
+        slots
+    }
+
+    fn push_node(&mut self, node: Node, mut fields: Vec<Atom>) {
+        let ctor = self.code.ad.node_ctor(self.tape, node);
+        fields.push(self.state.tape.clone());
+        self.state.tape = self.code.b.called("tape").make(self.tape, ctor, fields);
+    }
+
+    /// A function with a rule: what is captured contributes by the function, the point by the rule.
+    pub(super) fn custom(&mut self, stmt: &Stmt, parts: &Custom) {
+        self.code.b.push(stmt.clone());
+        self.by_captured(stmt, parts);
+        if parts.point.iter().all(|x| self.slots_of(x).is_none()) {
+            return;
+        }
+        let found = match parts.rule {
+            Rule::Jvp(rule) => self.by_tangents(stmt, parts, rule),
+            Rule::Vjp(rule, apply) => self.by_cotangents(stmt, parts, rule, apply),
+        };
+        for (out, slots) in stmt.outs.iter().zip(found) {
+            let Some(slots) = slots else { continue };
+            let ty = self.code.b.func().ty(*out);
+            let all = match self.slots_of(&Atom::Var(*out)) {
+                None => slots,
+                Some(_) if matches!(ty.elem(), Elem::Data(_)) => {
+                    self.code.fail(&[], BEYOND);
+                    slots
+                }
+                Some(old) => self.sum_of_arrays(*out, (&old, &slots), ty),
+            };
+            self.note(*out, Some(all));
+        }
+    }
+
+    fn by_captured(&mut self, stmt: &Stmt, parts: &Custom) {
+        let mut active: Vec<bool> = parts.captured.iter().map(|x| self.slots_of(x).is_some()).collect();
+        let args: Vec<Atom> = parts.captured.iter().chain(&parts.point).cloned().collect();
+        active.resize(args.len(), false);
+        let key = self.code.ad.recorded_key((parts.func, active));
+        if key.1.contains(&true) {
+            let slots = parts.captured.iter().filter_map(|x| self.slots_of(x)).collect();
+            let (_, found) = self.recorded_call(&key, args, slots);
+            for (out, slots) in stmt.outs.iter().zip(found) {
+                self.note(*out, slots);
+            }
+        }
+    }
+
+    /// The results of a function that records, and their slots.
+    fn recorded_call(
+        &mut self,
+        key: &Key,
+        args: Vec<Atom>,
+        slots: Vec<Atom>,
+    ) -> (Vec<Atom>, Vec<Option<Atom>>) {
+        let recorded = self.code.ad.recorded_function(key, self.tape);
+        let varies = self.code.ad.recorded_results(key);
+        let types = self.code.ad.recorded_types(key, self.tape);
+        let all = args.into_iter().chain(slots).chain(self.state.atoms()).collect::<Vec<_>>();
+        let mut found = self.code.b.call(recorded, all, &types);
+        self.state = State::split_off(&mut found);
+        let mut own = found.split_off(varies.len()).into_iter();
+        let slots = varies.iter().map(|varies| if *varies { own.next() } else { None });
+        (found, slots.collect())
+    }
+
+    /// The rule maps point and tangent to value and tangent.
+    fn by_tangents(&mut self, stmt: &Stmt, parts: &Custom, rule: FuncId) -> Vec<Option<Atom>> {
+        let mut args: Vec<Atom> = parts.rule_captured.iter().chain(&parts.point).cloned().collect();
+        let fixed = args.len();
+        let mut active = vec![false; fixed];
+        let mut slots = Vec::new();
+        let Some(out) = stmt.outs.first() else { return Vec::new() };
+        for x in &parts.point {
+            let ty = self.code.b.type_of(x);
+            args.push(self.code.outward(x, None, ty));
+            let own = self.slots_of(x);
+            active.push(own.is_some());
+            slots.extend(own.map(|own| self.marked(*out, own, ty)));
+        }
+        let key = (rule, active);
+        if !self.code.ad.is_linear(&key, stmt.outs.len(), fixed) {
+            self.code.fail(&[], BEYOND);
+        }
+        let key = self.code.ad.recorded_key(key);
+        let (mut values, mut found) = self.recorded_call(&key, args, slots);
+        let count = stmt.outs.len();
+        // Tangents that a rule gives must belong to the values.
+        for (out, tangent) in stmt.outs.iter().zip(values.drain(count.min(values.len())..)) {
+            let ty = self.code.b.func().ty(*out);
+            if ty != Ty::REAL && self.code.ad.is_first_order(ty) {
+                self.code.inward("custom_jvp".into(), &Atom::Var(*out), &tangent, ty);
+            }
+        }
+        found.drain(count.min(found.len())..).collect()
+    }
+
+    /// Slots of tangents of numbers with these slots.
+    fn marked(&mut self, out: Var, slots: Atom, ty: Ty) -> Atom {
+        if ty == Ty::REAL { self.marked_slot(out, slots) } else { slots }
+    }
+
+    /// The rule maps the point to the value and a function from cotangents to cotangents.
+    fn by_cotangents(
+        &mut self,
+        stmt: &Stmt,
+        parts: &Custom,
+        rule: FuncId,
+        apply: FuncId,
+    ) -> Vec<Option<Atom>> {
+        let Custom { rule_captured, point, .. } = parts;
+        let args: Vec<Atom> = rule_captured.iter().chain(point).cloned().collect();
+        let types = self.code.ad.program.funcs.at(rule).results.clone();
+        let Some(back) = self.code.b.call(rule, args, &types).pop() else { return Vec::new() };
+        if !self.can_be_node(stmt, point) {
+            self.code.fail(&[], BEYOND);
+            return Vec::new();
+        }
+        let first = self.state.count.clone();
+        let own = self.outputs(&stmt.outs);
+        let values: Vec<Ty> = stmt.outs.iter().map(|out| self.code.b.func().ty(*out)).collect();
+        let (mut fields, mut points) = (vec![first, back.clone()], Vec::new());
+        fields.extend(stmt.outs.iter().copied().map(Atom::Var));
+        let mut given = Vec::new();
+        for (slots, ty) in own.into_iter().zip(&values) {
+            given.push(self.code.ad.slots(*ty).map(|_| slots));
+        }
+        fields.extend(given.iter().flatten().cloned());
+        fields.extend(point.iter().cloned());
+        for x in point {
+            let slots = self.slots_of(x);
+            points.push((self.code.b.type_of(x), slots.is_some()));
+            fields.extend(slots);
+        }
+        let back = self.code.b.type_of(&back);
+        self.push_node(Node::Rule { apply, back, values, points }, fields);
+        given
+    }
+}
+
+impl Code<'_> {
+    /// Cells after a node has run; with the tape and the count before it.
+    pub(super) fn node_back(&mut self, tape: DataId, ctor: u32, fields: &[Atom], cells: &Atom) -> Vec<Atom> {
+        let node = self.ad.recorded.nodes.get(&tape).and_then(|nodes| nodes.get((ctor - START - 3) as usize));
+        let (Some(node), [first, inner @ .., rest]) = (node.cloned(), fields) else { return Vec::new() };
+        let cells = match node {
+            Node::Rule { apply, values, points, .. } => self.rule_back(apply, &values, &points, inner, cells),
+            Node::Checkpoint { key, args, results } => {
+                self.checkpoint_back(tape, &key, &args, &results, inner, cells)
+            }
+        };
+        vec![rest.clone(), first.clone(), cells]
+    }
+
+    fn rule_back(
+        &mut self,
+        apply: FuncId,
+        values: &[Ty],
+        points: &[(Ty, bool)],
+        mut fields: &[Atom],
+        cells: &Atom,
+    ) -> Atom {
+        let [back] = take(&mut fields, 1) else { return cells.clone() };
+        let ys = take(&mut fields, values.len());
+        let mut bars = Vec::new();
+        for (y, ty) in ys.iter().zip(values) {
+            if self.ad.slots(*ty).is_none() {
+                bars.push(None);
+                continue;
+            }
+            let slots = take(&mut fields, 1);
+            let bar = slots.first().map(|slots| self.collect(y, slots, *ty, cells));
+            bars.push(bar.and_then(|bar| self.inward("vjp".into(), y, &bar, *ty)));
+        }
+        let xs = take(&mut fields, points.len());
+        let found = self.pull_back(apply, back, ys, &bars, xs);
+        let mut cells = cells.clone();
+        for (tangent, (ty, varies)) in found.into_iter().zip(points) {
+            if let (true, Some(tangent), [slots]) =
+                (*varies, tangent, take(&mut fields, usize::from(*varies)))
+            {
+                cells = self.seed(slots, &tangent, *ty, &cells);
+            }
+        }
+        cells
+    }
+
+    fn checkpoint_back(
+        &mut self,
+        tape: DataId,
+        key: &Key,
+        args: &[Ty],
+        results: &[Ty],
+        mut fields: &[Atom],
+        cells: &Atom,
+    ) -> Atom {
+        let given = take(&mut fields, args.len());
+        let varying: Vec<Ty> =
+            args.iter().zip(&key.1).filter(|(_, active)| **active).map(|(ty, _)| *ty).collect();
+        let slots = take(&mut fields, varying.len());
+        let outputs = take(&mut fields, results.len());
+        let (mut count, mut fresh) = (Atom::Int(1), Vec::new());
+        for (slots, ty) in slots.iter().zip(&varying) {
+            let (own, next) = self.renumber(slots, *ty, &count);
+            fresh.push(own);
+            count = next;
+        }
+        let start = self.b.called("tape").make(tape, START, []);
+        let recorded = self.ad.recorded_function(key, tape);
+        let types = self.ad.recorded_types(key, tape);
+        let all: Vec<Atom> = given.iter().chain(&fresh).cloned().chain([start, count]).collect();
+        let mut found = self.b.call(recorded, all, &types);
+        let State { tape: list, count } = State::split_off(&mut found);
+        let own = found.split_off(found.len().saturating_sub(results.len()));
+        let mut inner = self.b.called("cells").array(ArrayOp::Replicate, [count.clone(), Atom::Real(0.0)]);
+        for ((own, output), ty) in own.iter().zip(outputs).zip(results) {
+            inner = self.feed(own, output, *ty, &inner, cells);
+        }
+        let inner = self.run_back(tape, &State { tape: list, count }, &inner);
+        let mut cells = cells.clone();
+        for ((slots, fresh), ty) in slots.iter().zip(&fresh).zip(&varying) {
+            cells = self.feed(slots, fresh, *ty, &cells, &inner);
+        }
+        cells
+    }
+
+    /// Cells after a tape has run backward.
+    pub(super) fn run_back(&mut self, tape: DataId, state: &State, cells: &Atom) -> Atom {
+        let sweep = self.ad.sweep_function(tape);
+        let [list, count] = state.atoms();
+        debug_assert_eq!(self.b.type_of(&list), state_types(tape)[0]);
+        let op = Op::Call { func: sweep, args: vec![list, count, cells.clone()], checkpoint: false };
+        self.b.called("cells").typed1(CELLS, op)
+    }
+}

@@ -1,0 +1,207 @@
+//! Requests for reverse mode, where cotangents must add up to the last bit as on a tape.
+//!
+//! ```text
+//! y, r = linearize map (x)        xˢ = 1;  y, yˢ, tape, n = recorded_f(x, xˢ, Start, 2);  r = F_map(tape, n, xˢ, yˢ)
+//! g = backward map r (w)          match r { F_map(tape, n, xˢ, yˢ) { cells = zeros n;  cells[yˢ] += w;  (sweep(tape, n, cells))[xˢ] } }
+//! ```
+//!
+//! Functions are recorded that are linearized to run backward, with respect to what holds no functions; the others are linearized in
+//! parts, as without such demands.
+
+use super::State;
+use super::arith::START;
+use crate::requests::callees;
+use crate::{Ad, Code, Key};
+use rustc_hash::FxHashSet;
+use std::rc::Rc;
+use wengert_base::Name;
+use wengert_ir::op::{ArrayOp, Atom, Op, Rule};
+use wengert_ir::program::LinearId;
+use wengert_ir::ty::{Ctor, DataId, Elem, Role, Ty};
+
+/// A function recorded for a first-class linear map.
+pub(crate) struct Request {
+    key: Key,
+    tape: DataId,
+    /// Types of the residual's fields: tape, count, slots of what varies of parameters and results, points of both.
+    fields: Vec<Ty>,
+    /// For each active parameter its type, and whether it varies.
+    params: Vec<(Ty, bool)>,
+    /// The same for each result.
+    results: Vec<(Ty, bool)>,
+}
+
+impl Ad {
+    /// Linear maps that run forward somewhere.
+    pub(crate) fn find_forward(&mut self) {
+        for (_, func) in self.program.funcs.iter() {
+            func.body.for_each_stmt(&mut |stmt| {
+                if let Op::Forward { linear, .. } = &stmt.op {
+                    self.forward_maps.insert(*linear);
+                }
+            });
+        }
+    }
+
+    /// Whether a linear map is recorded.
+    pub(crate) fn is_recorded(&self, linear: LinearId) -> bool {
+        if !self.exact || !self.given.is_empty() || self.forward_maps.contains(&linear) {
+            return false;
+        }
+        let map = self.program.linears.at(linear);
+        let func = self.program.funcs.at(map.func);
+        let params = func.param_types().into_iter().zip(&map.active).filter(|(_, active)| **active);
+        params.map(|(ty, _)| ty).chain(func.results.iter().copied()).all(|ty| self.is_first_order(ty))
+    }
+
+    /// Whether values of the type hold no functions.
+    pub(super) fn is_first_order(&self, ty: Ty) -> bool {
+        let (mut seen, mut todo) = (FxHashSet::default(), vec![ty]);
+        while let Some(next) = todo.pop() {
+            let Elem::Data(data) = next.elem() else { continue };
+            if self.program.data.at(data).role != Role::Declared {
+                return false;
+            }
+            if seen.insert(data) {
+                todo.extend(self.program.data.at(data).ctors.iter().flat_map(|ctor| &ctor.fields));
+            }
+        }
+        true
+    }
+
+    /// Whether a tape needs the program to run when it runs: there are rules from cotangents to cotangents, or checkpoints.
+    fn needs_nodes(&self, key: &Key) -> bool {
+        let (mut seen, mut todo) = (FxHashSet::default(), vec![key.0]);
+        let mut found = false;
+        while let Some(next) = todo.pop() {
+            self.program.funcs.at(next).body.for_each_stmt(&mut |stmt| {
+                found |= match &stmt.op {
+                    Op::Call { checkpoint, .. } => *checkpoint,
+                    Op::Custom(parts) => matches!(parts.rule, Rule::Vjp(..)),
+                    _ => false,
+                };
+                todo.extend(callees(&stmt.op).into_iter().filter(|func| seen.insert(*func)));
+            });
+        }
+        found
+    }
+
+    pub(crate) fn recording(&mut self, id: LinearId) -> Rc<Request> {
+        if let Some(known) = self.recorded.requests.get(&id) {
+            return Rc::clone(known);
+        }
+        let linear = self.program.linears.at(id).clone();
+        let key = self.recorded_key((linear.func, linear.active.clone()));
+        let tape = if self.needs_nodes(&key) {
+            let tape = self.new_tape();
+            self.recorded.nodes.insert(tape, Vec::new());
+            tape
+        } else {
+            self.plain_tape()
+        };
+        let types = self.program.funcs.at(key.0).param_types();
+        let both = types.into_iter().zip(&key.1).zip(&linear.active);
+        let params: Vec<(Ty, bool)> =
+            both.filter(|(_, active)| **active).map(|((ty, varies), _)| (ty, *varies)).collect();
+        let varies = self.recorded_results(&key);
+        let results: Vec<(Ty, bool)> =
+            self.program.funcs.at(key.0).results.iter().copied().zip(varies).collect();
+        let mut fields = vec![Ty::Scalar(Elem::Data(tape)), Ty::INT];
+        for (ty, varies) in params.iter().chain(&results) {
+            fields.extend(if *varies { self.slots(*ty) } else { None });
+        }
+        fields.extend(params.iter().chain(&results).map(|(ty, _)| *ty).filter(|ty| *ty != Ty::REAL));
+        let name = self.program.data.at(linear.residual).name;
+        self.program.data.at_mut(linear.residual).ctors = vec![Ctor { name, fields: fields.clone() }];
+        let request = Rc::new(Request { key, tape, fields, params, results });
+        self.recorded.requests.insert(id, Rc::clone(&request));
+        request
+    }
+}
+
+/// A field of a residual, the next of those left.
+fn next(fields: &mut std::vec::IntoIter<Atom>) -> Atom {
+    fields.next().unwrap_or(Atom::Unit)
+}
+
+/// The operation `linearize`.
+pub(crate) fn linearize(code: &mut Code<'_>, linear: LinearId, args: &[Atom]) -> Vec<Atom> {
+    let request = code.ad.recording(linear);
+    let active = code.ad.program.linears.at(linear).active.clone();
+    let residual = code.ad.program.linears.at(linear).residual;
+    let tape = code.b.called("tape").make(request.tape, START, []);
+    let mut state = State { tape, count: Atom::Int(1) };
+    let mut slots = Vec::new();
+    let points: Vec<Atom> =
+        args.iter().zip(&active).filter(|(_, active)| **active).map(|(arg, _)| arg.clone()).collect();
+    for (point, (ty, varies)) in points.iter().zip(&request.params) {
+        if *varies {
+            let (own, count) = code.number(point, *ty, &state.count);
+            slots.push(own);
+            state.count = count;
+        }
+    }
+    let results = code.ad.program.funcs.at(request.key.0).results.clone();
+    let mut values;
+    if slots.is_empty() {
+        values = code.b.call(request.key.0, args, &results);
+    } else {
+        let func = code.ad.recorded_function(&request.key, request.tape);
+        let types = code.ad.recorded_types(&request.key, request.tape);
+        let all: Vec<Atom> = args.iter().chain(&slots).cloned().chain(state.atoms()).collect();
+        values = code.b.call(func, all, &types);
+        state = State::split_off(&mut values);
+        slots.extend(values.split_off(results.len()));
+    }
+    let [tape, count] = state.atoms();
+    let mut fields = vec![tape, count];
+    fields.extend(slots);
+    fields.extend(points.iter().chain(&values).filter(|atom| code.b.type_of(atom) != Ty::REAL).cloned());
+    let residual = code.b.called("residual").make(residual, 0, fields);
+    values.into_iter().chain([residual]).collect()
+}
+
+/// The operation `backward`.
+pub(crate) fn backward(
+    code: &mut Code<'_>,
+    linear: LinearId,
+    residual: &Atom,
+    cotangents: &[Atom],
+) -> Vec<Atom> {
+    let request = code.ad.recording(linear);
+    code.b.open();
+    let fields = code.field_params("kept", &request.fields);
+    let mut fields = fields.into_iter();
+    let state = State { tape: next(&mut fields), count: next(&mut fields) };
+    let mut slots = Vec::new();
+    for (_, varies) in request.params.iter().chain(&request.results) {
+        slots.push(varies.then(|| next(&mut fields)));
+    }
+    let mut points = Vec::new();
+    for (ty, _) in request.params.iter().chain(&request.results) {
+        points.push(if *ty == Ty::REAL { Atom::Real(0.0) } else { next(&mut fields) });
+    }
+    let count = request.params.len();
+    let results = slots.iter().zip(&points).skip(count).zip(&request.results);
+    let mut cells = code.b.called("cells").array(ArrayOp::Replicate, [state.count.clone(), Atom::Real(0.0)]);
+    for (((slots, point), (ty, _)), w) in results.zip(cotangents) {
+        let tangent = code.inward("vjp".into(), point, w, *ty);
+        if let (Some(slots), Some(tangent)) = (slots, tangent) {
+            cells = code.seed(slots, &tangent, *ty, &cells);
+        }
+    }
+    let cells = code.run_back(request.tape, &state, &cells);
+    let mut found = Vec::new();
+    for ((slots, point), (ty, _)) in slots.iter().zip(&points).zip(&request.params) {
+        found.push(match slots {
+            Some(slots) => code.collect(point, slots, *ty, &cells),
+            None => code.outward(point, None, *ty),
+        });
+    }
+    let named: Vec<(Name, Ty)> = found
+        .iter()
+        .map(|atom| (code.b.name_of(atom).unwrap_or("result".into()), code.b.type_of(atom)))
+        .collect();
+    let arm = code.b.close(found);
+    code.b.named(&named, Op::Match { on: residual.clone(), arms: vec![arm] })
+}
