@@ -8,12 +8,17 @@
 //! to the cells of its point. A checkpoint runs its function again, on a tape of its own that runs backward at once; what its arguments'
 //! cells hold then is added to those of the slots that they stand for. A tape with nodes has a type of its own.
 //!
+//! Where a checkpoint is around long loops, its function is linearized instead, because a tape of all rounds is what the checkpoint is to avoid.
+//!
 //! A rule from tangents to tangents is recorded where it is run, at tangents whose slots are those of the point.
 
 use super::arith::START;
 use super::slots::CELLS;
 use super::{Record, State, state_types};
+use crate::requests::callees;
+use crate::transpose::Variant;
 use crate::{Ad, BEYOND, Code, Key};
+use rustc_hash::FxHashSet;
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Atom, Custom, Op, Rule, Stmt, Var};
 use wengert_ir::program::FuncId;
@@ -24,9 +29,13 @@ use wengert_ir::ty::{Ctor, DataId, Elem, Ty};
 pub(super) enum Node {
     /// `custom_vjp`: `apply` applies what the rule gave to cotangents of the values. Of each point: whether it has slots.
     Rule { apply: FuncId, back: Ty, values: Vec<Ty>, points: Vec<(Ty, bool)> },
-    /// A function to be run again, with its types of arguments and the results that vary.
-    Checkpoint { key: Key, args: Vec<Ty>, results: Vec<Ty> },
+    /// A function to be run again, with its types of arguments and the results that vary. What has long loops is `compact`: run again
+    /// as a linearized function, which keeps little of each round.
+    Checkpoint { key: Key, args: Vec<Ty>, results: Vec<Ty>, compact: bool },
 }
+
+/// Under a checkpoint, loops of at most so many rounds are recorded.
+const RECORDED_ROUNDS: i64 = 4096;
 
 /// Takes so many fields.
 fn take<'f>(fields: &mut &'f [Atom], count: usize) -> &'f [Atom] {
@@ -36,6 +45,23 @@ fn take<'f>(fields: &mut &'f [Atom], count: usize) -> &'f [Atom] {
 }
 
 impl Ad {
+    /// Whether a function has loops that may be long, or calls such functions.
+    fn has_long_loops(&self, key: &Key) -> bool {
+        let (mut seen, mut todo) = (FxHashSet::default(), vec![key.0]);
+        let mut found = false;
+        while let Some(next) = todo.pop() {
+            self.program.funcs.at(next).body.for_each_stmt(&mut |stmt| {
+                found |= match &stmt.op {
+                    Op::Loop(parts) => !matches!(parts.len, Atom::Int(len) if len <= RECORDED_ROUNDS),
+                    Op::While(_) => true,
+                    _ => false,
+                };
+                todo.extend(callees(&stmt.op).into_iter().filter(|func| seen.insert(*func)));
+            });
+        }
+        found
+    }
+
     /// The constructor of a node, and its number.
     fn node_ctor(&mut self, tape: DataId, node: Node) -> u32 {
         let nodes = self.recorded.nodes.entry(tape).or_default();
@@ -54,7 +80,7 @@ impl Ad {
                 let varying = points.iter().filter(|(_, varies)| *varies);
                 fields.extend(varying.filter_map(|(ty, _)| self.slots(*ty)));
             }
-            Node::Checkpoint { key, args, results } => {
+            Node::Checkpoint { key, args, results, compact: _ } => {
                 fields.extend(args);
                 let varying = args.iter().zip(&key.1).filter(|(_, active)| **active);
                 fields.extend(varying.filter_map(|(ty, _)| self.slots(*ty)));
@@ -80,8 +106,6 @@ impl Record<'_, '_> {
     /// A call whose function is run again when the tape runs.
     pub(super) fn checkpoint(&mut self, stmt: &Stmt, key: &Key, args: &[Atom]) {
         self.code.b.push(stmt.clone());
-        // What it notes itself when it is run again belongs to the same type of tapes.
-        self.code.ad.recorded_function(key, self.tape);
         let varies = self.code.ad.recorded_results(key);
         let varying: Vec<Var> =
             stmt.outs.iter().zip(varies).filter(|(_, varies)| *varies).map(|(out, _)| *out).collect();
@@ -95,7 +119,12 @@ impl Record<'_, '_> {
             fields.push(self.slots_or_none(arg));
         }
         fields.extend(own.iter().cloned());
-        self.push_node(Node::Checkpoint { key: key.clone(), args: types, results }, fields);
+        let compact = results.iter().all(|ty| ty.elem() == Elem::Real) && self.code.ad.has_long_loops(key);
+        if !compact {
+            // What it notes itself when it is run again belongs to the same type of tapes.
+            self.code.ad.recorded_function(key, self.tape);
+        }
+        self.push_node(Node::Checkpoint { key: key.clone(), args: types, results, compact }, fields);
         for (out, slots) in varying.into_iter().zip(own) {
             self.note(out, Some(slots));
         }
@@ -258,7 +287,10 @@ impl Code<'_> {
         let (Some(node), [first, inner @ .., rest]) = (node.cloned(), fields) else { return Vec::new() };
         let cells = match node {
             Node::Rule { apply, values, points, .. } => self.rule_back(apply, &values, &points, inner, cells),
-            Node::Checkpoint { key, args, results } => {
+            Node::Checkpoint { key, args, results, compact: true } => {
+                self.compact_back(&key, &args, &results, inner, cells)
+            }
+            Node::Checkpoint { key, args, results, compact: false } => {
                 self.checkpoint_back(tape, &key, &args, &results, inner, cells)
             }
         };
@@ -296,6 +328,51 @@ impl Code<'_> {
             }
         }
         cells
+    }
+
+    /// Of a function with long loops, from its arguments and their slots and those of its results.
+    fn compact_back(
+        &mut self,
+        key: &Key,
+        args: &[Ty],
+        results: &[Ty],
+        mut fields: &[Atom],
+        cells: &Atom,
+    ) -> Atom {
+        let given = take(&mut fields, args.len());
+        let varying: Vec<Ty> =
+            args.iter().zip(&key.1).filter(|(_, active)| **active).map(|(ty, _)| *ty).collect();
+        let slots = take(&mut fields, varying.len());
+        let mut all = given.to_vec();
+        for (output, ty) in take(&mut fields, results.len()).iter().zip(results) {
+            all.push(self.held(output, *ty, cells));
+        }
+        let weighted = vec![true; results.len()];
+        let live = self.ad.live_params(key, &weighted);
+        let seeded = vec![false; varying.len()];
+        let variant = Variant { key: key.clone(), weighted, seeded, checkpoint: true };
+        let func = self.ad.backward_function(&variant);
+        let types = self.ad.program.funcs.at(func).results.clone();
+        let mut found = self.b.called("x_bar").call(func, all, &types).into_iter();
+        let mut cells = cells.clone();
+        for ((slots, ty), live) in slots.iter().zip(&varying).zip(live) {
+            if let (true, Some(tangent)) = (live, if live { found.next() } else { None }) {
+                cells = self.seed(slots, &tangent, *ty, &cells);
+            }
+        }
+        cells
+    }
+
+    /// What the cells of reals with these slots hold.
+    fn held(&mut self, slots: &Atom, ty: Ty, cells: &Atom) -> Atom {
+        let (Some(row), Some(own)) = (ty.at(1), ty.at(1).and_then(|row| self.ad.slots(row))) else {
+            return self.b.called("s").array(ArrayOp::Index, [cells.clone(), slots.clone()]);
+        };
+        let len = self.length(slots);
+        let rows = self.open_rows(&[("slots", own)]);
+        let held = rows.first().map_or(Atom::Unit, |slots| self.held(slots, row, cells));
+        let body = self.b.close(vec![held]);
+        self.each(len, vec![slots.clone()], Vec::new(), body, &[("s".into(), ty)]).remove(0)
     }
 
     fn checkpoint_back(
