@@ -48,6 +48,36 @@ fn arithmetic() {
 }
 
 #[test]
+fn a_list_that_is_walked_through_twice_at_once_is_freed_once() {
+    let text = r#"
+        data List { Nil() Cons(List) }
+        func f(n: Int) -> Int {
+            t = List::Nil()
+            list = for i < n, l = t { m = List::Cons(l) yield m }
+            x, y, ys = while x2 = list, y2 = list {
+                c = match x2 {
+                    Nil() { yield false }
+                    Cons(x3) { c2 = match y2 { Nil() { yield false } Cons(y3) { yield true } } yield c2 }
+                }
+                yield c
+            } do x4, y4 {
+                dx, dy = match x4 {
+                    Nil() { d6: List, d7: List = fail("x") yield d6, d7 }
+                    Cons(x5) {
+                        d8 = match y4 { Nil() { d9: List = fail("y") yield d9 } Cons(y5) { yield y5 } }
+                        yield x5, d8
+                    }
+                }
+                yield dx, dy, y4
+            }
+            k = length(ys)
+            return k
+        }
+        entry f = f"#;
+    gives(text, &[Value::Int(20)], &[Value::Int(20)]);
+}
+
+#[test]
 fn recursion_a_million_deep() {
     let text = r"
         func upto(n: Int) -> Real {

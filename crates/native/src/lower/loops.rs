@@ -89,13 +89,15 @@ impl<'a> Lower<'a> {
         dying: &mut Vars,
     ) -> Vec<Local> {
         let mut locals = Vec::with_capacity(init.len());
+        // What dies here is kept by nobody, also where the loop begins with it twice and the first has taken it over.
+        let dies = dying.clone();
         for ((atom, param), end) in init.iter().zip(params).zip(&body.results) {
             if let Some(place) = self.start_stable(atom, *param, (body, end), dying) {
                 locals.extend(place.object);
                 self.places.insert(*param, Place::Array(place));
                 continue;
             }
-            if let Some(local) = self.start_cursor(atom, *param, (body, end), dying) {
+            if let Some(local) = self.start_cursor(atom, *param, (body, end), &dies) {
                 locals.push(local);
                 continue;
             }
