@@ -187,8 +187,8 @@ fn what_is_only_handed_on_has_one_sum() {
 }
 
 /// Definitions, and programs with them: a tape has what a program did, through branches, data, arrays, closures, rules, checkpoints,
-/// derivatives of derivatives.
-const RECORDED: [(&str, &[&str]); 8] = [
+/// derivatives of derivatives and with respect to functions.
+const RECORDED: [(&str, &[&str]); 9] = [
     (
         "",
         &[
@@ -333,6 +333,17 @@ const RECORDED: [(&str, &[&str]); 8] = [
             "grad (grad (\\a -> newton (\\x -> x * x * x - a) a)) 2.3",
             "grad (\\(k, y) -> ode (\\(y, t) -> k * y * (1.0 - y) + sin t * k) y 5) (0.9, 0.2)",
             "hessian (\\(v : [2]Real) -> ode (\\(y, t) -> v[0] * y * (1.0 - y)) v[1] 3) [0.9, 0.2]",
+        ],
+    ),
+    (
+        "",
+        &[
+            "grad (\\a -> snd (jvp (\\g -> g (g a) * a + g (a * a)) (\\x -> sin (a * x), \\x -> x * x / a))) 0.8",
+            "grad (\\x -> snd (jvp (\\gs -> fold (\\a g -> g a * a + x) x gs) ([sin, \\y -> x * y], [cos, \\y -> x + y]))) 0.5",
+            "grad (\\x -> apply_dual (pullback (\\f -> f (x * 2.0) * f 3.0 / (1 + f x)) to_dual (\\y -> sin (x * y))) cos) 0.7",
+            "grad (\\x -> snd (linearize (\\g -> g (g x)) (\\y -> sin (x * y))) (\\y -> cos y * x)) 0.4",
+            "grad (\\xs -> sum (map (\\x -> snd (jvp (\\g -> g (g x)) (\\z -> z * xs[0], cos))) xs)) [0.3, 0.7, 1.9]",
+            "let f x = sin x * x / 3 + exp (x * x) in (grad f 1.1, jvp (\\g -> g (g 1.0)) (sin, cos), grad (\\x -> f (f x)) 0.3)",
         ],
     ),
 ];

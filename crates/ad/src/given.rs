@@ -27,7 +27,7 @@ use crate::types::ZERO;
 use crate::{Ad, BEYOND, Code, Key, deep};
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Atom, Op, Stmt};
-use wengert_ir::program::{Func, FuncId, VarInfo};
+use wengert_ir::program::{Func, FuncId, LinearId, VarInfo};
 use wengert_ir::ty::{DataId, Elem, Ty};
 
 /// A function that is additive in its first parameter, a function value.
@@ -47,14 +47,9 @@ impl Ad {
         if self.given.is_empty() {
             return;
         }
-        let mut asked = Vec::new();
-        for id in self.reachable(self.with_respect_to_functions()) {
-            self.program.funcs.at(id).body.for_each_stmt(&mut |stmt| {
-                if let Op::Linearize { linear, .. } = &stmt.op {
-                    asked.push(self.program.linears.at(*linear).func);
-                }
-            });
-        }
+        let inside = self.maps_in_functions_of_functions();
+        let mut asked: Vec<FuncId> =
+            inside.into_iter().map(|linear| self.program.linears.at(linear).func).collect();
         loop {
             let mut found = self.reachable(asked.clone());
             found.retain(|id| self.applies(*id).is_some());
@@ -67,6 +62,22 @@ impl Ad {
                 return;
             }
         }
+    }
+
+    /// The linear maps that may be made where a derivative with respect to functions is asked.
+    pub(crate) fn maps_in_functions_of_functions(&self) -> Vec<LinearId> {
+        if self.given.is_empty() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for id in self.reachable(self.with_respect_to_functions()) {
+            self.program.funcs.at(id).body.for_each_stmt(&mut |stmt| {
+                if let Op::Linearize { linear, .. } = &stmt.op {
+                    found.push(*linear);
+                }
+            });
+        }
+        found
     }
 
     /// The functions of which a derivative with respect to functions is asked.

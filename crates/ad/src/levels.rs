@@ -77,9 +77,9 @@ impl Ad {
             let copy = self.at_level(asked, below);
             let data = Data { ctors: Vec::new(), ..self.program.data.at(data).clone() };
             let data = self.program.data.push(data);
-            let runs_forward = self.forward_maps.contains(&linear);
+            let apart = self.apart.contains(&linear);
             let linear = self.program.linears.push(Linear { func: copy, active, residual: data });
-            self.forward_maps.extend(runs_forward.then_some(linear));
+            self.apart.extend(apart.then_some(linear));
             self.residuals.insert(data, linear);
             func.vars.at_mut(residual).ty = Ty::Scalar(Elem::Data(data));
             own.insert(residual, linear);

@@ -101,7 +101,7 @@ pub fn differentiate_exactly(program: Program) -> Program {
 fn made(mut ad: Ad) -> Program {
     ad.specialize();
     ad.find_applications();
-    ad.find_forward();
+    ad.find_apart();
     ad.sources = ad.program.funcs.ids().collect();
     ad.expand_requests();
     ad.make_sums();
@@ -119,8 +119,8 @@ struct Ad {
     exact: bool,
     /// What was made to record functions on tapes.
     recorded: record::Made,
-    /// Linear maps that run forward somewhere.
-    forward_maps: FxHashSet<LinearId>,
+    /// Linear maps that are never recorded.
+    apart: FxHashSet<LinearId>,
     /// Tangent types of data types, where known; `None` if there is none.
     tangents: FxHashMap<DataId, Option<DataId>>,
     /// Types whose tangent types were asked for.
@@ -196,7 +196,7 @@ impl Ad {
             program,
             exact,
             recorded: record::Made::default(),
-            forward_maps: FxHashSet::default(),
+            apart: FxHashSet::default(),
             given: FxHashSet::default(),
             which: FxHashSet::default(),
             at_given: FxHashMap::default(),

@@ -161,25 +161,23 @@ impl Ad {
 
     /// Whether a function, and all that it calls, is without requests.
     pub(crate) fn is_ready(&self, func: FuncId) -> bool {
-        let (mut seen, mut todo) = (vec![func], vec![func]);
+        !self.reaches(func, &is_request)
+    }
+
+    /// Whether a function, or what it calls, has such an operation.
+    pub(crate) fn reaches(&self, func: FuncId, such: &dyn Fn(&Op) -> bool) -> bool {
+        let (mut seen, mut todo) = (FxHashSet::from_iter([func]), vec![func]);
         while let Some(next) = todo.pop() {
-            let mut found = Vec::new();
-            let mut ready = true;
+            let mut found = false;
             self.program.funcs.at(next).body.for_each_stmt(&mut |stmt| {
-                ready &= !is_request(&stmt.op);
-                found.extend(callees(&stmt.op));
+                found |= such(&stmt.op);
+                todo.extend(callees(&stmt.op).into_iter().filter(|callee| seen.insert(*callee)));
             });
-            if !ready {
-                return false;
-            }
-            for callee in found {
-                if !seen.contains(&callee) {
-                    seen.push(callee);
-                    todo.push(callee);
-                }
+            if found {
+                return true;
             }
         }
-        true
+        false
     }
 
     /// Makes the type of the residual of a linear map.

@@ -150,13 +150,20 @@ impl Ad {
 
     /// Whether values of the type hold reals or functions, or tell which function it was.
     fn varies(&self, data: DataId) -> bool {
+        self.holds(data, &|data| {
+            let role = self.program.data.at(data).role;
+            matches!(role, Role::Closure | Role::Tangent(_)) || self.which.contains(&data)
+        })
+    }
+
+    /// Whether values of the type hold reals, or data of types of which this is so.
+    pub(crate) fn holds(&self, data: DataId, such: &dyn Fn(DataId) -> bool) -> bool {
         let (mut seen, mut todo) = (vec![data], vec![data]);
         while let Some(next) = todo.pop() {
-            let Data { role, ctors, .. } = self.program.data.at(next);
-            if matches!(role, Role::Closure | Role::Tangent(_)) || self.which.contains(&next) {
+            if such(next) {
                 return true;
             }
-            for ty in ctors.iter().flat_map(|ctor| &ctor.fields) {
+            for ty in self.program.data.at(next).ctors.iter().flat_map(|ctor| &ctor.fields) {
                 match ty.elem() {
                     Elem::Real => return true,
                     Elem::Int | Elem::Bool | Elem::Text | Elem::Unit => {}

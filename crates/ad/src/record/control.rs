@@ -1,6 +1,7 @@
 //! Branches and loops that record: they hand on slots beside what they hand on, and the tape.
 
-use super::Record;
+use super::{Record, State};
+use crate::scoped::Begin;
 use wengert_ir::op::{Atom, Block, Loop, Mode, Op, Stmt, Var, While};
 use wengert_ir::ty::{DataId, Elem};
 
@@ -89,31 +90,13 @@ impl Record<'_, '_> {
         all.extend(self.fresh_state());
         all.extend(rows);
         all.extend(self.fresh_for(&varying_rows));
-        self.code.b.open();
-        self.block(&parts.body);
-        let (next, given) = parts.body.results.split_at_checked(carried).unwrap_or_default();
-        let (kept_outs, given_outs) = stmt.outs.split_at_checked(carried).unwrap_or_default();
-        let varying_given = self.numbered(given_outs);
-        let mut results = self.beside(next, &states);
-        results.extend(self.state.atoms());
-        results.extend(self.beside(given, &varying_given));
-        let made = self.code.b.close(results);
-        self.end(begin);
-        let mut outs = kept_outs.to_vec();
-        outs.extend(
-            states.iter().filter_map(|(_, i)| kept_outs.get(*i)).filter_map(|out| self.fresh_slots(*out)),
-        );
-        outs.extend(self.fresh_state());
-        outs.extend(given_outs);
-        outs.extend(self.fresh_for(&varying_given));
-        let body = Block { params: all, ..made };
+        let (body, outs) = self.body(stmt, &parts.body, all, &states, carried, begin);
         let (len, backward, mode) = (parts.len.clone(), parts.backward, Mode::Sequence);
         let op = Op::Loop(Box::new(Loop { mode, backward, len, inputs, init, accs: Vec::new(), body }));
         self.code.b.push(Stmt { outs, op, span: stmt.span });
     }
 
     pub(super) fn while_loop(&mut self, stmt: &Stmt, parts: &While) {
-        let carried = parts.init.len();
         let states = self.numbered(&parts.body.params);
         let mut init = self.beside(&parts.init, &states);
         init.extend(self.state.atoms());
@@ -124,12 +107,28 @@ impl Record<'_, '_> {
         let mut params = parts.body.params.clone();
         params.extend(self.fresh_for(&states));
         params.extend(self.fresh_state());
+        let (body, outs) = self.body(stmt, &parts.body, params, &states, parts.init.len(), begin);
+        let op = Op::While(Box::new(While { init, cond, body }));
+        self.code.b.push(Stmt { outs, op, span: stmt.span });
+    }
+
+    /// The body of a loop with these parameters, which began at `begin` and carries so many values and the slots of `states`; and what
+    /// the loop gives.
+    fn body(
+        &mut self,
+        stmt: &Stmt,
+        body: &Block,
+        params: Vec<Var>,
+        states: &[(Var, usize)],
+        carried: usize,
+        begin: (Begin, State),
+    ) -> (Block, Vec<Var>) {
         self.code.b.open();
-        self.block(&parts.body);
-        let (next, given) = parts.body.results.split_at_checked(carried).unwrap_or_default();
+        self.block(body);
+        let (next, given) = body.results.split_at_checked(carried).unwrap_or_default();
         let (kept_outs, given_outs) = stmt.outs.split_at_checked(carried).unwrap_or_default();
         let varying_given = self.numbered(given_outs);
-        let mut results = self.beside(next, &states);
+        let mut results = self.beside(next, states);
         results.extend(self.state.atoms());
         results.extend(self.beside(given, &varying_given));
         let made = self.code.b.close(results);
@@ -141,7 +140,6 @@ impl Record<'_, '_> {
         outs.extend(self.fresh_state());
         outs.extend(given_outs);
         outs.extend(self.fresh_for(&varying_given));
-        let op = Op::While(Box::new(While { init, cond, body: Block { params, ..made } }));
-        self.code.b.push(Stmt { outs, op, span: stmt.span });
+        (Block { params, ..made }, outs)
     }
 }

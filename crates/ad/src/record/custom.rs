@@ -15,10 +15,8 @@
 use super::arith::START;
 use super::slots::CELLS;
 use super::{Record, State, state_types};
-use crate::requests::callees;
 use crate::transpose::Variant;
 use crate::{Ad, BEYOND, Code, Key};
-use rustc_hash::FxHashSet;
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Atom, Custom, Op, Rule, Stmt, Var};
 use wengert_ir::program::FuncId;
@@ -34,6 +32,28 @@ pub(super) enum Node {
     Checkpoint { key: Key, args: Vec<Ty>, results: Vec<Ty>, compact: bool },
 }
 
+/// What a checkpoint keeps.
+struct Kept<'f> {
+    /// The arguments.
+    given: &'f [Atom],
+    /// The types of those that vary.
+    varying: Vec<Ty>,
+    /// Their slots.
+    slots: &'f [Atom],
+    /// The slots of the results that vary.
+    outputs: &'f [Atom],
+}
+
+impl<'f> Kept<'f> {
+    fn of(key: &Key, args: &[Ty], results: &[Ty], mut fields: &'f [Atom]) -> Kept<'f> {
+        let varying: Vec<Ty> =
+            args.iter().zip(&key.1).filter(|(_, active)| **active).map(|(ty, _)| *ty).collect();
+        let given = take(&mut fields, args.len());
+        let slots = take(&mut fields, varying.len());
+        Kept { given, varying, slots, outputs: take(&mut fields, results.len()) }
+    }
+}
+
 /// Under a checkpoint, loops of at most so many rounds are recorded.
 const RECORDED_ROUNDS: i64 = 4096;
 
@@ -47,19 +67,11 @@ fn take<'f>(fields: &mut &'f [Atom], count: usize) -> &'f [Atom] {
 impl Ad {
     /// Whether a function has loops that may be long, or calls such functions.
     fn has_long_loops(&self, key: &Key) -> bool {
-        let (mut seen, mut todo) = (FxHashSet::default(), vec![key.0]);
-        let mut found = false;
-        while let Some(next) = todo.pop() {
-            self.program.funcs.at(next).body.for_each_stmt(&mut |stmt| {
-                found |= match &stmt.op {
-                    Op::Loop(parts) => !matches!(parts.len, Atom::Int(len) if len <= RECORDED_ROUNDS),
-                    Op::While(_) => true,
-                    _ => false,
-                };
-                todo.extend(callees(&stmt.op).into_iter().filter(|func| seen.insert(*func)));
-            });
-        }
-        found
+        self.reaches(key.0, &|op| match op {
+            Op::Loop(parts) => !matches!(parts.len, Atom::Int(len) if len <= RECORDED_ROUNDS),
+            Op::While(_) => true,
+            _ => false,
+        })
     }
 
     /// The constructor of a node, and its number.
@@ -287,11 +299,13 @@ impl Code<'_> {
         let (Some(node), [first, inner @ .., rest]) = (node.cloned(), fields) else { return Vec::new() };
         let cells = match node {
             Node::Rule { apply, values, points, .. } => self.rule_back(apply, &values, &points, inner, cells),
-            Node::Checkpoint { key, args, results, compact: true } => {
-                self.compact_back(&key, &args, &results, inner, cells)
-            }
-            Node::Checkpoint { key, args, results, compact: false } => {
-                self.checkpoint_back(tape, &key, &args, &results, inner, cells)
+            Node::Checkpoint { key, args, results, compact } => {
+                let kept = Kept::of(&key, &args, &results, inner);
+                if compact {
+                    self.compact_back(&key, &results, &kept, cells)
+                } else {
+                    self.checkpoint_back(tape, &key, &results, &kept, cells)
+                }
             }
         };
         vec![rest.clone(), first.clone(), cells]
@@ -330,21 +344,11 @@ impl Code<'_> {
         cells
     }
 
-    /// Of a function with long loops, from its arguments and their slots and those of its results.
-    fn compact_back(
-        &mut self,
-        key: &Key,
-        args: &[Ty],
-        results: &[Ty],
-        mut fields: &[Atom],
-        cells: &Atom,
-    ) -> Atom {
-        let given = take(&mut fields, args.len());
-        let varying: Vec<Ty> =
-            args.iter().zip(&key.1).filter(|(_, active)| **active).map(|(ty, _)| *ty).collect();
-        let slots = take(&mut fields, varying.len());
+    /// Of a function with long loops.
+    fn compact_back(&mut self, key: &Key, results: &[Ty], kept: &Kept<'_>, cells: &Atom) -> Atom {
+        let Kept { given, varying, slots, outputs } = kept;
         let mut all = given.to_vec();
-        for (output, ty) in take(&mut fields, results.len()).iter().zip(results) {
+        for (output, ty) in outputs.iter().zip(results) {
             all.push(self.held(output, *ty, cells));
         }
         let weighted = vec![true; results.len()];
@@ -355,7 +359,7 @@ impl Code<'_> {
         let types = self.ad.program.funcs.at(func).results.clone();
         let mut found = self.b.called("x_bar").call(func, all, &types).into_iter();
         let mut cells = cells.clone();
-        for ((slots, ty), live) in slots.iter().zip(&varying).zip(live) {
+        for ((slots, ty), live) in slots.iter().zip(varying).zip(live) {
             if let (true, Some(tangent)) = (live, if live { found.next() } else { None }) {
                 cells = self.seed(slots, &tangent, *ty, &cells);
             }
@@ -379,18 +383,13 @@ impl Code<'_> {
         &mut self,
         tape: DataId,
         key: &Key,
-        args: &[Ty],
         results: &[Ty],
-        mut fields: &[Atom],
+        kept: &Kept<'_>,
         cells: &Atom,
     ) -> Atom {
-        let given = take(&mut fields, args.len());
-        let varying: Vec<Ty> =
-            args.iter().zip(&key.1).filter(|(_, active)| **active).map(|(ty, _)| *ty).collect();
-        let slots = take(&mut fields, varying.len());
-        let outputs = take(&mut fields, results.len());
+        let Kept { given, varying, slots, outputs } = kept;
         let (mut count, mut fresh) = (Atom::Int(1), Vec::new());
-        for (slots, ty) in slots.iter().zip(&varying) {
+        for (slots, ty) in slots.iter().zip(varying) {
             let (own, next) = self.renumber(slots, *ty, &count);
             fresh.push(own);
             count = next;
@@ -403,12 +402,12 @@ impl Code<'_> {
         let State { tape: list, count } = State::split_off(&mut found);
         let own = found.split_off(found.len().saturating_sub(results.len()));
         let mut inner = self.b.called("cells").array(ArrayOp::Replicate, [count.clone(), Atom::Real(0.0)]);
-        for ((own, output), ty) in own.iter().zip(outputs).zip(results) {
+        for ((own, output), ty) in own.iter().zip(*outputs).zip(results) {
             inner = self.feed(own, output, *ty, &inner, cells);
         }
         let inner = self.run_back(tape, &State { tape: list, count }, &inner);
         let mut cells = cells.clone();
-        for ((slots, fresh), ty) in slots.iter().zip(&fresh).zip(&varying) {
+        for ((slots, fresh), ty) in slots.iter().zip(&fresh).zip(varying) {
             cells = self.feed(slots, fresh, *ty, &cells, &inner);
         }
         cells

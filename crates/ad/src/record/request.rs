@@ -10,7 +10,6 @@
 
 use super::State;
 use super::arith::START;
-use crate::requests::callees;
 use crate::{Ad, Code, Key};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -32,20 +31,23 @@ pub(crate) struct Request {
 }
 
 impl Ad {
-    /// Linear maps that run forward somewhere.
-    pub(crate) fn find_forward(&mut self) {
+    /// Finds the linear maps that are linearized in parts: those that run forward somewhere, and those where what is made of them is
+    /// differentiated with respect to functions.
+    pub(crate) fn find_apart(&mut self) {
         for (_, func) in self.program.funcs.iter() {
             func.body.for_each_stmt(&mut |stmt| {
                 if let Op::Forward { linear, .. } = &stmt.op {
-                    self.forward_maps.insert(*linear);
+                    self.apart.insert(*linear);
                 }
             });
         }
+        let inside = self.maps_in_functions_of_functions();
+        self.apart.extend(inside);
     }
 
     /// Whether a linear map is recorded.
     pub(crate) fn is_recorded(&self, linear: LinearId) -> bool {
-        if !self.exact || !self.given.is_empty() || self.forward_maps.contains(&linear) {
+        if !self.exact || self.apart.contains(&linear) {
             return false;
         }
         let map = self.program.linears.at(linear);
@@ -71,19 +73,11 @@ impl Ad {
 
     /// Whether a tape needs the program to run when it runs: there are rules from cotangents to cotangents, or checkpoints.
     fn needs_nodes(&self, key: &Key) -> bool {
-        let (mut seen, mut todo) = (FxHashSet::default(), vec![key.0]);
-        let mut found = false;
-        while let Some(next) = todo.pop() {
-            self.program.funcs.at(next).body.for_each_stmt(&mut |stmt| {
-                found |= match &stmt.op {
-                    Op::Call { checkpoint, .. } => *checkpoint,
-                    Op::Custom(parts) => matches!(parts.rule, Rule::Vjp(..)),
-                    _ => false,
-                };
-                todo.extend(callees(&stmt.op).into_iter().filter(|func| seen.insert(*func)));
-            });
-        }
-        found
+        self.reaches(key.0, &|op| match op {
+            Op::Call { checkpoint, .. } => *checkpoint,
+            Op::Custom(parts) => matches!(parts.rule, Rule::Vjp(..)),
+            _ => false,
+        })
     }
 
     pub(crate) fn recording(&mut self, id: LinearId) -> Rc<Request> {

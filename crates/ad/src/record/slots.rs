@@ -34,7 +34,8 @@ impl Ad {
             return *known;
         }
         self.complete(data);
-        if !self.holds_reals(data) {
+        // Tangents hold reals, though their constructors may not be there yet.
+        if !self.holds(data, &|data| matches!(self.program.data.at(data).role, Role::Tangent(_))) {
             self.recorded.slots.insert(data, None);
             return None;
         }
@@ -56,29 +57,6 @@ impl Ad {
             }
         }
         Some(slots)
-    }
-
-    /// Whether values of a data type hold reals somewhere. Tangents do.
-    fn holds_reals(&self, data: DataId) -> bool {
-        let (mut seen, mut todo) = (vec![data], vec![data]);
-        while let Some(next) = todo.pop() {
-            let Data { role, ctors, .. } = self.program.data.at(next);
-            if matches!(role, Role::Tangent(_)) {
-                return true;
-            }
-            for ty in ctors.iter().flat_map(|ctor| &ctor.fields) {
-                match ty.elem() {
-                    Elem::Real => return true,
-                    Elem::Int | Elem::Bool | Elem::Text | Elem::Unit => {}
-                    Elem::Data(inner) if seen.contains(&inner) => {}
-                    Elem::Data(inner) => {
-                        seen.push(inner);
-                        todo.push(inner);
-                    }
-                }
-            }
-        }
-        false
     }
 
     /// The types of the fields of a constructor, each with that of its slots.
