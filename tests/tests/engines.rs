@@ -143,6 +143,7 @@ const SUITES: &[(&str, How)] = &[
     ("tests/tests/kernels.rs", How::Itself),
     ("tests/tests/large.rs", How::Itself),
     ("tests/tests/limits.rs", How::Itself),
+    ("tests/tests/nested.rs", How::Itself),
     ("tests/tests/pages.rs", How::Nothing("generated pages")),
     ("tests/tests/failures.rs", How::Itself),
     ("tests/tests/ragged.rs", How::Itself),

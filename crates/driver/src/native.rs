@@ -5,6 +5,7 @@
 
 mod machine;
 mod ragged;
+mod uniform;
 
 pub(crate) use machine::Machine;
 use ragged::is_ragged;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_core::{Program, Subst, Type, TypeArg};
-use wengert_engine::{Error, Layout, Limits, Line, Manner, Native, Passes, Rows, Unit};
+use wengert_engine::{Error, Head, Layout, Limits, Line, Manner, Native, Passes, Rows, Unit};
 use wengert_fault::Fault;
 use wengert_interp::value::CtorInfo;
 use wengert_interp::{Interp, Value, View};
@@ -300,6 +301,8 @@ pub(crate) fn limits(memory: u64, stop: &Arc<AtomicU64>, threads: usize) -> Limi
 struct Form<'a> {
     program: &'a Program,
     entry_data: Vec<(wengert_ir::DataId, Vec<Vec<Layout>>)>,
+    /// The uniform type.
+    uniform: Option<(wengert_ir::DataId, Vec<Head>)>,
     interp: &'a mut Interp,
 }
 
@@ -342,7 +345,8 @@ pub(crate) fn for_interpreter(error: &Diagnostic) -> Option<String> {
 
 impl<'a> Form<'a> {
     fn new(program: &'a Program, native: &Native, interp: &'a mut Interp) -> Form<'a> {
-        Form { program, entry_data: native.entry().data.clone(), interp }
+        let entry = native.entry();
+        Form { program, entry_data: entry.data.clone(), uniform: entry.uniform.clone(), interp }
     }
 
     /// The values of the IR that a value is.
@@ -357,6 +361,7 @@ impl<'a> Form<'a> {
                 };
                 out.extend(boxes.iter().zip(own).map(boxed));
             }
+            (_, Layout::Data(data)) if self.is_uniform(*data) => out.push(self.uniform_node(value, *data)),
             (View::Real(x), _) => out.push(Flat::Real(x)),
             (View::Int(n), _) => out.push(Flat::Int(n)),
             (View::Bool(truth), _) => out.push(Flat::Bool(truth)),
@@ -379,11 +384,16 @@ impl<'a> Form<'a> {
         });
     }
 
+    /// The layouts of the fields of a constructor.
+    fn layouts(&self, data: wengert_ir::DataId, ctor: usize) -> Option<&Vec<Layout>> {
+        let (_, ctors) = self.entry_data.iter().find(|(known, _)| *known == data)?;
+        ctors.get(ctor)
+    }
+
     fn node(&self, value: &Value, fields: &[Value], data: wengert_ir::DataId) -> Flat {
         let index = if let Value::Data(data) = value { data.ctor.index } else { 0 };
-        let ctors = self.entry_data.iter().find(|(known, _)| *known == data).map(|(_, ctors)| ctors);
         let mut flat = Vec::new();
-        if let Some(layouts) = ctors.and_then(|ctors| ctors.get(index as usize)) {
+        if let Some(layouts) = self.layouts(data, index as usize) {
             fields.iter().zip(layouts).for_each(|(field, layout)| self.flatten(field, layout, &mut flat));
         }
         Flat::data(index, flat)
@@ -422,6 +432,7 @@ impl<'a> Form<'a> {
                 let own: Vec<Flat> = boxes.iter().zip(flat).map(opened).collect();
                 self.value(&own, of, ty)
             }
+            (Layout::Data(of), _, [Flat::Data(x)]) if self.is_uniform(*of) => self.held(x, *of, ty),
             // What a function is nobody outside of machine code can say: any stands for it.
             (_, Type::Fun(..), _) => self.some_function(),
             (Layout::Tuple(layouts), Type::Tuple(types), flat) => {
@@ -500,8 +511,7 @@ impl<'a> Form<'a> {
 
     fn data(&mut self, node: &Node, data: wengert_ir::DataId, name: Name, args: &[Type]) -> Value {
         let ctor = node.ctor as usize;
-        let layouts = self.entry_data.iter().find(|(known, _)| *known == data);
-        let layouts = layouts.and_then(|(_, ctors)| ctors.get(ctor)).cloned().unwrap_or_default();
+        let layouts = self.layouts(data, ctor).cloned().unwrap_or_default();
         let Some(declared) = self.program.types.get(&name).cloned() else { return Value::Bool(false) };
         let subst = Subst::of_data(&declared.params, args);
         let types = declared.ctors.get(ctor).map(|ctor| ctor.fields.clone()).unwrap_or_default();

@@ -1,9 +1,10 @@
 //! Machine code as bytes, for a later process of this same compiler: the code, and how its entry is called.
 
 use crate::{Limits, Native};
+use wengert_base::Name;
 use wengert_ir::DataId;
 use wengert_ir::program::FuncId;
-use wengert_lower::{Entry, Layout};
+use wengert_lower::{Entry, Head, Layout};
 use wengert_native::Compiled;
 use wengert_native::saved::Saved;
 
@@ -11,7 +12,7 @@ impl Native {
     /// The program as bytes; nothing if it cannot be written.
     pub fn save(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
-        let Entry { func, params, result, data, uneven } = self.entry();
+        let Entry { func, params, result, data, uniform, uneven } = self.entry();
         func.put(&mut bytes);
         put_all(params, &mut bytes);
         put(result, &mut bytes);
@@ -20,6 +21,12 @@ impl Native {
             id.put(&mut bytes);
             ctors.len().put(&mut bytes);
             ctors.iter().for_each(|fields| put_all(fields, &mut bytes));
+        }
+        uniform.is_some().put(&mut bytes);
+        if let Some((id, heads)) = uniform {
+            id.put(&mut bytes);
+            heads.len().put(&mut bytes);
+            heads.iter().for_each(|head| put_head(head, &mut bytes));
         }
         uneven.put(&mut bytes);
         bytes.extend(self.machine_code()?);
@@ -40,11 +47,56 @@ impl Native {
             }
             data.push((id, ctors));
         }
+        let uniform = if bool::take(from)? { Some((DataId::take(from)?, take_heads(from)?)) } else { None };
         let uneven = bool::take(from)?;
         let compiled = Compiled::restore(from, limits.memory, limits.stop)?;
-        let entry = Entry { func, params, result, data, uneven };
+        let entry = Entry { func, params, result, data, uniform, uneven };
         from.is_empty().then(|| Native::compiled(compiled, entry))
     }
+}
+
+fn put_head(head: &Head, out: &mut Vec<u8>) {
+    let tag = |out: &mut Vec<u8>, tag: u8| out.push(tag);
+    match head {
+        Head::Real => tag(out, 0),
+        Head::Int => tag(out, 1),
+        Head::Bool => tag(out, 2),
+        Head::Text => tag(out, 3),
+        Head::Tuple(count) => {
+            tag(out, 4);
+            count.put(out);
+        }
+        Head::Record(names) => {
+            tag(out, 5);
+            names.put(out);
+        }
+        Head::Array => tag(out, 6),
+        Head::Dual => tag(out, 7),
+        Head::Data(name) => {
+            tag(out, 8);
+            name.put(out);
+        }
+    }
+}
+
+fn take_heads(from: &mut &[u8]) -> Option<Vec<Head>> {
+    let count = usize::take(from)?;
+    let mut heads = Vec::new();
+    for _ in 0..count {
+        heads.push(match u8::take(from)? {
+            0 => Head::Real,
+            1 => Head::Int,
+            2 => Head::Bool,
+            3 => Head::Text,
+            4 => Head::Tuple(usize::take(from)?),
+            5 => Head::Record(Vec::take(from)?),
+            6 => Head::Array,
+            7 => Head::Dual,
+            8 => Head::Data(Name::take(from)?),
+            _ => return None,
+        });
+    }
+    Some(heads)
 }
 
 fn put_all(layouts: &[Layout], out: &mut Vec<u8>) {

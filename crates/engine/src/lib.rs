@@ -27,7 +27,7 @@ pub use ready::{Loaded, Native};
 pub use wengert_ad::BEYOND;
 pub use wengert_c::{Exported, Line};
 pub use wengert_ir::stop::{is_asked, stoppable};
-pub use wengert_lower::{Entry, Layout, Rows};
+pub use wengert_lower::{Entry, Head, Layout, Rows};
 pub use wengert_opt::{Options as Passes, PASSES};
 
 /// A program in the IR, and how to call it.

@@ -12,6 +12,7 @@ use wengert_base::Name;
 use wengert_ir::op::Atom;
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::DataId;
+use wengert_mono::simple::Head;
 
 /// How to call a program: a term that is a function of first-order arguments takes them all at once.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +25,8 @@ pub struct Entry {
     pub result: Layout,
     /// The fields of the constructors of the data types in these.
     pub data: Vec<(DataId, Vec<Vec<Layout>>)>,
+    /// The type among these that is [uniform](wengert_mono::simple::Uniform), with what its constructors are of.
+    pub uniform: Option<(DataId, Vec<Head>)>,
     /// Whether with [ragged rows](crate::Rows::Ragged) the program is another one: where this one fails since arrays have different
     /// sizes, that one need not.
     pub uneven: bool,
@@ -124,7 +127,7 @@ impl Lower<'_> {
         let mut order = Vec::new();
         let params = types.iter().map(|ty| self.layout(ty, &mut found, &mut order)).collect();
         let result = self.layout(&result, &mut found, &mut order);
-        let mut data = Vec::new();
+        let (mut data, mut uniform) = (Vec::new(), None);
         let mut next = 0;
         while let Some(ix) = order.get(next).copied() {
             next += 1;
@@ -134,9 +137,13 @@ impl Lower<'_> {
                 ctors.push(fields.iter().map(|field| self.layout(field, &mut found, &mut order)).collect());
             }
             data.push((self.data(ix), ctors));
+            let heads = &tree.data.at(ix).heads;
+            if !heads.is_empty() {
+                uniform = Some((self.data(ix), heads.clone()));
+            }
         }
         self.finish_types();
-        Entry { func, params, result, data, uneven: false }
+        Entry { func, params, result, data, uniform, uneven: false }
     }
 
     /// The boxes of the values of an element of an array.

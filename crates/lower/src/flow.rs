@@ -161,7 +161,9 @@ impl Infer<'_> {
         }
         let name = if let simple::Ty::Data(name, _) = ty { *name } else { Name::new("?") };
         let short = Name::new(name.as_str().rsplit('.').next().unwrap_or_default());
-        let data = self.data.push(DataInfo { name: short, ctors: Vec::new() });
+        let uniform = self.notes.uniform.as_ref().filter(|uniform| uniform.ty == *ty);
+        let heads = uniform.map(|uniform| uniform.heads.clone()).unwrap_or_default();
+        let data = self.data.push(DataInfo { name: short, ctors: Vec::new(), heads });
         self.data_of.insert(ty.clone(), data);
         let declared = self.program.data.get(ty).map(|data| data.ctors.clone()).unwrap_or_default();
         let mut ctors = Vec::with_capacity(declared.len());

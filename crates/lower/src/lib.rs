@@ -32,6 +32,7 @@ mod vector;
 pub use entry::{Entry, Layout};
 pub use layout::Rows;
 pub use simplify::simplify;
+pub use wengert_mono::simple::Head;
 
 use context::{Key, Lower};
 use wengert_base::{Diagnostic, SourceId};

@@ -77,7 +77,7 @@ impl Lower<'_> {
     /// A record: a tuple of its fields, or its only field.
     fn show_record(&mut self, ty: &Type, fields: &[(Name, Shown)], atoms: Vec<Atom>) -> Atom {
         let types: Vec<Type> = match ty {
-            Type::Tuple(items) if fields.len() != 1 || self.ragged() => items.to_vec(),
+            Type::Tuple(items) if fields.len() != 1 || items.len() == 1 => items.to_vec(),
             only => vec![only.clone()],
         };
         let parts = self.split(&types, atoms);
@@ -147,10 +147,15 @@ impl Lower<'_> {
         let arms = self.arms(ix, "x", |lower, ctor, fields| {
             let name = lower.tree.data.at(ix).ctors.get(ctor).map_or("?", |(name, _)| name.as_str());
             let types = lower.field_types(ix, ctor);
+            let how = ctors.and_then(|ctors| ctors.get(ctor));
+            if let (false, [of]) = (lower.tree.data.at(ix).heads.is_empty(), types.as_slice()) {
+                // It is what it holds.
+                let shown = how.and_then(|how| how.first()).unwrap_or(&Shown::Plain);
+                return vec![lower.show(of, shown, fields, argument)];
+            }
             let parentheses = argument && !types.is_empty();
             let mut parts = vec![text(if parentheses { "(" } else { "" }), text(name)];
             let fields = lower.split(&types, fields);
-            let how = ctors.and_then(|ctors| ctors.get(ctor));
             for (index, (ty, field)) in types.iter().zip(fields).enumerate() {
                 parts.push(text(" "));
                 let shown = how.and_then(|how| how.get(index)).unwrap_or(&Shown::Plain);

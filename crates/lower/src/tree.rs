@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use wengert_base::{Name, Span};
 use wengert_ir::ty::{Id, Table};
-use wengert_mono::simple::Shown;
+use wengert_mono::simple::{Head, Shown};
 use wengert_prim::Prim;
 
 macro_rules! ids {
@@ -235,6 +235,8 @@ pub(crate) struct Class {
 pub(crate) struct DataInfo {
     pub(crate) name: Name,
     pub(crate) ctors: Vec<(Name, Vec<Type>)>,
+    /// Of the [uniform](wengert_mono::simple::Uniform) type, of which values each constructor is.
+    pub(crate) heads: Vec<Head>,
 }
 
 /// A program with its flows.

@@ -17,6 +17,7 @@
 //! around `fail`.
 
 mod assemble;
+mod nested;
 mod notes;
 mod operators;
 mod patterns;
@@ -52,7 +53,8 @@ pub fn bridge_at(core: &Core, entry: Name, args: &[TypeArg]) -> Result<Program, 
     Bridge::new(core).program(entry, args).map(|(program, _)| program).map_err(|error| vec![error])
 }
 
-/// The same with what simple types do not tell and an engine needs. If `singles`, a record with one field is a tuple with one component.
+/// The same with what simple types do not tell and an engine needs. If `singles`, a record with one field is a
+/// tuple with one component; so it is too where types grow by such records.
 pub fn bridge_with_notes(
     core: &Core,
     entry: Name,
@@ -61,7 +63,8 @@ pub fn bridge_with_notes(
 ) -> Result<(Program, Notes), Vec<Diagnostic>> {
     let mut bridge = Bridge::new(core);
     bridge.notes = Some(Notes::default());
-    bridge.singles = singles;
+    bridge.nested.grow = nested::growing(core);
+    bridge.singles = singles || nested::grow_by_singles(core, &bridge.nested.grow);
     bridge.program(entry, args).map_err(|error| vec![error])
 }
 
@@ -84,6 +87,10 @@ struct Bridge<'a> {
     singles: bool,
     /// Declared types whose values hold records, by their places in the notes.
     shown: FxHashMap<Type, usize>,
+    /// Variables that are shown and may hold records.
+    to_show: Vec<(Var, Type)>,
+    /// Declared types that hold themselves at larger and larger arguments.
+    nested: nested::Nested,
 }
 
 /// What an instance is known by: a definition, and the types (no sizes) of its parameters.
@@ -145,6 +152,8 @@ impl<'a> Bridge<'a> {
             notes: None,
             singles: false,
             shown: FxHashMap::default(),
+            to_show: Vec::new(),
+            nested: nested::Nested::default(),
         }
     }
 
@@ -163,6 +172,8 @@ impl<'a> Bridge<'a> {
             }
             self.translated += 1;
         }
+        self.close_data()?;
+        self.note_shown();
         let instances: Vec<(Var, Term)> = self
             .instances
             .into_values()

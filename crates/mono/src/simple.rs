@@ -183,6 +183,59 @@ pub struct Notes {
     pub shown_data: Vec<Vec<Vec<Shown>>>,
     /// A record with one field, an array, was taken as that field.
     pub singles: bool,
+    /// What stands for the parameters of types that hold themselves at larger and larger arguments, deeper than terms look.
+    pub uniform: Option<Uniform>,
+}
+
+/// A type of the values of many types: a constructor, with one field, for each kind of them. No term has that type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uniform {
+    /// The type.
+    pub ty: Ty,
+    /// Of which values each constructor is.
+    pub heads: Vec<Head>,
+}
+
+/// What a value is on the outside.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Head {
+    /// A real number.
+    Real,
+    /// An integer.
+    Int,
+    /// A truth value.
+    Bool,
+    /// A text.
+    Text,
+    /// A tuple with so many components.
+    Tuple(usize),
+    /// A record with these fields, in order.
+    Record(Vec<Name>),
+    /// An array.
+    Array,
+    /// A linear functional.
+    Dual,
+    /// A value of a declared type.
+    Data(Name),
+}
+
+impl std::fmt::Display for Head {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Head::Real => f.write_str("Real"),
+            Head::Int => f.write_str("Int"),
+            Head::Bool => f.write_str("Bool"),
+            Head::Text => f.write_str("Text"),
+            Head::Tuple(count) => write!(f, "Tuple{count}"),
+            Head::Record(names) => {
+                f.write_str("Record")?;
+                names.iter().try_for_each(|name| write!(f, "_{name}"))
+            }
+            Head::Array => f.write_str("Array"),
+            Head::Dual => f.write_str("Dual"),
+            Head::Data(name) => f.write_str(name.as_str().rsplit('.').next().unwrap_or_default()),
+        }
+    }
 }
 
 /// Where in a value names of fields are shown.

@@ -245,7 +245,7 @@ fn unshared(term: Rc<Term>) -> Term {
 }
 
 /// The strongly connected components, those first that others need: Tarjan's algorithm on a stack of its own.
-fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub(super) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut search = Search {
         number: vec![None; edges.len()],
         low: vec![0; edges.len()],

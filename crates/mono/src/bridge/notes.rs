@@ -1,12 +1,12 @@
 //! What simple types do not tell: the names of the fields of records, for `show`, and which failures are those of sizes that
 //! the user named in types. An engine needs both; they are noted on variables.
 
-use super::{Bridge, Typed, types};
+use super::{Bridge, Typed};
 use crate::simple::{Shown, TermKind, Var};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 use wengert_base::{Diagnostic, Name, Span};
-use wengert_core::{Subst, Type};
+use wengert_core::Type;
 use wengert_prim::Prim;
 
 impl Bridge<'_> {
@@ -22,15 +22,22 @@ impl Bridge<'_> {
         if self.notes.is_none() || !self.has_record(&ty) {
             return self.typed(TermKind::Prim(Prim::Show, vec![arg]), Type::String, span);
         }
-        let shown = self.shown(&ty);
         let var = self.fresh(Name::new("shown"));
-        if let Some(notes) = &mut self.notes {
-            notes.shown.insert(var, shown);
-        }
+        self.to_show.push((var, ty.clone()));
         let variable = self.node(TermKind::Var(var), &ty, span)?;
         let shown = self.node(TermKind::Prim(Prim::Show, vec![variable]), &Type::String, span)?;
         let kind = TermKind::Let(var, arg.ty.clone(), Rc::new(arg), Rc::new(shown));
         self.typed(kind, Type::String, span)
+    }
+
+    /// Notes on the variables that are shown how: when all terms are translated, which have to do with the types that are named.
+    pub(super) fn note_shown(&mut self) {
+        for (var, ty) in std::mem::take(&mut self.to_show) {
+            let shown = self.shown(&ty);
+            if let Some(notes) = &mut self.notes {
+                notes.shown.insert(var, shown);
+            }
+        }
     }
 
     /// How values of the type are shown.
@@ -70,17 +77,8 @@ impl Bridge<'_> {
         place
     }
 
-    /// The types of the fields of the constructors of a declared type.
-    fn fields(&self, ty: &Type) -> Vec<Vec<Type>> {
-        let Type::Data(name, args) = ty else { return Vec::new() };
-        let Some(data) = self.core.types.get(name) else { return Vec::new() };
-        let subst = Subst::of_data(&data.params, args);
-        let fields = |fields: &[Type]| fields.iter().map(|field| types::closed(&subst, field)).collect();
-        data.ctors.iter().map(|ctor| fields(&ctor.fields)).collect()
-    }
-
     /// Whether values of the type hold records.
-    fn has_record(&self, ty: &Type) -> bool {
+    fn has_record(&mut self, ty: &Type) -> bool {
         let mut todo = vec![ty.clone()];
         let mut seen: FxHashSet<Type> = FxHashSet::default();
         while let Some(ty) = todo.pop() {
@@ -89,8 +87,15 @@ impl Bridge<'_> {
                 Type::Real | Type::Int | Type::Bool | Type::String | Type::Fun(..) | Type::Var(_) => {}
                 Type::Tuple(items) => todo.extend(items),
                 Type::Array(_, of) | Type::Dual(of) => todo.push(of.as_ref().clone()),
-                Type::Data(..) => {
+                Type::Data(name, ref args) => {
                     if seen.insert(ty.clone()) {
+                        if self.nested.grow.contains(&name) {
+                            // Deeper in, parts of the arguments and of the declaration are in what is uniform.
+                            todo.extend(args.clone());
+                            let declared =
+                                self.core.types.get(&name).into_iter().flat_map(|data| &data.ctors);
+                            todo.extend(declared.flat_map(|ctor| &ctor.fields).cloned());
+                        }
                         todo.extend(self.fields(&ty).into_iter().flatten());
                     }
                 }

@@ -184,7 +184,12 @@ impl Bridge<'_> {
                         let name = field_name(&rows, place, index as u32, field);
                         let var = self.fresh(name);
                         vars.push(var);
-                        places.push(matching.place(At::Variable(var), closed(&subst, ty)));
+                        let ty = closed(&subst, ty);
+                        if !self.nested.grow.is_empty() {
+                            // The term names it.
+                            self.erase(&ty, matching.span.unwrap_or(Span::NOWHERE))?;
+                        }
+                        places.push(matching.place(At::Variable(var), ty));
                     }
                     let rows = specialize(&rows, place, |other| {
                         let Pattern::Ctor { ctor, fields, .. } = other else { return None };

@@ -1,6 +1,6 @@
 //! Types: instantiated, without sizes; then erased to simple ones, with the data types that occur in them.
 
-use super::Bridge;
+use super::{Bridge, MAX_INSTANCES, nested};
 use crate::errors;
 use crate::simple::{Data, Ty};
 use std::rc::Rc;
@@ -125,15 +125,44 @@ impl Bridge<'_> {
 
     /// Notes a data type at these arguments, with all that its fields hold.
     fn note_data(&mut self, name: Name, args: &[Type], erased: &Ty, span: Span) -> Result<(), Diagnostic> {
+        if nested::is_any(name) {
+            return Ok(());
+        }
+        if self.nested.grow.contains(&name) {
+            self.note_growing(name, args);
+            if self.nested.inside {
+                return Ok(());
+            }
+        }
         if self.data.contains_key(erased) {
             return Ok(());
         }
-        if self.data.len() >= MAX_DATA {
+        if self.notes.is_none() && self.data.len() >= MAX_DATA {
             return Err(errors::irregular_data(span, name));
+        }
+        if self.data.len() >= MAX_INSTANCES {
+            return Err(errors::too_large(span, "its data types are used at thousands of types"));
         }
         // Entered before its fields are, which may be of this very type.
         self.data.insert(erased.clone(), Data { ctors: Vec::new() });
-        let Some(data) = self.core.types.get(&name).cloned() else { return Ok(()) };
+        let inside = std::mem::replace(&mut self.nested.inside, true);
+        let ctors = self.ctors_of(name, args, span);
+        self.nested.inside = inside;
+        let ctors = ctors?;
+        if let Some(entry) = self.data.get_mut(erased) {
+            entry.ctors = ctors;
+        }
+        Ok(())
+    }
+
+    /// The constructors of a declared type at these arguments.
+    pub(super) fn ctors_of(
+        &mut self,
+        name: Name,
+        args: &[Type],
+        span: Span,
+    ) -> Result<Vec<(Name, Vec<Ty>)>, Diagnostic> {
+        let Some(data) = self.core.types.get(&name).cloned() else { return Ok(Vec::new()) };
         let subst = Subst::of_data(&data.params, args);
         let mut ctors = Vec::with_capacity(data.ctors.len());
         for ctor in &data.ctors {
@@ -146,9 +175,6 @@ impl Bridge<'_> {
             }
             ctors.push((ctor.name, fields));
         }
-        if let Some(entry) = self.data.get_mut(erased) {
-            entry.ctors = ctors;
-        }
-        Ok(())
+        Ok(ctors)
     }
 }
