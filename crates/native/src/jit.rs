@@ -9,6 +9,7 @@
 mod body;
 mod choices;
 mod counted;
+mod fused;
 mod keep;
 mod lanes;
 mod objects;
@@ -137,6 +138,8 @@ struct Compiler<'a> {
     /// Functions of which machine code is made with less care, and the machine for those.
     once: FxHashSet<FuncId>,
     plain: Option<OwnedTargetIsa>,
+    /// Whether a product and a sum are one operation.
+    fused: bool,
     /// Whether loops are done in vectors of eight, and how many are.
     wide: bool,
     wides: usize,
@@ -216,6 +219,7 @@ impl<'a> Compiler<'a> {
             made: Some(Vec::new()),
             plain: if once.is_empty() { None } else { Some(isa("none", "single_pass")?) },
             once,
+            fused: fused::is_done(math),
             wide: wide::is_available(),
             wides: 0,
         })

@@ -22,7 +22,7 @@ pub(super) struct Body<'c, 'a, 'f> {
     pub(super) builder: FunctionBuilder<'f>,
     variables: Vec<Variable>,
     /// Where the values of variables are known; and what they are.
-    steady: Steady,
+    pub(super) steady: Steady,
     values: FxHashMap<Local, Value>,
     pub(super) state: Value,
     /// The loops that are run in vectors.

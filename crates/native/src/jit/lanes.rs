@@ -12,11 +12,10 @@ mod quick;
 
 use super::body::Body;
 use super::choices::Words;
-use super::real;
 use super::value::{condition, float_condition, integer_of};
 use super::vector::{Carried, How, Plan};
-use super::wide;
 use super::zeros::{Doubtful, plain};
+use super::{fused, real, wide};
 use crate::loops::{Int, Local, Operand, Round, Stmt, Value as Expr, Word};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
@@ -413,14 +412,15 @@ impl LaneCode<'_, '_, '_, '_> {
 
     fn real(&mut self, op: RealOp, args: &[Operand]) -> Lanes {
         let op = if self.pass == Pass::Plain { plain(op) } else { op };
-        let args: Vec<Lanes> = args.iter().map(|arg| self.operand(*arg)).collect();
-        if let Some(values) = uniform(&args) {
+        let lanes: Vec<Lanes> = args.iter().map(|arg| self.operand(*arg)).collect();
+        if let Some(values) = uniform(&lanes) {
             return Lanes::Uniform(real::apply(self.body, op, &values));
         }
-        let args: Vec<Vec<Value>> = args.iter().map(|arg| self.pairs(arg)).collect();
+        let lanes: Vec<Vec<Value>> = lanes.iter().map(|arg| self.pairs(arg)).collect();
         let each = (0..self.unroll).map(|place| {
-            let args: Vec<Value> = args.iter().filter_map(|values| values.get(place).copied()).collect();
-            real::apply_pairs(self.body, op, &args)
+            let values: Vec<Value> = lanes.iter().filter_map(|values| values.get(place).copied()).collect();
+            let fused = fused::sum(self.body, op, args, &values);
+            fused.unwrap_or_else(|| real::apply_pairs(self.body, op, &values))
         });
         Lanes::Vector(each.collect())
     }

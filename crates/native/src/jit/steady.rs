@@ -15,19 +15,25 @@ use rustc_hash::FxHashMap;
 pub(super) struct Steady {
     /// Those that are assigned at one place.
     once: Vec<bool>,
+    /// Those that are read at one place.
+    read_once: Vec<bool>,
     /// The others by the statement after which they do not change.
     after: FxHashMap<*const Stmt, Vec<Local>>,
 }
 
 impl Steady {
     pub(super) fn of(func: &Func) -> Steady {
-        let unseen = Variable { place: Place::Nowhere, strays: false, last: None };
+        let unseen = Variable { place: Place::Nowhere, strays: false, last: None, reads: 0 };
         let mut scopes = Scopes { vars: vec![unseen; func.locals.len()], around: Vec::new() };
         func.params.iter().for_each(|param| scopes.assign(*param));
         let mut open = Vec::new();
         scopes.stmts(&func.body, &mut open);
         func.results.iter().for_each(|result| scopes.read(*result));
-        let mut steady = Steady { once: vec![false; func.locals.len()], after: FxHashMap::default() };
+        let mut steady = Steady {
+            once: vec![false; func.locals.len()],
+            read_once: scopes.vars.iter().map(|var| var.reads == 1).collect(),
+            after: FxHashMap::default(),
+        };
         for (local, found) in func.locals.ids().zip(&scopes.vars) {
             match found.last {
                 _ if found.strays => {}
@@ -46,6 +52,11 @@ impl Steady {
     /// Whether the variable is assigned at one place, and read only where that place is always behind.
     pub(super) fn once(&self, local: Local) -> bool {
         self.once.get(local.0 as usize) == Some(&true)
+    }
+
+    /// Whether the variable is read at one place.
+    pub(super) fn is_read_once(&self, local: Local) -> bool {
+        self.read_once.get(local.0 as usize) == Some(&true)
     }
 
     /// The variables that do not change after the statement, as long as they are read.
@@ -75,6 +86,8 @@ struct Variable {
     /// The statement of its scope that assigns it, or has an assignment inside, if there is another assignment; and whether it is
     /// read after that.
     last: Option<(*const Stmt, bool)>,
+    /// At how many places it is read.
+    reads: usize,
 }
 
 struct Scopes {
@@ -86,6 +99,7 @@ struct Scopes {
 impl Scopes {
     fn read(&mut self, local: Local) {
         let Some(var) = self.vars.get_mut(local.0 as usize) else { return };
+        var.reads += 1;
         match var.place {
             Place::Inside(_) => {
                 if let Some((_, read)) = &mut var.last {

@@ -374,6 +374,39 @@ fn strong_zeros_are_looked_for_only_if_something_is_no_number() {
     agrees(STRONG, 1, 0);
 }
 
+/// The bits of the result for these numbers.
+fn bits(text: &str, math: Math, xs: [f64; 3]) -> u64 {
+    let program = program(text);
+    let entry = *program.entries.values().next().expect("it has an entry");
+    let mut compiled = Compiled::with_math(program, math, 1 << 32, Arc::default()).expect("it compiles");
+    match compiled.call(entry, &xs.map(Value::Real)).as_deref() {
+        Ok([Value::Real(x)]) => x.to_bits(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_product_and_a_sum_round_once_unless_strict() {
+    let (x, y) = (1.0 + f64::EPSILON, 1.0 - f64::EPSILON / 2.0);
+    let all = [
+        ("  s = t + z\n", -1.0, x.mul_add(y, -1.0), x * y - 1.0),
+        ("  s = z + t\n", -1.0, x.mul_add(y, -1.0), x * y - 1.0),
+        ("  s = t - z\n", 1.0, x.mul_add(y, -1.0), x * y - 1.0),
+        ("  s = z - t\n", 1.0, (-x).mul_add(y, 1.0), 1.0 - x * y),
+        // A product that is read again stays what it is.
+        ("  u = t + z\n  s = u * t\n", -1.0, (x * y - 1.0) * (x * y), (x * y - 1.0) * (x * y)),
+        ("  s = t - t\n", 1.0, 0.0, 0.0),
+    ];
+    for (lines, z, once, twice) in all {
+        let text = format!(
+            "func f(x: Real, y: Real, z: Real) -> Real {{\n  t = x * y\n{lines}  return s\n}}\n\nentry f = f\n"
+        );
+        let fast = if super::fused::is_done(Math::Fast) { once } else { twice };
+        assert_eq!(bits(&text, Math::Fast, [x, y, z]), fast.to_bits(), "{text}");
+        assert_eq!(bits(&text, Math::Strict, [x, y, z]), twice.to_bits(), "{text}");
+    }
+}
+
 #[test]
 fn what_runs_once_in_a_large_program_is_made_with_less_care() {
     use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! Expressions on integers, memory and truth values.
 
 use super::body::Body;
-use super::{flags, machine, real, zeros};
+use super::{flags, fused, machine, real, zeros};
 use crate::loops::{Int, Kind, Operand, Round, Value as Expr, Word};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -21,9 +21,9 @@ pub(super) fn value(body: &mut Body<'_, '_, '_>, value: &Expr, word: Word) -> Va
             ) {
                 args.reverse();
             }
-            let args: Vec<Value> = args.iter().map(|arg| body.operand(*arg)).collect();
+            let values: Vec<Value> = args.iter().map(|arg| body.operand(*arg)).collect();
             let op = if body.plain { zeros::plain(*op) } else { *op };
-            real::apply(body, op, &args)
+            fused::sum(body, op, &args, &values).unwrap_or_else(|| real::apply(body, op, &values))
         }
         Expr::Int(op, a, b) => integer(body, *op, *a, *b),
         Expr::CompareReal(compare, a, b) => {
