@@ -51,6 +51,15 @@ static inline WG_UNUSED double wg_each_times_over(double t, double over) {
     double quotient = t * over;
     return t == 0.0 ? 0.0 : quotient;
 }
+/* A tangent that the steps of a loop have made so small that few bits are left of it is zero: below 2^-1060; with such numbers some processors
+ * are slow. It is a branch, for which nothing waits: the compiler makes no choice of it. What is zero already does not take it. */
+static inline WG_UNUSED double wg_unless_faint(double t) {
+    if (WG_RARELY(2 * (uint64_t)wg_word_of(t) - 1 < 0x7fff)) {
+        __asm__ volatile("");
+        t = 0.0;
+    }
+    return t;
+}
 /* The first at ties, NaN if either is. */
 static inline WG_UNUSED double wg_min(double x, double y) { return x <= y ? x : y < x ? y : (double)NAN; }
 static inline WG_UNUSED double wg_max(double x, double y) { return x >= y ? x : y > x ? y : (double)NAN; }

@@ -96,6 +96,28 @@ fn what_depends_on_a_derived_number_or_cannot_run_again_looks_at_each() {
 }
 
 #[test]
+fn what_steps_make_very_small_is_zero() {
+    let text = r"
+        func f(n: Int, x: Real, y: Real) -> Real {
+            r, s = for i < n, t = 1.0, s += 0.0 { a = mul_zero(t, x) b = mul_zero(t, y) u = s + b yield a, u }
+            v = r + s
+            return r
+        }
+        entry f = f";
+    let least = 0.5_f64.powi(1060);
+    for (math, n, expected) in [
+        (Math::Library, 1060, least),
+        (Math::Library, 1061, 0.0),
+        (Math::Host, 1060, least),
+        (Math::Host, 1061, least / 2.0),
+    ] {
+        let Some((mut compiled, entry)) = with_options(text, math, &[]) else { return };
+        let given = compiled.call(entry, &[Value::Int(n), real(0.5), real(1.0)]).expect("it runs");
+        assert!(matches!(given.as_slice(), [Value::Real(r)] if *r == expected), "{math:?} {n}: {given:?}");
+    }
+}
+
+#[test]
 fn the_product_that_changes_is_the_one_that_is_rounded_with_the_sum() {
     let text = r"
         func f(n: Int, a: Real) -> Real {

@@ -42,6 +42,8 @@ pub(super) struct Body<'c, 'a, 'f> {
     pub(super) origins: FxHashMap<Local, Option<Local>>,
     /// A sum of what is stored, to see whether it is a number, and of which variables.
     pub(super) note: Option<(Variable, FxHashSet<Local>)>,
+    /// What steps hand on that is zero if it is very small.
+    pub(super) faint: FxHashSet<Local>,
     /// In how many loops it is.
     loops: usize,
     /// Whether what is built now is rare, in a loop that is not to pay for what it calls.
@@ -64,8 +66,7 @@ pub(super) fn build<'f>(
         func.locals.iter().map(|(_, word)| builder.declare_var(machine(*word))).collect();
     let given = builder.block_params(entry).to_vec();
     let Some((state, params)) = given.split_first() else { return };
-    let state = *state;
-    let program = compiler.program;
+    let (state, program) = (*state, compiler.program);
     let plans = vector::plans(func, compiler.math == Math::Fast);
     let (steady, uses) = (Steady::of(func), plain::uses(func, compiler.math));
     let mut body = Body {
@@ -86,6 +87,7 @@ pub(super) fn build<'f>(
         origins: plain::origins(func, &uses),
         uses,
         note: None,
+        faint: FxHashSet::default(),
         loops: 0,
         quiet: false,
     };
@@ -261,7 +263,10 @@ impl Body<'_, '_, '_> {
         match stmt {
             Stmt::Set(local, value) => {
                 let word = *self.func.locals.at(*local);
-                let value = self.value(value, word);
+                let mut value = self.value(value, word);
+                if self.faint.contains(local) {
+                    value = plain::unless_faint(self, value);
+                }
                 self.assign(*local, value);
             }
             Stmt::Store { base, index, offset, value } => {

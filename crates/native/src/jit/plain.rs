@@ -2,7 +2,9 @@
 //!
 //! A loop whose steps wait for each other runs as a whole with plain products and quotients. If something that comes out of it is no
 //! number, it runs again, carefully, from what it began with; it does nothing that cannot be done again: what it stores goes into new arrays that
-//! it does not read, and is added up as it is stored, to see whether it is a number. Outside of such loops, where code
+//! it does not read, and is added up as it is stored, to see whether it is a number. What such a loop hands on may become smaller from step to
+//! step, in the end so small that few bits are left of it, and then each step takes some processors ten times as long: from there on it is
+//! zero. Outside of such loops, where code
 //! is run again and again, the same is done with each run of operations in a line.
 
 use super::body::Body;
@@ -11,13 +13,16 @@ use super::zeros::Doubtful;
 use crate::compiled::Math;
 use crate::loops::walk::{Uses, every, operands, reads};
 use crate::loops::{Func, Local, Operand, Stmt, Value as Expr, Word};
-use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// So many products and quotients of a loop, and of operations in a line, are worth a second text.
 const WORTH_OF_STEPS: usize = 2;
 const WORTH_OF_LINE: usize = 8;
+
+/// Twice the bits of 2^-1060, less one: what is smaller than that has few bits.
+const FAINT: i64 = (1 << 15) - 1;
 
 /// How often the variables of a function are read and assigned, if there are strong zeros in it nobody needs to look for first;
 /// else nothing.
@@ -174,6 +179,18 @@ impl Steps {
         new.is_empty() || self.read.iter().all(elsewhere)
     }
 
+    /// What a step hands on that it multiplies with its slope.
+    fn multiplied(&self, func: &Func, body: &[Stmt]) -> FxHashSet<Local> {
+        let mut found = FxHashSet::default();
+        every(body, &mut |stmt| {
+            if stmt.is_strong() {
+                found.extend(reads(stmt).filter(|local| self.exposed.contains(local)));
+            }
+        });
+        found.retain(|local| self.doubtful.has(*local) && func.locals.get(*local) == Some(&Word::Real));
+        found
+    }
+
     fn of(func: &Func, made: &Loop<'_>) -> Option<Steps> {
         let mut doubtful = Doubtful::default();
         // What a step hands on may be doubtful because of what comes later.
@@ -183,8 +200,8 @@ impl Steps {
             steps.look(func, made.body, &mut before)?;
             if steps.doubtful.count() == doubtful.count() {
                 steps.exposed.retain(|local| steps.assigned.contains(local));
-                return (steps.strong >= WORTH_OF_STEPS && !steps.assigned.contains(&made.index))
-                    .then_some(steps);
+                let worth = steps.strong >= WORTH_OF_STEPS || !steps.multiplied(func, made.body).is_empty();
+                return (worth && !steps.assigned.contains(&made.index)).then_some(steps);
             }
             doubtful = steps.doubtful;
         }
@@ -216,8 +233,10 @@ pub(super) fn steps(body: &mut Body<'_, '_, '_>, made: &Loop<'_>) -> bool {
     let counter = body.builder.use_var(made.counter);
     body.plain = true;
     body.note = note;
+    body.faint = steps.multiplied(body.func, made.body);
     body.for_loop(made);
     body.plain = false;
+    body.faint.clear();
     let note = body.note.take().map(|(note, _)| body.builder.use_var(note));
     let wrong = no_number(body, &outcome, note);
     body.unlikely(wrong, |body| {
@@ -228,6 +247,18 @@ pub(super) fn steps(body: &mut Body<'_, '_, '_>, made: &Loop<'_>) -> bool {
         body.careful = false;
     });
     true
+}
+
+/// A tangent that steps have made so small that few bits are left of it is zero: with numbers as small as that, some processors are slow.
+pub(super) fn unless_faint(body: &mut Body<'_, '_, '_>, tangent: Value) -> Value {
+    let zero = body.builder.ins().f64const(0.0);
+    let bits = body.builder.ins().bitcast(types::I64, MemFlagsData::new(), tangent);
+    // Without the sign; and zero is not to be among them.
+    let twice = body.builder.ins().iadd(bits, bits);
+    let below = body.builder.ins().iadd_imm_s(twice, -1);
+    let faint = body.builder.ins().icmp_imm_u(IntCC::UnsignedLessThan, below, FAINT);
+    // A choice is a branch, which goes the same way for long: nothing waits for it.
+    body.builder.ins().select(faint, zero, tangent)
 }
 
 /// Whether any of these is no number.

@@ -408,6 +408,38 @@ fn a_product_and_a_sum_round_once_unless_strict() {
 }
 
 #[test]
+fn what_steps_make_very_small_is_zero() {
+    let text = "func f(n: Int, x: Real, y: Real) -> Real {
+            r, s = for i < n, t = 1.0, s += 0.0 {
+                a = mul_zero(t, x)
+                b = mul_zero(t, y)
+                u = s + b
+                yield a, u
+            }
+            v = r + s
+            return r
+        }
+        entry f = f";
+    let program = program(text);
+    let entry = *program.entries.values().next().expect("it has an entry");
+    let run = |math: Math, n: i64| {
+        let mut compiled =
+            Compiled::with_math(program.clone(), math, 1 << 32, Arc::default()).expect("it compiles");
+        let args = [Value::Int(n), Value::Real(0.5), Value::Real(1.0)];
+        match compiled.call(entry, &args).as_deref() {
+            Ok([Value::Real(r)]) => *r,
+            other => panic!("{other:?}"),
+        }
+    };
+    let least = 0.5_f64.powi(1060);
+    for math in [Math::Fast, Math::Strict] {
+        assert_eq!(run(math, 1060).to_bits(), least.to_bits(), "{math:?}");
+    }
+    assert_eq!(run(Math::Strict, 1061).to_bits(), (least / 2.0).to_bits());
+    assert_eq!(run(Math::Fast, 1061).to_bits(), 0);
+}
+
+#[test]
 fn what_runs_once_in_a_large_program_is_made_with_less_care() {
     use std::fmt::Write as _;
     // `f0` runs once, `g` in a loop, `h` is called by that, `f1` has a loop of its own.
