@@ -81,6 +81,46 @@ const PROGRAMS: &[(&str, &str)] = &[
            in (reduce times (2.0, 0.0, 1.0, 1.0) turns, count, 3.0 + mean, spread,
                reduce (\\a b -> if abs b > abs a then b else a) 0.0 (map (\\i -> sin (real i)) (iota n)))",
     ),
+    (
+        "trees that are made, looked at, and put into others",
+        "type Tree = Leaf Real | Node Tree Tree | Row ([]Real) String
+         def grow depth x = if depth == 0 then Leaf x else Node (grow (depth - 1) (x * 0.5)) (grow (depth - 1) (sin x))
+         def total t = match t with
+           | Leaf x -> x
+           | Node a b -> total a + total b
+           | Row xs name -> sum xs + real (string_length name)
+         def main n =
+           let trees = build n (\\i -> grow (i % 4) (real i)) in
+           let rows = build n (\\i -> Row (build (i % 50) (\\j -> real (i + j))) (show i)) in
+           let both = build n (\\i -> Node (trees[i * 7 % n]) (Node (rows[n - 1 - i]) (trees[i]))) in
+           (map total trees, sum (map total both), total (both[n / 2]), sum (map total (map2 Node both trees)))",
+    ),
+    (
+        "gradients of recursion that keep a tape for each element",
+        "def descend depth x = if depth == 0 then x * x else descend (depth - 1) (x * 0.5) + descend (depth - 1) (sin x)
+         def main n =
+           grad (\\xs -> sum (map2 (\\i x -> exp (0.01 * descend (i % 5) x)) (iota n) xs)) (build n (\\i -> sin (real i)))",
+    ),
+    (
+        "lists that share their ends, and texts",
+        "type List = Nil | Cons Real List
+         def total l = match l with | Nil -> 0.0 | Cons x rest -> x + total rest
+         def main n =
+           let few = build 5 (\\i -> Cons (real i) (Cons 1.5 Nil)) in
+           let many = map (\\i -> Cons (real (i % 3)) (few[i % 5])) (iota n) in
+           let more = map (\\i -> Cons 0.25 (many[i * i % n])) (iota n) in
+           let names = map (\\i -> show (i % 10)) (iota n) in
+           let again = map2 (\\i name -> if i % 2 == 0 then name else names[i - 1]) (iota n) names in
+           (map total more, sum (map string_length again), total (more[n - 1]))",
+    ),
+    (
+        "the first of several failures, with objects around",
+        "type List = Nil | Cons Real List
+         def total l = match l with | Nil -> 0.0 | Cons x rest -> x + total rest
+         def main n =
+           let make i = if i == n - 3 || i == n / 2 + 1 then fail (show i) else Cons (real i) (Cons 1.0 Nil) in
+           sum (map total (map make (iota n)))",
+    ),
     ("an index that does not exist", "def main n = let xs = iota n in sum (map (\\i -> xs[i * 2]) xs)"),
 ];
 

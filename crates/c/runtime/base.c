@@ -33,7 +33,7 @@ typedef word *ref;
 
 /* Objects of up to so many words are cut from chunks and kept in lists when they are free; those of more than WG_TINY lie as
  * large ones do, for the sake of vectors, and have one word less than a multiple of 8. */
-enum { WG_TINY = 32, WG_SMALL = 255, WG_CHUNK = 1 << 13, WG_NUMBERS = 64, WG_SPARE = 16 };
+enum { WG_TINY = 32, WG_SMALL = 255, WG_CHUNK = 1 << 13, WG_LINES = 128, WG_NUMBERS = 64, WG_SPARE = 16 };
 /* A count that never becomes 0: texts of the program are not freed. */
 #define WG_FOREVER ((word)1 << 60)
 
@@ -41,9 +41,23 @@ enum { WG_TINY = 32, WG_SMALL = 255, WG_CHUNK = 1 << 13, WG_NUMBERS = 64, WG_SPA
 typedef struct wg_large {
     struct wg_large *next, **link;
     void *block; /* the memory that it lies in */
-    word unused, room, words; /* `words` stands before every object */
+    struct wg_run *owner; /* whose list it is in */
+    word room, words; /* `words` stands before every object */
     word object[];
 } wg_large;
+
+/* What the threads of a run have in common (`runtime/threads.c`). */
+typedef struct wg_depot {
+    struct wg_run *owner;    /* the run that loops belong to, and those that help it */
+    struct wg_run **others;
+    word count;
+    void *lock;              /* NULL if there are no other threads */
+    word counts[WG_SMALL + 1]; /* for each size, how many lists all have, those included of which one is about to take some objects */
+    /* What other threads have left to the owner: chunks, large objects in use, and those that are to be freed. */
+    ref chunks, chunks_end;
+    wg_large *large, *large_end, *orphans;
+    word words; /* words of that */
+} wg_depot;
 
 /* The state of a run. One thread at a time uses it. */
 typedef struct wg_run {
@@ -57,7 +71,15 @@ typedef struct wg_run {
     wg_large *spare[WG_SPARE]; /* and some that may be used again */
     word words, limit;         /* in use, and at most */
     word all, *all_words;      /* in use by this run and those that help it */
-    word threads, dirty;       /* how many make loops; whether a failure has left something */
+    word threads;              /* how many make loops */
+    word crowded, sharing;     /* whether several make one, and may refer to the same objects */
+    word number;               /* 0 for the run that loops belong to */
+    /* For each size, lists of free objects that all may take, whose first ones lead to the next list by their second word. */
+    ref lists[WG_SMALL + 1];
+    wg_depot *depot;           /* what they have in common; how a free object is found there */
+    ref (*find)(struct wg_run *r, word room);
+    int (*release)(struct wg_run *r, ref array, uint16_t kind); /* takes a long array apart with other threads, or gives 0 */
+    wg_large *orphans;         /* large objects of other threads that nobody needs any more */
     struct wg_pool *pool;      /* the others, and how they end */
     void (*end_pool)(struct wg_pool *);
     void *saved;               /* where `wg_enter` came from */

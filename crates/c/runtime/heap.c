@@ -21,6 +21,7 @@ static ref wg_use_large(wg_run *r, wg_large *large, word words) {
     large->words = words < UINT32_MAX ? words : UINT32_MAX;
     large->next = r->large;
     large->link = &r->large;
+    large->owner = r;
     if (large->next) large->next->link = &large->next;
     r->large = large;
     large->object[0] = 1;
@@ -57,30 +58,46 @@ static ref wg_alloc_large(wg_run *r, word words) {
     return wg_use_large(r, large, words);
 }
 
-/* The words that an object gets that asks for so many. */
-static inline word wg_room(word words) { return words > WG_TINY ? words | 7 : words; }
+/* The words that an object gets that asks for so many: two at least, for lists of lists. */
+static inline word wg_room(word words) { return words > WG_TINY ? words | 7 : words < 2 ? 2 : words; }
 
-/* A fresh object of so much room, its length before it. */
+/* A new chunk; 0 if memory is full. */
+static int wg_chunk(wg_run *r) {
+    if (WG_CHUNK > wg_left(r)) wg_drop_spare(r);
+    if (WG_CHUNK > wg_left(r)) return 0;
+    ref chunk;
+    if (posix_memalign((void **)&chunk, 64, (size_t)WG_CHUNK * 8)) return 0;
+    wg_use(r, WG_CHUNK);
+    *chunk = (word)r->chunks;
+    r->chunks = chunk;
+    r->next = chunk + offsetof(wg_large, object) / 8 - 1;
+    r->end = chunk + WG_CHUNK;
+    return 1;
+}
+
+/* A fresh object of so much room, its length before it; others of the same size beside it become free ones. So objects of one
+ * size lie together, and a line of the processor's memory is only one thread's. */
 static ref wg_alloc_small(wg_run *r, word words) {
-    if (words > WG_TINY) {
-        /* Where it is as far from a multiple of 64 bytes as a large one. */
-        word skipped = (word)((offsetof(wg_large, object) / 8 - 1 - (uintptr_t)r->next / 8) & 7);
-        r->next = r->end - r->next < skipped ? r->end : r->next + skipped;
+    word each = words + 1, count = words > WG_TINY ? 1 : WG_LINES * 8 / each;
+    for (int tries = 0; tries < 2; tries++) {
+        /* Where longer ones are as far from a multiple of 64 bytes as a large one. */
+        word at = words > WG_TINY ? offsetof(wg_large, object) / 8 - 1 : 0;
+        ref next = r->next + ((at - (word)((uintptr_t)r->next / 8)) & 7);
+        if (r->end - next < count * each) {
+            if (tries || !wg_chunk(r)) return NULL;
+            continue;
+        }
+        for (word k = count - 1; k >= 0; k--) {
+            ref o = next + 1 + k * each;
+            o[-1] = words;
+            *o = (word)r->free[words];
+            r->free[words] = o;
+        }
+        r->next = next + count * each;
+        break;
     }
-    if (r->end - r->next < words + 1) {
-        if (WG_CHUNK > wg_left(r)) wg_drop_spare(r);
-        if (WG_CHUNK > wg_left(r)) return NULL;
-        ref chunk;
-        if (posix_memalign((void **)&chunk, 64, (size_t)WG_CHUNK * 8)) return NULL;
-        wg_use(r, WG_CHUNK);
-        *chunk = (word)r->chunks;
-        r->chunks = chunk;
-        r->next = chunk + offsetof(wg_large, object) / 8 - 1;
-        r->end = chunk + WG_CHUNK;
-    }
-    ref o = r->next + 1;
-    r->next += words + 1;
-    o[-1] = words;
+    ref o = r->free[words];
+    r->free[words] = (ref)*o;
     *o = 1;
     return o;
 }
@@ -91,6 +108,7 @@ static __attribute__((noinline)) ref wg_try_alloc(wg_run *r, word words) {
     if (words > WG_SMALL) return wg_alloc_large(r, words);
     word room = wg_room(words);
     ref o = r->free[room];
+    if (!o && r->depot) o = r->find(r, room);
     if (!o) return wg_alloc_small(r, room);
     r->free[room] = (ref)*o;
     *o = 1;
@@ -127,6 +145,11 @@ static inline WG_UNUSED ref wg_make(wg_run *r, word words, word constructor, wor
 
 static __attribute__((noinline)) void wg_free_large(wg_run *r, ref o) {
     wg_large *large = (wg_large *)((char *)o - offsetof(wg_large, object));
+    if (WG_RARELY(large->owner != r)) {
+        *o = (word)r->orphans;
+        r->orphans = large;
+        return;
+    }
     *large->link = large->next;
     if (large->next) large->next->link = large->link;
     int place = 0;
@@ -171,10 +194,19 @@ typedef struct {
 } wg_kind;
 static const wg_kind wg_kinds[];
 
+/* One reference less to what other threads may refer to: whether it was the last one. If there is one only, that is nobody
+ * else's to change. */
+static inline int wg_was_last(wg_run *r, ref o) {
+    if (__atomic_load_n(o, __ATOMIC_ACQUIRE) == 1) return 1;
+    if (WG_RARELY(r->sharing)) return __atomic_fetch_sub(o, 1, __ATOMIC_ACQ_REL) == 1;
+    --*o;
+    return 0;
+}
+
 /* One reference less. Objects to which nothing refers any more are freed if they refer to nothing; the others form a list in
  * their counts, with their kinds in the upper bits. */
 static inline uint64_t wg_doom(wg_run *r, uint64_t doomed, ref o, uint16_t kind) {
-    if (!wg_is_object(o) || --*o != 0) return doomed;
+    if (!wg_is_object(o) || !wg_was_last(r, o)) return doomed;
     if (wg_kinds[kind].what == WG_FLAT) {
         wg_free(r, o);
         return doomed;
@@ -185,6 +217,10 @@ static inline uint64_t wg_doom(wg_run *r, uint64_t doomed, ref o, uint16_t kind)
 
 /* Frees an object to which nothing refers any more, and what it alone refers to. Lists are long: no recursion. */
 static __attribute__((noinline, unused)) void wg_dismantle(wg_run *r, ref dead, uint16_t kind) {
+    if (wg_kinds[kind].what == WG_ARRAY && r->release && r->release(r, dead, kind)) {
+        wg_free(r, dead);
+        return;
+    }
     *dead = 0;
     uint64_t doomed = (uint64_t)kind << 48 | (uint64_t)(uintptr_t)dead;
     while (doomed) {
@@ -217,6 +253,26 @@ static inline WG_UNUSED void wg_release(wg_run *r, ref o, uint16_t kind) {
     if (wg_is_object(o) && --*o == 0) wg_dismantle(r, o, kind);
 }
 
+/* The same where parts of a loop may refer to the same objects: atomically, while several threads make it. */
+static inline WG_UNUSED word wg_unique_shared(ref o) { return __atomic_load_n(o, __ATOMIC_ACQUIRE) == 1; }
+static inline WG_UNUSED word wg_unique_data_shared(ref o) { return wg_is_object(o) && wg_unique_shared(o); }
+static inline WG_UNUSED void wg_retain_shared(wg_run *r, ref o) {
+    if (WG_RARELY(r->sharing)) {
+        __atomic_fetch_add(o, 1, __ATOMIC_RELAXED);
+    } else {
+        ++*o;
+    }
+}
+static inline WG_UNUSED void wg_retain_data_shared(wg_run *r, ref o) {
+    if (wg_is_object(o)) wg_retain_shared(r, o);
+}
+static inline WG_UNUSED void wg_release_flat_shared(wg_run *r, ref o) {
+    if (wg_was_last(r, o)) wg_free(r, o);
+}
+static inline WG_UNUSED void wg_release_shared(wg_run *r, ref o, uint16_t kind) {
+    if (wg_is_object(o) && wg_was_last(r, o)) wg_dismantle(r, o, kind);
+}
+
 /* Forgets all objects, in use or not. */
 static void wg_clear(wg_run *r) {
     wg_drop_spare(r);
@@ -232,6 +288,15 @@ static void wg_clear(wg_run *r) {
     }
     memset(r->free, 0, sizeof r->free);
     r->next = r->end = NULL;
-    r->dirty = 0;
+    if (r->depot && r->depot->owner == r) {
+        memset(r->lists, 0, sizeof r->lists);
+        memset(r->depot->counts, 0, sizeof r->depot->counts);
+        for (word i = 0; i < r->depot->count; i++) {
+            wg_run *other = r->depot->others[i];
+            memset(other->free, 0, sizeof other->free);
+            memset(other->lists, 0, sizeof other->lists);
+            other->next = other->end = NULL;
+        }
+    }
     wg_use(r, -r->words);
 }

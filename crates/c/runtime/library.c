@@ -19,12 +19,21 @@ WG_EXPORT word wengert_site(wg_run *r) { return r->site; }
 WG_EXPORT word wengert_number(wg_run *r, word place) { return place < WG_NUMBERS ? r->numbers[place] : 0; }
 /* The user's message, if the failure has one. */
 WG_EXPORT ref wengert_text(wg_run *r) { return r->message; }
-/* Words of objects that are in use. */
-WG_EXPORT word wengert_words_in_use(wg_run *r) {
-    word words = r->words - (r->end - r->next);
-    for (int i = 0; i < WG_SPARE; i++) words -= r->spare[i] ? r->spare[i]->room : 0;
+/* Words of objects that are in use, if no other thread is at work. */
+static word wg_unused(const wg_run *r) {
+    word words = r->end - r->next;
     for (word size = 1; size <= WG_SMALL; size++) {
-        for (ref o = r->free[size]; o; o = (ref)*o) words -= size + 1;
+        for (ref o = r->free[size]; o; o = (ref)*o) words += size + 1;
+        for (ref list = r->lists[size]; list; list = (ref)list[1]) {
+            for (ref o = list; o; o = (ref)*o) words += size + 1;
+        }
     }
+    return words;
+}
+WG_EXPORT word wengert_words_in_use(wg_run *r) {
+    const wg_depot *d = r->depot;
+    word words = r->words - wg_unused(r);
+    for (int i = 0; i < WG_SPARE; i++) words -= r->spare[i] ? r->spare[i]->room : 0;
+    for (word i = 0; d && i < d->count; i++) words -= wg_unused(d->others[i]);
     return words;
 }

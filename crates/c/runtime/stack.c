@@ -116,6 +116,7 @@ static void wg_close(wg_run *r) {
     if (!r) return;
     if (r->pool) r->end_pool(r->pool);
     wg_clear(r);
+    if (r->depot && r->depot->owner == r) free(r->depot);
     munmap(r->stack, r->stack_size);
     free(r);
 }

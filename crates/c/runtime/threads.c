@@ -1,7 +1,7 @@
 /* ---- Loops by parts ---------------------------------------------------------------------------------------------
  *
  * A loop is described by words: its length, its work (a real), whether it goes backward (1) and whether only parts that are not neighbors may be
- * made at once (2; then there are no sums), how many words are captured, how many sums are words, how each of these is put together (four bits for each), how many sums are arrays; then the captured words, the sums, and for each
+ * made at once (2; then there are no sums) and whether parts count references to the same objects (4), how many words are captured, how many sums are words, how each of these is put together (four bits for each), how many sums are arrays; then the captured words, the sums, and for each
  * array which captured word is its address, and how many numbers it has.
  *
  * The length and the work say how many parts there are. The first part adds to the sums as they are, the others to zeros; then
@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-enum { WG_HEAD = 7, WG_PARTS = 64, WG_PARTS_WITH_ARRAYS = 16, WG_PATIENCE = 4096, WG_REACH = 8 };
+enum { WG_HEAD = 7, WG_PARTS = 64, WG_PARTS_WITH_ARRAYS = 16, WG_PATIENCE = 4096, WG_REACH = 8, WG_SOME = 512, WG_MANY = 1024, WG_LOOKS = 16 };
 /* The work of a part at least, and of a part for each number of its arrays. */
 static const double wg_grain = 65536.0, wg_each = 64.0;
 
@@ -22,7 +22,10 @@ typedef struct {
     word *found;      /* the sums of each part */
     ref *own;         /* for each part but the first, its arrays */
     word near, round; /* whether every second part comes first; whether these are done */
-    word next, done;  /* parts of the round that are taken, and done */
+    word done;        /* parts of the round that are done */
+    /* For each thread, the next part of its own: each begins with as many, which are neighbors, and those of all loops are about
+     * the same, so that what a thread has made is still near to it. */
+    word *next, threads;
     word failed;      /* the first part that has failed, and how */
     word site, numbers[WG_NUMBERS];
     ref message;
@@ -35,7 +38,175 @@ typedef struct wg_pool {
     word changes, end, busy, threads;
     wg_run **runs;
     pthread_t *handles;
+    wg_depot *depot;
 } wg_pool;
+
+static void wg_parallel(wg_run *r, wg_entry entry, word *info);
+
+/* What parts make may outlive them, and who frees it may be another thread. So chunks belong to the run that loops belong to, and
+ * the free objects of all threads are where all may take them between the parts of loops. While a loop is made, a thread takes a list of its
+ * own, for that is near to it, or some objects of a list if it is the last one or another thread's, and asks for a chunk only if there are
+ * none at hand: so memory that one thread needs does not lie free with another one for long. Large objects go to the run of the loop, which also frees those that were not the freeing thread's. */
+
+static void wg_lock(wg_depot *d) {
+    if (d->lock) pthread_mutex_lock(d->lock);
+}
+static void wg_unlock(wg_depot *d) {
+    if (d->lock) pthread_mutex_unlock(d->lock);
+}
+
+/* A list of free objects of a size, or of some of those that there are if several threads are at it; NULL if there are none. */
+static ref wg_find(wg_run *r, word room) {
+    wg_depot *d = r->depot;
+    if (__atomic_load_n(&d->counts[room], __ATOMIC_RELAXED)) {
+        wg_lock(d);
+        wg_run *owner = NULL;
+        for (word i = 0; i <= d->count && !(owner && owner->lists[room]); i++) {
+            word number = (r->number + i) % (d->count + 1);
+            owner = number ? d->others[number - 1] : d->owner;
+        }
+        ref first = owner->lists[room], others = NULL;
+        if (first) owner->lists[room] = (ref)first[1];
+        int alone = owner != r || !owner->lists[room]; /* whether nothing would be left here for others */
+        wg_unlock(d);
+        /* If another thread is about to put a list back, it is not waited for: it may have been put to sleep. */
+        if (!first) return NULL;
+        if (r->crowded && alone) {
+            ref last = first;
+            for (int i = 1; i < WG_SOME && *last; i++) last = (ref)*last;
+            others = (ref)*last;
+            *last = 0;
+        }
+        if (others) {
+            wg_lock(d);
+            others[1] = (word)owner->lists[room];
+            owner->lists[room] = others;
+            wg_unlock(d);
+        } else {
+            __atomic_fetch_sub(&d->counts[room], 1, __ATOMIC_RELAXED);
+        }
+        return first;
+    }
+    return NULL;
+}
+
+/* The free objects of a run go where all may take them. */
+static void wg_share(wg_run *r, wg_depot *d) {
+    wg_lock(d);
+    for (word size = 2; size <= WG_SMALL; size++) {
+        ref o = r->free[size];
+        if (!o) continue;
+        o[1] = (word)r->lists[size];
+        r->lists[size] = o;
+        __atomic_fetch_add(&d->counts[size], 1, __ATOMIC_RELAXED);
+        r->free[size] = NULL;
+    }
+    wg_unlock(d);
+}
+
+/* What is left of a run's chunk becomes free objects. */
+static void wg_use_up(wg_run *r) {
+    while (r->end - r->next > 2) {
+        word words = r->end - r->next - 1;
+        ref o = r->next + 1;
+        if (words > WG_TINY) words = WG_TINY;
+        r->next += words + 1;
+        o[-1] = words;
+        wg_free(r, o);
+    }
+}
+
+/* What a run has that is to be closed goes to the one that loops belong to. */
+static void wg_bequeath(wg_run *r, wg_depot *d) {
+    wg_use_up(r);
+    wg_share(r, d);
+    for (word size = 2; size <= WG_SMALL; size++) {
+        for (ref list = r->lists[size], next; list; list = next) {
+            next = (ref)list[1];
+            list[1] = (word)d->owner->lists[size];
+            d->owner->lists[size] = list;
+        }
+    }
+}
+
+/* Several threads begin with a loop, of which this is one. */
+static void wg_begin_loop(wg_run *r, word sharing) {
+    r->crowded = 1;
+    r->sharing = sharing;
+}
+
+/* This thread is done with a loop that belongs to another one: what it has goes there. */
+static void wg_hand_over(wg_run *r) {
+    wg_depot *d = r->depot;
+    ref chunk = r->chunks;
+    wg_large *large = r->large;
+    while (chunk && *chunk) chunk = (ref)*chunk;
+    for (wg_large *l = large; l; l = l->next) {
+        l->owner = d->owner;
+        large = l;
+    }
+    wg_share(r, d);
+    word kept = 0;
+    for (int i = 0; i < WG_SPARE; i++) kept += r->spare[i] ? r->spare[i]->room : 0;
+    wg_lock(d);
+    if (chunk) {
+        *chunk = (word)d->chunks;
+        if (!d->chunks) d->chunks_end = chunk;
+        d->chunks = r->chunks;
+        r->chunks = NULL;
+    }
+    if (large) {
+        large->next = d->large;
+        if (d->large) {
+            d->large->link = &large->next;
+        } else {
+            d->large_end = large;
+        }
+        d->large = r->large;
+        d->large->link = &d->large;
+        r->large = NULL;
+    }
+    while (r->orphans) {
+        wg_large *orphan = r->orphans;
+        r->orphans = (wg_large *)orphan->object[0];
+        orphan->object[0] = (word)d->orphans;
+        d->orphans = orphan;
+    }
+    d->words += r->words - kept;
+    r->words = kept;
+    wg_unlock(d);
+    r->crowded = r->sharing = 0;
+}
+
+/* The loop is done, and all other threads have handed over what they had. */
+static void wg_end_loop(wg_run *r) {
+    wg_depot *d = r->depot;
+    r->crowded = r->sharing = 0;
+    if (d->chunks) {
+        *d->chunks_end = (word)r->chunks;
+        r->chunks = d->chunks;
+        d->chunks = NULL;
+    }
+    if (d->large) {
+        d->large_end->next = r->large;
+        if (r->large) r->large->link = &d->large_end->next;
+        r->large = d->large;
+        r->large->link = &r->large;
+        d->large = NULL;
+    }
+    r->words += d->words;
+    d->words = 0;
+    while (d->orphans) {
+        wg_large *orphan = d->orphans;
+        d->orphans = (wg_large *)orphan->object[0];
+        wg_free_large(r, orphan->object);
+    }
+    while (r->orphans) {
+        wg_large *orphan = r->orphans;
+        r->orphans = (wg_large *)orphan->object[0];
+        wg_free_large(r, orphan->object);
+    }
+}
 
 static word wg_bounded(double n, word most) { return n >= (double)most ? most : (word)n; }
 
@@ -172,17 +343,27 @@ static int wg_one_by_one(wg_run *r, wg_loop *l, word *sums, void *top) {
     return 0;
 }
 
+/* The first part of a thread's own. */
+static word wg_first_of(const wg_loop *l, word thread) { return thread * wg_in_round(l) / l->threads; }
+
+/* The next part for a thread: of its own, or else of another one's; -1 if all are taken. */
+static word wg_take(wg_loop *l, word thread) {
+    for (word i = 0; i < l->threads; i++) {
+        word owner = (thread + i) % l->threads;
+        word next = __atomic_fetch_add(&l->next[owner], 1, __ATOMIC_RELAXED);
+        if (next < wg_first_of(l, owner + 1)) return next;
+    }
+    return -1;
+}
+
 /* Makes parts until all are taken. */
 static void wg_work(wg_run *r, wg_loop *l, pthread_mutex_t *lock, void *top) {
-    for (;;) {
-        word place = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED);
-        if (place >= wg_in_round(l)) return;
+    for (word place; (place = wg_take(l, r->number)) >= 0;) {
         word part = wg_part_of(l, place);
         const ref *own = part ? l->own + (part - 1) * l->info[6] : NULL;
         /* What comes after a failure does not matter. */
         if (part < __atomic_load_n(&l->failed, __ATOMIC_RELAXED) &&
             wg_part(r, l, part, own, l->found + part * l->info[4], top)) {
-            r->dirty = 1;
             pthread_mutex_lock(lock);
             if (part < l->failed) {
                 l->site = r->site;
@@ -192,6 +373,7 @@ static void wg_work(wg_run *r, wg_loop *l, pthread_mutex_t *lock, void *top) {
             }
             pthread_mutex_unlock(lock);
         }
+        wg_share(r, r->depot);
         __atomic_fetch_add(&l->done, 1, __ATOMIC_RELEASE);
     }
 }
@@ -211,8 +393,9 @@ static void *wg_serve(void *given) {
         if (!loop) continue;
         pool->busy++;
         pthread_mutex_unlock(&pool->lock);
-        if (r->dirty) wg_clear(r);
+        wg_begin_loop(r, loop->info[2] >> 2 & 1);
         wg_work(r, loop, &pool->lock, NULL);
+        wg_hand_over(r);
         pthread_mutex_lock(&pool->lock);
         if (--pool->busy == 0) pthread_cond_broadcast(&pool->finished);
         pthread_mutex_unlock(&pool->lock);
@@ -230,19 +413,44 @@ static void *wg_serve(void *given) {
 static void wg_end_pool(wg_pool *pool) {
     pthread_mutex_lock(&pool->lock);
     pool->end = 1;
-    pool->changes++;
+    __atomic_store_n(&pool->changes, pool->changes + 1, __ATOMIC_RELAXED);
     pthread_cond_broadcast(&pool->changed);
     pthread_mutex_unlock(&pool->lock);
     for (word i = 0; i < pool->threads; i++) {
         pthread_join(pool->handles[i], NULL);
+        wg_bequeath(pool->runs[i], pool->depot);
         wg_close(pool->runs[i]);
     }
+    pool->depot->count = 0;
     pthread_cond_destroy(&pool->changed);
     pthread_cond_destroy(&pool->finished);
     pthread_mutex_destroy(&pool->lock);
+    pool->depot->lock = NULL;
+    pool->depot->others = NULL;
     free(pool->runs);
     free(pool->handles);
     free(pool);
+}
+
+/* Some elements of an array are released: a part of a loop. */
+static void wg_release_part(wg_run *r, const word *arguments, word *results) {
+    (void)results;
+    const wg_kind *k = &wg_kinds[arguments[3]];
+    ref elements = (ref)arguments[2] + 1 + k->axes;
+    for (word i = 0; i < arguments[1]; i++) wg_release_shared(r, (ref)elements[arguments[0] + i], k->element);
+}
+
+/* Releases the elements of an array that nothing refers to any more, with other threads; 0 if that is not worth it. If many elements
+ * are something else's too, there is little to do, and threads might wait for each other to count references to the same objects. */
+static int wg_release_together(wg_run *r, ref array, uint16_t kind) {
+    word count = 1, last = 0, axes = wg_kinds[kind].axes;
+    for (word axis = 1; axis <= axes; axis++) count *= array[axis];
+    if (count < WG_MANY || r->crowded || !r->pool) return 0;
+    for (word i = 0; i < WG_LOOKS; i++) last += wg_unique_data((ref)array[1 + axes + count / WG_LOOKS * i]);
+    if (last < WG_LOOKS * 3 / 4) return 0;
+    word info[] = {count, wg_word_of(1e18), 4, 2, 0, 0, 0, (word)array, kind};
+    wg_parallel(r, wg_release_part, info);
+    return 1;
 }
 
 /* The other threads of a run; NULL if there are none. */
@@ -250,8 +458,18 @@ static wg_pool *wg_pool_of(wg_run *r) {
     if (r->pool || r->threads < 2) return r->pool;
     wg_pool *pool = calloc(1, sizeof *pool);
     word count = r->threads - 1;
-    if (!pool) return NULL;
+    if (!r->depot) r->depot = calloc(1, sizeof *r->depot);
+    if (!pool || !r->depot) {
+        free(pool);
+        return NULL;
+    }
+    r->find = wg_find;
+    r->release = wg_release_together;
+    r->depot->owner = r;
+    r->depot->lock = &pool->lock;
+    pool->depot = r->depot;
     pool->runs = calloc((size_t)count, sizeof *pool->runs);
+    r->depot->others = pool->runs;
     pool->handles = calloc((size_t)count, sizeof *pool->handles);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
@@ -260,6 +478,9 @@ static wg_pool *wg_pool_of(wg_run *r) {
         wg_run *other = wg_open((uint64_t)r->limit * 8, r->stop);
         if (!other) break;
         other->all_words = r->all_words;
+        other->depot = r->depot;
+        other->find = wg_find;
+        other->number = made + 1;
         pool->runs[made] = other;
         if (pthread_create(&pool->handles[made], NULL, wg_serve, pool)) {
             wg_close(other);
@@ -268,6 +489,7 @@ static wg_pool *wg_pool_of(wg_run *r) {
         pthread_mutex_lock(&pool->lock);
         while (pool->threads <= made) pthread_cond_wait(&pool->finished, &pool->lock);
         pthread_mutex_unlock(&pool->lock);
+        r->depot->count = made + 1;
     }
     r->end_pool = wg_end_pool;
     return r->pool = pool;
@@ -295,10 +517,14 @@ static void wg_round(wg_run *r, wg_loop *l, wg_pool *pool, void *top) {
 
 /* Makes a loop with the other threads; 1 if it failed. */
 static int wg_together(wg_run *r, wg_loop *l, wg_pool *pool, word *sums, void *top) {
+    wg_share(r, r->depot);
+    wg_begin_loop(r, l->info[2] >> 2 & 1);
     for (l->round = 0; l->round <= l->near; l->round++) {
-        l->next = l->done = 0;
+        l->done = 0;
+        for (word thread = 0; thread < l->threads; thread++) l->next[thread] = wg_first_of(l, thread);
         wg_round(r, l, pool, top);
     }
+    wg_end_loop(r);
     if (l->failed < l->parts) {
         r->site = l->site;
         r->message = l->message;
@@ -320,7 +546,7 @@ static __attribute__((noinline)) void wg_parallel(wg_run *r, wg_entry entry, wor
     l.arrays = l.sums + info[4];
     l.near = info[2] >> 1 & 1;
     wg_divide(&l);
-    word sums[info[4] + 1];
+    word sums[info[4] + 1], next[r->threads];
     /* Parts that are made here go on below this function. */
     char *here = __builtin_alloca(64);
     void *top = (void *)(((uintptr_t)here - 8192) & ~(uintptr_t)63);
@@ -332,6 +558,8 @@ static __attribute__((noinline)) void wg_parallel(wg_run *r, wg_entry entry, wor
         l.own = malloc((size_t)(l.parts * info[6] + 1) * sizeof *l.own);
         while (l.found && l.own && others < l.parts - 1 && wg_zeros(r, &l, l.own + others * info[6])) others++;
     }
+    l.next = next;
+    l.threads = pool ? pool->threads + 1 : 1;
     int together = pool && pool->threads && others == l.parts - 1;
     int failed = together ? wg_together(r, &l, pool, sums, top) : wg_one_by_one(r, &l, sums, top);
     if (l.own && !failed) wg_free_zeros(r, &l, l.own, others);

@@ -384,7 +384,8 @@ impl<'u, 'p> Body<'u, 'p> {
                     let object = self.reference(*object);
                     self.flush_reads();
                     let data = if matches!(kind, Kind::Data(_)) { "_data" } else { "" };
-                    self.put(&format!("wg_retain{data}({});", object.text));
+                    let shared = if self.func.shared { "_shared(r, " } else { "(" };
+                    self.put(&format!("wg_retain{data}{shared}{});", object.text));
                 }
             }
             Stmt::Release(object, kind) => self.release(*object, *kind),
@@ -417,11 +418,12 @@ impl<'u, 'p> Body<'u, 'p> {
         }
         let object = self.reference(object);
         self.flush_reads();
+        let shared = if self.func.shared { "_shared" } else { "" };
         let line = match kind {
             Kind::Plain => return,
-            Kind::Text | Kind::Array(_) => format!("wg_release_flat(r, {});", object.text),
+            Kind::Text | Kind::Array(_) => format!("wg_release_flat{shared}(r, {});", object.text),
             Kind::Data(_) | Kind::ArrayOfText(_) | Kind::ArrayOfData(..) => {
-                format!("wg_release(r, {}, {});", object.text, self.unit.kind(kind))
+                format!("wg_release{shared}(r, {}, {});", object.text, self.unit.kind(kind))
             }
         };
         self.put(&line);

@@ -18,6 +18,7 @@ mod heap;
 mod steps;
 mod strips;
 mod sums;
+mod threads;
 
 /// The compiler, if there is one.
 fn compiler() -> Option<&'static str> {

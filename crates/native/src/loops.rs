@@ -214,6 +214,9 @@ pub struct Func {
     pub origins: FxHashMap<Local, Origin>,
     /// If this is a part of a loop: those parameters that are addresses in objects that no other parameter leads to.
     pub part: Option<Vec<Local>>,
+    /// Whether parts of a loop run it that may all refer to the same objects: while several threads make that loop, they count
+    /// references atomically. Of a part, whether its loop is such a one.
+    pub shared: bool,
 }
 
 /// What a variable is in the source.

@@ -193,6 +193,7 @@ impl<'a> Lower<'a> {
             span: func.span,
             origins: FxHashMap::default(),
             part: None,
+            shared: false,
         };
         let beside = beside::find(func);
         let mut views = uses::views(func);

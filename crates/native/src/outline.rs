@@ -202,6 +202,7 @@ impl Cut<'_> {
             span: self.func.span,
             origins: FxHashMap::default(),
             part: None,
+            shared: self.func.shared,
         };
         let mut names: FxHashMap<Local, Local> = FxHashMap::default();
         let mut name = |local: Local| {

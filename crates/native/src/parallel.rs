@@ -15,18 +15,20 @@
 //! the order in which numbers are added does differ from that of the source, loops with sums of reals stay whole if numbers are
 //! to be exact.
 //!
-//! References are counted without locks. So a part may only make objects that it frees itself, and may not change the
-//! counts of others ([`quiet`]).
+//! What a part makes may outlive it. References are counted as elsewhere if parts change no counts but those of their own
+//! objects ([`quiet`]); else atomically, while several threads are at it ([`shared`]).
 
 mod alone;
 pub(crate) mod near;
 mod quiet;
+mod shared;
 mod work;
 
 use crate::loops::walk::{every, map_parts, operands, renamed, writes};
 use crate::loops::{Func, Int, Join, Local, Operand, Origin, Part as Named, Program, Stmt, Sum, Value, Word};
 use quiet::Quiet;
 use rustc_hash::{FxHashMap, FxHashSet};
+use shared::Held;
 use wengert_base::Name;
 use wengert_ir::op::Compare;
 use wengert_ir::program::FuncId;
@@ -40,6 +42,8 @@ const MUCH: f64 = 524_288.0;
 const LONG: usize = 40;
 /// So many sums are described by a word.
 const MOST_SUMS: usize = 16;
+/// Where references are counted atomically, iterations with less work than this would be little more than that.
+const ATOMIC: f64 = 128.0;
 /// With this factor, any loop is much work.
 const MUCH_MORE: f64 = 1e8;
 
@@ -47,14 +51,15 @@ const MUCH_MORE: f64 = 1e8;
 /// tests, short loops are divided too.
 pub(crate) fn divide(program: &mut Program, exact: bool, short_loops: bool) {
     let scale = if short_loops { MUCH_MORE } else { 1.0 };
-    let quiet = Quiet::of(program);
+    let (quiet, held) = (Quiet::of(program), Held::of(program));
     let works = work::of_functions(program);
     let first = program.funcs.len();
     let mut parts = Vec::new();
     for (_, func) in program.funcs.iter_mut() {
         let body = std::mem::take(&mut func.body);
         let known = Known::of(func, &body);
-        let mut divider = Divider { func, known, quiet: &quiet, works: &works, exact, scale, first, parts };
+        let mut divider =
+            Divider { func, known, quiet: &quiet, held: &held, works: &works, exact, scale, first, parts };
         let body = divider.stmts(body);
         parts = divider.parts;
         func.body = body;
@@ -62,6 +67,7 @@ pub(crate) fn divide(program: &mut Program, exact: bool, short_loops: bool) {
     for part in parts {
         program.funcs.push(part);
     }
+    shared::mark(program);
 }
 
 /// What is known of the variables of a function.
@@ -122,6 +128,7 @@ struct Divider<'f> {
     func: &'f mut Func,
     known: Known,
     quiet: &'f Quiet,
+    held: &'f Held,
     works: &'f Table<FuncId, f64>,
     exact: bool,
     /// Work is taken to be so many times what it is.
@@ -188,14 +195,17 @@ impl Divider<'_> {
         };
         let alone = alone::is_alone(parts.body, parts.index, &words, &inside)
             && !inside.iter().any(|local| !words.contains(local) && self.outlives(*local, parts.body))
-            && !parts.sums.iter().any(objects)
-            && self.quiet.is_quiet(self.func, parts.body, &inside);
+            && !parts.sums.iter().any(objects);
         if !alone {
+            return None;
+        }
+        let shared = !self.quiet.is_quiet(self.func, parts.body, &inside);
+        if shared && (work.guess() < ATOMIC || self.held.meet(parts.body, &inside)) {
             return None;
         }
         let captured = captured(parts.body, &inside, &words);
         let number = self.first + self.parts.len();
-        let part = self.part(parts, &captured, &words);
+        let part = Func { shared, ..self.part(parts, &captured, &words) };
         self.parts.push(part);
         let work = self.amount(&work, parts.len, made);
         let much = self.func.fresh(Word::Int);
@@ -214,7 +224,7 @@ impl Divider<'_> {
             backward: parts.backward,
             work,
             captured,
-            sums: shared(parts),
+            sums: sums_of(parts),
         };
         Some((Operand::Local(much), parallel, whole))
     }
@@ -257,6 +267,7 @@ impl Divider<'_> {
             span: self.func.span,
             origins: FxHashMap::default(),
             part: Some(Vec::new()),
+            shared: false,
         };
         let (from, count) = (part.fresh(Word::Int), part.fresh(Word::Int));
         part.params = vec![from, count];
@@ -337,7 +348,7 @@ pub fn joins(sums: &[Sum], is_real: &dyn Fn(Local) -> bool) -> u64 {
 }
 
 /// The sums of a loop that is made by parts: arrays to which parts may add that are not neighbors, if there are no others.
-fn shared(parts: &Loop<'_>) -> Vec<Sum> {
+fn sums_of(parts: &Loop<'_>) -> Vec<Sum> {
     let near = |sum: &Sum| match sum {
         Sum::Array { first, .. } if near::is_near(parts.body, parts.index, *first) => Some(Sum::Near(*first)),
         Sum::Array { .. } | Sum::Word(..) | Sum::Near(_) => None,

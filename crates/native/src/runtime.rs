@@ -10,11 +10,13 @@
 
 pub(crate) mod blocks;
 pub(crate) mod context;
+pub(crate) mod depot;
 pub(crate) mod heap;
 pub(crate) mod math;
 pub(crate) mod order;
 pub(crate) mod parallel;
 pub(crate) mod pool;
 pub(crate) mod product;
+pub(crate) mod release;
 pub(crate) mod stack;
 pub(crate) mod text;

@@ -289,8 +289,9 @@ impl Body<'_, '_> {
             }
             Value::Unique(object, kind) => {
                 let object = self.reference(*object);
-                let name = if matches!(kind, Kind::Data(_)) { "wg_unique_data" } else { "wg_unique" };
-                Expr::call(name, &[object])
+                let data = if matches!(kind, Kind::Data(_)) { "_data" } else { "" };
+                let shared = if self.func.shared { "_shared" } else { "" };
+                Expr::call(&format!("wg_unique{data}{shared}"), &[object])
             }
             Value::Alloc(words, site, ctor) => {
                 let words = self.integer(*words);

@@ -23,7 +23,8 @@ impl Body<'_, '_> {
         let real: Vec<bool> = words.iter().map(|local| self.word(*local) == Word::Real).collect();
         let arrays = sums.iter().filter(|sum| matches!(sum, Sum::Array { .. })).count();
         let near = sums.iter().any(|sum| matches!(sum, Sum::Near(_)));
-        let way = u8::from(backward) + 2 * u8::from(near);
+        let shared = self.unit.program.funcs.get(part).is_some_and(|part| part.shared);
+        let way = u8::from(backward) + 2 * u8::from(near) + 4 * u8::from(shared);
         let mut info = vec![self.word_text(len), self.word_text(work), way.to_string()];
         info.extend([captured.len(), words.len()].map(|count| count.to_string()));
         info.extend([format!("{joins:#x}"), arrays.to_string()]);

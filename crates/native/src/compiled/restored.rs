@@ -115,5 +115,6 @@ fn without_code(passing: &[Passing], (params, results): (usize, usize)) -> LoopF
         span: Span::NOWHERE,
         origins: FxHashMap::default(),
         part: None,
+        shared: false,
     }
 }

@@ -286,8 +286,9 @@ impl Body<'_, '_, '_> {
             Stmt::For { .. } => self.counted(stmt),
             Stmt::Parallel { part, len, backward, work, captured, sums } => {
                 let near = sums.iter().any(|sum| matches!(sum, Sum::Near(_)));
-                let way = Operand::Int(i64::from(*backward) + 2 * i64::from(near));
-                self.parallel(*part, &[*len, *work, way], captured, sums);
+                let shared = self.compiler.program.funcs.get(*part).is_some_and(|part| part.shared);
+                let way = i64::from(*backward) + 2 * i64::from(near) + 4 * i64::from(shared);
+                self.parallel(*part, &[*len, *work, Operand::Int(way)], captured, sums);
             }
             Stmt::While { head, cond, body } => self.while_loop(head, *cond, body),
             Stmt::Call { func, args, outs } => self.call(*func, args, outs),

@@ -6,7 +6,7 @@ use crate::loops::{Kind, Operand};
 use crate::runtime::context;
 use crate::runtime::heap::SMALL;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{AtomicRmwOp, Block, InstBuilder, Value, types};
 
 impl Body<'_, '_, '_> {
     /// Does `build` unless the reference is a constructor without fields.
@@ -30,10 +30,45 @@ impl Body<'_, '_, '_> {
         }
         let object = self.operand(object);
         self.if_object(object, kind, |this| {
-            let count = this.builder.ins().load(types::I64, flags(), object, 0);
-            let count = this.builder.ins().iadd_imm_s(count, 1);
-            this.builder.ins().store(flags(), count, object, 0);
+            this.where_shared(
+                |this| {
+                    let one = this.builder.ins().iconst(types::I64, 1);
+                    this.builder.ins().atomic_rmw(types::I64, flags(), AtomicRmwOp::Add, object, one);
+                },
+                |this| {
+                    let count = this.count(object);
+                    let count = this.builder.ins().iadd_imm_s(count, 1);
+                    this.builder.ins().store(flags(), count, object, 0);
+                },
+            );
         });
+    }
+
+    /// How many references to an object there are. If it is one, that is nobody else's to change.
+    pub(super) fn count(&mut self, object: Value) -> Value {
+        if self.func.shared {
+            self.builder.ins().atomic_load(types::I64, flags(), object)
+        } else {
+            self.builder.ins().load(types::I64, flags(), object, 0)
+        }
+    }
+
+    /// Does one thing while other threads may refer to the same objects, and else the other.
+    fn where_shared(&mut self, shared: impl FnOnce(&mut Self), own: impl FnOnce(&mut Self)) {
+        if !self.func.shared {
+            return own(self);
+        }
+        let sharing = self.builder.ins().load(types::I64, flags(), self.state, context::SHARING);
+        let (several, one, after) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(sharing, several, &[], one, &[]);
+        self.enter(several);
+        shared(self);
+        self.builder.ins().jump(after, &[]);
+        self.enter(one);
+        own(self);
+        self.builder.ins().jump(after, &[]);
+        self.enter(after);
     }
 
     /// Puts a small object into the list of those of its size.
@@ -111,17 +146,42 @@ impl Body<'_, '_, '_> {
         let object = self.operand(object);
         let number = self.compiler.kind(kind);
         self.if_object(object, kind, |this| {
-            let count = this.builder.ins().load(types::I64, flags(), object, 0);
-            let count = this.builder.ins().iadd_imm_s(count, -1);
-            this.builder.ins().store(flags(), count, object, 0);
-            let last = this.builder.ins().icmp_imm_s(IntCC::Equal, count, 0);
             let (dead, alive) = (this.builder.create_block(), this.builder.create_block());
-            this.builder.ins().brif(last, dead, &[], alive, &[]);
+            if this.func.shared {
+                this.release_shared(object, (dead, alive));
+            } else {
+                let count = this.builder.ins().load(types::I64, flags(), object, 0);
+                let count = this.builder.ins().iadd_imm_s(count, -1);
+                this.builder.ins().store(flags(), count, object, 0);
+                let last = this.builder.ins().icmp_imm_s(IntCC::Equal, count, 0);
+                this.builder.ins().brif(last, dead, &[], alive, &[]);
+            }
             this.enter(dead);
             let number = this.builder.ins().iconst(types::I64, number);
             this.import("dismantle", &[this.state, object, number]);
             this.builder.ins().jump(alive, &[]);
             this.enter(alive);
         });
+    }
+
+    /// One reference less to an object that other threads may refer to: goes where it is dead, or where it is alive.
+    fn release_shared(&mut self, object: Value, (dead, alive): (Block, Block)) {
+        let count = self.count(object);
+        let others = self.builder.create_block();
+        let last = self.builder.ins().icmp_imm_s(IntCC::Equal, count, 1);
+        self.builder.ins().brif(last, dead, &[], others, &[]);
+        self.enter(others);
+        let (several, one) = (self.builder.create_block(), self.builder.create_block());
+        let sharing = self.builder.ins().load(types::I64, flags(), self.state, context::SHARING);
+        self.builder.ins().brif(sharing, several, &[], one, &[]);
+        self.enter(one);
+        let less = self.builder.ins().iadd_imm_s(count, -1);
+        self.builder.ins().store(flags(), less, object, 0);
+        self.builder.ins().jump(alive, &[]);
+        self.enter(several);
+        let by = self.builder.ins().iconst(types::I64, 1);
+        let before = self.builder.ins().atomic_rmw(types::I64, flags(), AtomicRmwOp::Sub, object, by);
+        let last = self.builder.ins().icmp_imm_s(IntCC::Equal, before, 1);
+        self.builder.ins().brif(last, dead, &[], alive, &[]);
     }
 }

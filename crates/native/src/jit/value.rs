@@ -176,7 +176,7 @@ fn constructor(body: &mut Body<'_, '_, '_>, object: Value) -> Value {
 fn unique(body: &mut Body<'_, '_, '_>, object: Operand, kind: Kind) -> Value {
     let object = body.operand(object);
     if !matches!(kind, Kind::Data(_)) {
-        let count = body.builder.ins().load(types::I64, flags(), object, 0);
+        let count = body.count(object);
         let flag = body.builder.ins().icmp_imm_s(IntCC::Equal, count, 1);
         return body.builder.ins().uextend(types::I64, flag);
     }
@@ -186,7 +186,7 @@ fn unique(body: &mut Body<'_, '_, '_>, object: Operand, kind: Kind) -> Value {
     let no = body.builder.ins().iconst(types::I64, 0);
     body.builder.ins().brif(odd, after, &[no.into()], inside, &[]);
     body.enter(inside);
-    let count = body.builder.ins().load(types::I64, flags(), object, 0);
+    let count = body.count(object);
     let flag = body.builder.ins().icmp_imm_s(IntCC::Equal, count, 1);
     let flag = body.builder.ins().uextend(types::I64, flag);
     body.builder.ins().jump(after, &[flag.into()]);

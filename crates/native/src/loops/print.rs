@@ -148,8 +148,13 @@ impl Printer<'_> {
         }
         let borrowed = func.passing.iter().filter(|passing| **passing == Passing::Borrowed).count();
         let note = if borrowed == func.passing.len() { "" } else { " owning" };
+        let shared = if func.shared { " sharing" } else { "" };
         let name = format!("{}_{}", func.name, id.index());
-        self.line(&format!("func {name}({}) -> ({}){note} {{", list(&func.params), list(&func.results)));
+        self.line(&format!(
+            "func {name}({}) -> ({}){note}{shared} {{",
+            list(&func.params),
+            list(&func.results)
+        ));
         self.depth += 1;
         self.block(&line, &func.body);
         self.depth -= 1;

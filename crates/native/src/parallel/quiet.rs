@@ -1,9 +1,9 @@
 //! Code that changes no counts of references but those of objects of its own.
 //!
 //! A reference is *fresh* if the code has made the object, was given it for good, or has read it out of such an object. A count
-//! may change only if the reference is fresh; references are not stored where others see them, and functions are given fresh ones for
-//! good. By that alone, whatever can be reached from what is fresh is the code's own: others cannot have reached it, for that would
-//! have changed a count.
+//! may change only if the reference is fresh; and only fresh references are stored and given to functions for good. By that alone,
+//! whatever can be reached from what is fresh is the code's own: others cannot have reached it, for that would have changed a count.
+//! What is stored where others see it, they see when the loop is done.
 
 use crate::loops::walk::every;
 use crate::loops::{Func, Kind, Local, Operand, Program, Runtime, Stmt, Value, Word};
@@ -49,12 +49,12 @@ impl Quiet {
     fn of_function(&self, func: &Func) -> bool {
         let foreign = func.borrowed.iter().copied().collect();
         let inside: FxHashSet<Local> = func.locals.iter().map(|(local, _)| local).collect();
-        Walk::new(self, func, foreign, &inside).quiet(&func.body, false)
+        Walk::new(self, func, foreign, &inside).quiet(&func.body)
     }
 
     /// Whether the body of a loop is quiet, of which these variables are its own.
     pub(super) fn is_quiet(&self, func: &Func, body: &[Stmt], inside: &FxHashSet<Local>) -> bool {
-        Walk::new(self, func, FxHashSet::default(), inside).quiet(body, true)
+        Walk::new(self, func, FxHashSet::default(), inside).quiet(body)
     }
 }
 
@@ -88,8 +88,8 @@ impl<'q> Walk<'q> {
         self.func.locals.get(local).is_some_and(|word| words.contains(word))
     }
 
-    /// Whether the code is; if it is part of a function, it may not store references in what is not its own.
-    fn quiet(mut self, body: &[Stmt], part: bool) -> bool {
+    /// Whether the code is.
+    fn quiet(mut self, body: &[Stmt]) -> bool {
         // What is not fresh is found until no more is.
         loop {
             let before = self.foreign.len();
@@ -99,7 +99,7 @@ impl<'q> Walk<'q> {
             }
         }
         let mut quiet = true;
-        every(body, &mut |stmt| quiet &= self.allows(stmt, part));
+        every(body, &mut |stmt| quiet &= self.allows(stmt));
         quiet
     }
 
@@ -129,15 +129,14 @@ impl<'q> Walk<'q> {
         (!fresh).then_some(*local)
     }
 
-    fn allows(&self, stmt: &Stmt, part: bool) -> bool {
+    fn allows(&self, stmt: &Stmt) -> bool {
         match stmt {
             Stmt::Retain(object, kind) | Stmt::Release(object, kind) | Stmt::Free(object, kind) => {
                 *kind == Kind::Plain || self.is_fresh(*object)
             }
-            Stmt::Store { base, value: Operand::Local(value), .. } => {
-                !part || !self.is_word(*value, &[Word::Ref]) || self.is_fresh(*base)
+            Stmt::Store { value: Operand::Local(value), .. } => {
+                !self.is_word(*value, &[Word::Ref]) || self.is_fresh(Operand::Local(*value))
             }
-            Stmt::Store { value: Operand::Text(_), base, .. } => !part || self.is_fresh(*base),
             Stmt::Call { func, args, outs: _ } => {
                 let owned = self.quiet.owned.get(*func).map_or(&[][..], Vec::as_slice);
                 let fresh = args.iter().zip(owned).all(|(arg, owned)| !owned || self.is_fresh(*arg));

@@ -70,7 +70,7 @@ impl Work {
     }
 
     /// A number, whatever the sizes are.
-    fn guess(&self) -> f64 {
+    pub(super) fn guess(&self) -> f64 {
         let products = self.products.iter().map(|(n, sizes)| sizes.iter().fold(*n, |n, _| n * SOME));
         self.constant + products.sum::<f64>()
     }

@@ -1,12 +1,14 @@
 //! What compiled code is given: where its stack ends, whether to stop, and the runtime's own state behind that.
 
+use super::depot::Depot;
 use super::heap::{FOREVER, Heap, set_word, words_mut};
 use super::pool::Pool;
+use super::release::release_together;
 use super::stack::{self, Entry, Stack};
 use crate::loops::{Kind, Program};
 use std::ffi::c_void;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The state of a run. Compiled code knows the first fields by their places.
 #[repr(C)]
@@ -20,7 +22,7 @@ pub(crate) struct Context {
     /// At [`STACK_END`]: below this address recursion fails.
     stack_end: u64,
     save: u64,
-    /// At [`FREE`].
+    /// At [`SHARING`].
     heap: Heap,
     raised: Option<Raised>,
     stack: Stack,
@@ -40,8 +42,8 @@ pub(crate) struct Common {
     data: Vec<Vec<Vec<Kind>>>,
     kinds: Vec<Kind>,
     limit: u64,
-    /// Words in use by all of them.
-    words: Arc<AtomicUsize>,
+    /// What their memories have in common.
+    depot: Arc<Depot>,
     stopped: Arc<AtomicU64>,
 }
 
@@ -53,8 +55,10 @@ pub(crate) const STOP: i32 = 8;
 pub(crate) const TEXTS: i32 = 16;
 /// See [`Context`].
 pub(crate) const STACK_END: i32 = 24;
-/// Where the lists of free objects start, which are the heap's first field.
-pub(crate) const FREE: i32 = 40;
+/// Where the heap starts: whether other threads may count references to the same objects.
+pub(crate) const SHARING: i32 = 40;
+/// Where the lists of free objects start, the heap's second field.
+pub(crate) const FREE: i32 = 48;
 
 /// A failure: its place and the numbers that belong to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,14 +80,14 @@ impl Context {
         stopped: Arc<AtomicU64>,
     ) -> Option<Box<Context>> {
         let (texts, data) = (program.texts.clone(), program.data.clone());
-        let words = Arc::new(AtomicUsize::new(0));
-        Context::of(&Arc::new(Common { texts, data, kinds, limit, words, stopped }), 1)
+        let depot = Arc::default();
+        Context::of(&Arc::new(Common { texts, data, kinds, limit, depot, stopped }), 1)
     }
 
     /// The same for a thread, with others to help it.
     pub(crate) fn of(common: &Arc<Common>, threads: usize) -> Option<Box<Context>> {
         let stack = Stack::new()?;
-        let mut heap = Heap::new(common.data.clone(), common.limit, Arc::clone(&common.words));
+        let mut heap = Heap::new(common.data.clone(), common.limit, Arc::clone(&common.depot));
         let texts: Vec<u64> = common
             .texts
             .iter()
@@ -98,6 +102,7 @@ impl Context {
         if texts.contains(&0) {
             return None;
         }
+        heap.keep();
         let end = stack.limit(common.limit);
         let deep = stack.limit(super::stack::KEEP as u64).max(end);
         Some(Box::new(Context {
@@ -140,6 +145,17 @@ impl Context {
             self.pool = Some(Pool::new(self.threads - 1, &self.common));
         }
         self.pool.as_ref()
+    }
+
+    /// Whether there are other threads, and they are not at work.
+    pub(crate) fn has_others(&self) -> bool {
+        self.threads > 1 && self.pool.as_ref().is_some_and(Pool::is_free)
+    }
+
+    /// A kind by its number.
+    pub(crate) fn kind(&self, number: u64) -> Kind {
+        let kind = usize::try_from(number).ok().and_then(|number| self.common.kinds.get(number));
+        kind.copied().unwrap_or(Kind::Plain)
     }
 
     /// The memory.
@@ -256,8 +272,15 @@ pub(crate) unsafe extern "C" fn free(context: *mut c_void, address: u64) {
 pub(crate) unsafe extern "C" fn dismantle(context: *mut c_void, address: u64, kind: u64) {
     // SAFETY: called by compiled code with its context.
     let state = unsafe { state(context) };
-    let kind = usize::try_from(kind).ok().and_then(|kind| state.common.kinds.get(kind)).copied();
-    state.heap.dismantle(address, kind.unwrap_or(Kind::Plain));
+    let number = kind;
+    let kind = state.kind(number);
+    // SAFETY: as above; `state` is not used after it.
+    if unsafe { release_together(context, address, (number, kind)) } {
+        // SAFETY: as above.
+        return unsafe { free(context, address) };
+    }
+    // SAFETY: as above.
+    unsafe { self::state(context) }.heap.dismantle(address, kind);
 }
 
 /// A failure at a site, with numbers.

@@ -3,17 +3,20 @@
 //! Small objects are cut from chunks, and freed ones are kept in a list for each size, which compiled code knows. Large ones
 //! are the system's; a few freed ones are kept for the next of the same size, for programs ask for the same sizes again. The lower
 //! half of the word before each object says how many words it has, the upper half which constructor data is. Everything is freed
-//! with the heap, whatever the program did.
+//! with the heap, whatever the program did. Threads that make a loop together have a heap each ([`super::depot`]).
 
+use super::depot::{Depot, Left, free_words};
 use crate::loops::Kind;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Objects of up to so many words are small.
 pub(crate) const SMALL: usize = 32;
 /// Words of a chunk.
-const CHUNK: usize = 1 << 16;
+pub(crate) const CHUNK: usize = 1 << 16;
+/// Words of which objects of one size are made at once: a chunk is so many times as long.
+const RUN: usize = 1 << 10;
 /// A count that is never reached again: texts of the program are never freed.
 pub(crate) const FOREVER: u64 = 1 << 60;
 
@@ -26,14 +29,15 @@ const LINES: usize = 64;
 /// Words of a line of the processor's memory, which is as long as its longest vectors.
 const LINE: usize = 8;
 
-/// The memory of a run.
+/// The memory of a thread of a run.
 #[repr(C)]
 pub(crate) struct Heap {
+    /// Not 0 while other threads may change counts of references to the same objects. Compiled code reads it.
+    sharing: u64,
     /// For each size, the first free object; its first word is the address of the next.
     free: [u64; SMALL + 1],
-    /// The rest of the newest chunk.
-    next: usize,
-    chunks: Vec<Vec<u64>>,
+    /// The rest of the newest chunk: where it is, and how many words.
+    rest: (u64, usize),
     /// Large objects, with their words.
     large: FxHashMap<u64, (Vec<u64>, usize)>,
     /// Freed large objects by their sizes.
@@ -42,12 +46,20 @@ pub(crate) struct Heap {
     spare_words: usize,
     /// Before the last long object so many lines are free.
     lines: usize,
-    /// Words in use by chunks and large objects.
-    words: usize,
-    /// The same of all threads' memory together.
-    all_words: Arc<AtomicUsize>,
-    /// The most that it was.
-    peak: usize,
+    /// Large objects that nobody needs any more and another thread has made.
+    orphans: Vec<u64>,
+    /// Words in use by chunks and large objects, less those of chunks that are nobody's.
+    words: isize,
+    /// Of these, words that the thread keeps when it is done with a loop, and large objects that it keeps. Nothing until that is known:
+    /// then another thread may be at work, and what is free is not taken from it.
+    kept: Option<isize>,
+    kept_large: Vec<Vec<u64>>,
+    /// Whether several threads make a loop.
+    crowded: bool,
+    /// The number of the thread: 0 for the one that loops belong to; the others help it.
+    thread: usize,
+    /// What all threads have in common.
+    depot: Arc<Depot>,
     /// Words at most.
     limit: usize,
     /// What is still to be released, while something is freed.
@@ -58,22 +70,68 @@ pub(crate) struct Heap {
 
 impl Heap {
     /// An empty heap for programs with these data types.
-    pub(crate) fn new(data: Vec<Vec<Vec<Kind>>>, limit_bytes: u64, all_words: Arc<AtomicUsize>) -> Heap {
+    pub(crate) fn new(data: Vec<Vec<Vec<Kind>>>, limit_bytes: u64, depot: Arc<Depot>) -> Heap {
         Heap {
+            sharing: 0,
             free: [0; SMALL + 1],
-            next: CHUNK,
-            chunks: Vec::new(),
+            rest: (0, 0),
             large: FxHashMap::default(),
             spare: FxHashMap::default(),
             spare_words: 0,
             lines: 0,
+            orphans: Vec::new(),
             words: 0,
-            all_words,
-            peak: 0,
+            kept: None,
+            kept_large: Vec::new(),
+            crowded: false,
+            thread: 0,
+            depot,
             limit: usize::try_from(limit_bytes / 8).unwrap_or(usize::MAX),
             doomed: Vec::new(),
             data,
         }
+    }
+
+    /// Whatever is in use by now is never freed.
+    pub(crate) fn keep(&mut self) {
+        self.kept = Some(self.words - signed(self.own_free_words()));
+        self.kept_large.extend(self.large.drain().map(|(_, (block, _))| block));
+    }
+
+    /// This is the memory of a thread that helps another one with its loops; their numbers are not 0.
+    pub(crate) fn help(&mut self, thread: usize) {
+        self.thread = thread;
+    }
+
+    /// Several threads begin to make a loop, of which this is one; `sharing` if all of them may refer to the same objects.
+    pub(crate) fn begin_loop(&mut self, sharing: bool) {
+        (self.crowded, self.sharing) = (true, u64::from(sharing));
+        self.depot.share(self.thread, &mut self.free);
+    }
+
+    /// A part of a loop is done: what is free, all threads may take, if several make the loop.
+    pub(crate) fn end_part(&mut self) {
+        if self.crowded {
+            self.depot.share(self.thread, &mut self.free);
+        }
+    }
+
+    /// The loop is done: what a thread that helps has made goes to the one that the loop belongs to.
+    pub(crate) fn end_loop(&mut self) {
+        (self.crowded, self.sharing) = (false, 0);
+        if self.thread != 0 {
+            let rest = std::mem::take(&mut self.rest);
+            let kept = self.kept.unwrap_or(0);
+            let words = std::mem::replace(&mut self.words, kept) - kept;
+            let own = (self.thread, &mut self.free);
+            self.depot.leave(own, rest, self.large.drain(), &mut self.orphans, words);
+            return;
+        }
+        let Left { large, orphans, words } = self.depot.left();
+        self.words += words;
+        self.large.extend(large);
+        let own = std::mem::take(&mut self.orphans);
+        orphans.into_iter().chain(own).for_each(|address| self.free(address));
     }
 
     /// A new object, counted once; 0 if there is no memory.
@@ -89,7 +147,10 @@ impl Heap {
 
     fn small(&mut self, words: usize) -> u64 {
         let words = words.max(1);
-        let free = self.free.get(words).copied().unwrap_or(0);
+        let mut free = self.free.get(words).copied().unwrap_or(0);
+        if free == 0 && self.kept.is_some() {
+            free = self.depot.list(self.thread, words, self.crowded);
+        }
         if free != 0 {
             // SAFETY: a free object holds the address of the next one.
             let next = unsafe { *pointer(free) };
@@ -98,30 +159,56 @@ impl Heap {
             }
             return free;
         }
-        if self.next + words + 1 > CHUNK {
-            if self.all_words() + CHUNK > self.limit {
-                return 0;
+        self.run_of(words)
+    }
+
+    /// A fresh object; others of the same size beside it become free ones, so that a line of the processor's memory is only one
+    /// thread's.
+    fn run_of(&mut self, words: usize) -> u64 {
+        let each = words + 1;
+        if self.rest.1 < RUN && !self.next_chunk() {
+            return 0;
+        }
+        let (begin, room) = self.rest;
+        self.rest = (begin + 8 * RUN as u64, room - RUN);
+        let (mut next, count) = (0, RUN / each);
+        // What is left of it is nobody's.
+        self.words -= signed(RUN % each);
+        for place in (0..count).rev() {
+            let before = begin + 8 * (place * each) as u64;
+            set_word(before, 0, words as u64);
+            if place > 0 {
+                set_word(before, 1, next);
+                next = before + 8;
             }
-            self.take(CHUNK);
-            self.chunks.push(vec![0; CHUNK]);
-            self.next = 0;
         }
-        let place = self.next;
-        self.next += words + 1;
-        let Some(block) = self.chunks.last_mut().and_then(|chunk| chunk.get_mut(place..)) else { return 0 };
-        if let Some(size) = block.first_mut() {
-            *size = words as u64;
+        if let Some(first) = self.free.get_mut(words) {
+            *first = next;
         }
-        block.as_mut_ptr().wrapping_add(1) as u64
+        begin + 8
+    }
+
+    /// What somebody has left of a chunk, or a new one, for objects of any small size; whether there is one.
+    fn next_chunk(&mut self) -> bool {
+        let rest = match self.kept.and_then(|_| self.depot.rest()) {
+            Some(rest) => rest,
+            None => {
+                let Some(chunk) = self.depot.chunk(self.limit) else { return false };
+                self.words += signed(CHUNK);
+                (chunk, CHUNK)
+            }
+        };
+        self.rest = rest;
+        true
     }
 
     fn big(&mut self, words: usize) -> u64 {
         let room = words.saturating_add(1);
-        if self.all_words().saturating_add(self.spare_words).saturating_add(room) > self.limit {
+        if self.depot.words().saturating_add(self.spare_words).saturating_add(room) > self.limit {
             self.spare.clear();
             self.spare_words = 0;
         }
-        if self.all_words().saturating_add(room) > self.limit {
+        if self.depot.words().saturating_add(room) > self.limit {
             return 0;
         }
         let spare = self.spare.get_mut(&words).and_then(Vec::pop);
@@ -143,7 +230,8 @@ impl Heap {
             }
         };
         let address = block.as_mut_ptr().wrapping_add(block.len()) as u64;
-        self.take(room);
+        self.words += signed(room);
+        self.depot.take(room);
         self.large.insert(address, (block, words));
         address
     }
@@ -160,41 +248,31 @@ impl Heap {
         self.lines
     }
 
-    fn all_words(&self) -> usize {
-        self.all_words.load(Ordering::Relaxed)
-    }
-
-    fn take(&mut self, words: usize) {
-        self.words += words;
-        let before = self.all_words.fetch_add(words, Ordering::Relaxed);
-        self.peak = self.peak.max(before + words);
-    }
-
     /// The most words that chunks and large objects had.
     pub(crate) fn peak_words(&self) -> usize {
-        self.peak
+        self.depot.peak()
     }
 
-    /// Words of objects that are in use; counted, not kept.
+    /// Words of objects that are in use, if no other thread is at work; counted, not kept.
     pub(crate) fn words_in_use(&self) -> usize {
-        let mut free = 0;
-        for (words, first) in self.free.iter().enumerate() {
-            let mut address = *first;
-            while address != 0 {
-                free += words + 1;
-                address = word(address, 0);
-            }
-        }
-        self.words - free - (CHUNK - self.next)
+        let free = self.own_free_words() + self.depot.free_words();
+        usize::try_from(self.words - signed(free)).unwrap_or(0)
+    }
+
+    /// Words in the thread's lists and in the rest of its chunk.
+    fn own_free_words(&self) -> usize {
+        free_words(&self.free) + self.rest.1
     }
 
     /// Frees an object, not what it refers to.
     pub(crate) fn free(&mut self, address: u64) {
         let words = (before(address) & LOWER_HALF) as usize;
         if words > SMALL {
-            let Some((block, words)) = self.large.remove(&address) else { return };
-            self.words -= words + 1;
-            self.all_words.fetch_sub(words + 1, Ordering::Relaxed);
+            let Some((block, words)) = self.large.remove(&address) else {
+                return self.orphans.push(address);
+            };
+            self.words -= signed(words + 1);
+            self.depot.give(words + 1);
             if self.spare_words + words < SPARE {
                 self.spare_words += words + 1;
                 self.spare.entry(words).or_default().push(block);
@@ -242,6 +320,18 @@ impl Heap {
         }
     }
 
+    /// One reference less to each of some elements of an array of this kind: from which one on, and how many.
+    pub(crate) fn release_some(&mut self, address: u64, kind: Kind, (from, count): (usize, usize)) {
+        let (rank, kind) = match kind {
+            Kind::ArrayOfText(rank) => (rank, Kind::Text),
+            Kind::ArrayOfData(rank, data) => (rank, Kind::Data(data)),
+            Kind::Plain | Kind::Text | Kind::Data(_) | Kind::Array(_) => return,
+        };
+        for index in from..from + count {
+            self.release_now(word(address, 1 + usize::from(rank) + index), kind);
+        }
+    }
+
     /// One reference less; the last one frees the object.
     pub(crate) fn release_now(&mut self, address: u64, kind: Kind) {
         self.release(address, kind);
@@ -256,12 +346,36 @@ impl Heap {
             return;
         }
         // SAFETY: a reference that is no constructor without fields is the address of an object, whose first word is its count.
-        let count = unsafe { &mut *pointer(address) };
-        *count -= 1;
-        if *count == 0 {
+        let count = unsafe { AtomicU64::from_ptr(pointer(address)) };
+        // If it is the last reference, it is nobody else's to change.
+        let is_last = if self.sharing != 0 {
+            count.load(Ordering::Acquire) == 1 || count.fetch_sub(1, Ordering::AcqRel) == 1
+        } else {
+            let left = count.load(Ordering::Relaxed) - 1;
+            count.store(left, Ordering::Relaxed);
+            left == 0
+        };
+        if is_last {
             self.doomed.push((address, kind));
         }
     }
+
+    /// One more reference to each of these objects.
+    pub(crate) fn retain_all(&self, objects: &[u64]) {
+        for object in objects {
+            if self.sharing != 0 {
+                // SAFETY: as for `release`.
+                unsafe { AtomicU64::from_ptr(pointer(*object)) }.fetch_add(1, Ordering::Relaxed);
+            } else {
+                set_word(*object, 0, word(*object, 0) + 1);
+            }
+        }
+    }
+}
+
+/// A number of words, which is far below the largest.
+fn signed(words: usize) -> isize {
+    words.cast_signed()
 }
 
 /// The lower half of a word.
@@ -348,14 +462,14 @@ mod tests {
 
     #[test]
     fn long_objects_begin_at_different_places_of_a_page() {
-        let mut heap = Heap::new(Vec::new(), 1 << 24, Arc::new(AtomicUsize::new(0)));
+        let mut heap = Heap::new(Vec::new(), 1 << 24, Arc::default());
         let begin: std::collections::BTreeSet<u64> = (0..16).map(|_| heap.alloc(20_000) % 4096).collect();
         assert!(begin.len() > 8, "{begin:?}");
     }
 
     #[test]
     fn what_an_object_was_before_does_not_matter() {
-        let mut heap = Heap::new(vec![vec![vec![Kind::Plain; 3]; 3]], 1 << 24, Arc::new(AtomicUsize::new(0)));
+        let mut heap = Heap::new(vec![vec![vec![Kind::Plain; 3]; 3]], 1 << 24, Arc::default());
         for words in [4, SMALL as i64 + 1] {
             let data = heap.alloc(words);
             set_constructor(data, 2);
@@ -371,7 +485,7 @@ mod tests {
 
     #[test]
     fn elements_of_large_arrays_begin_on_a_line() {
-        let mut heap = Heap::new(Vec::new(), 1 << 24, Arc::new(AtomicUsize::new(0)));
+        let mut heap = Heap::new(Vec::new(), 1 << 24, Arc::default());
         let sizes = [33, 34, 40, 41, 100, 4_097, 100_000];
         let made: Vec<u64> = sizes.iter().map(|size| heap.alloc(*size)).collect();
         for (address, size) in made.iter().zip(sizes) {

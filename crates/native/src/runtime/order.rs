@@ -1,7 +1,8 @@
 //! Sorting: stable, NaN last.
 
+use super::context::state;
 use super::heap::{words, words_mut};
-use super::text::{read, retain_all};
+use super::text::read;
 use std::cmp::Ordering;
 use std::ffi::c_void;
 
@@ -36,9 +37,10 @@ pub(crate) unsafe extern "C" fn sort_int(_: *mut c_void, from: u64, count: i64, 
 }
 
 /// See [`crate::loops::Runtime::SortText`].
-pub(crate) unsafe extern "C" fn sort_text(_: *mut c_void, from: u64, count: i64, to: u64, _: u64) {
+pub(crate) unsafe extern "C" fn sort_text(context: *mut c_void, from: u64, count: i64, to: u64, _: u64) {
     sorted::<u64>(from, count, to, |a, b| read(a).cmp(read(b)));
-    retain_all(words(to, count));
+    // SAFETY: called by compiled code with its context.
+    unsafe { state(context) }.heap().retain_all(words(to, count));
 }
 
 /// See [`crate::loops::Runtime::ArgSortReal`].

@@ -29,7 +29,7 @@ const EACH: f64 = 64.0;
 const STEP: i64 = 8;
 
 /// What is in front of the description of a loop: its length, its work, whether it goes backward (1) and whether only parts that are
-/// not neighbors may be made at once (2), how many words are captured,
+/// not neighbors may be made at once (2), and whether parts count references to the same objects (4), how many words are captured,
 /// how many sums are words, how each is put together ([`Join::code`], four bits for each), and how many are arrays. There follow the captured words, the sums,
 /// and for each array which captured word is its address, and how many numbers it has.
 pub(crate) const HEAD: usize = 7;
@@ -42,6 +42,8 @@ pub(crate) struct Loop {
     backward: bool,
     /// Whether only parts that are not neighbors may be made at once; then there are no sums.
     near: bool,
+    /// Whether parts count references to the same objects.
+    pub(crate) sharing: bool,
     /// How many iterations a part has.
     size: i64,
     /// How many parts there are.
@@ -59,7 +61,7 @@ impl Loop {
     fn new(entry: Entry, info: &[u64]) -> Option<Loop> {
         let (head, mut rest) = info.split_at_checked(HEAD)?;
         let [len, work, way, captured, sums, joins, arrays] = *head else { return None };
-        let (backward, near) = (way & 1 != 0, way & 2 != 0);
+        let (backward, near, sharing) = (way & 1 != 0, way & 2 != 0, way & 4 != 0);
         let mut take = |count: u64| {
             let (taken, others) = rest.split_at_checked(usize::try_from(count).ok()?)?;
             rest = others;
@@ -75,7 +77,15 @@ impl Loop {
         let arrays: Vec<(usize, i64)> = arrays.collect();
         let len = len.cast_signed();
         let (size, parts) = division(len, f64::from_bits(work), &arrays, near);
-        Some(Loop { entry, len, backward, near, size, parts, captured, sums, joins, arrays })
+        Some(Loop { entry, len, backward, near, sharing, size, parts, captured, sums, joins, arrays })
+    }
+
+    /// A loop that is given these words, may refer to the same objects everywhere, adds nothing up, and is much work.
+    pub(crate) fn of_words(entry: Entry, len: i64, captured: Vec<u64>) -> Loop {
+        let (size, parts) = division(len, f64::INFINITY, &[], false);
+        let (sums, arrays) = (Vec::new(), Vec::new());
+        let (backward, near, sharing, joins) = (false, false, true, 0);
+        Loop { entry, len, backward, near, sharing, size, parts, captured, sums, joins, arrays }
     }
 
     /// How often some of the parts are made at once, before the next are.
@@ -237,12 +247,17 @@ pub(crate) unsafe extern "C" fn parallel(context: *mut c_void, entry: *const u8,
 }
 
 /// What the parts add up to.
-unsafe fn sums_of(context: *mut c_void, parts: Loop) -> Outcome {
+///
+/// # Safety
+/// Called by what compiled code has called with its context; the entry takes the words that the loop gives to it.
+pub(crate) unsafe fn sums_of(context: *mut c_void, parts: Loop) -> Outcome {
     // SAFETY: as the caller promises; each reference is used only until the next is made.
     let threads = unsafe { state(context) }.threads();
     // SAFETY: as above.
     let mut run = |entry: Entry, args: &[u64], results: &mut [u64]| unsafe {
-        Context::run_inside(context, entry, args, results)
+        let outcome = Context::run_inside(context, entry, args, results);
+        state(context).heap().end_part();
+        outcome
     };
     let alone = threads < 2
         || parts.parts < 2
@@ -254,7 +269,7 @@ unsafe fn sums_of(context: *mut c_void, parts: Loop) -> Outcome {
     }
     if parts.near {
         // SAFETY: as above.
-        return unsafe { in_rounds(context, &parts, &mut run) };
+        return unsafe { in_rounds(context, (&parts, threads), &mut run) };
     }
     let mut buffers = Vec::new();
     for _ in 1..parts.parts {
@@ -268,12 +283,16 @@ unsafe fn sums_of(context: *mut c_void, parts: Loop) -> Outcome {
         };
         buffers.push(made);
     }
-    let job = Job::new(parts, buffers, 0);
+    // SAFETY: as above.
+    unsafe { state(context) }.heap().begin_loop(parts.sharing);
+    let job = Job::new(parts, buffers, 0, threads);
     // SAFETY: as above.
     let outcomes = match unsafe { state(context) }.pool() {
         Some(pool) => pool.run(&job, &mut run),
         None => job.run_all(&mut run),
     };
+    // SAFETY: as above.
+    unsafe { state(context) }.heap().end_loop();
     let mut result = Ok(job.parts.sums.clone());
     for (part, outcome) in outcomes.into_iter().enumerate() {
         let (Ok(sums), Ok(found)) = (&mut result, outcome.as_ref()) else {
@@ -291,10 +310,12 @@ unsafe fn sums_of(context: *mut c_void, parts: Loop) -> Outcome {
 }
 
 /// Every second part, then the others: the first failure, if there is one. There are no sums.
-unsafe fn in_rounds(context: *mut c_void, parts: &Loop, run: Run<'_>) -> Outcome {
+unsafe fn in_rounds(context: *mut c_void, (parts, threads): (&Loop, usize), run: Run<'_>) -> Outcome {
+    // SAFETY: as the caller promises.
+    unsafe { state(context) }.heap().begin_loop(parts.sharing);
     let mut first: Option<(usize, Raised)> = None;
     for round in 0..parts.rounds() {
-        let job = Job::new(parts.clone(), Vec::new(), round);
+        let job = Job::new(parts.clone(), Vec::new(), round, threads);
         // SAFETY: as the caller promises.
         let outcomes = match unsafe { state(context) }.pool() {
             Some(pool) => pool.run(&job, run),
@@ -304,6 +325,8 @@ unsafe fn in_rounds(context: *mut c_void, parts: &Loop, run: Run<'_>) -> Outcome
             note(&mut first, parts.part_of(round, place), outcome);
         }
     }
+    // SAFETY: as above.
+    unsafe { state(context) }.heap().end_loop();
     first.map_or(Ok(Vec::new()), |(_, raised)| Err(raised))
 }
 

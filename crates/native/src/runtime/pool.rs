@@ -24,26 +24,42 @@ pub(crate) struct Job {
     pub(crate) parts: Loop,
     /// For each part but the first, arrays of its own to add to.
     pub(crate) buffers: Vec<Vec<u64>>,
-    next: AtomicUsize,
+    /// For each thread, the next part of its own: each begins with as many, which are neighbors, and those of all loops are about
+    /// the same, so that what a thread has made is still near to it.
+    next: Vec<AtomicUsize>,
     done: AtomicUsize,
     /// The first part that has failed.
     failed: AtomicUsize,
     /// Which of its parts: see [`Loop::part_of`].
     round: usize,
     outcomes: Vec<Mutex<Outcome>>,
+    /// How many other threads are at it.
+    others: AtomicUsize,
 }
 
 impl Job {
-    pub(crate) fn new(parts: Loop, buffers: Vec<Vec<u64>>, round: usize) -> Arc<Job> {
-        let outcomes = (0..parts.in_round(round)).map(|_| Mutex::new(Ok(Vec::new()))).collect();
-        let (next, done, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-        Arc::new(Job { parts, buffers, next, done, failed, round, outcomes })
+    pub(crate) fn new(parts: Loop, buffers: Vec<Vec<u64>>, round: usize, threads: usize) -> Arc<Job> {
+        let count = parts.in_round(round);
+        let outcomes = (0..count).map(|_| Mutex::new(Ok(Vec::new()))).collect();
+        let next = (0..threads).map(|thread| AtomicUsize::new(first_of(thread, threads, count))).collect();
+        let (done, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+        Arc::new(Job { parts, buffers, next, done, failed, round, outcomes, others: AtomicUsize::new(0) })
+    }
+
+    /// The next part for a thread: of its own, or else of another one's.
+    fn take(&self, thread: usize) -> Option<usize> {
+        let threads = self.next.len();
+        let take = |others: usize| {
+            let owner = (thread + others) % threads;
+            let next = self.next.get(owner)?.fetch_add(1, Ordering::Relaxed);
+            (next < first_of(owner + 1, threads, self.outcomes.len())).then_some(next)
+        };
+        (0..threads).find_map(take)
     }
 
     /// Makes parts until all are taken.
-    fn work(&self, run: Run<'_>) {
-        loop {
-            let next = self.next.fetch_add(1, Ordering::Relaxed);
+    fn work(&self, thread: usize, run: Run<'_>) {
+        while let Some(next) = self.take(thread) {
             let Some(place) = self.outcomes.get(next) else { return };
             let part = self.parts.part_of(self.round, next);
             // What comes after a failure does not matter.
@@ -59,13 +75,14 @@ impl Job {
         }
     }
 
+    /// Whether all parts are done, and all threads have handed over what they had.
     fn is_done(&self) -> bool {
-        self.done.load(Ordering::Acquire) >= self.outcomes.len()
+        self.done.load(Ordering::Acquire) >= self.outcomes.len() && self.others.load(Ordering::Acquire) == 0
     }
 
     /// All parts, made here.
     pub(crate) fn run_all(&self, run: Run<'_>) -> Vec<Outcome> {
-        self.work(run);
+        self.work(0, run);
         self.outcomes()
     }
 
@@ -76,6 +93,11 @@ impl Job {
         };
         self.outcomes.iter().map(take).collect()
     }
+}
+
+/// The first part of a thread's own.
+fn first_of(thread: usize, threads: usize, parts: usize) -> usize {
+    thread * parts / threads
 }
 
 /// What threads look at.
@@ -104,9 +126,12 @@ impl Pool {
             changed: Condvar::new(),
             finished: Condvar::new(),
         });
-        let threads = (0..count).filter_map(|_| {
+        let threads = (1..=count).filter_map(|thread| {
             let (board, common) = (Arc::clone(&board), Arc::clone(common));
-            std::thread::Builder::new().name("wengert".into()).spawn(move || serve(&board, &common)).ok()
+            std::thread::Builder::new()
+                .name("wengert".into())
+                .spawn(move || serve(thread, &board, &common))
+                .ok()
         });
         let threads = threads.collect();
         Pool { board, threads }
@@ -120,7 +145,7 @@ impl Pool {
     /// Makes a loop: this thread helps.
     pub(crate) fn run(&self, job: &Arc<Job>, run: Run<'_>) -> Vec<Outcome> {
         self.tell(|state| state.0 = Some(Arc::clone(job)));
-        job.work(run);
+        job.work(0, run);
         let mut patience = PATIENCE;
         while !job.is_done() && patience > 0 {
             std::hint::spin_loop();
@@ -155,8 +180,9 @@ impl Drop for Pool {
 }
 
 /// What a thread does.
-fn serve(board: &Board, common: &Arc<Common>) {
+fn serve(thread: usize, board: &Board, common: &Arc<Common>) {
     let Some(mut context) = Context::of(common, 1) else { return };
+    context.heap().help(thread);
     let mut seen = 0;
     loop {
         let mut patience = PATIENCE;
@@ -173,10 +199,20 @@ fn serve(board: &Board, common: &Arc<Common>) {
             return;
         }
         let job = state.0.clone();
+        if let Some(job) = &job {
+            job.others.fetch_add(1, Ordering::Relaxed);
+        }
         drop(state);
         if let Some(job) = job {
-            // SAFETY: the loop's entry was compiled for the program that this context is for.
-            job.work(&mut |entry, args, results| unsafe { context.run(entry, args, results) });
+            context.heap().begin_loop(job.parts.sharing);
+            job.work(thread, &mut |entry, args, results| {
+                // SAFETY: the loop's entry was compiled for the program that this context is for.
+                let outcome = unsafe { context.run(entry, args, results) };
+                context.heap().end_part();
+                outcome
+            });
+            context.heap().end_loop();
+            job.others.fetch_sub(1, Ordering::Release);
             drop(job);
             // So that nobody misses it who has just looked.
             drop(board.state.lock().unwrap_or_else(PoisonError::into_inner));

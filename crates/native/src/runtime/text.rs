@@ -105,10 +105,3 @@ pub(crate) unsafe extern "C" fn join(
     // SAFETY: called by compiled code with its context.
     unsafe { make(context, joined, site) }
 }
-
-/// One reference more to each of these texts.
-pub(crate) fn retain_all(texts: &[u64]) {
-    for text in texts {
-        set_word(*text, 0, word(*text, 0) + 1);
-    }
-}
