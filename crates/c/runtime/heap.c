@@ -75,14 +75,14 @@ static int wg_chunk(wg_run *r) {
     return 1;
 }
 
-/* A fresh object of so much room, its length before it; others of the same size beside it become free ones. So objects of one
- * size lie together, and a line of the processor's memory is only one thread's. */
+/* A fresh object of so much room, its length before it; where there are several threads, others of the same size beside it become
+ * free ones: so objects of one size lie together, and a line of the processor's memory is only one thread's. */
 static ref wg_alloc_small(wg_run *r, word words) {
-    word each = words + 1, count = words > WG_TINY ? 1 : WG_LINES * 8 / each;
+    word each = words + 1, count = words > WG_TINY || !r->depot ? 1 : WG_LINES * 8 / each;
     for (int tries = 0; tries < 2; tries++) {
         /* Where longer ones are as far from a multiple of 64 bytes as a large one. */
         word at = words > WG_TINY ? offsetof(wg_large, object) / 8 - 1 : 0;
-        ref next = r->next + ((at - (word)((uintptr_t)r->next / 8)) & 7);
+        ref next = r->next + (words > WG_TINY || count > 1 ? (at - (word)((uintptr_t)r->next / 8)) & 7 : 0);
         if (r->end - next < count * each) {
             if (tries || !wg_chunk(r)) return NULL;
             continue;
@@ -205,8 +205,8 @@ static inline int wg_was_last(wg_run *r, ref o) {
 
 /* One reference less. Objects to which nothing refers any more are freed if they refer to nothing; the others form a list in
  * their counts, with their kinds in the upper bits. */
-static inline uint64_t wg_doom(wg_run *r, uint64_t doomed, ref o, uint16_t kind) {
-    if (!wg_is_object(o) || !wg_was_last(r, o)) return doomed;
+static inline __attribute__((always_inline)) uint64_t wg_doom(wg_run *r, uint64_t doomed, ref o, uint16_t kind, int sharing) {
+    if (!wg_is_object(o) || (sharing ? !wg_was_last(r, o) : --*o != 0)) return doomed;
     if (wg_kinds[kind].what == WG_FLAT) {
         wg_free(r, o);
         return doomed;
@@ -216,11 +216,7 @@ static inline uint64_t wg_doom(wg_run *r, uint64_t doomed, ref o, uint16_t kind)
 }
 
 /* Frees an object to which nothing refers any more, and what it alone refers to. Lists are long: no recursion. */
-static __attribute__((noinline, unused)) void wg_dismantle(wg_run *r, ref dead, uint16_t kind) {
-    if (wg_kinds[kind].what == WG_ARRAY && r->release && r->release(r, dead, kind)) {
-        wg_free(r, dead);
-        return;
-    }
+static inline __attribute__((always_inline)) void wg_dismantle_as(wg_run *r, ref dead, uint16_t kind, int sharing) {
     *dead = 0;
     uint64_t doomed = (uint64_t)kind << 48 | (uint64_t)(uintptr_t)dead;
     while (doomed) {
@@ -230,15 +226,29 @@ static __attribute__((noinline, unused)) void wg_dismantle(wg_run *r, ref dead, 
         if (k->what == WG_DATA) {
             const wg_ctor *ctor = &k->ctors[wg_constructor(o)];
             for (const wg_field *f = ctor->fields, *end = f + ctor->count; f < end; f++) {
-                doomed = wg_doom(r, doomed, (ref)o[f->place], f->kind);
+                doomed = wg_doom(r, doomed, (ref)o[f->place], f->kind, sharing);
             }
         } else if (k->what == WG_ARRAY) {
             word count = 1;
             for (word axis = 1; axis <= k->axes; axis++) count *= o[axis];
-            for (word i = 0; i < count; i++) doomed = wg_doom(r, doomed, (ref)o[1 + k->axes + i], k->element);
+            for (word i = 0; i < count; i++) doomed = wg_doom(r, doomed, (ref)o[1 + k->axes + i], k->element, sharing);
         }
         wg_free(r, o);
     }
+}
+static __attribute__((noinline, unused)) void wg_dismantle_shared(wg_run *r, ref dead, uint16_t kind) {
+    wg_dismantle_as(r, dead, kind, 1);
+}
+static __attribute__((noinline, unused)) void wg_dismantle(wg_run *r, ref dead, uint16_t kind) {
+    if (WG_RARELY(r->sharing)) {
+        wg_dismantle_shared(r, dead, kind);
+        return;
+    }
+    if (wg_kinds[kind].what == WG_ARRAY && r->release && r->release(r, dead, kind)) {
+        wg_free(r, dead);
+        return;
+    }
+    wg_dismantle_as(r, dead, kind, 0);
 }
 
 static inline WG_UNUSED void wg_retain(ref o) { ++*o; }
