@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-enum { WG_HEAD = 7, WG_PARTS = 64, WG_PARTS_WITH_ARRAYS = 16, WG_PATIENCE = 4096, WG_REACH = 8, WG_SOME = 512, WG_MANY = 1024, WG_LOOKS = 16 };
+enum { WG_HEAD = 7, WG_PARTS = 64, WG_PARTS_WITH_ARRAYS = 16, WG_PATIENCE = 4096, WG_REACH = 8, WG_SOME = 512, WG_LONG = 1024, WG_LOOKS = 16 };
 /* The work of a part at least, and of a part for each number of its arrays. */
 static const double wg_grain = 65536.0, wg_each = 64.0;
 
@@ -440,13 +440,26 @@ static void wg_release_part(wg_run *r, const word *arguments, word *results) {
     for (word i = 0; i < arguments[1]; i++) wg_release_shared(r, (ref)elements[arguments[0] + i], k->element);
 }
 
+/* Whether nothing else refers to an object, nor to what it refers to itself. */
+static int wg_is_own(ref o, uint16_t kind) {
+    if (!wg_unique_data(o)) return 0;
+    if (wg_kinds[kind].what != WG_DATA) return 1;
+    const wg_ctor *ctor = &wg_kinds[kind].ctors[wg_constructor(o)];
+    for (uint32_t i = 0; i < ctor->count; i++) {
+        ref part = (ref)o[ctor->fields[i].place];
+        if (wg_is_object(part) && *part != 1) return 0;
+    }
+    return 1;
+}
+
 /* Releases the elements of an array that nothing refers to any more, with other threads; 0 if that is not worth it. If many elements
- * are something else's too, there is little to do, and threads might wait for each other to count references to the same objects. */
+ * are something else's too, or share parts, there is little to do, and threads might wait for each other to count references to the
+ * same objects. */
 static int wg_release_together(wg_run *r, ref array, uint16_t kind) {
     word count = 1, last = 0, axes = wg_kinds[kind].axes;
     for (word axis = 1; axis <= axes; axis++) count *= array[axis];
-    if (count < WG_MANY || r->crowded || !r->pool) return 0;
-    for (word i = 0; i < WG_LOOKS; i++) last += wg_unique_data((ref)array[1 + axes + count / WG_LOOKS * i]);
+    if (count < WG_LONG || r->crowded || !r->pool) return 0;
+    for (word i = 0; i < WG_LOOKS; i++) last += wg_is_own((ref)array[1 + axes + count / WG_LOOKS * i], wg_kinds[kind].element);
     if (last < WG_LOOKS * 3 / 4) return 0;
     word info[] = {count, wg_word_of(1e18), 4, 2, 0, 0, 0, (word)array, kind};
     wg_parallel(r, wg_release_part, info);

@@ -612,8 +612,8 @@ fn memory_is_used_again_whichever_thread_has_freed_it() {
 }
 
 #[test]
-fn what_others_made_is_not_given_away() {
-    // A part would give a function elements of an array that is not its own, some of which are one object.
+fn what_others_made_is_counted_atomically() {
+    // A part gives a function elements of an array that is not its own, some of which are one object.
     agrees(
         "data list { Nil() Cons(Real, list) }
         func after(l: list) -> list {
@@ -636,7 +636,7 @@ fn what_others_made_is_not_given_away() {
             return ys
         }
         entry f = f",
-        (0, 0),
+        (1, 1),
         SIZES,
     );
 }

@@ -312,6 +312,18 @@ impl Heap {
         }
     }
 
+    /// Whether nothing else refers to what data refers to.
+    pub(crate) fn parts_are_own(&self, address: u64, kind: Kind) -> bool {
+        let Kind::Data(data) = kind else { return true };
+        let ctor = constructor(address) as usize;
+        let fields = self.data.get(data as usize).and_then(|ctors| ctors.get(ctor));
+        let is_own = |(field, kind): (usize, &Kind)| {
+            let part = word(address, 1 + field);
+            *kind == Kind::Plain || part & 1 == 1 || word(part, 0) == 1
+        };
+        fields.is_none_or(|fields| fields.iter().enumerate().all(is_own))
+    }
+
     fn release_elements(&mut self, address: u64, rank: u8, kind: Kind) {
         let rank = usize::from(rank);
         let size: u64 = (1..=rank).map(|axis| word(address, axis)).product();

@@ -28,7 +28,12 @@ pub(crate) unsafe fn release_together(
     let axes = usize::from(rank);
     let count = (1..=axes).map(|axis| word(address, axis)).product::<u64>().cast_signed();
     // SAFETY: as the caller promises.
-    if count < MANY || !unsafe { state(context) }.has_others() || !are_last(address, axes, count) {
+    let state = unsafe { state(context) };
+    if count < MANY || !state.has_others() {
+        return false;
+    }
+    let element = if let Kind::ArrayOfData(_, data) = kind { Kind::Data(data) } else { Kind::Text };
+    if !are_own(state.heap(), element, (address, axes, count)) {
         return false;
     }
     let parts = Loop::of_words(release_part, count, vec![address, number]);
@@ -36,14 +41,14 @@ pub(crate) unsafe fn release_together(
     unsafe { sums_of(context, parts) }.is_ok()
 }
 
-/// Whether most elements are objects to which nothing else refers, as far as some of them tell: else there is little to do, and
-/// threads might wait for each other to count references to the same objects.
-fn are_last(address: u64, axes: usize, count: i64) -> bool {
-    let is_last = |look: &i64| {
-        let element = word(address, 1 + axes + (count / LOOKS * look) as usize);
-        element & 1 == 0 && word(element, 0) == 1
+/// Whether nothing else refers to most elements, nor to what these refer to themselves, as far as some of them tell: else there is
+/// little to do, and threads might wait for each other to count references to the same objects.
+fn are_own(heap: &Heap, element: Kind, (address, axes, count): (u64, usize, i64)) -> bool {
+    let is_own = |look: &i64| {
+        let object = word(address, 1 + axes + (count / LOOKS * look) as usize);
+        object & 1 == 0 && word(object, 0) == 1 && heap.parts_are_own(object, element)
     };
-    (0..LOOKS).filter(is_last).count() >= 12
+    (0..LOOKS).filter(is_own).count() >= 12
 }
 
 /// Some of the elements: a part of a loop that is not compiled.
