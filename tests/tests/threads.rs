@@ -124,6 +124,10 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("an index that does not exist", "def main n = let xs = iota n in sum (map (\\i -> xs[i * 2]) xs)"),
 ];
 
+/// The program whose loops make objects, of which `bench/kernels/README.md` has measurements.
+const OBJECTS: &[(&str, &str)] =
+    &[("objects that are made and read", include_str!("../../bench/threads/objects.wg"))];
+
 /// Programs whose products of matrices are divided.
 const PRODUCTS: &[(&str, &str)] = &[
     (
@@ -184,6 +188,7 @@ fn all_agree(programs: &[(&str, &str)], engine: Engine, sizes: &[(usize, bool)])
 fn machine_code_gives_the_same_with_any_number_of_threads() {
     all_agree(PROGRAMS, Engine::Native, &[(1, true), (1000, true), (100_000, false)]);
     all_agree(PRODUCTS, Engine::Native, &[(1, false), (125, false)]);
+    all_agree(OBJECTS, Engine::Native, &[(1, true), (600, true)]);
 }
 
 #[test]
@@ -191,5 +196,6 @@ fn what_the_c_compiler_makes_gives_the_same_with_any_number_of_threads() {
     if Engine::C.require().is_ok() {
         all_agree(PROGRAMS, Engine::C, &[(50_000, true)]);
         all_agree(PRODUCTS, Engine::C, &[(125, false)]);
+        all_agree(OBJECTS, Engine::C, &[(600, true)]);
     }
 }

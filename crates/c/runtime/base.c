@@ -34,7 +34,7 @@ typedef word *ref;
 /* Objects of up to so many words are cut from chunks and kept in lists when they are free; those of more than WG_TINY lie as
  * large ones do, for the sake of vectors, and have one word less than a multiple of 8. */
 enum { WG_TINY = 32, WG_SMALL = 255, WG_CHUNK = 1 << 13, WG_LINES = 128, WG_NUMBERS = 64, WG_SPARE = 16 };
-/* A count that never becomes 0: texts of the program are not freed. */
+/* The count of texts of the program, which are not freed. It stays what it is. */
 #define WG_FOREVER ((word)1 << 60)
 
 /* A large object, kept in a list; its count is at `object`, where an array's elements after one size are aligned. */

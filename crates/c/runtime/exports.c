@@ -23,7 +23,7 @@ static WG_UNUSED void *wg_array_out(wg_run *r, ref o, int64_t *size, int axes, u
     size_t bytes = (size_t)wg_count(size, axes) * 8;
     void *data = malloc(bytes ? bytes : 8);
     if (data) memcpy(data, o + 1 + axes, bytes);
-    wg_release(r, o, kind);
+    wg_release_any(r, o, kind);
     return data;
 }
 
@@ -43,7 +43,7 @@ static WG_UNUSED char *wg_text_out(wg_run *r, ref o, uint16_t kind) {
         memcpy(text, o + 2, (size_t)o[1]);
         text[o[1]] = 0;
     }
-    wg_release(r, o, kind);
+    wg_release_any(r, o, kind);
     return text;
 }
 

@@ -203,14 +203,18 @@ static inline int wg_was_last(wg_run *r, ref o) {
     return 0;
 }
 
+/* Whether it is a text of the program, which all runs of it have in common: nobody counts references to it. */
+static inline WG_UNUSED int wg_is_forever(ref o) { return __atomic_load_n(o, __ATOMIC_RELAXED) == WG_FOREVER; }
+
 /* One reference less. Objects to which nothing refers any more are freed if they refer to nothing; the others form a list in
  * their counts, with their kinds in the upper bits. */
 static inline __attribute__((always_inline)) uint64_t wg_doom(wg_run *r, uint64_t doomed, ref o, uint16_t kind, int sharing) {
-    if (!wg_is_object(o) || (sharing ? !wg_was_last(r, o) : --*o != 0)) return doomed;
+    if (!wg_is_object(o)) return doomed;
     if (wg_kinds[kind].what == WG_FLAT) {
-        wg_free(r, o);
+        if (!wg_is_forever(o) && (sharing ? wg_was_last(r, o) : --*o == 0)) wg_free(r, o);
         return doomed;
     }
+    if (sharing ? !wg_was_last(r, o) : --*o != 0) return doomed;
     *o = (word)doomed;
     return (uint64_t)kind << 48 | (uint64_t)(uintptr_t)o;
 }
@@ -263,6 +267,13 @@ static inline WG_UNUSED void wg_release(wg_run *r, ref o, uint16_t kind) {
     if (wg_is_object(o) && --*o == 0) wg_dismantle(r, o, kind);
 }
 
+static inline WG_UNUSED void wg_retain_text(ref o) {
+    if (!wg_is_forever(o)) ++*o;
+}
+static inline WG_UNUSED void wg_release_text(wg_run *r, ref o) {
+    if (!wg_is_forever(o)) wg_release_flat(r, o);
+}
+
 /* The same where parts of a loop may refer to the same objects: atomically, while several threads make it. */
 static inline WG_UNUSED word wg_unique_shared(ref o) { return __atomic_load_n(o, __ATOMIC_ACQUIRE) == 1; }
 static inline WG_UNUSED word wg_unique_data_shared(ref o) { return wg_is_object(o) && wg_unique_shared(o); }
@@ -281,6 +292,17 @@ static inline WG_UNUSED void wg_release_flat_shared(wg_run *r, ref o) {
 }
 static inline WG_UNUSED void wg_release_shared(wg_run *r, ref o, uint16_t kind) {
     if (wg_is_object(o) && wg_was_last(r, o)) wg_dismantle(r, o, kind);
+}
+static inline WG_UNUSED void wg_retain_text_shared(wg_run *r, ref o) {
+    if (!wg_is_forever(o)) wg_retain_shared(r, o);
+}
+static inline WG_UNUSED void wg_release_text_shared(wg_run *r, ref o) {
+    if (!wg_is_forever(o)) wg_release_flat_shared(r, o);
+}
+
+/* The same with an object of any kind. */
+static inline WG_UNUSED void wg_release_any(wg_run *r, ref o, uint16_t kind) {
+    if (wg_is_object(o) && !wg_is_forever(o)) wg_release_shared(r, o, kind);
 }
 
 /* Forgets all objects, in use or not. */

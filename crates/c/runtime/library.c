@@ -4,7 +4,7 @@ WG_EXPORT wg_run *wengert_open(uint64_t bytes, const volatile word *stop) { retu
 WG_EXPORT void wengert_close(wg_run *r) { wg_close(r); }
 WG_EXPORT ref wengert_alloc(wg_run *r, word words) { return words < 0 ? NULL : wg_try_alloc(r, words); }
 WG_EXPORT void wengert_release(wg_run *r, ref o, word kind) {
-    if (kind != WG_PLAIN) wg_release(r, o, (uint16_t)kind);
+    if (kind != WG_PLAIN) wg_release_any(r, o, (uint16_t)kind);
 }
 /* Calls an entry by its number; 1 if it failed. One that does nothing but compute needs no stack of its own. */
 WG_EXPORT int wengert_call(wg_run *r, word entry, const word *arguments, word *results) {

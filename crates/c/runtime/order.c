@@ -69,7 +69,7 @@ static WG_UNUSED void wg_sort_int(wg_run *r, const void *from, word count, void 
 }
 static WG_UNUSED void wg_sort_text(wg_run *r, const void *from, word count, void *to, word site) {
     wg_sort_words(r, from, count, to, 0, wg_text_before, site);
-    for (word i = 0; i < count; i++) wg_retain_shared(r, (ref)((word *)to)[i]);
+    for (word i = 0; i < count; i++) wg_retain_text_shared(r, (ref)((word *)to)[i]);
 }
 static WG_UNUSED void wg_argsort_real(wg_run *r, const void *from, word count, void *to, word site) {
     wg_sort_words(r, from, count, to, 1, wg_real_before, site);

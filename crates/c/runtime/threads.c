@@ -437,7 +437,7 @@ static void wg_release_part(wg_run *r, const word *arguments, word *results) {
     (void)results;
     const wg_kind *k = &wg_kinds[arguments[3]];
     ref elements = (ref)arguments[2] + 1 + k->axes;
-    for (word i = 0; i < arguments[1]; i++) wg_release_shared(r, (ref)elements[arguments[0] + i], k->element);
+    for (word i = 0; i < arguments[1]; i++) wg_release_any(r, (ref)elements[arguments[0] + i], k->element);
 }
 
 /* Whether nothing else refers to an object, nor to what it refers to itself. */
@@ -447,7 +447,7 @@ static int wg_is_own(ref o, uint16_t kind) {
     const wg_ctor *ctor = &wg_kinds[kind].ctors[wg_constructor(o)];
     for (uint32_t i = 0; i < ctor->count; i++) {
         ref part = (ref)o[ctor->fields[i].place];
-        if (wg_is_object(part) && *part != 1) return 0;
+        if (wg_is_object(part) && *part != 1 && !wg_is_forever(part)) return 0;
     }
     return 1;
 }

@@ -383,9 +383,13 @@ impl<'u, 'p> Body<'u, 'p> {
                 if *kind != Kind::Plain && matches!(object, Operand::Local(_)) {
                     let object = self.reference(*object);
                     self.flush_reads();
-                    let data = if matches!(kind, Kind::Data(_)) { "_data" } else { "" };
+                    let what = match kind {
+                        Kind::Data(_) => "_data",
+                        Kind::Text => "_text",
+                        Kind::Plain | Kind::Array(_) | Kind::ArrayOfText(_) | Kind::ArrayOfData(..) => "",
+                    };
                     let shared = if self.func.shared { "_shared(r, " } else { "(" };
-                    self.put(&format!("wg_retain{data}{shared}{});", object.text));
+                    self.put(&format!("wg_retain{what}{shared}{});", object.text));
                 }
             }
             Stmt::Release(object, kind) => self.release(*object, *kind),
@@ -421,7 +425,8 @@ impl<'u, 'p> Body<'u, 'p> {
         let shared = if self.func.shared { "_shared" } else { "" };
         let line = match kind {
             Kind::Plain => return,
-            Kind::Text | Kind::Array(_) => format!("wg_release_flat{shared}(r, {});", object.text),
+            Kind::Text => format!("wg_release_text{shared}(r, {});", object.text),
+            Kind::Array(_) => format!("wg_release_flat{shared}(r, {});", object.text),
             Kind::Data(_) | Kind::ArrayOfText(_) | Kind::ArrayOfData(..) => {
                 format!("wg_release{shared}(r, {}, {});", object.text, self.unit.kind(kind))
             }

@@ -42,8 +42,10 @@ const MUCH: f64 = 524_288.0;
 const LONG: usize = 40;
 /// So many sums are described by a word.
 const MOST_SUMS: usize = 16;
-/// Where references are counted atomically, iterations with less work than this would be little more than that.
+/// Where references are counted atomically, iterations with less work than this would be little more than that, and those with less
+/// work than the second would wait for each other if all refer to the same object.
 const ATOMIC: f64 = 128.0;
+const WAITING: f64 = 4096.0;
 /// With this factor, any loop is much work.
 const MUCH_MORE: f64 = 1e8;
 
@@ -78,6 +80,8 @@ struct Known {
     sets: FxHashMap<Local, usize>,
     /// The variable that an address is computed from, or that is copied.
     sources: FxHashMap<Local, Local>,
+    /// References that are constructors without fields, which nobody counts.
+    constants: FxHashSet<Local>,
 }
 
 impl Known {
@@ -86,6 +90,7 @@ impl Known {
             reads: FxHashMap::default(),
             sets: func.params.iter().map(|param| (*param, 1)).collect(),
             sources: FxHashMap::default(),
+            constants: FxHashSet::default(),
         };
         func.results.iter().for_each(|result| *known.reads.entry(*result).or_default() += 1);
         every(body, &mut |stmt| {
@@ -98,7 +103,11 @@ impl Known {
             {
                 known.sources.insert(*local, *base);
             }
+            if let Stmt::Set(local, Value::Copy(Operand::Int(_))) = stmt {
+                known.constants.insert(*local);
+            }
         });
+        known.constants.retain(|local| known.sets.get(local) == Some(&1));
         known
     }
 
@@ -199,9 +208,13 @@ impl Divider<'_> {
         if !alone {
             return None;
         }
-        let shared = !self.quiet.is_quiet(self.func, parts.body, &inside);
-        if shared && (work.guess() < ATOMIC || self.held.meet(parts.body, &inside)) {
-            return None;
+        let own: FxHashSet<Local> = inside.union(&self.known.constants).copied().collect();
+        let shared = !self.quiet.is_quiet(self.func, parts.body, &own);
+        if shared {
+            let least = if self.held.meet(parts.body, &own) { WAITING } else { ATOMIC };
+            if work.guess() < least {
+                return None;
+            }
         }
         let captured = captured(parts.body, &inside, &words);
         let number = self.first + self.parts.len();

@@ -105,6 +105,12 @@ impl<'q> Walk<'q> {
 
     /// The variable that a statement makes lead to what is not fresh.
     fn made_foreign(&self, stmt: &Stmt) -> Option<Local> {
+        if let Stmt::Runtime { call: Runtime::CopyWords, args, .. } = stmt
+            && let [from, Operand::Local(to), ..] = args.as_slice()
+        {
+            // If these are references, they are counted where they are copied to.
+            return (!self.is_fresh(*from)).then_some(*to);
+        }
         let Stmt::Set(local, value) = stmt else { return None };
         if !self.is_word(*local, &[Word::Ref, Word::Address]) {
             return None;

@@ -1,10 +1,10 @@
 //! Loops whose parts may all refer to the same objects: they count references atomically.
 //!
 //! That takes longer than to count alone, and much longer where many want to count the same object at once. So a loop all of whose
-//! iterations refer once more to one object that was there before it stays whole.
+//! iterations refer once more to one object that was there before it stays whole, unless there is much else to do in each.
 
 use crate::loops::walk::{every, writes};
-use crate::loops::{Func, Kind, Local, Operand, Program, Stmt, Value};
+use crate::loops::{Func, Kind, Local, Operand, Program, Runtime, Stmt, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::Table;
@@ -75,32 +75,15 @@ impl Held {
     }
 }
 
-/// The variables of a loop that are not the same in all iterations: all that is not read from what is.
+/// The variables of a loop that are not the same in all iterations: all that is not read from what is. What an inner loop of the same
+/// length goes through is the same, too, and so is what an array holds to which the same was copied.
 fn moving(body: &[Stmt], inside: &FxHashSet<Local>) -> FxHashSet<Local> {
     let mut sets: FxHashMap<Local, usize> = FxHashMap::default();
     let mut values: FxHashMap<Local, Vec<Operand>> = FxHashMap::default();
     every(body, &mut |stmt| {
         writes(stmt).into_iter().for_each(|local| *sets.entry(local).or_default() += 1);
-        if let Stmt::Set(local, value) = stmt {
-            match value {
-                Value::Copy(from) => values.insert(*local, vec![*from]),
-                Value::Load { base, index, .. } | Value::Address { base, index, .. } => {
-                    values.insert(*local, vec![*base, *index])
-                }
-                Value::Real(..)
-                | Value::Int(..)
-                | Value::CompareReal(..)
-                | Value::CompareInt(..)
-                | Value::OutOfRange(..)
-                | Value::Select(..)
-                | Value::IntToReal(_)
-                | Value::RealToInt(_)
-                | Value::Round(..)
-                | Value::Bits(_)
-                | Value::Tag(..)
-                | Value::Unique(..)
-                | Value::Alloc(..) => None,
-            };
+        if let Some((local, read)) = read_from(stmt) {
+            values.insert(local, read);
         }
     });
     let mut moving = inside.clone();
@@ -117,6 +100,35 @@ fn moving(body: &[Stmt], inside: &FxHashSet<Local>) -> FxHashSet<Local> {
         if moving.len() == before {
             return moving;
         }
+    }
+}
+
+/// What a statement makes a variable lead to: what is read from these.
+fn read_from(stmt: &Stmt) -> Option<(Local, Vec<Operand>)> {
+    match stmt {
+        // A constructor without fields is no object.
+        Stmt::Set(_, Value::Copy(Operand::Int(_))) => None,
+        Stmt::Set(local, Value::Copy(from)) => Some((*local, vec![*from])),
+        Stmt::Set(local, Value::Load { base, index, .. } | Value::Address { base, index, .. }) => {
+            Some((*local, vec![*base, *index]))
+        }
+        Stmt::For { index, len, .. } => Some((*index, vec![*len])),
+        Stmt::Runtime { call: Runtime::CopyWords, args, .. } => match args.as_slice() {
+            [from, Operand::Local(to), ..] => Some((*to, vec![*from])),
+            _ => None,
+        },
+        Stmt::Set(..)
+        | Stmt::Store { .. }
+        | Stmt::If { .. }
+        | Stmt::Switch { .. }
+        | Stmt::Parallel { .. }
+        | Stmt::While { .. }
+        | Stmt::Call { .. }
+        | Stmt::Runtime { .. }
+        | Stmt::Retain(..)
+        | Stmt::Release(..)
+        | Stmt::Free(..)
+        | Stmt::Fail(..) => None,
     }
 }
 

@@ -532,6 +532,45 @@ fn where_references_are_most_of_the_work_a_loop_stays_whole() {
     agrees(&text, (1, 1), &[100, 20_000]);
 }
 
+/// Of each part of a program, whether it counts references atomically, if all loops are long.
+fn shared(text: &str) -> Vec<bool> {
+    let program = wengert_ir::parse::parse(text).expect("the text is a program");
+    let mut loops = crate::lower::lower(&program);
+    let before = loops.funcs.len();
+    divide(&mut loops, true, true);
+    loops.funcs.iter().skip(before).map(|(_, func)| func.shared).collect()
+}
+
+#[test]
+fn copies_of_references_are_counted_atomically() {
+    // Each iteration copies an array of lists: one that all of them copy, or one of its own.
+    let text = |few: &str| {
+        format!(
+            "{LISTS}
+            func f(xs: []Real) -> []Real {{
+                n = length(xs)
+                nil = list::Nil()
+                some = each i < 7 {{ r = real(i) l = list::Cons(r, nil) yield l }}
+                ys = each i < n, x in xs {{
+                    own = each j < 7 {{ r = real(j) l = list::Cons(r, nil) yield l }}
+                    both = concat({few}, {few})
+                    j = i % 14
+                    l = both[j]
+                    y = total(l)
+                    z = x + y
+                    yield z
+                }}
+                return ys
+            }}
+            entry f = f"
+        )
+    };
+    for (few, expected, count) in [("some", true, 0), ("own", false, 1)] {
+        assert_eq!(shared(&text(few)), [false, expected], "{few}");
+        agrees(&text(few), (count, count), &[0, 1, 100, 20_000]);
+    }
+}
+
 /// The most bytes that a program has while so many rounds make trees and take them apart.
 fn peak(text: &str, threads: usize, rounds: i64) -> (String, u64) {
     let program = wengert_ir::parse::parse(text).expect("the text is a program");
