@@ -379,19 +379,7 @@ impl<'u, 'p> Body<'u, 'p> {
             }
             Stmt::Call { func, args, outs } => self.call(*func, args, outs, place),
             Stmt::Runtime { call, args, out } => self.runtime(*call, args, *out, place),
-            Stmt::Retain(object, kind) => {
-                if *kind != Kind::Plain && matches!(object, Operand::Local(_)) {
-                    let object = self.reference(*object);
-                    self.flush_reads();
-                    let what = match kind {
-                        Kind::Data(_) => "_data",
-                        Kind::Text => "_text",
-                        Kind::Plain | Kind::Array(_) | Kind::ArrayOfText(_) | Kind::ArrayOfData(..) => "",
-                    };
-                    let shared = if self.func.shared { "_shared(r, " } else { "(" };
-                    self.put(&format!("wg_retain{what}{shared}{});", object.text));
-                }
-            }
+            Stmt::Retain(object, kind) => self.retain(*object, *kind),
             Stmt::Release(object, kind) => self.release(*object, *kind),
             Stmt::Free(object, _) => {
                 let object = self.reference(*object);
@@ -414,6 +402,21 @@ impl<'u, 'p> Body<'u, 'p> {
         if self.cell(base, index, offset).is_none() {
             self.note_stored(value, &target.text);
         }
+    }
+
+    fn retain(&mut self, object: Operand, kind: Kind) {
+        if kind == Kind::Plain || !matches!(object, Operand::Local(_)) {
+            return;
+        }
+        let object = self.reference(object);
+        self.flush_reads();
+        let what = match kind {
+            Kind::Data(_) => "_data",
+            Kind::Text => "_text",
+            Kind::Plain | Kind::Array(_) | Kind::ArrayOfText(_) | Kind::ArrayOfData(..) => "",
+        };
+        let shared = if self.func.shared { "_shared(r, " } else { "(" };
+        self.put(&format!("wg_retain{what}{shared}{});", object.text));
     }
 
     fn release(&mut self, object: Operand, kind: Kind) {

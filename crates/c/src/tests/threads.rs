@@ -6,12 +6,12 @@ use crate::{Input, Math, source};
 use std::process::Command;
 use wengert_ir::FuncId;
 
-/// Trees are made, put into others, and taken apart; lists share their ends.
-const TEXT: &str = "data tree { Leaf(Real) Node(tree, tree) Row([]Real) }
+/// Trees are made, put into others, and taken apart; lists share their ends; texts are the program's.
+const TEXT: &str = "data tree { Leaf(Real) Node(tree, tree) Row([]Real) Name(Text, tree) }
     data list { Nil() Cons(Real, list) }
     func grow(depth: Int, x: Real) -> tree {
         done = depth == 0
-        t = if done { l = tree::Leaf(x) yield l } else {
+        t = if done { l = tree::Leaf(x) m = tree::Name(\"leaf\", l) yield m } else {
             d = depth - 1
             y = x * 0.5
             a = grow(d, y)
@@ -27,6 +27,7 @@ const TEXT: &str = "data tree { Leaf(Real) Node(tree, tree) Row([]Real) }
             Leaf(x) { y = x * 0.75 l = tree::Leaf(y) yield l }
             Node(a, b) { u = turned(b) v = turned(a) w = tree::Node(u, v) yield w }
             Row(xs) { m = length(xs) ys = each j < m, x in xs { y = x + 1.0 yield y } r = tree::Row(ys) yield r }
+            Name(s, t) { u = turned(t) v = tree::Name(s, u) yield v }
         }
         return s
     }
@@ -35,6 +36,7 @@ const TEXT: &str = "data tree { Leaf(Real) Node(tree, tree) Row([]Real) }
             Leaf(x) { yield x }
             Node(a, b) { u = total(a) v = total(b) w = u + v yield w }
             Row(xs) { s = sum(xs) yield s }
+            Name(s, t) { u = total(t) yield u }
         }
         return s
     }
@@ -79,10 +81,20 @@ const TEXT: &str = "data tree { Leaf(Real) Node(tree, tree) Row([]Real) }
     }
     entry f = f";
 
-/// Calls it with one thread and with several.
+/// Calls it with one thread and with several, then from several threads at once.
 const PROGRAM: &str = r"
+static double truth;
+static void *caller(void *given) {
+    wg_run *r = wengert_open((uint64_t)1 << 32, NULL);
+    wengert_threads(r, 2);
+    word arguments[2] = {1500, 10}, results[1];
+    for (int k = 0; k < 2; k++) {
+        if (wengert_call(r, 0, arguments, results) || wg_of_bits(results[0]) != truth) exit(4);
+    }
+    wengert_close(r);
+    return given;
+}
 int main(void) {
-    double truth = 0.0;
     word most = 0;
     for (word threads = 1; threads <= 4; threads++) {
         wg_run *r = wengert_open((uint64_t)1 << 32, NULL);
@@ -103,6 +115,9 @@ int main(void) {
         if (r->all > most + most / 3 + 4 * WG_CHUNK * threads) return 3;
         wengert_close(r);
     }
+    pthread_t callers[2];
+    for (int i = 0; i < 2; i++) pthread_create(&callers[i], NULL, caller, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(callers[i], NULL);
     return 0;
 }
 ";
