@@ -4,6 +4,7 @@
 //! a variable of its own before something changes what it is made of.
 
 mod control;
+mod counts;
 mod doubt;
 mod expr;
 mod extremes;
@@ -30,7 +31,7 @@ use sums::Plan;
 use wengert_base::Span;
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::Id;
-use wengert_native::loops::{Func, Kind, Local, Operand, Part, Runtime, Stmt, Value, Word};
+use wengert_native::loops::{Func, Local, Operand, Part, Runtime, Stmt, Value, Word};
 
 pub(crate) use real::power_function;
 
@@ -402,39 +403,6 @@ impl<'u, 'p> Body<'u, 'p> {
         if self.cell(base, index, offset).is_none() {
             self.note_stored(value, &target.text);
         }
-    }
-
-    fn retain(&mut self, object: Operand, kind: Kind) {
-        if kind == Kind::Plain || !matches!(object, Operand::Local(_)) {
-            return;
-        }
-        let object = self.reference(object);
-        self.flush_reads();
-        let what = match kind {
-            Kind::Data(_) => "_data",
-            Kind::Text => "_text",
-            Kind::Plain | Kind::Array(_) | Kind::ArrayOfText(_) | Kind::ArrayOfData(..) => "",
-        };
-        let shared = if self.func.shared { "_shared(r, " } else { "(" };
-        self.put(&format!("wg_retain{what}{shared}{});", object.text));
-    }
-
-    fn release(&mut self, object: Operand, kind: Kind) {
-        if kind == Kind::Plain || !matches!(object, Operand::Local(_)) {
-            return;
-        }
-        let object = self.reference(object);
-        self.flush_reads();
-        let shared = if self.func.shared { "_shared" } else { "" };
-        let line = match kind {
-            Kind::Plain => return,
-            Kind::Text => format!("wg_release_text{shared}(r, {});", object.text),
-            Kind::Array(_) => format!("wg_release_flat{shared}(r, {});", object.text),
-            Kind::Data(_) | Kind::ArrayOfText(_) | Kind::ArrayOfData(..) => {
-                format!("wg_release{shared}(r, {}, {});", object.text, self.unit.kind(kind))
-            }
-        };
-        self.put(&line);
     }
 
     fn set(&mut self, local: Local, value: &Value, place: (Block, u32)) {
