@@ -186,9 +186,9 @@ fn what_is_only_handed_on_has_one_sum() {
     }
 }
 
-/// Definitions, and programs with them: a tape has what a program did, through branches, data, arrays, closures, rules, checkpoints,
-/// derivatives of derivatives and with respect to functions.
-const RECORDED: [(&str, &[&str]); 9] = [
+/// Definitions, and programs with them: a tape has what a program did, through branches, data, arrays, closures, rules, checkpoints with
+/// loops of any length, derivatives of derivatives and with respect to functions; in the order of the source, whatever loops are joined.
+const RECORDED: [(&str, &[&str]); 11] = [
     (
         "",
         &[
@@ -344,6 +344,65 @@ const RECORDED: [(&str, &[&str]); 9] = [
             "grad (\\x -> snd (linearize (\\g -> g (g x)) (\\y -> sin (x * y))) (\\y -> cos y * x)) 0.4",
             "grad (\\xs -> sum (map (\\x -> snd (jvp (\\g -> g (g x)) (\\z -> z * xs[0], cos))) xs)) [0.3, 0.7, 1.9]",
             "let f x = sin x * x / 3 + exp (x * x) in (grad f 1.1, jvp (\\g -> g (g 1.0)) (sin, cos), grad (\\x -> f (f x)) 0.3)",
+        ],
+    ),
+    (
+        "",
+        &[
+            "grad (\\(x, y) -> checkpoint (\\z -> iterate (floor (y * 4)) (\\w -> sin (w * z) + w * y / x) z) x * x) (0.7, 1.3)",
+            "grad (\\(x, y) -> checkpoint (\\z -> iterate (floor (y * 8000)) (\\w -> sin (w * z) * 0.5 + w * y / x * 0.1) z) x * x) (0.7, 1.3)",
+            "grad (\\(x, y) -> checkpoint (\\z -> fold (\\a i -> sin (a * z) * 0.5 + y * real i / 9000) z (iota (floor (y * 7000)))) x * x) (0.7, 1.3)",
+            "grad (\\(x, y) -> checkpoint (\\(a, b) -> fold (\\s v -> sin (s * a) * 0.5 + b * v) a (map (\\i -> real i / 9000 * b) (iota 5000))) (x, y) * x) (0.7, 1.3)",
+            "grad (\\(x, y) -> checkpoint (\\z -> fst (while_loop (\\(w, i) -> i < floor (y * 6000)) (\\(w, i) -> (sin (w * z) * 0.5 + w * y / x * 0.1, i + 1)) (z, 0))) x * x) (0.7, 1.3)",
+            "grad (\\(x, y) -> checkpoint (\\z -> fst (while_loop (\\(w, i) -> i < floor (y * 6)) (\\(w, i) -> (sin (w * z) * 0.5 + w * y / x * 0.1, i + 1)) (z, 0))) x * x) (0.7, 1.3)",
+            "grad (\\xs -> checkpoint (\\v -> iterate 5000 (\\w -> map2 (\\a b -> sin (a * b) * 0.5 + 0.1 * sum v / 3) w v) v) xs |> sum) [0.3, 0.9, 1.3]",
+            "grad (\\xs -> sum (checkpoint (\\v -> iterate (length xs * 1700) (\\(a, b) -> (sin (a * b) * 0.5 + 0.1 * sum v, b * 0.99 + a * v[0] * 0.01)) (v[0], v[1]) |> (\\(a, b) -> [a, b])) xs)) [0.3, 0.9, 1.3]",
+            "grad (grad (\\x -> checkpoint (\\z -> iterate (floor (x * 10)) (\\w -> sin (w * z) + w / x) z) x * x)) 0.7",
+            "derivative (grad (\\x -> checkpoint (\\z -> iterate (floor (x * 10000)) (\\w -> sin (w * z) * 0.5 + w / x * 0.1) z) x * x)) 0.7",
+            "grad (\\x -> checkpoint (\\z -> iterate (floor (x * 10)) (\\w -> derivative (\\u -> iterate (floor (x * 10)) (\\t -> sin (t * u) * x) u) w) z) x) 0.7",
+            "grad (\\x -> checkpoint (\\z -> iterate 3 (\\w -> grad (\\u -> iterate (floor (x * 10)) (\\t -> sin (t * u) * x) u) w) z) x) 0.7",
+            "grad (\\x -> checkpoint (\\z -> let g = (if x > 0.5 then (\\t -> sin (t * z)) else (\\t -> t * x)) in iterate (floor (x * 10)) g z) x) 0.7",
+            "grad (\\x -> checkpoint (\\(a, b) -> iterate (floor (x * 10)) (\\t -> sin (t * a) * b + a) b) (x, x)) 0.7",
+            "grad (\\x -> checkpoint (\\z -> iterate (floor (x * 100)) (\\w -> checkpoint (\\u -> iterate (floor (x * 50)) (\\t -> sin (t * u) * 0.9) u) w + z) z) x) 0.7",
+            "grad (\\x -> checkpoint (\\z -> let s = scan (\\a i -> sin (a * z) + real i / 100) z (iota (floor (x * 50))) in fold (+) 0.0 s * s[3] + reduce (\\a b -> a * b / (a + b + z)) 1.0 s) x) 0.7",
+            "grad (\\x -> checkpoint (\\(a, (b, c)) -> a * sin (b * c) / a + c * a * b) (x, (x * x, x))) 0.7",
+            "grad (\\xs -> checkpoint (\\(v, w) -> dot v w * v[0] / w[1] + sin (v[1] * w[0])) (xs, reverse xs)) [0.3, 0.7]",
+            "grad (grad (\\x -> checkpoint (\\(a, b) -> iterate (floor (x * 10)) (\\t -> sin (t * a) * b + a) b) (x, x))) 0.7",
+            "grad (\\(x, b) -> sum (map (\\v -> sin (v * b)) (map (\\i -> sin (real i * b) * x) (iota 50)))) (0.7, 1.3)",
+            "grad (\\(x, b) -> fold (\\s v -> sin (s * x) * 0.5 + b * v) x (map (\\i -> real i / 9000 * b) (iota 50))) (0.7, 1.3)",
+            "grad (\\(x, b) -> fold (\\s v -> sin (s * x) * 0.5 + b * v) x (map (\\i -> sin (real i / 9000 * b)) (iota 50))) (0.7, 1.3)",
+            "grad (\\(xs, b) -> fold (\\s v -> sin (s * b) * 0.5 + b * v) b (map (\\x -> x * b) xs)) ([0.7, 0.9, 1.7, 2.2, 0.3], 1.3)",
+            "grad (\\(xs, b) -> fold (\\s v -> sin (s * b) * 0.5 + b * v) b (map (\\x -> sin (x * b)) (map (\\x -> x * b) xs))) ([0.7, 0.9, 1.7, 2.2, 0.3], 1.3)",
+            "grad (\\(x, b) -> let a = (if x > 0.5 then sin (x * b) else x) in let d = sin (b * b * x) in let e = (if x > 0.5 then sin (a * b) / b else a) in d * e * b) (0.7, 1.3)",
+            "grad (\\(x, b) -> let a = (if x > 0.5 then (sin (x * b), b * b) else (x, b)) in let d = sin (b * b * x) / b in match a with (u, v) -> if u > 0.1 then u * v * d * b else u) (0.7, 1.3)",
+            "grad (\\(xs, b) -> let ys = map (\\x -> x * b) xs in let z = sin b * b in sum (map2 (\\x y -> sin (x * y * b) * z) xs ys) * b) ([0.7, 0.9, 1.7, 2.2, 0.3], 1.3)",
+            "grad (\\(xs, b) -> let ys = map (\\x -> x * b) xs in let n = length ys in let g i = ys[i] * b / sin b in sum (build n g) + sum (build n (\\i -> xs[i] * b * ys[n - 1 - i]))) ([0.7, 0.9, 1.7, 2.2, 0.3], 1.3)",
+            "grad (\\(xs, b) -> let ys = scan (\\a x -> a * x * b) b xs in fold (\\a y -> a * b + y * sin (b * y)) b ys) ([0.7, 0.9, 1.7, 2.2, 0.3], 1.3)",
+            "grad (\\(xs, b) -> let m = map (\\x -> map (\\y -> x * y * b) xs) xs in sum (map (\\r -> sin (sum r * b)) m) + sum (map (\\r -> maximum r * b) (transpose m))) ([0.7, 0.9, 1.7, 2.2, 0.3], 1.3)",
+            "grad (\\(xs, b) -> sum (map (\\(p, q) -> p * q * b) (zip (map (\\x -> x * b) xs) (map (\\x -> sin (x + b)) xs)))) ([0.7, 0.9, 1.7, 2.2, 0.3], 1.3)",
+            "grad (\\(xs, b) -> let h = (\\x -> x * b * x) in let k = (\\x -> sin (x * b)) in sum (map (h >> k >> h) xs) * h b) ([0.7, 0.9, 1.7, 2.2, 0.3], 1.3)",
+            "grad (\\(xs, b) -> let n = length xs in sum (map (\\i -> sum (map (\\j -> xs[i] * xs[j] * b / (b + xs[j])) (iota n))) (iota n))) ([0.7, 0.9, 1.7, 2.2, 0.3], 1.3)",
+            "grad (\\(xs, b) -> dot (map (\\x -> x * b) xs) (map (\\x -> sin x / b) xs) * dot xs (map (\\x -> b) xs)) ([0.7, 0.9, 1.7, 2.2, 0.3], 1.3)",
+            "grad (\\(xs, b) -> let ys = filter (\\x -> x > 0.5) (map (\\x -> x * b) xs) in sum (map (\\y -> y * b * sin (y * b)) ys)) ([0.7, 0.9, 1.7, 2.2, 0.3], 1.3)",
+            "grad (\\(xs, b) -> sum (concat (map (\\x -> x * b) xs) (map (\\x -> sin (x * b)) (reverse (map (\\x -> x / b) xs))))) ([0.7, 0.9, 1.7, 2.2, 0.3], 1.3)",
+        ],
+    ),
+    (
+        "type Tree = Leaf Real | Node Tree Tree\n\
+        type List = Nil | Cons Real List\n\
+        def mapt f t = match t with | Leaf x -> Leaf (f x) | Node l r -> Node (mapt f l) (mapt f r)\n\
+        def total f t = match t with | Leaf x -> f x | Node l r -> total f l + total f r\n\
+        def mapl f l = match l with | Nil -> Nil | Cons x r -> Cons (f x) (mapl f r)\n\
+        def suml f l = match l with | Nil -> 0.0 | Cons x r -> f x + suml f r\n\
+        def t b = Node (Node (Leaf b) (Leaf (b * b))) (Node (Leaf 0.3) (Leaf 1.7))\n\
+        def l b = Cons b (Cons (b * b) (Cons 0.3 (Cons 1.7 Nil)))\n\
+        type Shape = Disk Real | Rect Real Real",
+        &[
+            "grad (\\(x, b) -> total (\\v -> sin (v * b)) (mapt (\\v -> v * b / x) (t x))) (0.7, 1.3)",
+            "grad (\\(x, b) -> suml (\\v -> sin (v * b) / x) (mapl (\\v -> v * b / x) (l x))) (0.7, 1.3)",
+            "grad (\\(x, b) -> suml (\\v -> sin (v * b) / x) (mapl (\\v -> v * b / x) (mapl (\\v -> sin (v * b) * x) (l x)))) (0.7, 1.3)",
+            "grad (\\(x, b) -> let d = (if x > 0.5 then Disk (x * b * sin b) else Rect (x * b) b) in let k = sin (x * b) / b in let z = (match d with | Disk r -> r * b * k | Rect u v -> u * v * b) in z * b * x) (0.7, 1.3)",
+            "grad (\\(x, b) -> let c = (if x > 0.5 then cos (x * b) / b else b) in let k = sin (x * b) / b * b in let d = (if x > 0.5 then c * x else x + x) in k * d * b) (0.7, 1.3)",
         ],
     ),
 ];

@@ -24,7 +24,9 @@ mod arith;
 mod arrays;
 mod control;
 mod custom;
+mod moved;
 mod request;
+mod segments;
 mod slots;
 mod sweep;
 
@@ -47,6 +49,8 @@ pub(crate) struct Made {
     whole: FxHashSet<DataId>,
     /// Functions that record on a tape of this type.
     functions: FxHashMap<(Key, DataId), FuncId>,
+    /// Functions as they are when checkpoints run them again.
+    again: FxHashMap<FuncId, FuncId>,
     helpers: FxHashMap<Helper, FuncId>,
     /// The type of tapes without nodes.
     plain_tape: Option<DataId>,
@@ -67,8 +71,10 @@ enum Helper {
     Seed(DataId),
     /// A value with what the cells have in place of its reals.
     Collect(DataId),
-    /// Fresh slots for those of these that vary.
-    Renumber(DataId),
+    /// Slots on another tape of what has these.
+    Moved(DataId),
+    /// Cells with what the other tape's cells hold for these added.
+    Returned(DataId),
     /// Cells with what other cells have at other slots added.
     Feed(DataId),
     /// Entries with one term and with two.

@@ -211,8 +211,20 @@ pub struct Options {
 }
 
 /// Passes after which derivatives add up in another order than the source says: what was computed several times, each time with a
-/// cotangent of its own, is computed once, or in another loop.
-const REORDERING: [&str; 7] = ["recursion", "cse", "sides", "hoist", "merge", "leaves", "twigs"];
+/// cotangent of its own, is computed once, or in another place, loop or function.
+const REORDERING: [&str; 11] = [
+    "compose",
+    "recursion",
+    "cse",
+    "branches",
+    "cases",
+    "sides",
+    "hoist",
+    "fuse",
+    "merge",
+    "leaves",
+    "twigs",
+];
 
 impl Options {
     /// What to do before derivatives are made.

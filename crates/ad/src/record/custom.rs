@@ -8,14 +8,13 @@
 //! to the cells of its point. A checkpoint runs its function again, on a tape of its own that runs backward at once; what its arguments'
 //! cells hold then is added to those of the slots that they stand for. A tape with nodes has a type of its own.
 //!
-//! Where a checkpoint is around long loops, its function is linearized instead, because a tape of all rounds is what the checkpoint is to avoid.
+//! Long loops of it run in [`super::segments`], because a tape of all rounds is what the checkpoint is to avoid.
 //!
 //! A rule from tangents to tangents is recorded where it is run, at tangents whose slots are those of the point.
 
 use super::arith::START;
 use super::slots::CELLS;
 use super::{Record, State, state_types};
-use crate::transpose::Variant;
 use crate::{Ad, BEYOND, Code, Key};
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Atom, Custom, Op, Rule, Stmt, Var};
@@ -27,9 +26,8 @@ use wengert_ir::ty::{Ctor, DataId, Elem, Ty};
 pub(super) enum Node {
     /// `custom_vjp`: `apply` applies what the rule gave to cotangents of the values. Of each point: whether it has slots.
     Rule { apply: FuncId, back: Ty, values: Vec<Ty>, points: Vec<(Ty, bool)> },
-    /// A function to be run again, with its types of arguments and the results that vary. What has long loops is `compact`: run again
-    /// as a linearized function, which keeps little of each round.
-    Checkpoint { key: Key, args: Vec<Ty>, results: Vec<Ty>, compact: bool },
+    /// A function to be run again, with its types of arguments and the results that vary.
+    Checkpoint { key: Key, args: Vec<Ty>, results: Vec<Ty> },
 }
 
 /// What a checkpoint keeps.
@@ -54,9 +52,6 @@ impl<'f> Kept<'f> {
     }
 }
 
-/// Under a checkpoint, loops of at most so many rounds are recorded.
-const RECORDED_ROUNDS: i64 = 4096;
-
 /// Takes so many fields.
 fn take<'f>(fields: &mut &'f [Atom], count: usize) -> &'f [Atom] {
     let (taken, rest) = fields.split_at_checked(count).unwrap_or_default();
@@ -65,15 +60,6 @@ fn take<'f>(fields: &mut &'f [Atom], count: usize) -> &'f [Atom] {
 }
 
 impl Ad {
-    /// Whether a function has loops that may be long, or calls such functions.
-    fn has_long_loops(&self, key: &Key) -> bool {
-        self.reaches(key.0, &|op| match op {
-            Op::Loop(parts) => !matches!(parts.len, Atom::Int(len) if len <= RECORDED_ROUNDS),
-            Op::While(_) => true,
-            _ => false,
-        })
-    }
-
     /// The constructor of a node, and its number.
     fn node_ctor(&mut self, tape: DataId, node: Node) -> u32 {
         let nodes = self.recorded.nodes.entry(tape).or_default();
@@ -92,7 +78,7 @@ impl Ad {
                 let varying = points.iter().filter(|(_, varies)| *varies);
                 fields.extend(varying.filter_map(|(ty, _)| self.slots(*ty)));
             }
-            Node::Checkpoint { key, args, results, compact: _ } => {
+            Node::Checkpoint { key, args, results } => {
                 fields.extend(args);
                 let varying = args.iter().zip(&key.1).filter(|(_, active)| **active);
                 fields.extend(varying.filter_map(|(ty, _)| self.slots(*ty)));
@@ -117,8 +103,11 @@ impl Record<'_, '_> {
 
     /// A call whose function is run again when the tape runs.
     pub(super) fn checkpoint(&mut self, stmt: &Stmt, key: &Key, args: &[Atom]) {
-        self.code.b.push(stmt.clone());
-        let varies = self.code.ad.recorded_results(key);
+        // For derivatives of what is recorded it is a call like others.
+        let op = Op::Call { func: key.0, args: args.to_vec(), checkpoint: false };
+        self.code.b.push(Stmt { op, ..stmt.clone() });
+        let key = (self.code.ad.in_segments(key.0), key.1.clone());
+        let varies = self.code.ad.recorded_results(&key);
         let varying: Vec<Var> =
             stmt.outs.iter().zip(varies).filter(|(_, varies)| *varies).map(|(out, _)| *out).collect();
         let results: Vec<Ty> = varying.iter().map(|out| self.code.b.func().ty(*out)).collect();
@@ -131,12 +120,9 @@ impl Record<'_, '_> {
             fields.push(self.slots_or_none(arg));
         }
         fields.extend(own.iter().cloned());
-        let compact = results.iter().all(|ty| ty.elem() == Elem::Real) && self.code.ad.has_long_loops(key);
-        if !compact {
-            // What it notes itself when it is run again belongs to the same type of tapes.
-            self.code.ad.recorded_function(key, self.tape);
-        }
-        self.push_node(Node::Checkpoint { key: key.clone(), args: types, results, compact }, fields);
+        // What it notes itself when it is run again belongs to the same type of tapes.
+        self.code.ad.recorded_function(&key, self.tape);
+        self.push_node(Node::Checkpoint { key, args: types, results }, fields);
         for (out, slots) in varying.into_iter().zip(own) {
             self.note(out, Some(slots));
         }
@@ -293,22 +279,26 @@ impl Record<'_, '_> {
 }
 
 impl Code<'_> {
-    /// Cells after a node has run; with the tape and the count before it.
-    pub(super) fn node_back(&mut self, tape: DataId, ctor: u32, fields: &[Atom], cells: &Atom) -> Vec<Atom> {
+    /// Cells and places after a node has run; with the tape and the count before it.
+    pub(super) fn node_back(
+        &mut self,
+        tape: DataId,
+        ctor: u32,
+        fields: &[Atom],
+        (cells, places): (&Atom, &Atom),
+    ) -> Vec<Atom> {
         let node = self.ad.recorded.nodes.get(&tape).and_then(|nodes| nodes.get((ctor - START - 3) as usize));
         let (Some(node), [first, inner @ .., rest]) = (node.cloned(), fields) else { return Vec::new() };
-        let cells = match node {
-            Node::Rule { apply, values, points, .. } => self.rule_back(apply, &values, &points, inner, cells),
-            Node::Checkpoint { key, args, results, compact } => {
+        let (cells, places) = match node {
+            Node::Rule { apply, values, points, .. } => {
+                (self.rule_back(apply, &values, &points, inner, cells), places.clone())
+            }
+            Node::Checkpoint { key, args, results } => {
                 let kept = Kept::of(&key, &args, &results, inner);
-                if compact {
-                    self.compact_back(&key, &results, &kept, cells)
-                } else {
-                    self.checkpoint_back(tape, &key, &results, &kept, cells)
-                }
+                self.checkpoint_back(tape, &key, &results, &kept, (cells, places))
             }
         };
-        vec![rest.clone(), first.clone(), cells]
+        vec![rest.clone(), first.clone(), cells, places]
     }
 
     fn rule_back(
@@ -344,56 +334,24 @@ impl Code<'_> {
         cells
     }
 
-    /// Of a function with long loops.
-    fn compact_back(&mut self, key: &Key, results: &[Ty], kept: &Kept<'_>, cells: &Atom) -> Atom {
-        let Kept { given, varying, slots, outputs } = kept;
-        let mut all = given.to_vec();
-        for (output, ty) in outputs.iter().zip(results) {
-            all.push(self.held(output, *ty, cells));
-        }
-        let weighted = vec![true; results.len()];
-        let live = self.ad.live_params(key, &weighted);
-        let seeded = vec![false; varying.len()];
-        let variant = Variant { key: key.clone(), weighted, seeded, checkpoint: true };
-        let func = self.ad.backward_function(&variant);
-        let types = self.ad.program.funcs.at(func).results.clone();
-        let mut found = self.b.called("x_bar").call(func, all, &types).into_iter();
-        let mut cells = cells.clone();
-        for ((slots, ty), live) in slots.iter().zip(varying).zip(live) {
-            if let (true, Some(tangent)) = (live, if live { found.next() } else { None }) {
-                cells = self.seed(slots, &tangent, *ty, &cells);
-            }
-        }
-        cells
-    }
-
-    /// What the cells of reals with these slots hold.
-    fn held(&mut self, slots: &Atom, ty: Ty, cells: &Atom) -> Atom {
-        let (Some(row), Some(own)) = (ty.at(1), ty.at(1).and_then(|row| self.ad.slots(row))) else {
-            return self.b.called("s").array(ArrayOp::Index, [cells.clone(), slots.clone()]);
-        };
-        let len = self.length(slots);
-        let rows = self.open_rows(&[("slots", own)]);
-        let held = rows.first().map_or(Atom::Unit, |slots| self.held(slots, row, cells));
-        let body = self.b.close(vec![held]);
-        self.each(len, vec![slots.clone()], Vec::new(), body, &[("s".into(), ty)]).remove(0)
-    }
-
     fn checkpoint_back(
         &mut self,
         tape: DataId,
         key: &Key,
         results: &[Ty],
         kept: &Kept<'_>,
-        cells: &Atom,
-    ) -> Atom {
+        (cells, places): (&Atom, &Atom),
+    ) -> (Atom, Atom) {
         let Kept { given, varying, slots, outputs } = kept;
-        let (mut count, mut fresh) = (Atom::Int(1), Vec::new());
+        let args = [places.clone(), Atom::Int(0), Atom::Int(1)];
+        let mut places = self.b.called("places").array(ArrayOp::Set, args);
+        let mut fresh = Vec::new();
         for (slots, ty) in slots.iter().zip(varying) {
-            let (own, next) = self.renumber(slots, *ty, &count);
+            let (own, next) = self.moved(slots, *ty, &places);
             fresh.push(own);
-            count = next;
+            places = next;
         }
+        let count = self.b.called("n").array(ArrayOp::Index, [places.clone(), Atom::Int(0)]);
         let start = self.b.called("tape").make(tape, START, []);
         let recorded = self.ad.recorded_function(key, tape);
         let types = self.ad.recorded_types(key, tape);
@@ -407,10 +365,10 @@ impl Code<'_> {
         }
         let inner = self.run_back(tape, &State { tape: list, count }, &inner);
         let mut cells = cells.clone();
-        for ((slots, fresh), ty) in slots.iter().zip(&fresh).zip(varying) {
-            cells = self.feed(slots, fresh, *ty, &cells, &inner);
+        for (slots, ty) in slots.iter().zip(varying) {
+            (cells, places) = self.returned(slots, *ty, (&cells, &places), &inner);
         }
-        cells
+        (cells, places)
     }
 
     /// Cells after a tape has run backward.

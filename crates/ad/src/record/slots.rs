@@ -9,13 +9,14 @@
 use super::{Helper, slot_name};
 use crate::types::ZERO;
 use crate::{Ad, Code};
-use wengert_ir::op::{ArrayOp, Atom, Block, Compare, IntOp, Loop, Mode, Op};
+use wengert_base::Name;
+use wengert_ir::op::{ArrayOp, Atom, Block, IntOp, Loop, Mode, Op};
 use wengert_ir::program::{Func, FuncId};
 use wengert_ir::ty::{Ctor, Data, DataId, Elem, Role, Ty};
 use wengert_prim::RealOp;
 
 /// The constructor of the slots of a value that does not vary.
-const CONSTANT: u32 = 0;
+pub(super) const CONSTANT: u32 = 0;
 
 impl Ad {
     /// The type of the slots of values of a type, if they hold reals.
@@ -161,30 +162,30 @@ impl Code<'_> {
         types.iter().map(|(_, own)| own.and_then(|_| found.next())).collect()
     }
 
-    /// A loop from the first row to the last that carries one value and gives a row too, perhaps.
+    /// A loop from the first row to the last that carries values and gives a row too, perhaps.
     pub(super) fn carry(
         &mut self,
         inputs: &[(&Atom, Ty)],
-        carried: &Atom,
+        carried: &[&Atom],
         row: Option<Ty>,
-        step: impl FnOnce(&mut Self, &[Atom], Atom) -> (Atom, Option<Atom>),
-    ) -> (Atom, Option<Atom>) {
+        step: impl FnOnce(&mut Self, &[Atom], Vec<Atom>) -> (Vec<Atom>, Option<Atom>),
+    ) -> (Vec<Atom>, Option<Atom>) {
         let len = inputs.first().map_or(Atom::Int(0), |(array, _)| self.length(array));
-        let ty = self.b.type_of(carried);
-        let mut params = vec![("kept", ty)];
+        let mut params: Vec<(&str, Ty)> = carried.iter().map(|atom| ("kept", self.b.type_of(atom))).collect();
+        let mut outs: Vec<(Name, Ty)> = params.iter().map(|(name, ty)| ((*name).into(), *ty)).collect();
         params.extend(inputs.iter().map(|(_, ty)| ("row", *ty)));
-        let mut params = self.open_rows(&params);
-        let kept = params.remove(0);
-        let (next, given) = step(self, &params, kept);
-        let body = self.b.close(std::iter::once(next).chain(given).collect());
-        let mut outs = vec![("kept".into(), ty)];
+        let mut kept = self.open_rows(&params);
+        let rows = kept.split_off(carried.len());
+        let (mut results, given) = step(self, &rows, kept);
+        results.extend(given);
+        let body = self.b.close(results);
         outs.extend(row.and_then(Ty::array_of).map(|ty| ("slots".into(), ty)));
         let inputs = inputs.iter().map(|(array, _)| (*array).clone()).collect();
-        let mode = Mode::Sequence;
-        let parts =
-            Loop { mode, backward: false, len, inputs, init: vec![carried.clone()], accs: Vec::new(), body };
-        let mut found = self.b.named(&outs, Op::Loop(Box::new(parts))).into_iter();
-        (found.next().unwrap_or(Atom::Unit), found.next())
+        let (mode, init) = (Mode::Sequence, carried.iter().map(|atom| (*atom).clone()).collect());
+        let parts = Loop { mode, backward: false, len, inputs, init, accs: Vec::new(), body };
+        let mut found = self.b.named(&outs, Op::Loop(Box::new(parts)));
+        let rows = found.split_off(carried.len()).pop();
+        (found, rows)
     }
 
     /// Fresh slots for a value, from `count` on; gives how many there are then.
@@ -207,40 +208,15 @@ impl Code<'_> {
                 let (Some(row), Some(own)) = (ty.at(1), own.at(1)) else {
                     return (Atom::Unit, count.clone());
                 };
-                let (count, slots) = self.carry(&[(value, row)], count, Some(own), |code, rows, count| {
-                    let (slots, count) =
-                        rows.first().map_or((Atom::Unit, count.clone()), |x| code.number(x, row, &count));
-                    (count, Some(slots))
-                });
-                (slots.unwrap_or(Atom::Unit), count)
-            }
-        }
-    }
-
-    /// Fresh slots for those of these that are of what varies.
-    pub(super) fn renumber(&mut self, slots: &Atom, ty: Ty, count: &Atom) -> (Atom, Atom) {
-        let Some(own) = self.ad.slots(ty) else { return (Atom::Unit, count.clone()) };
-        match ty {
-            Ty::Scalar(Elem::Data(data)) => {
-                let func = self.ad.renumber_function(data, own);
-                pair(self.b.call(func, [slots.clone(), count.clone()], &[own, Ty::INT]))
-            }
-            Ty::Scalar(_) => {
-                let cond = self.b.compare(Compare::Eq, slots.clone(), Atom::Int(0));
-                let next = self.b.int(IntOp::Add, [count.clone(), Atom::Int(1)]);
-                let slot = self.b.select(cond.clone(), Atom::Int(0), count.clone());
-                (slot, self.b.select(cond, count.clone(), next))
-            }
-            Ty::Array(..) => {
-                let (Some(row), Some(own)) = (ty.at(1), own.at(1)) else {
-                    return (Atom::Unit, count.clone());
+                let step = |code: &mut Self, rows: &[Atom], kept: Vec<Atom>| match (rows, kept.as_slice()) {
+                    ([x], [count]) => {
+                        let (slots, count) = code.number(x, row, count);
+                        (vec![count], Some(slots))
+                    }
+                    _ => (kept, None),
                 };
-                let (count, slots) = self.carry(&[(slots, own)], count, Some(own), |code, rows, count| {
-                    let (slots, count) =
-                        rows.first().map_or((Atom::Unit, count.clone()), |x| code.renumber(x, row, &count));
-                    (count, Some(slots))
-                });
-                (slots.unwrap_or(Atom::Unit), count)
+                let (count, slots) = self.carry(&[(value, row)], &[count], Some(own), step);
+                (slots.unwrap_or(Atom::Unit), first(count))
             }
         }
     }
@@ -262,11 +238,11 @@ impl Code<'_> {
                     return cells.clone();
                 };
                 let inputs = [(slots, own), (tangent, of_tangent)];
-                let step = |code: &mut Self, rows: &[Atom], cells: Atom| match rows {
-                    [slots, tangent] => (code.seed(slots, tangent, row, &cells), None),
-                    _ => (cells, None),
+                let step = |code: &mut Self, rows: &[Atom], kept: Vec<Atom>| match (rows, kept.as_slice()) {
+                    ([slots, tangent], [cells]) => (vec![code.seed(slots, tangent, row, cells)], None),
+                    _ => (kept, None),
                 };
-                self.carry(&inputs, cells, None, step).0
+                first(self.carry(&inputs, &[cells], None, step).0)
             }
         }
     }
@@ -287,11 +263,11 @@ impl Code<'_> {
             Ty::Array(..) => {
                 let (Some(row), Some(own)) = (ty.at(1), own.at(1)) else { return cells.clone() };
                 let inputs = [(slots, own), (others, own)];
-                let step = |code: &mut Self, rows: &[Atom], cells: Atom| match rows {
-                    [slots, others] => (code.feed(slots, others, row, &cells, from), None),
-                    _ => (cells, None),
+                let step = |code: &mut Self, rows: &[Atom], kept: Vec<Atom>| match (rows, kept.as_slice()) {
+                    ([slots, others], [cells]) => (vec![code.feed(slots, others, row, cells, from)], None),
+                    _ => (kept, None),
                 };
-                self.carry(&inputs, cells, None, step).0
+                first(self.carry(&inputs, &[cells], None, step).0)
             }
         }
     }
@@ -387,7 +363,11 @@ impl Code<'_> {
 /// The type of cells.
 pub(super) const CELLS: Ty = Ty::Array(Elem::Real, 1);
 
-fn pair(found: Vec<Atom>) -> (Atom, Atom) {
+pub(super) fn first(found: Vec<Atom>) -> Atom {
+    found.into_iter().next().unwrap_or(Atom::Unit)
+}
+
+pub(super) fn pair(found: Vec<Atom>) -> (Atom, Atom) {
     let mut found = found.into_iter();
     (found.next().unwrap_or(Atom::Unit), found.next().unwrap_or(Atom::Unit))
 }
@@ -419,37 +399,6 @@ impl Ad {
                 arms.push(code.b.close(vec![made, count]));
             }
             let found = code.b.typed(&[own, Ty::INT], Op::Match { on: value, arms });
-            code.finish(found)
-        })
-    }
-
-    fn renumber_function(&mut self, data: DataId, own: Ty) -> FuncId {
-        self.whole_slots(data);
-        self.recording_helper(Helper::Renumber(data), vec![own, Ty::INT], |ad| {
-            let Data { name, ctors, .. } = ad.program.data.at(data).clone();
-            let mut code = Code::new(ad, &format!("renumber_{name}"));
-            let given = code.b.param("slots".into(), own);
-            let start = code.b.param("n".into(), Ty::INT);
-            let Elem::Data(slots) = own.elem() else { return code.finish(vec![given, start]) };
-            code.b.open();
-            let constant = code.b.make(slots, CONSTANT, []);
-            let mut arms = vec![code.b.close(vec![constant, start.clone()])];
-            for (i, Ctor { fields, .. }) in ctors.iter().enumerate() {
-                code.b.open();
-                let types: Vec<(Ty, Ty)> =
-                    fields.iter().filter_map(|ty| code.ad.slots(*ty).map(|own| (*ty, own))).collect();
-                let (mut parts, mut count) = (Vec::new(), start.clone());
-                let params: Vec<Atom> =
-                    types.iter().map(|(_, own)| code.b.param("slot".into(), *own)).collect();
-                for (param, (ty, _)) in params.iter().zip(&types) {
-                    let (slots, next) = code.renumber(param, *ty, &count);
-                    parts.push(slots);
-                    count = next;
-                }
-                let made = code.b.make(slots, i as u32 + 1, parts);
-                arms.push(code.b.close(vec![made, count]));
-            }
-            let found = code.b.typed(&[own, Ty::INT], Op::Match { on: given, arms });
             code.finish(found)
         })
     }

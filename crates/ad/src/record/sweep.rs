@@ -9,8 +9,11 @@
 //!     match tape { One(flags, a, c, rest) { cells[a] += ± c · s;  tape = rest }  Two(…) { … } }
 //! }
 //! ```
+//!
+//! A tape with nodes has places ([`super::moved`]) beside its cells.
 
 use super::arith::{COEF_A, COEF_B, DIVISOR, NEGATIVE_A, NEGATIVE_B, ONE, START, TERM_A, TERM_B, TWO};
+use super::moved::PLACES;
 use super::slots::CELLS;
 use super::{Helper, state_types};
 use crate::{Ad, Code};
@@ -34,17 +37,22 @@ impl Ad {
         self.recording_helper(Helper::Sweep(tape), vec![CELLS], |ad| {
             let ctors = ad.program.data.at(tape).ctors.clone();
             let [of_tape, of_count] = state_types(tape);
-            let types = [of_tape, of_count, CELLS];
-            let names = ["tape", "n", "cells"];
+            let mut types = vec![of_tape, of_count, CELLS];
+            let names = ["tape", "n", "cells", "places"];
+            let has_nodes = ad.recorded.nodes.contains_key(&tape);
             let mut code = Code::new(ad, "sweep");
-            let init: Vec<Atom> =
-                names.iter().zip(types).map(|(name, ty)| code.b.param((*name).into(), ty)).collect();
-            let open = |code: &mut Code<'_>| -> [Atom; 3] {
+            let mut init: Vec<Atom> =
+                names.iter().zip(&types).map(|(name, ty)| code.b.param((*name).into(), *ty)).collect();
+            if let (true, Some(count)) = (has_nodes, init.get(1).cloned()) {
+                init.push(code.b.called("places").array(ArrayOp::Replicate, [count, Atom::Int(0)]));
+                types.push(PLACES);
+            }
+            let open = |code: &mut Code<'_>| -> [Atom; 4] {
                 code.b.open();
-                let mut params = names.iter().zip(types).map(|(name, ty)| code.b.param((*name).into(), ty));
+                let mut params = names.iter().zip(&types).map(|(name, ty)| code.b.param((*name).into(), *ty));
                 std::array::from_fn(|_| params.next().unwrap_or(Atom::Unit))
             };
-            let [list, _, _] = open(&mut code);
+            let [list, ..] = open(&mut code);
             let arms = ctors.iter().enumerate().map(|(i, ctor)| {
                 code.b.open();
                 code.field_params("x", &ctor.fields);
@@ -53,32 +61,34 @@ impl Ad {
             let arms = arms.collect();
             let more = code.b.called("more").typed1(Ty::BOOL, Op::Match { on: list, arms });
             let cond = code.b.close(vec![more]);
-            let [list, count, cells] = open(&mut code);
+            let [list, count, cells, places] = open(&mut code);
             let mut arms = Vec::new();
             for (i, ctor) in ctors.iter().enumerate() {
-                arms.push(code.sweep_arm(tape, i as u32, ctor, (&list, &count, &cells)));
+                let mut arm = code.sweep_arm(tape, i as u32, ctor, (&list, &count, &cells, &places));
+                arm.results.truncate(types.len());
+                arms.push(arm);
             }
             let next = code.b.typed(&types, Op::Match { on: list, arms });
             let body = code.b.close(next);
             let op = Op::While(Box::new(While { init, cond, body }));
             let found = code.b.typed(&types, op);
-            code.finish(found.into_iter().skip(2).collect())
+            code.finish(found.into_iter().skip(2).take(1).collect())
         })
     }
 }
 
 impl Code<'_> {
-    /// The block of a constructor of the tape: the tape, count and cells after it.
+    /// The block of a constructor of the tape: the tape, count, cells and places after it.
     fn sweep_arm(
         &mut self,
         tape: DataId,
         index: u32,
         ctor: &Ctor,
-        (list, count, cells): (&Atom, &Atom, &Atom),
+        (list, count, cells, places): (&Atom, &Atom, &Atom, &Atom),
     ) -> Block {
         self.b.open();
         let fields = self.field_params("x", &ctor.fields);
-        let results = match (index, fields.as_slice()) {
+        let mut results = match (index, fields.as_slice()) {
             (ONE, [flags, a, c, rest]) => {
                 let one = Term { slot: a, coef: c, present: TERM_A, negative: NEGATIVE_A, scaled: COEF_A };
                 self.entry_back(flags, None, &[one], (rest, count, cells))
@@ -89,8 +99,11 @@ impl Code<'_> {
                 self.entry_back(flags, Some(d), &[first, second], (rest, count, cells))
             }
             (START, _) | (_, []) => vec![list.clone(), count.clone(), cells.clone()],
-            (node, fields) => self.node_back(tape, node, fields, cells),
+            (node, fields) => self.node_back(tape, node, fields, (cells, places)),
         };
+        if results.len() == 3 {
+            results.push(places.clone());
+        }
         self.b.close(results)
     }
 
