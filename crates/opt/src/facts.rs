@@ -3,6 +3,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed tells nothing of lengths")]
 
 use crate::sizes::{boxes, in_range_there};
+use crate::uneven::uneven;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Convert, IntOp, Op};
 use wengert_ir::program::FuncId;
@@ -118,6 +119,15 @@ pub(crate) struct Known {
     /// Results of reads and updates whose indices are in range, arrays of numbers that are given one by one or one after the other,
     /// and rows that were chosen among all.
     inside: FxHashSet<Var>,
+    /// Arrays that are made since their rows may not agree.
+    uneven: FxHashSet<Var>,
+}
+
+impl Known {
+    /// The results of a statement that are made since their rows may not agree.
+    pub(crate) fn uneven<'s>(&'s self, stmt: &'s Stmt) -> impl Iterator<Item = Var> + 's {
+        stmt.outs.iter().copied().filter(|out| self.uneven.contains(out))
+    }
 }
 
 /// The same of each function.
@@ -138,7 +148,7 @@ pub(crate) fn counts(program: &mut Program) -> Counts {
         let mut inside = in_range_there(func, &boxes);
         inside.extend(literals);
         inside.extend(chosen(func));
-        Known { counts, inside }
+        Known { counts, inside, uneven: uneven(func) }
     };
     program.funcs.iter_mut().map(|(id, func)| (id, of(func))).collect()
 }
@@ -175,6 +185,9 @@ fn chosen(func: &Func) -> FxHashSet<Var> {
 
 /// Whether a statement can be left out: as [`is_safe`], arrays as long as others or of numbers, and elements that are there.
 pub(crate) fn is_droppable(stmt: &Stmt, total: &FxHashSet<FuncId>, known: Option<&Known>) -> bool {
+    if known.is_some_and(|known| known.uneven(stmt).next().is_some()) {
+        return false;
+    }
     let has = |of: fn(&Known) -> &FxHashSet<Var>, var: Option<Var>| {
         var.is_some_and(|var| known.is_some_and(|known| of(known).contains(&var)))
     };

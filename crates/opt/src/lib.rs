@@ -45,6 +45,7 @@ mod still;
 mod strong;
 mod twigs;
 mod unbox;
+mod uneven;
 mod units;
 mod unroll;
 mod updates;
