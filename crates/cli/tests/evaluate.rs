@@ -320,8 +320,7 @@ fn build_and_profile_are_stopped() {
     let program = format!(
         "def f x = sin (x * cos x) * exp (x / (1.0 + x * x))\n\ndef slow (x : Real) = {nested} x\n\n\
          def long (x : Real) = iterate 1000000000000 (\\y -> sin (y + x)) x\n\n\
-         type Nest a = End | More a (Nest (a, a))\n\n\
-         def odd (x : Real) = match More x (More (x, x) End) with | End -> 0.0 | More y _ -> y\n"
+         def odd (x : Real) = sum (taylor 30 sin x)\n"
     );
     let folder = Folder::with(&[("p.wg", &program)]);
     let start = Instant::now();
