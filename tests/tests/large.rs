@@ -156,13 +156,13 @@ fn series_of_large_functions_are_left_to_the_interpreter() {
     assert!(warning.notes.iter().any(|note| note.contains("not made beforehand")), "{warning:?}");
 }
 
-/// What has no simple types, or too many, is no error: the interpreter runs it.
+/// Types without end are no reason to leave a program to the interpreter.
 #[test]
-fn what_has_no_simple_types_is_left_to_the_interpreter() {
+fn types_without_end_are_compiled() {
     let program = "type Nest a = End | More a (Nest (a, a))\ndef tree = More 1 (More (2, 3) End)\n
         def depth t = match t with | End -> 0.0 | More _ _ -> 1.0\n";
     let expected = value(program, "depth tree", Engine::Interp, true);
     for engine in [Engine::Native, Engine::C, Engine::Ir] {
-        assert_eq!(value(program, "depth tree", engine, false), expected);
+        assert_eq!(value(program, "depth tree", engine, true), expected);
     }
 }
