@@ -279,16 +279,18 @@ impl Record<'_, '_> {
 }
 
 impl Code<'_> {
-    /// Cells and places after a node has run; with the tape and the count before it.
+    /// Cells after a node has run, with the tape and the count before it; and places.
     pub(super) fn node_back(
         &mut self,
         tape: DataId,
         ctor: u32,
         fields: &[Atom],
         (cells, places): (&Atom, &Atom),
-    ) -> Vec<Atom> {
+    ) -> (Vec<Atom>, Atom) {
         let node = self.ad.recorded.nodes.get(&tape).and_then(|nodes| nodes.get((ctor - START - 3) as usize));
-        let (Some(node), [first, inner @ .., rest]) = (node.cloned(), fields) else { return Vec::new() };
+        let (Some(node), [first, inner @ .., rest]) = (node.cloned(), fields) else {
+            return (Vec::new(), places.clone());
+        };
         let (cells, places) = match node {
             Node::Rule { apply, values, points, .. } => {
                 (self.rule_back(apply, &values, &points, inner, cells), places.clone())
@@ -298,7 +300,7 @@ impl Code<'_> {
                 self.checkpoint_back(tape, &key, &results, &kept, (cells, places))
             }
         };
-        vec![rest.clone(), first.clone(), cells, places]
+        (vec![rest.clone(), first.clone(), cells], places)
     }
 
     fn rule_back(

@@ -130,7 +130,7 @@ impl Ad {
             for (i, ctor) in ctors.iter().enumerate() {
                 code.b.open();
                 let (mut parts, mut places) = (Vec::new(), start.clone());
-                for (param, ty) in code.slot_params(ctor) {
+                for (param, ty) in code.slot_params("slot", ctor) {
                     let (slots, next) = code.moved(&param, ty, &places);
                     parts.push(slots);
                     places = next;
@@ -156,7 +156,7 @@ impl Ad {
             for ctor in &ctors {
                 code.b.open();
                 let (mut cells, mut places) = (cells.clone(), places.clone());
-                for (param, ty) in code.slot_params(ctor) {
+                for (param, ty) in code.slot_params("slot", ctor) {
                     (cells, places) = code.returned(&param, ty, (&cells, &places), &from);
                 }
                 arms.push(code.b.close(vec![cells, places]));
@@ -169,11 +169,11 @@ impl Ad {
 
 impl Code<'_> {
     /// Parameters for the slots of a constructor's fields that have any; with the types of the fields.
-    fn slot_params(&mut self, ctor: &Ctor) -> Vec<(Atom, Ty)> {
+    pub(super) fn slot_params(&mut self, name: &str, ctor: &Ctor) -> Vec<(Atom, Ty)> {
         let mut params = Vec::new();
         for ty in &ctor.fields {
             if let Some(own) = self.ad.slots(*ty) {
-                params.push((self.b.param("slot".into(), own), *ty));
+                params.push((self.b.param(name.into(), own), *ty));
             }
         }
         params

@@ -443,15 +443,12 @@ impl Ad {
             let from = code.b.param("from".into(), CELLS);
             code.b.open();
             let mut arms = vec![code.b.close(vec![cells.clone()])];
-            for (i, Ctor { fields, .. }) in ctors.iter().enumerate() {
+            for (i, ctor) in ctors.iter().enumerate() {
                 code.b.open();
-                let types: Vec<(Ty, Ty)> =
-                    fields.iter().filter_map(|ty| code.ad.slots(*ty).map(|own| (*ty, own))).collect();
-                let theirs: Vec<Atom> =
-                    types.iter().map(|(_, own)| code.b.param("other".into(), *own)).collect();
+                let theirs = code.slot_params("other", ctor);
                 let given = code.match_slots(&slots, i as u32, &[CELLS], Some(&cells), |code, own| {
                     let mut cells = cells.clone();
-                    for ((slot, other), (ty, _)) in own.iter().zip(&theirs).zip(&types) {
+                    for (slot, (other, ty)) in own.iter().zip(&theirs) {
                         cells = code.feed(slot, other, *ty, &cells, &from);
                     }
                     vec![cells]

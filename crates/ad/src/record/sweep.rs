@@ -88,22 +88,20 @@ impl Code<'_> {
     ) -> Block {
         self.b.open();
         let fields = self.field_params("x", &ctor.fields);
-        let mut results = match (index, fields.as_slice()) {
+        let (mut results, places) = match (index, fields.as_slice()) {
             (ONE, [flags, a, c, rest]) => {
                 let one = Term { slot: a, coef: c, present: TERM_A, negative: NEGATIVE_A, scaled: COEF_A };
-                self.entry_back(flags, None, &[one], (rest, count, cells))
+                (self.entry_back(flags, None, &[one], (rest, count, cells)), places.clone())
             }
             (TWO, [flags, a, b, c, e, d, rest]) => {
                 let first = Term { slot: a, coef: c, present: TERM_A, negative: NEGATIVE_A, scaled: COEF_A };
                 let second = Term { slot: b, coef: e, present: TERM_B, negative: NEGATIVE_B, scaled: COEF_B };
-                self.entry_back(flags, Some(d), &[first, second], (rest, count, cells))
+                (self.entry_back(flags, Some(d), &[first, second], (rest, count, cells)), places.clone())
             }
-            (START, _) | (_, []) => vec![list.clone(), count.clone(), cells.clone()],
+            (START, _) | (_, []) => (vec![list.clone(), count.clone(), cells.clone()], places.clone()),
             (node, fields) => self.node_back(tape, node, fields, (cells, places)),
         };
-        if results.len() == 3 {
-            results.push(places.clone());
-        }
+        results.push(places);
         self.b.close(results)
     }
 
