@@ -35,7 +35,7 @@ use wengert_ir::ty::{DataId, Elem, Ty};
 pub(crate) struct Application {
     /// The parameters that say how the function value varies.
     varying: Vec<usize>,
-    /// The results that do.
+    /// The results that do, or that are the same for all function values.
     results: Vec<usize>,
     /// The parameters to which results are added.
     seeds: Vec<usize>,
@@ -215,7 +215,9 @@ impl Ad {
         let live = self.live_params(key, weighted);
         let params = key.1.iter().enumerate().filter(|(_, active)| **active);
         let params = params.zip(live).filter(|(_, live)| *live).map(|((param, _), _)| param);
-        let of_function = |param: &usize| *param == 0 || of.varying.contains(param);
+        // The cotangent of a sum so far is that of the result, whatever the function value is.
+        let of_function =
+            |param: &usize| *param == 0 || of.varying.contains(param) || of.seeds.contains(param);
         made.results = params.enumerate().filter(|(_, param)| of_function(param)).map(|(i, _)| i).collect();
         self.applications.insert(id, made);
         self.again_of.insert(id, variant.clone());
