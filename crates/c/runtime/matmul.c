@@ -1,8 +1,8 @@
 /* ---- Products of matrices and vectors ---------------------------------------------------------------------------
  *
  * They are added to what is there: `out` (n by width) += `x` (n by m) times `y` (m by width). Element by element the terms
- * come one after the other, from the first to the last or backwards. Tiles of 4 rows and 16 columns are kept in registers, and
- * the columns of `y` that a tile needs are copied side by side, some rows at a time.
+ * come one after the other, from the first to the last or backwards. Tiles are kept in registers, as many of their sums as keep the
+ * processor busy, and what a tile needs of both factors is copied side by side, so that it does not matter how they lie.
  *
  * Where zeros are strong, a zero times anything is zero. That makes a difference only where a factor is infinite or no number,
  * and then the plain sum is not finite: such a tile is done again, carefully.
@@ -11,12 +11,33 @@
  *
  * If there is much to do, threads do blocks of rows each. No element of the sum comes out otherwise for that. */
 
-enum { WG_ROWS = 4, WG_COLUMNS = 16, WG_DEPTH = 192, WG_FEW = 64 };
+/* How many numbers are in a vector, and how many rows of two vectors in a tile. */
+#if defined __AVX512F__
+enum { WG_VECTOR = 8, WG_ROWS = 8 };
+#elif defined __AVX__
+enum { WG_VECTOR = 4, WG_ROWS = 4 };
+#elif defined __aarch64__
+enum { WG_VECTOR = 2, WG_ROWS = 8 };
+#else
+enum { WG_VECTOR = 2, WG_ROWS = 4 };
+#endif
+enum { WG_COLUMNS = 2 * WG_VECTOR };
+/* Terms, rows and columns that are copied at a time; rows and columns that tiles are worth; numbers that are copied to the stack. */
+enum { WG_DEPTH = 256, WG_HIGH = 128, WG_WIDE = 512, WG_LEAST = 4, WG_FEW = 64, WG_NEAR = 3072 };
 enum { WG_BLOCK = 16 }; /* rows that one thread does at least: some times the rows of a tile */
 static const double wg_much = 1048576.0;
 static const double wg_long = 536870912.0; /* after so many multiplications one looks whether to stop */
 enum { WG_FIRST = 1, WG_SECOND = 2, WG_BACKWARD = 4, WG_STRONG = 8, WG_UNFILLED = 16 };
-typedef double wg_vector __attribute__((vector_size(64), aligned(8), may_alias));
+typedef double wg_vector __attribute__((vector_size(8 * WG_VECTOR), aligned(8), may_alias));
+
+/* sum += x * y, rounded once if the machine can. */
+#if !defined WG_EXACT && defined __FMA__
+#define WG_PLUS(sum, x, y) __asm__("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y))
+#elif !defined WG_EXACT && defined __aarch64__
+#define WG_PLUS(sum, x, y) __asm__("fmla %0.2d, %1.2d, %2.2d" : "+w"(sum) : "w"(x), "w"(y))
+#else
+#define WG_PLUS(sum, x, y) ((sum) += (x) * (y))
+#endif
 
 /* A factor: element (i, j) is at i * down + j * right. */
 typedef struct { const double *items; word down, right; } wg_factor;
@@ -34,93 +55,145 @@ static inline int wg_finite(const double *sums, word count) {
     return total == 0.0;
 }
 
-/* The terms of 4 rows at `a`, each `step` after the one before, with the rows of the panel. */
-static inline __attribute__((always_inline)) void wg_tile(
-    const double *restrict a, word down, word step, const double *restrict panel, word depth, double *restrict tile) {
-    wg_vector sums[WG_ROWS][2];
-    memcpy(sums, tile, sizeof sums);
-    for (word k = 0; k < depth; k++) {
-        wg_vector left = *(const wg_vector *)(panel + k * WG_COLUMNS);
-        wg_vector right = *(const wg_vector *)(panel + k * WG_COLUMNS + 8);
-        for (int i = 0; i < WG_ROWS; i++) {
-            double x = a[i * down + k * step];
-            sums[i][0] += x * left;
-            sums[i][1] += x * right;
-        }
-    }
-    memcpy(tile, sums, sizeof sums);
-}
-
 static __attribute__((noinline, cold)) void wg_careful_tile(
-    const double *a, word down, word step, const double *panel, word depth, double *tile, word rows) {
+    const double *left, const double *right, word depth, double *out, word width, word rows) {
     for (word i = 0; i < rows; i++) {
         for (word k = 0; k < depth; k++) {
             for (word j = 0; j < WG_COLUMNS; j++) {
-                tile[i * WG_COLUMNS + j] += wg_mul_zero(a[i * down + k * step], panel[k * WG_COLUMNS + j]);
+                out[i * width + j] += wg_mul_zero(left[k * rows + i], right[k * WG_COLUMNS + j]);
             }
         }
+    }
+}
+
+/* Adds the products of so many numbers each of some rows and columns, which lie side by side. */
+static inline __attribute__((always_inline)) void wg_tile(
+    const double *left, const double *right, word depth, double *out, word width, int rows, int strong) {
+    wg_vector sums[WG_ROWS][2];
+    for (int i = 0; i < rows; i++) {
+        sums[i][0] = *(const wg_vector *)(out + i * width);
+        sums[i][1] = *(const wg_vector *)(out + i * width + WG_VECTOR);
+    }
+    for (word k = 0; k < depth; k++) {
+        wg_vector first = *(const wg_vector *)(right + k * WG_COLUMNS);
+        wg_vector second = *(const wg_vector *)(right + k * WG_COLUMNS + WG_VECTOR);
+        for (int i = 0; i < rows; i++) {
+            wg_vector x = left[k * rows + i] - (wg_vector){0};
+            WG_PLUS(sums[i][0], x, first);
+            WG_PLUS(sums[i][1], x, second);
+        }
+    }
+    if (strong) {
+        wg_vector total = {0};
+        for (int i = 0; i < rows; i++) total += (sums[i][0] - sums[i][0]) + (sums[i][1] - sums[i][1]);
+        double apart[WG_VECTOR];
+        memcpy(apart, &total, sizeof apart);
+        if (WG_RARELY(!wg_finite(apart, WG_VECTOR))) {
+            wg_careful_tile(left, right, depth, out, width, rows);
+            return;
+        }
+    }
+    for (int i = 0; i < rows; i++) {
+        *(wg_vector *)(out + i * width) = sums[i][0];
+        *(wg_vector *)(out + i * width + WG_VECTOR) = sums[i][1];
     }
 }
 
 /* The same for what may stand out over the edge of `out`. */
 static inline __attribute__((always_inline)) void wg_edge_tile(
-    const double *a, word down, word step, const double *panel, word depth, double *out, word width, word rows,
-    word columns, int strong) {
-    double tile[WG_ROWS * WG_COLUMNS] __attribute__((aligned(64)));
-    int inside = rows == WG_ROWS && columns == WG_COLUMNS;
-    if (inside) {
-        for (int i = 0; i < WG_ROWS; i++) memcpy(tile + i * WG_COLUMNS, out + i * width, WG_COLUMNS * 8);
-    } else {
-        memset(tile, 0, sizeof tile);
-        for (word i = 0; i < rows; i++) memcpy(tile + i * WG_COLUMNS, out + i * width, (size_t)columns * 8);
+    const double *left, const double *right, word depth, double *out, word width, int tall, word rows, word columns,
+    int strong) {
+    if (rows == tall && columns == WG_COLUMNS) {
+        wg_tile(left, right, depth, out, width, tall, strong);
+        return;
     }
-    if (rows == WG_ROWS) {
-        wg_tile(a, down, step, panel, depth, tile);
-    } else {
-        for (word k = 0; k < depth; k++) {
-            for (word i = 0; i < rows; i++) {
-                double x = a[i * down + k * step];
-                for (int j = 0; j < WG_COLUMNS; j++) tile[i * WG_COLUMNS + j] += x * panel[k * WG_COLUMNS + j];
-            }
-        }
-    }
-    if (strong && !wg_finite(tile, WG_ROWS * WG_COLUMNS)) {
-        for (word i = 0; i < rows; i++) memcpy(tile + i * WG_COLUMNS, out + i * width, (size_t)columns * 8);
-        wg_careful_tile(a, down, step, panel, depth, tile, rows);
-    }
+    double tile[WG_ROWS * WG_COLUMNS] = {0};
+    for (word i = 0; i < rows; i++) memcpy(tile + i * WG_COLUMNS, out + i * width, (size_t)columns * 8);
+    wg_tile(left, right, depth, tile, WG_COLUMNS, tall, strong);
     for (word i = 0; i < rows; i++) memcpy(out + i * width, tile + i * WG_COLUMNS, (size_t)columns * 8);
 }
 
-static void wg_add_tiles(double *restrict out, word n, word m, word width, wg_factor x, wg_factor y, word how) {
-    double panel[WG_DEPTH * WG_COLUMNS] __attribute__((aligned(64)));
-    int strong = (how & WG_STRONG) != 0;
-    word last = how & WG_BACKWARD ? m - 1 : 0, step = how & WG_BACKWARD ? -1 : 1;
-    for (word column = 0; column < width; column += WG_COLUMNS) {
-        word columns = width - column < WG_COLUMNS ? width - column : WG_COLUMNS;
-        if (columns < WG_COLUMNS) memset(panel, 0, sizeof panel);
-        for (word start = 0; start < m; start += WG_DEPTH) {
-            word depth = m - start < WG_DEPTH ? m - start : WG_DEPTH;
-            word first = last + step * start;
-            for (word k = 0; k < depth; k++) {
-                const double *from = y.items + (first + step * k) * y.down + column * y.right;
-                if (y.right == 1) {
-                    memcpy(panel + k * WG_COLUMNS, from, (size_t)columns * 8);
-                } else {
-                    for (word j = 0; j < columns; j++) panel[k * WG_COLUMNS + j] = from[j * y.right];
-                }
-            }
-            for (word i = 0; i < n; i += WG_ROWS) {
-                word rows = n - i < WG_ROWS ? n - i : WG_ROWS;
-                const double *a = x.items + i * x.down + first * x.right;
-                double *to = out + i * width + column;
-                if (x.right == 1 && step == 1) {
-                    wg_edge_tile(a, x.down, 1, panel, depth, to, width, rows, columns, strong);
-                } else {
-                    wg_edge_tile(a, x.down, step * x.right, panel, depth, to, width, rows, columns, strong);
-                }
+/* Copies numbers `item` after `item`, so many side by side and zeros after them, again and again in steps. */
+static inline __attribute__((always_inline)) void wg_pack(
+    double *restrict to, const double *restrict from, word item, word step, word count, int size, word depth) {
+    if (count == size && item == 1) {
+        for (word k = 0; k < depth; k++) memcpy(to + k * size, from + k * step, (size_t)size * 8);
+    } else if (count == size) {
+        for (word k = 0; k < depth; k++) {
+            for (int i = 0; i < size; i++) to[k * size + i] = from[i * item + k * step];
+        }
+    } else {
+        for (word k = 0; k < depth; k++) {
+            for (int i = 0; i < size; i++) to[k * size + i] = i < count ? from[i * item + k * step] : 0.0;
+        }
+    }
+}
+
+/* The rows of a tile, if there are so many left. */
+static inline int wg_tall(word rows) { return rows > WG_ROWS / 2 ? WG_ROWS : WG_ROWS / 2; }
+static inline word wg_least(word a, word b) { return a < b ? a : b; }
+static inline word wg_whole(word count, word size) { return (count + size - 1) / size * size; }
+
+/* The copies of rows that tiles need, those of a tile side by side. */
+static void wg_pack_rows(double *to, const double *from, word down, word right, word rows, word depth) {
+    for (word i = 0; i < rows; i += WG_ROWS) {
+        if (wg_tall(rows - i) == WG_ROWS) {
+            wg_pack(to + i * depth, from + i * down, down, right, wg_least(WG_ROWS, rows - i), WG_ROWS, depth);
+        } else {
+            wg_pack(to + i * depth, from + i * down, down, right, rows - i, WG_ROWS / 2, depth);
+        }
+    }
+}
+
+static void wg_pack_columns(double *to, const double *from, word right, word down, word columns, word depth) {
+    for (word j = 0; j < columns; j += WG_COLUMNS) {
+        wg_pack(to + j * depth, from + j * right, right, down, wg_least(WG_COLUMNS, columns - j), WG_COLUMNS, depth);
+    }
+}
+
+/* The products of copied rows and columns. */
+static void wg_add_copies(
+    const double *left, const double *right, word depth, double *out, word width, word rows, word columns, int strong) {
+    for (word j = 0; j < columns; j += WG_COLUMNS) {
+        word across = wg_least(WG_COLUMNS, columns - j);
+        for (word i = 0; i < rows; i += WG_ROWS) {
+            double *to = out + i * width + j;
+            const double *a = left + i * depth, *b = right + j * depth;
+            if (wg_tall(rows - i) == WG_ROWS) {
+                wg_edge_tile(a, b, depth, to, width, WG_ROWS, wg_least(WG_ROWS, rows - i), across, strong);
+            } else {
+                wg_edge_tile(a, b, depth, to, width, WG_ROWS / 2, rows - i, across, strong);
             }
         }
     }
+}
+
+static void wg_add_tiles(double *restrict out, word n, word m, word width, wg_factor x, wg_factor y, word how) {
+    double near[WG_NEAR] __attribute__((aligned(64))), *left = near;
+    word last = how & WG_BACKWARD ? m - 1 : 0, step = how & WG_BACKWARD ? -1 : 1;
+    /* If all rows are copied at once, columns are copied when they are needed. */
+    word high = wg_whole(wg_least(n, WG_HIGH), WG_ROWS), deep = wg_least(m, WG_DEPTH);
+    word wide = high < n ? wg_whole(wg_least(width, WG_WIDE), WG_COLUMNS) : WG_COLUMNS;
+    if ((high + wide) * deep > WG_NEAR && !(left = aligned_alloc(64, (size_t)wg_whole((high + wide) * deep, 8) * 8))) {
+        left = near, high = WG_ROWS, wide = WG_COLUMNS, deep = WG_NEAR / (WG_ROWS + WG_COLUMNS);
+    }
+    double *right = left + high * deep;
+    for (word start = 0; start < m; start += deep) {
+        word depth = wg_least(deep, m - start), first = last + step * start;
+        for (word column = 0; column < width; column += wide) {
+            word columns = wg_least(wide, width - column);
+            const double *ys = y.items + first * y.down + column * y.right;
+            wg_pack_columns(right, ys, y.right, step * y.down, columns, depth);
+            for (word row = 0; row < n; row += high) {
+                word rows = wg_least(high, n - row);
+                const double *xs = x.items + row * x.down + first * x.right;
+                if (high < n || column == 0) wg_pack_rows(left, xs, x.down, step * x.right, rows, depth);
+                double *to = out + row * width + column;
+                wg_add_copies(left, right, depth, to, width, rows, columns, (how & WG_STRONG) != 0);
+            }
+        }
+    }
+    if (left != near) free(left);
 }
 
 /* Adds `m` rows, each times a number, to one. */
@@ -181,18 +254,6 @@ static inline __attribute__((always_inline)) void wg_add_dot_fast(
 #endif
 }
 
-/* A matrix that lies transposed, or backwards, as it should: tiles go through it again and again. */
-static const double *wg_straight(wg_factor x, word n, word m, double *to) {
-    enum { BLOCK = 32 };
-    for (word j = 0; j < m; j += BLOCK) {
-        word end = m - j < BLOCK ? m : j + BLOCK;
-        for (word i = 0; i < n; i++) {
-            for (word k = j; k < end; k++) to[i * m + k] = wg_at(x, i, k);
-        }
-    }
-    return to;
-}
-
 /* Small matrices, element by element: there is not enough to do for anything else. */
 static inline __attribute__((always_inline)) void wg_add_small(
     double *out, word n, word m, word width, wg_factor x, wg_factor y, word how) {
@@ -239,7 +300,7 @@ static void wg_add_rows(const wg_product *p, word from, word count) {
         } else {
             wg_add_scaled(out, count, p->ys, 1, x.items, x.right, m, how);
         }
-    } else if (p->n < WG_ROWS || m < WG_ROWS || width < WG_ROWS) {
+    } else if (p->n < WG_LEAST || m < WG_LEAST || width < WG_LEAST) {
         for (word i = 0; i < count; i++) {
             if (how & WG_UNFILLED) memset(out + i * width, 0, (size_t)width * 8);
             if (y.right == 1) {
@@ -251,12 +312,7 @@ static void wg_add_rows(const wg_product *p, word from, word count) {
             }
         }
     } else {
-        void *straight = NULL;
-        if (x.right != 1 && width > WG_COLUMNS && (straight = malloc((size_t)(count * m) * 8))) {
-            x = wg_factor_of(wg_straight(x, count, m, straight), count, m, 0);
-        }
         wg_add_tiles(out, count, m, width, x, y, how);
-        free(straight);
     }
 }
 
@@ -280,7 +336,7 @@ static void wg_add_blocks(wg_run *r, const word *arguments, word *results) {
 static WG_UNUSED void wg_add_one_product(
     wg_run *r, double *out, word n, word m, word width, word how, const double *xs, const double *ys) {
     if (how & WG_UNFILLED && n > 0 && width > 0) {
-        int small = n <= 8 && m <= 8 && width <= 8, by_rows = n < WG_ROWS || m < WG_ROWS || width < WG_ROWS;
+        int small = n <= 8 && m <= 8 && width <= 8, by_rows = n < WG_LEAST || m < WG_LEAST || width < WG_LEAST;
         if (small || m <= 0 || width == 1 || !by_rows) memset(out, 0, (size_t)(n * width) * 8);
     }
     if (n <= 0 || m <= 0 || width <= 0) return;
