@@ -176,6 +176,13 @@ const FOUND: &[Found] = &[
             snd (jvp (grad two) ([[], []], [[], []])), grad (\\m -> norm (grad two m)) [[0.5, 1.0]])",
         exact: true,
     },
+    Found {
+        what: "a number that is no number was equal to itself",
+        definitions: "def same x = (x == x, x != x, (x, x) == (x, x), if x == x then 1 else 2)",
+        expression: "(map same [0.0 / 0.0, 1.0], sum (filter (\\x -> x == x) [0.0 / 0.0, 2.0]), \
+            grad (\\xs -> sum (filter (\\x -> x == x) xs)) [0.0 / 0.0, 2.0], let m = map (\\x -> x / x) [0.0] in m == m)",
+        exact: true,
+    },
 ];
 
 /// All ways to evaluate, and whether they round as the interpreter does.

@@ -40,6 +40,10 @@ impl Sizes<'_> {
 
     /// Whether a comparison of integers holds, if that is known; else numbers stand for operands that are numbers.
     pub(super) fn compare(&self, compare: Compare, a: &mut Atom, b: &mut Atom) -> Option<Atom> {
+        // Of reals, one need not be equal to itself.
+        if self.func.type_of(a) != Ty::INT {
+            return None;
+        }
         let (x, y) = (self.value(a)?, self.value(b)?);
         if x == y && matches!(compare, Compare::Eq | Compare::Ne) {
             return Some(Atom::Bool(compare == Compare::Eq));
