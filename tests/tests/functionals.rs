@@ -310,6 +310,122 @@ def through t x = match t with Leaf f -> f x | Node a b -> through b (through a 
 def tree n f x = if n == 0 then f x else tree (n - 1) f (f x) + tree (n - 1) (\\y -> f (y * 0.5)) x
 ";
 
+/// Functionals of a function on data or functions, that reverse mode goes through inside of them; and functions on these, each of which
+/// uses of its argument what others do not.
+const OF_DATA: &[(&str, &[&str])] = &[
+    ("\\f -> grad (\\x -> f (Cons x (Cons (x * x) Nil))) 0.7", LISTS),
+    ("\\f -> grad (\\x -> f (powers 3 x)) 0.7", LISTS),
+    ("\\f -> total (grad f (powers 3 0.7))", LISTS),
+    ("\\f -> grad (grad (\\x -> f (powers 3 x))) 0.7", LISTS),
+    ("\\f -> grad (grad (grad (\\x -> f (powers 3 x)))) 0.7", LISTS),
+    (
+        "\\f -> let (y, p) = vjp (\\(x, l) -> f (Cons x l)) (0.7, powers 2 0.7) in let (a, b) = p y in a + total b",
+        LISTS,
+    ),
+    ("\\f -> let (y, l) = linearize (\\x -> f (powers 3 x)) 0.7 in l y", LISTS),
+    ("\\f -> sum (map (\\s -> grad (\\x -> f (Cons x (Cons (s * x) Nil))) 0.7) [1.0, 2.0])", LISTS),
+    (
+        "\\f -> checkpoint (grad (\\x -> f (powers 2 x))) 0.7 * grad (checkpoint (\\x -> f (powers 2 x))) 0.3",
+        LISTS,
+    ),
+    ("\\f -> iterate 3 (\\x -> x - f (powers 2 x) / (3.0 + grad (\\y -> f (powers 2 y)) x)) 1.0", LISTS),
+    ("\\f -> grad (\\x -> f (Some (x * x))) 0.7", OPTIONS),
+    ("\\f -> grad (\\x -> f (if x > 0.5 then Some x else Nothing)) 0.7", OPTIONS),
+    ("\\f -> grad (\\x -> f (Both x (Both (x * x) 2.0))) 0.7", PAIRS),
+    ("\\f -> grad (\\x -> f [Some x, Some (x * x)]) 0.7", ARRAYS),
+    ("\\f -> grad (\\x -> f (\\y -> x * y * y)) 0.7", FUNCTIONS),
+    ("\\f -> grad (grad (\\x -> f (\\y -> sin (x * y)))) 0.7", FUNCTIONS),
+];
+
+const LISTS: &[&str] = &["head", "total", "(\\_ -> 1.0)", "(\\l -> total l * head l)", "second"];
+const OPTIONS: &[&str] = &[
+    "(\\_ -> 2.0)",
+    "(\\o -> match o with Some x -> sin x | Nothing -> 1.0)",
+    "(\\o -> match o with Some _ -> 3.0 | Nothing -> 1.0)",
+];
+const PAIRS: &[&str] =
+    &["(\\p -> match p with Both a _ -> a * a)", "(\\p -> match p with Both a (Both b c) -> a * b * c)"];
+const ARRAYS: &[&str] = &[
+    "(\\a -> match a[0] with Some x -> x | Nothing -> 1.0)",
+    "(\\a -> sum (map (\\o -> match o with Some x -> x ^ 3 | Nothing -> 1.0) a))",
+    "(\\a -> 1.0)",
+];
+const FUNCTIONS: &[&str] =
+    &["(\\g -> g 2.0)", "(\\g -> g (g 3.0))", "(\\_ -> 2.0)", "(\\g -> derivative g 0.4)"];
+
+const DATA: &str = "\
+type List = Nil | Cons Real List
+def head l = match l with Nil -> 0.0 | Cons x _ -> x
+def total l = match l with Nil -> 0.0 | Cons x r -> x + total r
+def second l = match l with Cons _ (Cons x _) -> x * x | _ -> 0.0
+def powers n x = if n == 0 then Nil else Cons (x ^ n) (powers (n - 1) x)
+type Option = Nothing | Some Real
+type Pair a = Both Real a
+";
+
+/// What the tangent of a function uses of its argument and the function does not has a cotangent of its own.
+#[test]
+fn tangents_that_use_of_the_argument_what_the_function_does_not_are_compiled() {
+    let mut session = Session::new();
+    let report = session.check_text("data.wg", DATA, Path::new("."));
+    let scope = Scope::of_file(&report.modules);
+    let mut number = |text: &str| -> f64 {
+        let value = everywhere::eval(&mut session, &scope, text);
+        let options = Options { engine: Engine::Native, ..Options::default() };
+        let evaluated = session.eval_in(&scope, "test.wg", text, &options).expect("a value");
+        assert_eq!(evaluated.engine, Engine::Native, "{text}\nis run by the interpreter");
+        value.parse().unwrap_or_else(|_| panic!("{text}\ngives {value}"))
+    };
+    for (functional, functions) in OF_DATA {
+        for (i, f) in functions.iter().enumerate() {
+            let h = functions[(i + 1) % functions.len()];
+            let tangent = number(&format!("snd (jvp ({functional}) ({f}, {h}))"));
+            let mut at = |step: f64| number(&format!("({functional}) (\\x -> {f} x + ({step:?}) * {h} x)"));
+            let quotient = (8.0 * (at(1e-3) - at(-1e-3)) - (at(2e-3) - at(-2e-3))) / 12e-3;
+            assert!(
+                (tangent - quotient).abs() <= 1e-8 * (1.0 + tangent.abs()),
+                "{functional} at {f} along {h}: {tangent}, differences give {quotient}"
+            );
+        }
+    }
+}
+
+/// The same where derivatives with respect to functions are differentiated, also with respect to functions.
+#[test]
+fn derivatives_of_derivatives_with_respect_to_functions_on_data() {
+    let mut session = Session::new();
+    let report = session.check_text("data.wg", DATA, Path::new("."));
+    let scope = Scope::of_file(&report.modules);
+    let inner = "\\g a -> snd (jvp (\\f -> grad (\\x -> f (powers 2 x)) (0.7 * a)) (head, \\l -> a * g l))";
+    // The derivative is linear in the function: a (2 0.7 a + 1) for `total`.
+    for (program, expected) in [
+        (format!("({inner}) total 1.3"), "1.3 * (1.4 * 1.3 + 1.0)"),
+        (format!("derivative (({inner}) total) 1.3"), "2.8 * 1.3 + 1.0"),
+        (format!("grad (({inner}) total) 1.3"), "2.8 * 1.3 + 1.0"),
+        (format!("grad (grad (({inner}) total)) 1.3"), "2.8"),
+        (format!("snd (jvp (\\g -> ({inner}) g 1.3) (head, total))"), "1.3 * (1.4 * 1.3 + 1.0)"),
+        (format!("snd (jvp (\\g -> grad (({inner}) g) 1.3) (head, total))"), "2.8 * 1.3 + 1.0"),
+        (
+            format!("grad (\\k -> snd (jvp (\\g -> k * ({inner}) g k) (head, total))) 1.3"),
+            "4.2 * 1.3 ^ 2 + 2.6",
+        ),
+        (
+            format!("apply_dual (pullback (\\g -> ({inner}) g 1.3) (\\_ -> to_dual 1.0) head) total"),
+            "1.3 * (1.4 * 1.3 + 1.0)",
+        ),
+    ] {
+        let mut number = |text: &str| -> f64 {
+            let value = everywhere::eval(&mut session, &scope, text);
+            value.parse().unwrap_or_else(|_| panic!("{text}\ngives {value}"))
+        };
+        let (found, expected) = (number(&program), number(expected));
+        assert!(
+            (found - expected).abs() <= 1e-12 * (1.0 + expected.abs()),
+            "{program}\ngives {found}, not {expected}"
+        );
+    }
+}
+
 /// They are compiled, and give what the interpreter gives.
 #[test]
 fn reverse_mode_through_a_function_that_varies_is_compiled() {

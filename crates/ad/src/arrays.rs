@@ -169,7 +169,13 @@ impl Scope<'_> {
                 };
                 let arrays = outs.iter().filter(|var| code.b.func().ty(**var).rank() > 0);
                 let like = arrays.map(|var| Atom::Var(*var)).collect();
-                vec![Lin::Fields { of, data: tangent, ctor: ctor + 1, outs: outs.to_vec(), like }]
+                vec![Lin::Fields {
+                    of,
+                    data: tangent,
+                    ctor: code.ad.tangent_ctor(data, ctor),
+                    outs: outs.to_vec(),
+                    like,
+                }]
             }
             (_, _, _) => Vec::new(),
         }

@@ -121,7 +121,8 @@ impl Writer<'_, '_> {
                 let (name, ty) = self.dotted(*out);
                 let fields: Vec<Atom> = fields.iter().map(|field| self.arg(field)).collect();
                 if let (Ty::Scalar(Elem::Data(tangent)), Some(_)) = (ty, self.code.ad.whole_tangent(*data)) {
-                    let made = self.code.b.called(name).make(tangent, ctor + 1, fields);
+                    let ctor = self.code.ad.tangent_ctor(*data, *ctor);
+                    let made = self.code.b.called(name).make(tangent, ctor, fields);
                     self.dots.insert(*out, made);
                 }
             }

@@ -28,13 +28,16 @@ impl Code<'_> {
             }
         }
         let tangent = self.ad.tangent(ty)?;
+        if tangent == ty {
+            return Some(t.clone());
+        }
         match ty {
             Ty::Scalar(Elem::Data(data)) => {
                 let span = self.b.span();
                 let func = self.ad.inward_function(data, operator, span);
                 Some(self.b.call(func, [point.clone(), t.clone()], &[tangent]).remove(0))
             }
-            Ty::Scalar(_) | Ty::Array(Elem::Real, _) => Some(t.clone()),
+            Ty::Scalar(_) => Some(t.clone()),
             Ty::Array(..) => {
                 let len = self.length(point);
                 let row = ty.at(1).unwrap_or(Ty::REAL);
@@ -57,12 +60,15 @@ impl Code<'_> {
             Some(tangent) => tangent,
             None => self.zero(Some(point), ty),
         };
+        if self.b.type_of(&tangent) == ty {
+            return tangent;
+        }
         match ty {
             Ty::Scalar(Elem::Data(data)) => {
                 let func = self.ad.outward_function(data);
                 self.b.call(func, [point.clone(), tangent], &[ty]).remove(0)
             }
-            Ty::Scalar(_) | Ty::Array(Elem::Real, _) => tangent,
+            Ty::Scalar(_) => tangent,
             Ty::Array(..) => {
                 let len = self.length(point);
                 let row = ty.at(1).unwrap_or(Ty::REAL);

@@ -195,7 +195,8 @@ impl Transposer<'_, '_> {
                     fields.push(self.bar_or_zero(*out));
                     self.bars.remove(out);
                 }
-                let whole = self.code.b.make(tangent, ctor + 1, fields);
+                let ctor = self.code.ad.tangent_ctor(*data, *ctor);
+                let whole = self.code.b.make(tangent, ctor, fields);
                 self.add(of, whole, false);
             }
             Lin::Branch(branch) => self.branch(branch),

@@ -7,11 +7,13 @@
 //! List = Nil | Cons Real List          List' = Zero | Nil' | Cons' Real List'
 //! ```
 //!
-//! Tangent types have tangent types in turn; so that this ends, the constructors of a tangent type other than `Zero` are
-//! made when code needs them ([`Ad::whole_tangent`]).
+//! Tangents of tangents are tangents: such a type is its own tangent type. So at the tangent `Zero`, which is a list of zeros whatever its
+//! length, the tangent may be a list of any length.
 //!
 //! What holds no reals has no tangent. A function value always has one. Where the program has function values as surface
-//! tangents (it declares the tangent type then), that may be a function that the user gives (`Given`), or a sum.
+//! tangents (it declares the tangent type then), that may be a function that the user gives (`Given`), or a sum. What holds such tangents
+//! has a tangent type of its own, which has one in turn; so that this ends, the constructors of a tangent type other than `Zero` are
+//! made when code needs them ([`Ad::whole_tangent`]).
 //!
 //! [`Code::zero`] and [`Code::sum`] make zeros and sums; for data they call functions that are generated once.
 
@@ -67,6 +69,10 @@ impl Ad {
             self.tangents.insert(data, None);
             return None;
         }
+        if self.is_own_tangent(data) {
+            self.tangents.insert(data, Some(data));
+            return Some(data);
+        }
         let name = self.program.data.at(data).name;
         let declared = self.declared.get(&data).copied();
         let tangent = declared.unwrap_or_else(|| {
@@ -81,7 +87,9 @@ impl Ad {
     /// The tangent type of a data type with all its constructors.
     pub(crate) fn whole_tangent(&mut self, data: DataId) -> Option<DataId> {
         let tangent = self.tangent_data(data)?;
-        if self.whole.insert(tangent) {
+        if tangent == data {
+            self.fill(data);
+        } else if self.whole.insert(tangent) {
             self.fill(data);
             let ctors = self.tangent_ctors(data, tangent);
             self.program.data.at_mut(tangent).ctors = ctors;
@@ -94,6 +102,33 @@ impl Ad {
         if let Role::Tangent(of) = self.program.data.at(data).role {
             self.whole_tangent(of);
         }
+    }
+
+    /// Whether it is a tangent type whose values cannot hold functions of the user's: then tangents of them are such values too.
+    fn is_own_tangent(&self, data: DataId) -> bool {
+        let Role::Tangent(of) = self.program.data.at(data).role else { return false };
+        let (mut seen, mut todo) = (vec![of], vec![of]);
+        while let Some(next) = todo.pop() {
+            let Data { role, ctors, .. } = self.program.data.at(next);
+            // What is not made yet may hold anything.
+            if self.given.contains(&next) || (*role == Role::Residual && ctors.is_empty()) {
+                return false;
+            }
+            for ty in ctors.iter().flat_map(|ctor| &ctor.fields) {
+                if let Elem::Data(inner) = ty.elem()
+                    && !seen.contains(&inner)
+                {
+                    seen.push(inner);
+                    todo.push(inner);
+                }
+            }
+        }
+        true
+    }
+
+    /// The constructor of the tangents at values of a constructor of a type.
+    pub(crate) fn tangent_ctor(&self, data: DataId, ctor: u32) -> u32 {
+        if self.tangents.get(&data) == Some(&Some(data)) { ctor } else { ctor + 1 }
     }
 
     fn tangent_ctors(&mut self, data: DataId, tangent: DataId) -> Vec<Ctor> {
@@ -276,10 +311,12 @@ impl Ad {
         let tangent = self.whole_tangent(data)?;
         let results = fields.iter().filter_map(|(_, tangent)| *tangent).collect();
         // The tangent of a zero is zero.
-        let zeros = if matches!(self.program.data.at(data).role, Role::Tangent(_)) { 2 } else { 1 };
+        let place = self.tangent_ctor(data, ctor);
+        let is_tangent = matches!(self.program.data.at(data).role, Role::Tangent(_));
+        let zeros = if is_tangent && tangent != data { 2 } else { 1 };
         let id = self.helper(Helper::Fields(data, ctor), results, |ad| {
             let Data { name, ctors, .. } = ad.program.data.at(tangent).clone();
-            let shown = ctors.get(ctor as usize + 1).map_or(name, |ctor| ctor.name);
+            let shown = ctors.get(place as usize).map_or(name, |ctor| ctor.name);
             let mut code = Code::new(ad, &format!("fields_{shown}"));
             let whole = code.b.param("tangent".into(), Ty::Scalar(Elem::Data(tangent)));
             let witnesses: Vec<Option<Atom>> = fields
@@ -293,9 +330,9 @@ impl Ad {
             for (i, made) in ctors.iter().enumerate() {
                 code.b.open();
                 let params = code.field_params("t", &made.fields);
-                let given = if i == ctor as usize + 1 {
+                let given = if i == place as usize {
                     params
-                } else if i < zeros {
+                } else if i < zeros || results.is_empty() {
                     let mut zeros = Vec::new();
                     for ((ty, tangent), witness) in fields.iter().zip(&witnesses) {
                         if tangent.is_some() {
