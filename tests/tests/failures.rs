@@ -115,10 +115,46 @@ const PROGRAMS: &[(&str, &str)] = &[
         "(matmul (build 0 (\\i -> [1.0])) [[2.0]], transpose (build 0 (\\i -> [1.0])), sum (build 0 (\\i -> 1.0)), minimum (build 0 (\\i -> 1.0)))",
     ),
     ("", "grad (\\(a : []Real) -> dot a (build 3 (\\i -> real i))) [1.0, 2.0]"),
+    // Of `a[i][j]` it is `a[i]` that is to blame if `i` is out of range.
+    ("", "(\\(a : [][]Real) i j -> a[i][j]) [[1.0, 2.0]] 1 0"),
+    ("", "(\\(a : [][]Real) i j -> a[i][j]) [[1.0, 2.0]] 0 2"),
+    ("", "(\\(a : [][]Real) i j -> a[i][j]) [[1.0, 2.0]] 3 2"),
+    ("", "(\\(a : [][][]Real) i j k -> a[i][j][k] + a[k][j][i]) [[[1.0], [2.0]]] 0 2 0"),
+    ("", "(\\(a : [][][]Real) i j k -> a[i][j][k] + a[k][j][i]) [[[1.0], [2.0]]] 0 1 1"),
+    ("", "(\\(a : [][][]Real) i j k -> sum (a[i][j]) + a[k][j][i]) [[[1.0], [2.0]]] 0 1 1"),
+    ("", "sum (map (\\i -> let a = [[1.0, 2.0], [3.0, 4.0]] in a[i][1] * a[1][i]) (iota 3))"),
+    (
+        "",
+        "(\\(a : [][]Real) -> sum (build 2 (\\i -> sum (build 3 (\\j -> a[i][j]))))) [[1.0, 2.0], [3.0, 4.0]]",
+    ),
+    (
+        "",
+        "(\\(a : [][]Real) -> sum (build 3 (\\i -> sum (build 2 (\\j -> a[i][j]))))) [[1.0, 2.0], [3.0, 4.0]]",
+    ),
+    (
+        "",
+        "(\\(a : [][]Real) -> sum (build 3 (\\i -> sum (build 3 (\\j -> a[j][i]))))) [[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]]",
+    ),
+    (
+        "",
+        "(\\(a : [][][]Real) -> sum (build 2 (\\i -> sum (build 2 (\\j -> a[i][j][i]))))) [[[1.0, 2.0]], [[3.0, 4.0]]]",
+    ),
+    ("", "grad (\\(a : [][]Real) -> fold (\\s i -> s * a[i + 1][i]) 1.0 (iota 2)) [[1.0, 2.0], [3.0, 4.0]]"),
+    ("", "grad (\\(a : [][]Real) -> fold (\\s i -> s * a[i][i + 1]) 1.0 (iota 2)) [[1.0, 2.0], [3.0, 4.0]]"),
+    ("", "derivative (\\x -> let a = [[x, x * x]] in a[truncate x][0]) 2.0"),
+    ("", "(\\(a : [](Real, []Real)) i j -> let (x, v) = a[i] in v[j] + x) [(1.0, [2.0])] 0 1"),
+    ("", "(\\(a : [][](Real, Int)) i j -> let (x, n) = a[i][j] in x + real n) [[(1.0, 2)]] 2 1"),
+    (
+        "def at (a : [][]Real) i j = a[i][j]\ndef mine (a : [][]Real) i = sum (map (\\j -> at a i j + a[j][i]) (iota 2))",
+        "mine [[1.0, 2.0]] 0",
+    ),
+    (
+        "def at (a : [][]Real) i j = a[i][j]\ndef mine (a : [][]Real) i = sum (map (\\j -> a[j][i] + at a i j) (iota 2))",
+        "grad (\\a -> mine a 0) [[1.0, 2.0]]",
+    ),
 ];
 
-/// How it ends: the value, or for each error its words and where the expression begins that is at fault. (Of `a[i][j]` compiled code
-/// blames the whole, the interpreter `a[i]`, if `i` is out of range.)
+/// How it ends: the value, or for each error its words and where the expression stands that is at fault.
 fn end(definitions: &str, expression: &str, options: &Options) -> (bool, String) {
     let mut session = Session::new();
     let report = session.check_text("failures.wg", definitions, Path::new("."));
@@ -129,7 +165,7 @@ fn end(definitions: &str, expression: &str, options: &Options) -> (bool, String)
         Err(errors) => {
             let places = errors.iter().map(|error| error.primary.span);
             let places: Vec<String> =
-                places.map(|span| format!("{:?} {}", span.source, span.start)).collect();
+                places.map(|span| format!("{:?} {}..{}", span.source, span.start, span.end)).collect();
             (false, format!("{} at {}", complaints(&errors), places.join(", ")))
         }
     }

@@ -3,6 +3,7 @@
 use crate::op::{Atom, Block, Var};
 use crate::ty::{Data, DataId, Id, Table, Ty, ids};
 use indexmap::IndexMap;
+use std::collections::BTreeMap;
 use wengert_base::{Name, Span};
 
 ids! {
@@ -23,6 +24,16 @@ pub struct Program {
     pub linears: Table<LinearId, Linear>,
     /// Functions that can be called from outside, by the source's name.
     pub entries: IndexMap<Name, FuncId>,
+    /// Of expressions like `a[i][j]` that are one operation: where in the source `a[i]` stands, and so on. For messages.
+    pub rows: BTreeMap<Span, Vec<Span>>,
+}
+
+impl Program {
+    /// What is to blame if an index is out of range that so many others come after, in an operation of this place.
+    pub fn indexed(&self, whole: Span, after: usize) -> Span {
+        let rows = self.rows.get(&whole).map_or(&[][..], Vec::as_slice);
+        rows.len().checked_sub(after).and_then(|row| rows.get(row)).copied().unwrap_or(whole)
+    }
 }
 
 /// A function.

@@ -262,12 +262,19 @@ impl Lower<'_> {
     fn index(&mut self, xs: &Node, index: &Node, ty: &Type) -> Vec<Atom> {
         let mut places = vec![index];
         let mut array = xs;
+        let mut rows = Vec::new();
         while let Kind::Prim(Prim::Index, args) = &array.kind
             && let [outer, place] = args.as_slice()
             && places.iter().all(|place| is_trivial(place))
         {
             places.push(place);
+            rows.push(array.span);
             array = outer;
+        }
+        let span = self.span();
+        if !rows.is_empty() && rows.iter().all(|row| row.source == span.source) {
+            rows.reverse();
+            self.program.rows.insert(span, rows);
         }
         let arrays = self.term(array);
         let places: Vec<Atom> = places.into_iter().rev().map(|place| self.single(place)).collect();

@@ -72,9 +72,9 @@ pub fn lower_marked(program: &Program, mark: Option<i64>) -> (out::Program, Vec<
         span_numbers: FxHashMap::default(),
     };
     let mut funcs = Table::default();
-    for (id, func) in program.funcs.iter() {
+    for id in program.funcs.ids() {
         wengert_ir::stop::check();
-        let mut lower = Lower::new(&mut shared, id, func);
+        let mut lower = Lower::new(&mut shared, program, id);
         let site = recursive.get(&id).map(|span| lower.site_at(out::Failure::Memory, *span));
         lower.made.pauses = pausing.contains(&id);
         funcs.push(lower.function(site));
@@ -139,6 +139,7 @@ struct Destination {
 /// The lowering of a function.
 struct Lower<'a> {
     shared: &'a mut Shared,
+    program: &'a Program,
     id: FuncId,
     func: &'a Func,
     made: out::Func,
@@ -179,7 +180,8 @@ struct Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
-    fn new(shared: &'a mut Shared, id: FuncId, func: &'a Func) -> Lower<'a> {
+    fn new(shared: &'a mut Shared, program: &'a Program, id: FuncId) -> Lower<'a> {
+        let func = program.funcs.at(id);
         let made = out::Func {
             name: func.name,
             params: Vec::new(),
@@ -200,6 +202,7 @@ impl<'a> Lower<'a> {
         views.extend(beside.joined.iter().map(|(out, (array, _))| (*out, *array)));
         Lower {
             shared,
+            program,
             id,
             func,
             made,

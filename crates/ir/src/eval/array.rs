@@ -228,7 +228,12 @@ pub(super) fn located(xs: &Array, indices: &[Value]) -> Result<(usize, Shape), F
 
 fn index(meter: &mut Meter, args: &[Value]) -> Result<Value, Fault> {
     let xs = array(args, 0)?;
-    let (start, shape) = located(xs, args.get(1..).unwrap_or_default())?;
+    let indices = args.get(1..).unwrap_or_default();
+    let (start, shape) = located(xs, indices).inspect_err(|_| {
+        let good =
+            (1..indices.len()).take_while(|n| located(xs, indices.get(..*n).unwrap_or_default()).is_ok());
+        meter.indices_after = indices.len() - 1 - good.count();
+    })?;
     if shape.is_empty() {
         return xs.items().get(start).ok_or_else(|| mistyped("an element"));
     }

@@ -44,6 +44,8 @@ pub(super) struct Meter {
     pub(super) stack_bytes: u64,
     deadline: Option<Instant>,
     limits: Limits,
+    /// How many indices come after the one that was out of range.
+    pub(super) indices_after: usize,
 }
 
 /// How many steps pass between two looks at the limits.
@@ -60,6 +62,7 @@ impl Meter {
             stack_bytes: 0,
             deadline: None,
             limits,
+            indices_after: 0,
         }
     }
 
@@ -68,6 +71,7 @@ impl Meter {
         self.steps_at_start = self.steps;
         self.bytes_at_start = live_bytes();
         self.stack_bytes = 0;
+        self.indices_after = 0;
         self.deadline = self.limits.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         self.schedule_check();
     }

@@ -88,7 +88,10 @@ impl<'p> Machine<'p> {
     pub(super) fn call(&mut self, func: FuncId, args: Vec<Value>) -> Result<Vec<Value>, Failure> {
         self.meter.start();
         let result = self.enter(func, args.into_iter().collect()).and_then(|()| self.run());
-        let result = result.map_err(|fault| Failure { fault, span: self.place() });
+        let result = result.map_err(|fault| {
+            let span = self.program.indexed(self.place(), self.meter.indices_after);
+            Failure { fault, span }
+        });
         self.frames.clear();
         self.slots.clear();
         result

@@ -229,12 +229,15 @@ impl Lower<'_> {
     /// The place of what indices select, in elements, after checking them; and the sizes of what is there.
     pub(super) fn place_of(&mut self, array: &ArrayPlace, indices: &[Atom]) -> (Operand, Vec<Operand>) {
         let mut place = Operand::Int(0);
-        for (atom, dim) in indices.iter().zip(&array.dims) {
+        let whole = self.span;
+        for (i, (atom, dim)) in indices.iter().zip(&array.dims).enumerate() {
             let index = self.word(atom);
             // The index of a loop over the array is in range.
             if !self.loops.contains(&(index, *dim)) {
+                self.span = self.program.indexed(whole, indices.len() - i - 1);
                 let outside = self.set(Word::Int, Value::OutOfRange(index, *dim));
                 self.fail_if(outside, Failure::Index, vec![index, *dim]);
+                self.span = whole;
             }
             let before = self.int(Int::Mul, place, *dim);
             place = self.int(Int::Add, before, index);
