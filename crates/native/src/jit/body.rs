@@ -47,7 +47,7 @@ pub(super) struct Body<'c, 'a, 'f> {
     /// In how many loops it is.
     loops: usize,
     /// Whether what is built now is rare, in a loop that is not to pay for what it calls.
-    quiet: bool,
+    pub(super) quiet: bool,
 }
 
 /// Builds the body of `func` into `into`.

@@ -74,6 +74,10 @@ impl Body<'_, '_, '_> {
     /// Puts a small object into the list of those of its size.
     pub(super) fn free(&mut self, object: Operand) {
         let object = self.operand(object);
+        self.put_among_free(object);
+    }
+
+    fn put_among_free(&mut self, object: Value) {
         let words = self.builder.ins().load(types::I64, flags(), object, -8);
         let words = self.builder.ins().band_imm_u(words, i64::from(u32::MAX));
         let large = self.builder.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, words, SMALL as i64);
@@ -157,8 +161,15 @@ impl Body<'_, '_, '_> {
                 this.builder.ins().brif(last, dead, &[], alive, &[]);
             }
             this.enter(dead);
-            let number = this.builder.ins().iconst(types::I64, number);
-            this.import("dismantle", &[this.state, object, number]);
+            if matches!(kind, Kind::Text | Kind::Array(_)) && this.repeats() {
+                // It refers to nothing else.
+                let quiet = std::mem::replace(&mut this.quiet, true);
+                this.put_among_free(object);
+                this.quiet = quiet;
+            } else {
+                let number = this.builder.ins().iconst(types::I64, number);
+                this.import("dismantle", &[this.state, object, number]);
+            }
             this.builder.ins().jump(alive, &[]);
             this.enter(alive);
         });
