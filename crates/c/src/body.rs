@@ -60,8 +60,6 @@ pub(crate) struct Body<'u, 'p> {
     plain: bool,
     /// Where it is noted that what is stored is not finite, if one of these variables is.
     noted: Option<Noted>,
-    /// What steps hand on that is zero if it is very small.
-    faint: FxHashSet<Local>,
     /// What is kept of the loop around, if it is printed in strips.
     strip: Option<Strip>,
     /// Variables that are declared before a run of statements which is there twice.
@@ -117,7 +115,6 @@ impl<'u, 'p> Body<'u, 'p> {
             over: Over::default(),
             plain: false,
             noted: None,
-            faint: FxHashSet::default(),
             strip: None,
             outcome: FxHashSet::default(),
             loops: 0,
@@ -439,9 +436,6 @@ impl<'u, 'p> Body<'u, 'p> {
         let line = match (here, info.sets) {
             (true, 1) => self.definition(local, &made.expr),
             (true, _) => format!("{}{} = {};", self.declarator(local), self.name(local), made.expr.text),
-            (false, _) if self.faint.contains(&local) => {
-                format!("{} = wg_unless_faint({});", self.name(local), made.expr.text)
-            }
             (false, _) => format!("{} = {};", self.name(local), made.expr.text),
         };
         self.put(&line);

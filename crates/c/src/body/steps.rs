@@ -6,7 +6,7 @@
 //! from what it began with.
 //!
 //! What is handed on becomes smaller from step to step where the loop comes to rest, in the end so small that few bits are left of it; and then
-//! each step takes some processors ten times as long. From there on it is zero.
+//! each step takes some processors ten times as long. From there on it is zero; one looks at that after some steps each.
 
 use super::Body;
 use super::control::Run;
@@ -15,6 +15,9 @@ use crate::scopes::for_each_operand;
 use rustc_hash::FxHashSet;
 use wengert_native::loops::{Local, Operand, Stmt, Value, Word};
 use wengert_prim::RealOp;
+
+/// After so many steps one looks whether what they hand on is faint.
+const STRIP: i64 = 32;
 
 /// Where it is noted that what is stored is not finite, or no number.
 pub(super) struct Noted {
@@ -54,10 +57,8 @@ impl Body<'_, '_> {
         }
         let before = (self.blocks, self.declared.clone(), self.line);
         self.plain = true;
-        self.faint = steps.multiplied(run.body);
-        self.once(run);
+        self.handed_on(run, &steps.multiplied(run.body));
         self.plain = false;
-        self.faint.clear();
         self.noted = None;
         (self.blocks, self.declared, self.line) = before;
         let derived = steps.carried.iter().filter(|local| steps.derived.contains(local));
@@ -69,6 +70,40 @@ impl Body<'_, '_> {
         self.depth -= 1;
         self.put("}");
         true
+    }
+
+    /// A loop in strips, after each of which what has become faint of these is zero: to look at each step would be a tenth of it.
+    fn handed_on(&mut self, run: &Run<'_>, carried: &[Local]) {
+        let known: Option<i64> = run.to.parse().ok();
+        if carried.is_empty() || known.is_some_and(|count| count <= STRIP) {
+            self.once(run);
+            return carried.iter().for_each(|local| self.unless_faint(*local));
+        }
+        let (from, to) = (self.unit.temporary(), self.unit.temporary());
+        let Run { from: begin, to: end, backward, .. } = run;
+        self.put(&if *backward {
+            format!("for (word {to} = {end}, {from}; {to} > {begin}; {to} = {from}) {{")
+        } else {
+            format!("for (word {from} = {begin}, {to}; {from} < {end}; {from} = {to}) {{")
+        });
+        self.depth += 1;
+        if run.looks {
+            self.put("wg_check_stop(r);");
+        }
+        self.put(&if *backward {
+            format!("{from} = {to} - {begin} > {STRIP} ? {to} - {STRIP} : {begin};")
+        } else {
+            format!("{to} = {end} - {from} > {STRIP} ? {from} + {STRIP} : {end};")
+        });
+        self.once(&run.piece(from, to));
+        carried.iter().for_each(|local| self.unless_faint(*local));
+        self.depth -= 1;
+        self.put("}");
+    }
+
+    fn unless_faint(&mut self, local: Local) {
+        let name = self.name(local).to_string();
+        self.put(&format!("{name} = wg_unless_faint({name});"));
     }
 
     /// What is stored in a loop that runs without looking is noted.
@@ -208,7 +243,7 @@ impl Body<'_, '_> {
 
 impl Steps {
     /// What is carried and multiplied with the slope of the step.
-    fn multiplied(&self, body: &[Stmt]) -> FxHashSet<Local> {
+    fn multiplied(&self, body: &[Stmt]) -> Vec<Local> {
         let mut found = FxHashSet::default();
         super::rare::for_each_set(body, &mut |_, value| {
             if let Value::Real(RealOp::MulZero | RealOp::DivZero, args) = value {
@@ -216,8 +251,11 @@ impl Steps {
                 found.extend(locals.filter(|local| self.carried.contains(local)));
             }
         });
-        found.retain(|local| self.derived.contains(local));
-        found
+        self.carried
+            .iter()
+            .filter(|local| found.contains(local) && self.derived.contains(local))
+            .copied()
+            .collect()
     }
 
     fn is_derived(&self, operand: Operand) -> bool {
