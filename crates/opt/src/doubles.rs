@@ -62,7 +62,7 @@ fn block(here: &mut Here, place: &mut Block) -> bool {
 }
 
 /// What a loop hands on from step to step, as it is known in a step.
-fn handed_on(op: &Op) -> &[Var] {
+pub(crate) fn handed_on(op: &Op) -> &[Var] {
     let handed = if let Op::Loop(parts) = op {
         parts.body.params.get(1..1 + parts.init.len() + parts.accs.len())
     } else if let Op::While(parts) = op {

@@ -43,6 +43,7 @@ mod slopes;
 mod spare;
 mod still;
 mod strong;
+mod terms;
 mod twigs;
 mod unbox;
 mod uneven;
@@ -305,6 +306,11 @@ pub fn relax(program: &mut Program) {
     }
     if updates::run(program) {
         simplify::run(program);
+    }
+    if terms::run(program) {
+        for pass in [simplify::run, cse::run, dce::run] {
+            pass(program);
+        }
     }
     for _ in 0..ROUNDS {
         if !doubles::run(program) {

@@ -18,6 +18,7 @@ mod sides;
 mod sizes;
 mod slopes;
 mod sums;
+mod terms;
 mod zeros;
 
 use crate::PASSES;
