@@ -3,7 +3,13 @@
 /* Zero tangents and cotangents contribute zero, whatever they are multiplied with. It makes a difference only where a product
  * or a quotient is not a number: a branch for that, which nothing is to make a choice of, costs less than to look at zeros. */
 #define WG_BRANCH __asm__("")
-static inline WG_UNUSED double wg_mul_zero(double t, double c) {
+/* In very long texts there are tens of thousands of such products, and branches are what a compiler takes long for. */
+#ifdef WG_HUGE
+#define WG_OFTEN static __attribute__((noinline)) WG_UNUSED
+#else
+#define WG_OFTEN static inline WG_UNUSED
+#endif
+WG_OFTEN double wg_mul_zero(double t, double c) {
     double product = t * c;
     if (WG_RARELY(product != product)) {
         WG_BRANCH;
@@ -11,7 +17,7 @@ static inline WG_UNUSED double wg_mul_zero(double t, double c) {
     }
     return product;
 }
-static inline WG_UNUSED double wg_div_zero(double t, double d) {
+WG_OFTEN double wg_div_zero(double t, double d) {
     double quotient = t / d;
     if (WG_RARELY(quotient != quotient)) {
         WG_BRANCH;
@@ -20,7 +26,7 @@ static inline WG_UNUSED double wg_div_zero(double t, double d) {
     return quotient;
 }
 /* The second is the reciprocal of a divisor. */
-static inline WG_UNUSED double wg_times_over(double t, double over) {
+WG_OFTEN double wg_times_over(double t, double over) {
     double quotient = t * over;
     if (WG_RARELY(quotient != quotient)) {
         WG_BRANCH;
