@@ -65,6 +65,75 @@ const SERIES: [&str; 33] = [
     "taylor 3 (\\x -> norm_squared (build 0 (\\i -> x)) + match Some (x * x) with | Some y -> y * x | None -> x) 0.5",
 ];
 
+/// Powers whose exponents running tells, functions with rules of their own, and derivatives of series in reverse mode, where the order of
+/// everything that a series is made of counts.
+const MORE_SERIES: [&str; 64] = [
+    "map (\\n -> taylor 5 (\\x -> x ^ n) 0.73) [0, 1, 2, 3, 4, 5, 7, 33, -1, -2, -3]",
+    "map (\\n -> taylor 5 (\\x -> (sin x * exp x) ^ n) 0.73) [0, 1, 2, 3, 4, 5, 7, 33, -1, -2, -3]",
+    "map (\\n -> taylor 5 (\\x -> x ^ n) 0.0) [0, 1, 2, 3, 4, 5, 7, 33, -1, -2, -3]",
+    "map (\\n -> taylor 3 (\\x -> (1.0 + x) ^ n) 0.0) [0, 1, 2, 3, 4, 5, 7, 33, -1, -2, -3]",
+    "map (\\n -> taylor 1 (\\x -> sin x ^ n) 0.73) [0, 1, 2, 3, 4, 5, 7, 33, -1, -2, -3]",
+    "map (\\n -> grad (\\y -> sum (taylor 3 (\\x -> sin (x * y) ^ n) 0.73)) 0.3) [0, 1, 2, 3, 4, 5, 7, 33, -1, -2, -3]",
+    "map (\\n -> derivative (\\y -> sum (taylor 3 (\\x -> sin (x * y) ^ n) 0.73)) 0.3) [0, 1, 2, 3, 4, 5, 7, 33, -1, -2, -3]",
+    "taylor 4 (\\x -> sum (map (\\n -> (x * x + 0.3) ^ n) [0, 1, 2, 3, 4, 5, 7, -1])) 0.3",
+    "taylor 4 (custom_jvp (\\x -> exp (x * x)) (\\(x, t) -> let e = exp (x * x) in (e, e * 2.0 * x * t))) 0.73",
+    "taylor 4 (\\x -> custom_jvp (\\x -> exp (x * x)) (\\(x, t) -> let e = exp (x * x) in (e, e * 2.0 * x * t)) (sin x * x) / x) 0.73",
+    "taylor 5 (\\x -> custom_vjp (\\z -> log (1.0 + exp z)) (\\z -> (log (1.0 + exp z), \\w -> w / (1.0 + exp (-z)))) (x * x * 1.3)) 0.73",
+    "taylor 4 (\\x -> let (a, b) = custom_jvp (\\(p, q) -> (p * q, sin p)) (\\((p, q), (u, v)) -> ((p * q, sin p), (u * q + p * v, cos p * u))) (x * x, sin x) in a / b) 0.73",
+    "taylor 4 (\\x -> let (a, b) = custom_vjp (\\(p, q) -> (p * q, sin p)) (\\(p, q) -> ((p * q, sin p), \\(u, v) -> (u * q + cos p * v, p * u))) (x * x, sin x) in a / b) 0.73",
+    "taylor 3 (\\x -> sum (custom_vjp (\\v -> map (\\a -> a * a * v[0]) v) (\\v -> (map (\\a -> a * a * v[0]) v, \\w -> map2 (\\a b -> a * 2.0 * b * v[0]) v w)) [x, x * x, sin x])) 0.73",
+    "map (\\n -> sum (taylor n (\\x -> custom_jvp (\\x -> exp (x * x)) (\\(x, t) -> let e = exp (x * x) in (e, e * 2.0 * x * t)) (sin x * x) / x) 0.73)) [0, 1, 2, 3]",
+    "taylor 3 (\\x -> let f = custom_jvp (\\x -> exp (x * x)) (\\(x, t) -> let e = exp (x * x) in (e, e * 2.0 * x * t)) in f (f x * x)) 0.23",
+    "taylor 3 (\\x -> custom_jvp (\\y -> y * y) (\\(y, t) -> (y * y, 2.0 * y * t * x)) (x * 2.0)) 0.7",
+    "taylor 3 (\\x -> let f = (if x > 0.5 then custom_jvp (\\y -> y * y) (\\(y, t) -> (y * y, 2.0 * y * t)) else sin) in f (x * x)) 0.7",
+    "derivative (\\z -> sum (taylor 3 (\\x -> custom_jvp (\\y -> y * y * z) (\\(y, t) -> (y * y * z, 2.0 * y * t * z)) (x * 2.0 * sin z)) z)) 0.7",
+    "grad (\\z -> sum (taylor 3 (\\x -> custom_jvp (\\y -> y * y * z) (\\(y, t) -> (y * y * z, 2.0 * y * t * z)) (x * 2.0 * sin z)) z)) 0.7",
+    "grad (\\z -> sum (taylor 3 (\\x -> custom_vjp (\\y -> y * y * z) (\\y -> (y * y * z, \\w -> 2.0 * y * w * z)) (x * 2.0 * sin z)) z)) 0.7",
+    "jvp (\\x -> custom_vjp (\\v -> map (\\a -> a * a * v[0]) v) (\\v -> (map (\\a -> a * a * v[0]) v, \\w -> map2 (\\a b -> a * 2.0 * b * v[0] + sum w / v[1] + w[0] * a) v w)) [x, x * x, sin x]) (0.73, 1.0)",
+    "jvp (\\(x, y) -> custom_vjp (\\(p, q) -> (p * q, sin p)) (\\(p, q) -> ((p * q, sin p), \\(u, v) -> (u * q + cos p * v + u / q, p * u + v * q + u * 1.7))) (x * y, sin x * y)) ((0.73, 0.3), (1.1, 0.7))",
+    "derivative (\\x -> jvp (\\(x, y) -> custom_vjp (\\(p, q) -> (p * q, sin p)) (\\(p, q) -> ((p * q, sin p), \\(u, v) -> (u * q + cos p * v + u / q, p * u + v * q + u * 1.7))) (x * y, sin x * y)) ((x, 0.3), (1.1, x)) |> (\\((a, b), (c, d)) -> a * b * c / d)) 0.73",
+    "linearize (\\(x, y) -> custom_vjp (\\(p, q) -> (p * q, sin p)) (\\(p, q) -> ((p * q, sin p), \\(u, v) -> (u * q + cos p * v + u / q, p * u + v * q + u * 1.7))) (x * y, sin x * y)) (0.73, 0.3) |> snd |> (\\f -> f (1.1, 0.7))",
+    "taylor 4 (\\x -> let (y, b) = vjp (\\z -> let a = z * x in a * sin a / z + a * z) (x * x) in b (x * y)) 0.73",
+    "taylor 4 (\\x -> let (y, b) = linearize (\\z -> let a = z * x in a * sin a / z + a * z) (x * x) in b (x * y)) 0.73",
+    "taylor 3 (\\x -> checkpoint (\\z -> let a = z * x in a * sin a / z + a * z) (x * x)) 0.73",
+    "taylor 3 (\\x -> grad (\\y -> checkpoint (\\z -> let a = z * x in a * sin a / z + a * z) (x * y)) x) 0.73",
+    "map (\\n -> sum (taylor n (\\x -> let a = x * x in a * sin a / x + a * exp x) 0.4)) [0, 1, 2, 3, 5, 7, 10]",
+    "map (\\x -> taylor 3 (\\x -> custom_jvp (\\y -> y * y) (\\(y, t) -> (y * y, 2.0 * y * t / 0.0)) (if x > 0.5 then x else 0.3)) x) [0.3, 0.7]",
+    "map (\\x -> taylor 3 (\\x -> custom_jvp (\\y -> y * y) (\\(y, t) -> (y * y, 2.0 * y * t)) (x * x - 2.0 * x)) x) [1.0, 0.7, 0.0]",
+    "jvp (custom_vjp (\\x -> sin x) (\\x -> (sin x, \\w -> let m = (if x > 0.5 then w else w * 2.0) in m * x + w / x + m * cos x))) (0.73, 1.3)",
+    "map (\\x -> jvp (custom_vjp (\\x -> sin x) (\\x -> (sin x, \\w -> let m = (if x > 0.5 then w else w * 2.0) in m * x + w / x + m * cos x))) (x, 1.3)) [0.41, 0.73, 0.91, 1.37]",
+    "map (\\x -> taylor 4 (custom_vjp (\\x -> sin x) (\\x -> (sin x, \\w -> let m = (if x > 0.5 then w else w * 2.0) in m * x + w / x + m * cos x))) x) [0.41, 0.73, 0.91, 1.37]",
+    "map (\\x -> grad (\\x -> snd (jvp (custom_vjp (\\x -> sin x) (\\x -> (sin x, \\w -> let m = (if x > 0.5 then w else w * 2.0) in m * x + w / x + m * cos x))) (x, x * x))) x) [0.41, 0.73, 0.91, 1.37]",
+    "map (\\x -> derivative (\\x -> snd (jvp (custom_vjp (\\x -> sin x) (\\x -> (sin x, \\w -> let m = (if x > 0.5 then w else w * 2.0) in m * x + w / x + m * cos x))) (x, x * x))) x) [0.41, 0.73, 0.91, 1.37]",
+    "map (\\x -> jvp (custom_vjp (\\v -> (sum v, [v[0], v[1] * v[0]])) (\\v -> ((sum v, [v[0], v[1] * v[0]]), \\(a, b) -> let c = concat b [a] in map (\\w -> w * v[0] + a / v[1] + b[0] * v[0] + w) (slice c 0 2)))) ([x, x * x], [1.1, 0.3])) [0.41, 0.73, 0.91, 1.37]",
+    "map (\\x -> linearize (custom_vjp (\\v -> (sum v, [v[0], v[1] * v[0]])) (\\v -> ((sum v, [v[0], v[1] * v[0]]), \\(a, b) -> let c = concat b [a] in map (\\w -> w * v[0] + a / v[1] + b[0] * v[0] + w) (slice c 0 2)))) [x, x * x] |> snd |> (\\f -> f [1.1, 0.3])) [0.41, 0.73, 0.91, 1.37]",
+    "taylor 2 (\\x -> let r = custom_jvp (\\r -> { a = r.b * r.a, b = r.a }) (\\(r, t) -> ({ a = r.b * r.a, b = r.a }, { a = t.b * r.a + r.b * t.a, b = t.a })) { a = x, b = x * sin x } in r.a * r.b) 0.7",
+    "taylor 8 (\\x -> custom_jvp sin (\\(y, t) -> (sin y, cos y * t)) (custom_jvp exp (\\(y, t) -> (exp y, exp y * t)) x * x)) 0.7",
+    "taylor 3 (\\x -> custom_jvp (\\y -> custom_jvp sin (\\(y, t) -> (sin y, cos y * t)) (y * y)) (\\(y, t) -> (sin (y * y), custom_jvp sin (\\(y, t) -> (sin y, cos y * t)) (y * y + pi / 2.0) * 2.0 * y * t)) (x * x)) 0.7",
+    "map (\\p -> grad (\\y -> sum (taylor 3 (\\x -> sin (x * y) ^ 3) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> sin (x * y) ^ 5) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> (x * y) ^ -2) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> sin (sin x * y)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> tanh (sin x * y)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> asin (sin x * y * 0.5)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> tan (sin x * y * 0.5)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> hypot (sin x) y) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> exp x / (x + y)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> (x * y) ** y) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> lgamma (x * y + x * x)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> erf (x * y + x * x)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> sigmoid (x * y + x * x)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> gamma (x * y + x * x)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> log (x * y + x * x) * sqrt (x + y)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> atan2 (x * y) (x * x + y)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> let a = x * y in max a (a * a) * abs (a - x) + cbrt (a * x)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> acosh (x * y + 1.3) * asinh (y * x) + atanh (x * y * 0.3) + sinh (x * y) * cosh (y + x)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> derivative (\\y -> sum (taylor 4 (\\x -> acosh (x * y + 1.3) * asinh (y * x) + atanh (x * y * 0.3) + sinh (x * y) * cosh (y + x)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> polygamma 1 (x * y) / digamma (x + y)) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> custom_jvp (\\x -> exp (x * y)) (\\(x, t) -> let e = exp (x * y) in (e, e * 2.0 * x * t)) (sin x * x * y) / x) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 4 (\\x -> custom_vjp (\\x -> exp (x * y)) (\\x -> let e = exp (x * y) in (e, \\t -> e * 2.0 * x * t + t * y)) (sin x * x * y) / x) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+];
+
 const DEFINITIONS: &str = "type List = Nil | Cons Real List
 type Maybe = None | Some Real
 def list n x y = if n == 0 then Nil else Cons (x * y) (list (n - 1) (sin x) y)
@@ -93,11 +162,29 @@ fn taylor_series_are_those_of_the_interpreter_to_the_last_bit() {
     let report = session.check_text("strict.wg", DEFINITIONS, Path::new("."));
     assert!(!report.has_errors(), "{}", complaints(&report.diagnostics));
     let scope = Scope::of_file(&report.modules);
-    for program in SERIES {
+    for program in SERIES.iter().chain(&MORE_SERIES) {
         let mut by = |engine| given(&mut session, &scope, engine, program);
         let expected = by(Engine::Interp);
         assert_eq!(by(Engine::Ir), expected, "{program}");
         assert_eq!(by(Engine::Native), expected, "{program}");
+    }
+}
+
+/// What a function with a rule has captured must not vary in a series: whatever the order, and whatever the engine.
+#[test]
+fn series_refuse_rules_of_functions_that_vary_themselves() {
+    let mut session = Session::new();
+    let scope = Scope::of_file(&session.check_text("strict.wg", "", Path::new(".")).modules);
+    for order in ["1", "3", "(floor 1.7)", "(floor 2.3)"] {
+        let program = format!(
+            "taylor {order} (\\x -> custom_jvp (\\y -> y * x) (\\(y, t) -> (y * x, t * x)) (x * x)) 0.7"
+        );
+        for (engine, strict) in [(Engine::Interp, true), (Engine::Ir, true), (Engine::Native, false)] {
+            let options = Options { engine, strict, ..Options::default() };
+            let errors = session.eval_in(&scope, "strict.wg", &program, &options).map(|_| program.clone());
+            let message = complaints(&errors.expect_err("a series that is refused"));
+            assert!(message.contains("E0724"), "{program}: {message}");
+        }
     }
 }
 

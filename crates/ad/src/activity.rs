@@ -137,9 +137,11 @@ impl Flow<'_> {
                     let active = match helper {
                         // Of the fields that are given for their shapes it does not depend.
                         Helper::Fields(..) => active.first() == Some(&true),
-                        Helper::Sum(_) | Helper::IsZero(_) | Helper::Inward(..) | Helper::Outward(_) => {
-                            active.contains(&true)
-                        }
+                        Helper::Sum(_)
+                        | Helper::IsZero(_)
+                        | Helper::Inward(..)
+                        | Helper::Outward(_)
+                        | Helper::Scaled(..) => active.contains(&true),
                     };
                     self.mark_all(outs, outs.iter().map(|_| active));
                 } else if active.contains(&true) {

@@ -240,7 +240,7 @@ impl Code<'_> {
         spread(&varies, found)
     }
 
-    fn have_tangents(&mut self, atoms: &[Atom]) -> Vec<bool> {
+    pub(crate) fn have_tangents(&mut self, atoms: &[Atom]) -> Vec<bool> {
         let types: Vec<Ty> = atoms.iter().map(|atom| self.b.type_of(atom)).collect();
         types.into_iter().map(|ty| self.ad.tangent(ty).is_some()).collect()
     }

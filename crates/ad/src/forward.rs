@@ -168,6 +168,10 @@ impl Writer<'_, '_> {
         if weights.iter().all(Option::is_none) {
             return;
         }
+        if self.code.ad.is_transposed_exactly(pullback.apply) {
+            self.push_exactly(pullback, &weights);
+            return;
+        }
         let mut args = vec![self.primal(&pullback.back)];
         let mut active = vec![false];
         for value in &pullback.values {
@@ -202,6 +206,33 @@ impl Writer<'_, '_> {
         let types = self.code.ad.program.funcs.at(func).results.clone();
         let tangents = self.code.b.call(func, args, &types);
         self.dots.extend(outs.into_iter().zip(tangents).filter_map(|(out, tangent)| Some((out?, tangent))));
+    }
+
+    /// The same, recorded on a tape.
+    fn push_exactly(&mut self, pullback: &LinPullback, weights: &[Option<Atom>]) {
+        let mut args = vec![self.primal(&pullback.back)];
+        let mut points = Vec::new();
+        let surface = self.code.ad.program.funcs.at(pullback.apply).clone();
+        let types = surface.param_types().into_iter().skip(1).zip(&pullback.values);
+        let values: Vec<(Atom, Ty)> = types.map(|(ty, value)| (self.point(value, ty), ty)).collect();
+        args.extend(values.iter().map(|(value, _)| value.clone()));
+        for (((x, _), weight), ty) in pullback.points.iter().zip(weights).zip(&surface.results) {
+            let x = self.point(x, *ty);
+            points.push(self.code.outward(&x, weight.clone(), *ty));
+        }
+        args.extend(points);
+        let func = self.code.ad.transposed(pullback.apply);
+        let types: Vec<Ty> = values.iter().map(|(_, ty)| *ty).collect();
+        let found = self.code.b.call(func, args, &types);
+        for ((out, found), (value, ty)) in pullback.outs.iter().zip(found).zip(values) {
+            let tangent = self.code.inward("custom_vjp".into(), &value, &found, ty);
+            self.dots.extend((*out).zip(tangent));
+        }
+    }
+
+    /// What shows the shape of a value. Reals have none, and may not be there: any will do.
+    fn point(&self, atom: &Atom, ty: Ty) -> Atom {
+        if ty == Ty::REAL { Atom::Real(0.0) } else { self.primal(atom) }
     }
 
     fn form(&mut self, out: Var, terms: &[Term], divisor: Option<&Atom>) {

@@ -17,6 +17,7 @@
 
 mod orders;
 mod repeat;
+mod rules;
 
 use crate::arrays::Scope;
 use crate::forward::Writer;
@@ -276,6 +277,7 @@ impl Jvp<'_, '_> {
                     stmt.outs.iter().zip(reach).filter(|(_, active)| *active).map(|(out, _)| *out).collect();
                 self.replace(stmt, &outs, op);
             }
+            Op::Custom(parts) if self.dots.len() > 1 => self.custom_series(stmt, parts),
             Op::Custom(parts) => self.custom(stmt, parts),
             op if self.dots.len() > 1 && self.is_arithmetic(op) => self.arithmetic(stmt, &outs),
             Op::Loop(parts) => self.repeat(stmt, parts),

@@ -25,7 +25,7 @@
 //! [`levels`]. What is differentiated with respect to functions: [`given`].
 //!
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
-//! rules of single operations ([`series`] those of series), [`custom`] the user's own ([`guard`] leaves them out for zeros), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
+//! rules of single operations ([`series`] those of series), [`custom`] the user's own ([`guard`] leaves them out for zeros, [`transposed`] turns them around), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
 //!
 //! Where cotangents must add up to the last bit as the interpreter adds them up, functions note on a tape what they do, and that tape runs
 //! backward: [`record`].
@@ -56,6 +56,7 @@ mod surface;
 mod taylor;
 mod tidy;
 mod transpose;
+mod transposed;
 mod types;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -178,6 +179,8 @@ struct Ad {
     wrapped: FxHashMap<LinearId, Rc<requests::Wrapped>>,
     /// How far the expansion of a function's requests is.
     progress: FxHashMap<FuncId, requests::Progress>,
+    /// Transposes of what rules give, from tangents of the point to those of the values.
+    transposes: FxHashMap<FuncId, FuncId>,
     /// Copies of functions that ask for their own derivatives, by the number of times that they may.
     levels: FxHashMap<(FuncId, usize), FuncId>,
     /// Statements in all functions that were made.
@@ -228,6 +231,7 @@ impl Ad {
             alike: FxHashMap::default(),
             wrapped: FxHashMap::default(),
             progress: FxHashMap::default(),
+            transposes: FxHashMap::default(),
             levels: FxHashMap::default(),
             written: 0,
         }

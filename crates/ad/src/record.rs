@@ -106,7 +106,7 @@ struct Record<'a, 'c> {
     state: State,
 }
 
-pub(crate) use request::{backward, linearize};
+pub(crate) use request::{backward, linearize, transpose};
 
 impl Ad {
     /// The sum of tangents, made at once.

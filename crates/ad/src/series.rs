@@ -7,9 +7,10 @@
 //! ```
 //!
 //! Sums and products are made coefficient by coefficient; every other operation `z = op(x, y)` is solved as the differential
-//! equation that its rule is: with `z' = (Σ ± cᵢ xᵢ') / d`, the coefficient `k` of `z` needs those of `c`, `d` and `z` below `k`. The
-//! expressions `c` and `d` are [`Node`]s as the operation itself, whose coefficients are computed when somebody asks for them.
-//! What is added up in which order is as in the interpreter. A coefficient that is zero for sure is `None`.
+//! equation that its rule is: with `z' = (Σ ± cᵢ xᵢ') / d`, the coefficient `k` of `z` needs those of `c`, `d` and `z` below `k`. What
+//! of `c` and `d` does not depend on `z` is made once, one order lower; the rest order by order ([`Online`]).
+//! What is done in which order is as in the interpreter, operation by operation, for the derivatives of what is written here. A
+//! coefficient that is zero for sure is `None`.
 //!
 //! Cases of a rule depend on the coefficients of order 0. Where one is met that is not decided, all is written out
 //! in both branches ([`Powers::solve`]).
@@ -20,9 +21,8 @@
 )]
 
 use crate::{BEYOND, Code, scalar};
-use std::rc::Rc;
 use wengert_ir::Ty;
-use wengert_ir::op::{Atom, Compare, Convert, IntOp, Op};
+use wengert_ir::op::{Atom, Block, Compare, Convert, IntOp, Op};
 use wengert_prim::{Expr, RealOp, Rule, Test, rules};
 
 /// The coefficients from order 0 on.
@@ -39,26 +39,31 @@ pub(crate) enum Operation {
     Polygamma(Atom),
 }
 
-/// A summand of a rule: whether it is subtracted, the coefficient, and the operand.
-type Summand = (bool, Option<usize>, usize);
-
-enum Kind {
-    /// It is there.
-    Given,
-    /// Sums, products and quotients.
-    Direct(RealOp, Vec<usize>),
-    /// The solution of a rule, and the divisor.
-    Rule(Rc<Vec<Summand>>, Option<usize>),
+/// An expression of a rule that is known order by order, as the result is.
+enum Online {
+    /// It does not depend on the result.
+    Known(Series),
+    /// It is the result.
+    Out,
+    /// An operation that needs no rule, as far as it is known.
+    Op(RealOp, Vec<Online>, Series),
+    /// Any other operation, made anew for each order.
+    Again(Expr),
 }
 
-/// A series under way.
-struct Node {
-    kind: Kind,
-    coefs: Series,
-    /// Of a rule with a divisor: the coefficients of the derivative.
-    quotient: Series,
-    /// The coefficients of its derivative, as far as they were asked for.
+/// A summand of a rule: `± coef · x'`.
+struct Summand {
+    negative: bool,
+    coef: Option<Online>,
+    /// The coefficients of `x'`.
     slopes: Series,
+}
+
+/// What the expressions of a rule are about: the operands, their values, and the result's.
+struct Env<'e> {
+    args: &'e [Series],
+    values: Vec<Atom>,
+    out: Atom,
 }
 
 /// A comparison.
@@ -68,18 +73,12 @@ type Question = (Compare, Atom, Atom);
 struct Undecided(Atom);
 
 /// Writes the code of an operation on series.
-pub(crate) struct Powers<'a, 'c> {
+struct Powers<'a, 'c> {
     code: &'a mut Code<'c>,
-    /// The operation, its operands, and its value.
-    operation: &'a Operation,
-    args: &'a [Series],
-    out: &'a Atom,
-    orders: usize,
     /// How the cases were decided that are met one after the other.
     decided: Vec<bool>,
     /// Those that were met so far.
     asked: Vec<(Question, bool)>,
-    nodes: Vec<Node>,
 }
 
 /// The coefficients from order 1 on of the result of an operation, whose value is `out`.
@@ -90,36 +89,79 @@ pub(crate) fn coefficients(
     out: &Atom,
     orders: usize,
 ) -> Series {
-    let (decided, asked, nodes) = (Vec::new(), Vec::new(), Vec::new());
-    Powers { code, operation, args, out, orders, decided, asked, nodes }.solve()
+    let mut powers = Powers { code, decided: Vec::new(), asked: Vec::new() };
+    let args: Vec<Series> = args.iter().map(|arg| truncated(arg, orders)).collect();
+    match (operation, args.as_slice()) {
+        (Operation::Real(op), _) => powers.solve(*op, &args, out, orders),
+        (Operation::Power(exponent), [base]) => powers.power(exponent, base, out, orders),
+        (Operation::Polygamma(order), [x]) => {
+            powers.polygamma(order, 0, x, Some(out.clone()), orders).split_off(1)
+        }
+        (_, _) => vec![None; orders],
+    }
+}
+
+/// The first coefficients, up to an order.
+fn truncated(series: &[Option<Atom>], order: usize) -> Series {
+    let mut series: Series = series.iter().take(order + 1).cloned().collect();
+    series.resize(order + 1, None);
+    series
+}
+
+fn coefficient(series: &[Option<Atom>], k: usize) -> Option<Atom> {
+    series.get(k).cloned().flatten()
+}
+
+/// The value of a series.
+fn value(series: &[Option<Atom>]) -> Atom {
+    coefficient(series, 0).unwrap_or(Atom::Real(0.0))
+}
+
+fn is_constant(series: &[Option<Atom>]) -> bool {
+    series.iter().skip(1).all(Option::is_none)
+}
+
+fn mentions_out(expr: &Expr) -> bool {
+    match expr {
+        Expr::Out => true,
+        Expr::In(_) | Expr::Const(_) => false,
+        Expr::Op(_, operands) => operands.iter().any(mentions_out),
+        Expr::If(_, then, otherwise) => mentions_out(then) || mentions_out(otherwise),
+    }
 }
 
 impl Powers<'_, '_> {
-    fn solve(&mut self) -> Series {
+    /// The coefficients from order 1 on.
+    fn solve(&mut self, op: RealOp, args: &[Series], out: &Atom, orders: usize) -> Series {
         wengert_ir::stop::check();
         if self.code.ad.is_full() {
             self.code.fail(&[], BEYOND);
-            return vec![None; self.orders];
+            return vec![None; orders];
         }
-        self.nodes.clear();
         self.asked.clear();
-        match self.root() {
-            Ok(root) => (1..=self.orders).map(|k| self.coef(root, k)).collect(),
-            Err(Undecided(cond)) => self.branch(cond),
+        match self.operation(op, args, Some(out.clone()), orders) {
+            Ok(series) => series.into_iter().skip(1).collect(),
+            Err(Undecided(cond)) => {
+                let [then, otherwise] = [true, false].map(|decision| {
+                    self.decided.push(decision);
+                    self.code.b.open();
+                    let series = self.solve(op, args, out, orders);
+                    let block = self.code.b.close(Vec::new());
+                    self.decided.pop();
+                    (series, block)
+                });
+                self.choose(cond, then, otherwise)
+            }
         }
     }
 
-    /// The result of one of both branches of a case.
-    fn branch(&mut self, cond: Atom) -> Series {
-        let [then, otherwise] = [true, false].map(|decision| {
-            self.decided.push(decision);
-            self.code.b.open();
-            let series = self.solve();
-            let block = self.code.b.close(Vec::new());
-            self.decided.pop();
-            (series, block)
-        });
-        let ((some, mut then), (other, mut otherwise)) = (then, otherwise);
+    /// What one of two blocks gives, of which the results are told beside them.
+    fn choose(
+        &mut self,
+        cond: Atom,
+        (some, mut then): (Series, Block),
+        (other, mut otherwise): (Series, Block),
+    ) -> Series {
         let there = |(a, b): &(&Option<Atom>, &Option<Atom>)| a.is_some() || b.is_some();
         let zero = |atom: &Option<Atom>| atom.clone().unwrap_or(Atom::Real(0.0));
         let pairs = some.iter().zip(&other).filter(there);
@@ -136,104 +178,125 @@ impl Powers<'_, '_> {
         some.iter().zip(&other).map(|pair| if there(&pair) { found.next() } else { None }).collect()
     }
 
-    fn root(&mut self) -> Result<usize, Undecided> {
-        let args: Vec<usize> =
-            self.args.iter().map(|series| self.push(Kind::Given, series.clone())).collect();
-        let (orders, out) = (self.orders, Some(self.out.clone()));
-        match self.operation.clone() {
-            Operation::Real(op) => self.real(op, args, out, orders),
-            Operation::Power(exponent) => Ok(self.power(&exponent, 0, &args, out, orders)),
-            Operation::Polygamma(order) => Ok(self.polygamma(&order, 0, &args, out, orders)),
+    /// Arithmetic on numbers. Where it is done on a tape, a product with 1 is a number of its own.
+    fn real(&mut self, op: RealOp, operands: Vec<Atom>) -> Atom {
+        let known = operands.iter().all(|atom| matches!(atom, Atom::Real(_)));
+        if self.code.ad.exact && !known && operands.contains(&Atom::Real(1.0)) {
+            return self.code.b.called("t").real(op, operands);
         }
+        self.code.real(op, operands)
     }
 
-    fn push(&mut self, kind: Kind, coefs: Series) -> usize {
-        self.nodes.push(Node { kind, coefs, quotient: Vec::new(), slopes: Vec::new() });
-        self.nodes.len() - 1
-    }
-
-    fn constant(&mut self, value: Atom) -> usize {
-        self.push(Kind::Given, vec![Some(value)])
-    }
-
-    /// The value of a series.
-    fn value(&mut self, node: usize) -> Atom {
-        self.coef(node, 0).unwrap_or(Atom::Real(0.0))
-    }
-
-    fn is_constant(&self, node: usize) -> bool {
-        let given =
-            |node: &Node| matches!(node.kind, Kind::Given) && node.coefs.iter().skip(1).all(Option::is_none);
-        self.nodes.get(node).is_some_and(given)
-    }
-
-    /// Arithmetic, up to an order; its value, if it is known.
-    fn real(
+    /// Arithmetic on series, up to an order; its value, if it is known.
+    fn operation(
         &mut self,
         op: RealOp,
-        args: Vec<usize>,
+        args: &[Series],
         out: Option<Atom>,
         order: usize,
-    ) -> Result<usize, Undecided> {
-        if let (RealOp::PowInt(1), [x]) = (op, args.as_slice()) {
-            return Ok(*x);
+    ) -> Result<Series, Undecided> {
+        if let (RealOp::PowInt(1), [x]) = (op, args) {
+            return Ok(truncated(x, order));
         }
-        let values: Vec<Atom> = args.iter().map(|arg| self.value(*arg)).collect();
-        let out = out.unwrap_or_else(|| self.code.real(op, values.clone()));
-        if order == 0 || args.iter().all(|arg| self.is_constant(*arg)) {
-            return Ok(self.constant(out));
+        let values: Vec<Atom> = args.iter().map(|arg| value(arg)).collect();
+        let out = out.unwrap_or_else(|| self.real(op, values.clone()));
+        if args.iter().all(|arg| is_constant(arg)) {
+            return Ok(truncated(&[Some(out)], order));
         }
-        if is_direct(op) {
-            return Ok(self.push(Kind::Direct(op, args), vec![Some(out)]));
+        if !is_direct(op) {
+            return self.by_rule(op, &Env { args, values, out }, order);
         }
-        // The node is there before its rule, which may mention it.
-        let node = self.push(Kind::Rule(Rc::default(), None), vec![Some(out.clone())]);
+        let mut found = vec![Some(out)];
+        for k in 1..=order {
+            let next = self.direct(op, args, &found, k);
+            found.push(next);
+        }
+        Ok(found)
+    }
+
+    fn by_rule(&mut self, op: RealOp, env: &Env<'_>, order: usize) -> Result<Series, Undecided> {
         let rule = rules::lookup(op);
         let mut rule: &Rule = &rule;
         let (terms, divisor) = loop {
             match rule {
                 Rule::Linear { terms, divisor } => break (terms, divisor),
                 Rule::Case(test, then, otherwise) => {
-                    rule = if self.decide(test, &values, &out)? { then } else { otherwise };
+                    rule = if self.decide(test, env)? { then } else { otherwise };
                 }
             }
         };
+        let below = order.saturating_sub(1);
         let mut summands = Vec::new();
         for term in terms {
-            let Some(arg) = args.get(term.arg).copied().filter(|arg| !self.is_constant(*arg)) else {
+            let slopes = env.args.get(term.arg).map_or_else(Vec::new, |arg| self.derivative(arg));
+            if slopes.iter().all(Option::is_none) {
                 continue;
-            };
+            }
             let coef = match &term.coef {
-                Some(coef) => Some(self.expr(coef, &args, node, order - 1)?),
+                Some(coef) => Some(self.online(env, coef, below)?),
                 None => None,
             };
-            summands.push((term.negative, coef, arg));
+            summands.push(Summand { negative: term.negative, coef, slopes });
         }
         let divisor = match divisor.as_ref().filter(|_| !summands.is_empty()) {
-            Some(divisor) => Some(self.expr(divisor, &args, node, order - 1)?),
+            Some(divisor) => Some(self.online(env, divisor, below)?),
             None => None,
         };
-        self.set(node, Kind::Rule(Rc::new(summands), divisor));
-        Ok(node)
+        self.solution(env, summands, divisor, order)
     }
 
-    fn set(&mut self, node: usize, kind: Kind) {
-        if let Some(node) = self.nodes.get_mut(node) {
-            node.kind = kind;
+    /// The series whose derivative has these summands over this divisor.
+    fn solution(
+        &mut self,
+        env: &Env<'_>,
+        mut summands: Vec<Summand>,
+        mut divisor: Option<Online>,
+        order: usize,
+    ) -> Result<Series, Undecided> {
+        let mut found = vec![Some(env.out.clone())];
+        let mut quotient: Series = Vec::new();
+        for k in 0..order {
+            let mut sum = None;
+            for Summand { negative, coef, slopes } in &mut summands {
+                let summand = match coef {
+                    Some(coef) => {
+                        let coef = self.up_to(env, coef, &found, k)?;
+                        let mut inner = None;
+                        for i in 0..=k {
+                            let product = self.product(coefficient(slopes, i), coefficient(&coef, k - i));
+                            inner = self.sum(inner, false, product);
+                        }
+                        inner
+                    }
+                    None => coefficient(slopes, k),
+                };
+                sum = self.sum(sum, *negative, summand);
+            }
+            if let Some(divisor) = &mut divisor {
+                let divisor = self.up_to(env, divisor, &found, k)?;
+                for j in 1..=k {
+                    let product = self.product(coefficient(&divisor, j), coefficient(&quotient, k - j));
+                    sum = self.sum(sum, true, product);
+                }
+                sum = sum.map(|sum| self.real(RealOp::DivZero, vec![sum, value(&divisor)]));
+            }
+            quotient.push(sum.clone());
+            found.push(sum.map(|sum| self.real(RealOp::DivZero, vec![sum, Atom::Real(k as f64 + 1.0)])));
         }
+        Ok(found)
     }
 
     /// Whether a case applies. What is asked once more has the answer that it had.
-    fn decide(&mut self, test: &Test, values: &[Atom], out: &Atom) -> Result<bool, Undecided> {
+    fn decide(&mut self, test: &Test, env: &Env<'_>) -> Result<bool, Undecided> {
         let (op, a, b) = match test {
             Test::Eq(a, b) => (Compare::Eq, a, b),
             Test::Lt(a, b) => (Compare::Lt, a, b),
             Test::Le(a, b) => (Compare::Le, a, b),
-            Test::Or(a, b) => return Ok(self.decide(a, values, out)? || self.decide(b, values, out)?),
+            Test::Or(a, b) => return Ok(self.decide(a, env)? || self.decide(b, env)?),
         };
-        let [a, b] = [a, b].map(|side| scalar::value(self.code, side, values, out));
+        let [a, b] = [a, b].map(|side| scalar::value(self.code, side, &env.values, &env.out));
         if let (Atom::Real(_), Atom::Real(_)) = (&a, &b) {
-            return Ok(test.holds(&known(values), known(std::slice::from_ref(out)).remove(0)));
+            return Ok(test.holds(&known(&env.values), known(std::slice::from_ref(&env.out)).remove(0)));
         }
         let question = (op, a, b);
         if let Some((_, answer)) = self.asked.iter().find(|(asked, _)| *asked == question) {
@@ -248,134 +311,108 @@ impl Powers<'_, '_> {
         }
     }
 
-    /// An expression of a rule.
-    fn expr(&mut self, expr: &Expr, args: &[usize], out: usize, order: usize) -> Result<usize, Undecided> {
+    /// The series of an expression, given that of the result as far as the expression needs it.
+    fn series(
+        &mut self,
+        env: &Env<'_>,
+        expr: &Expr,
+        out: &[Option<Atom>],
+        order: usize,
+    ) -> Result<Series, Undecided> {
         match expr {
-            Expr::In(i) => Ok(args.get(*i).copied().unwrap_or(out)),
-            Expr::Out => Ok(out),
-            Expr::Const(value) => Ok(self.constant(Atom::Real(*value))),
+            Expr::In(i) => Ok(truncated(env.args.get(*i).map_or(&[], Vec::as_slice), order)),
+            Expr::Out => Ok(truncated(out, order)),
+            Expr::Const(value) => Ok(truncated(&[Some(Atom::Real(*value))], order)),
             Expr::Op(op, operands) => {
-                let operands: Vec<usize> = operands
+                let operands: Vec<Series> = operands
                     .iter()
-                    .map(|operand| self.expr(operand, args, out, order))
+                    .map(|operand| self.series(env, operand, out, order))
                     .collect::<Result<_, _>>()?;
-                self.real(*op, operands, None, order)
+                self.operation(*op, &operands, None, order)
             }
             Expr::If(test, then, otherwise) => {
-                let values: Vec<Atom> = args.iter().map(|arg| self.value(*arg)).collect();
-                let value = self.value(out);
-                let chosen = if self.decide(test, &values, &value)? { then } else { otherwise };
-                self.expr(chosen, args, out, order)
+                let chosen = if self.decide(test, env)? { then } else { otherwise };
+                self.series(env, chosen, out, order)
             }
         }
     }
 
-    /// `x ^ (n - less)`, whose derivative is `(n - less) x ^ (n - less - 1)`; that is 0 for the exponent 0 whatever `x` is.
-    fn power(
+    /// Prepares an expression; the parts that do not depend on the result are made up to `order`.
+    fn online(&mut self, env: &Env<'_>, expr: &Expr, order: usize) -> Result<Online, Undecided> {
+        if !mentions_out(expr) {
+            return self.series(env, expr, &[], order).map(Online::Known);
+        }
+        match expr {
+            Expr::In(_) | Expr::Const(_) => self.series(env, expr, &[], order).map(Online::Known),
+            Expr::Out => Ok(Online::Out),
+            Expr::Op(op, _) if !is_direct(*op) => Ok(Online::Again(expr.clone())),
+            Expr::Op(op, operands) => {
+                let operands: Vec<Online> = operands
+                    .iter()
+                    .map(|operand| self.online(env, operand, order))
+                    .collect::<Result<_, _>>()?;
+                Ok(Online::Op(*op, operands, Vec::new()))
+            }
+            Expr::If(test, then, otherwise) => {
+                let chosen = if self.decide(test, env)? { then } else { otherwise };
+                self.online(env, chosen, order)
+            }
+        }
+    }
+
+    /// The coefficients up to order `k`, when those of the result up to `k` are there.
+    fn up_to(
         &mut self,
-        exponent: &Atom,
-        less: i64,
-        args: &[usize],
-        out: Option<Atom>,
-        order: usize,
-    ) -> usize {
-        let Some(base) = args.first().copied() else { return self.constant(Atom::Real(f64::NAN)) };
-        let own = match less {
-            0 => exponent.clone(),
-            _ => self.code.b.int(IntOp::Sub, [exponent.clone(), Atom::Int(less)]),
-        };
-        let value = out.unwrap_or_else(|| {
-            let base = self.value(base);
-            self.code.b.typed1(Ty::REAL, Op::Power { base, exponent: own.clone() })
-        });
-        if order == 0 {
-            return self.constant(value);
-        }
-        let factor = self.code.b.convert(Convert::IntToReal, own);
-        let factor = self.constant(factor);
-        let power = self.power(exponent, less + 1, args, None, order - 1);
-        let both = [factor, power].map(|node| self.value(node)).to_vec();
-        let slope = self.code.real(RealOp::MulZero, both);
-        let coef = self.push(Kind::Direct(RealOp::MulZero, vec![factor, power]), vec![Some(slope)]);
-        self.push(Kind::Rule(Rc::new(vec![(false, Some(coef), base)]), None), vec![Some(value)])
-    }
-
-    /// `polygamma (n + more) x`, whose derivative is `polygamma (n + more + 1) x`.
-    fn polygamma(
-        &mut self,
-        order: &Atom,
-        more: i64,
-        args: &[usize],
-        out: Option<Atom>,
-        orders: usize,
-    ) -> usize {
-        let Some(x) = args.first().copied() else { return self.constant(Atom::Real(f64::NAN)) };
-        let value = out.unwrap_or_else(|| {
-            let order = self.code.b.int(IntOp::Add, [order.clone(), Atom::Int(more)]);
-            let x = self.value(x);
-            self.code.b.typed1(Ty::REAL, Op::Polygamma { order, x })
-        });
-        if orders == 0 {
-            return self.constant(value);
-        }
-        let coef = self.polygamma(order, more + 1, args, None, orders - 1);
-        self.push(Kind::Rule(Rc::new(vec![(false, Some(coef), x)]), None), vec![Some(value)])
-    }
-
-    /// A coefficient; those below are there, or are computed.
-    fn coef(&mut self, node: usize, k: usize) -> Option<Atom> {
-        loop {
-            let known = self.nodes.get(node)?;
-            if let Some(coef) = known.coefs.get(k) {
-                return coef.clone();
-            }
-            let next = known.coefs.len();
-            let coef = match &known.kind {
-                Kind::Given => return None,
-                Kind::Direct(op, args) => {
-                    let (op, args) = (*op, args.clone());
-                    self.direct(op, &args, node, next)
+        env: &Env<'_>,
+        online: &mut Online,
+        out: &[Option<Atom>],
+        k: usize,
+    ) -> Result<Series, Undecided> {
+        match online {
+            Online::Known(series) => Ok(truncated(series, k)),
+            Online::Out => Ok(truncated(out, k)),
+            Online::Again(expr) => self.series(env, expr, out, k),
+            Online::Op(op, operands, known) => {
+                let operands: Vec<Series> = operands
+                    .iter_mut()
+                    .map(|operand| self.up_to(env, operand, out, k))
+                    .collect::<Result<_, _>>()?;
+                while known.len() <= k {
+                    let next = match known.len() {
+                        0 => {
+                            let values = operands.iter().map(|operand| value(operand)).collect();
+                            Some(self.real(*op, values))
+                        }
+                        k => self.direct(*op, &operands, known, k),
+                    };
+                    known.push(next);
                 }
-                Kind::Rule(summands, divisor) => {
-                    let (summands, divisor) = (Rc::clone(summands), *divisor);
-                    self.solved(&summands, divisor, node, next)
-                }
-            };
-            if let Some(node) = self.nodes.get_mut(node) {
-                node.coefs.push(coef);
+                Ok(truncated(known, k))
             }
         }
     }
 
-    /// Coefficient `k`, 1 or more, of a sum, a product or a quotient.
-    fn direct(&mut self, op: RealOp, args: &[usize], own: usize, k: usize) -> Option<Atom> {
-        let x = args.first().copied()?;
-        let y = args.get(1).copied().unwrap_or(x);
+    /// Coefficient `k`, 1 or more, of a sum, a product or a quotient, of which those below are there.
+    fn direct(&mut self, op: RealOp, args: &[Series], found: &[Option<Atom>], k: usize) -> Option<Atom> {
+        let x = args.first().map_or(&[][..], Vec::as_slice);
+        let y = args.get(1).map_or(x, Vec::as_slice);
         match op {
-            RealOp::Add | RealOp::Sub => {
-                let (a, b) = (self.coef(x, k), self.coef(y, k));
-                self.sum(a, op == RealOp::Sub, b)
-            }
-            RealOp::Neg => {
-                let a = self.coef(x, k);
-                self.sum(None, true, a)
-            }
+            RealOp::Add | RealOp::Sub => self.sum(coefficient(x, k), op == RealOp::Sub, coefficient(y, k)),
+            RealOp::Neg => self.sum(None, true, coefficient(x, k)),
             RealOp::Div | RealOp::DivZero => {
-                let rest = self.convolution(y, own, k, 1);
-                let a = self.coef(x, k);
-                let sum = self.sum(a, true, rest)?;
-                let divisor = self.value(y);
-                Some(self.code.real(RealOp::DivZero, vec![sum, divisor]))
+                let rest = self.convolution(y, found, k, 1);
+                let sum = self.sum(coefficient(x, k), true, rest)?;
+                Some(self.real(RealOp::DivZero, vec![sum, value(y)]))
             }
             _ => self.convolution(x, y, k, 0),
         }
     }
 
     /// `Σ aᵢ b₍ₖ₋ᵢ₎` for `i` from `from` to `k`.
-    fn convolution(&mut self, a: usize, b: usize, k: usize, from: usize) -> Option<Atom> {
+    fn convolution(&mut self, a: &[Option<Atom>], b: &[Option<Atom>], k: usize, from: usize) -> Option<Atom> {
         let mut sum = None;
         for i in from..=k {
-            let (x, y) = (self.coef(a, i), self.coef(b, k - i));
+            let (x, y) = (coefficient(a, i), coefficient(b, k - i));
             let (tangent, factor) = if i == 0 { (y, x) } else { (x, y) };
             let product = self.product(tangent, factor);
             sum = self.sum(sum, false, product);
@@ -383,81 +420,117 @@ impl Powers<'_, '_> {
         sum
     }
 
-    /// Coefficient `k`, 1 or more, of what solves a rule.
-    fn solved(&mut self, summands: &[Summand], divisor: Option<usize>, own: usize, k: usize) -> Option<Atom> {
-        let below = k - 1;
-        let mut sum = None;
-        for (negative, coef, arg) in summands {
-            let summand = match coef {
-                Some(coef) => {
-                    let mut inner = None;
-                    for i in 0..=below {
-                        let (tangent, factor) = (self.slope(*arg, i), self.coef(*coef, below - i));
-                        let product = self.product(tangent, factor);
-                        inner = self.sum(inner, false, product);
-                    }
-                    inner
-                }
-                None => self.slope(*arg, below),
-            };
-            sum = self.sum(sum, *negative, summand);
+    /// The derivative of a series, one order lower.
+    fn derivative(&mut self, series: &[Option<Atom>]) -> Series {
+        let mut slopes = Vec::new();
+        for (k, coef) in series.iter().enumerate().skip(1) {
+            slopes.push(match coef {
+                Some(coef) if k > 1 => Some(self.real(RealOp::Mul, vec![coef.clone(), Atom::Real(k as f64)])),
+                coef => coef.clone(),
+            });
         }
-        if let Some(divisor) = divisor {
-            for i in 1..=below {
-                let quotient = self.nodes.get(own).and_then(|node| node.quotient.get(below - i)?.clone());
-                let tangent = self.coef(divisor, i);
-                let product = self.product(tangent, quotient);
-                sum = self.sum(sum, true, product);
-            }
-            if let Some(found) = sum {
-                let divisor = self.value(divisor);
-                sum = Some(self.code.real(RealOp::DivZero, vec![found, divisor]));
-            }
-        }
-        if let Some(node) = self.nodes.get_mut(own) {
-            node.quotient.push(sum.clone());
-        }
-        let k = Atom::Real(k as f64);
-        sum.map(|sum| self.code.real(RealOp::DivZero, vec![sum, k]))
-    }
-
-    /// Coefficient `k` of the derivative of a series.
-    fn slope(&mut self, node: usize, k: usize) -> Option<Atom> {
-        loop {
-            let slopes = &self.nodes.get(node)?.slopes;
-            if let Some(slope) = slopes.get(k) {
-                return slope.clone();
-            }
-            let next = slopes.len() + 1;
-            let coef = self.coef(node, next);
-            let slope = match next {
-                1 => coef,
-                _ => coef.map(|coef| self.code.real(RealOp::Mul, vec![coef, Atom::Real(next as f64)])),
-            };
-            if let Some(node) = self.nodes.get_mut(node) {
-                node.slopes.push(slope);
-            }
-        }
+        slopes
     }
 
     /// A product, in which zeros are strong.
     fn product(&mut self, tangent: Option<Atom>, factor: Option<Atom>) -> Option<Atom> {
         let (tangent, factor) = (tangent?, factor?);
         self.code.ad.written += 1;
-        let product = self.code.real(RealOp::MulZero, vec![tangent, factor]);
+        let product = self.real(RealOp::MulZero, vec![tangent, factor]);
         (product != Atom::Real(0.0)).then_some(product)
     }
 
     fn sum(&mut self, a: Option<Atom>, negative: bool, b: Option<Atom>) -> Option<Atom> {
         match (a, b) {
             (a, None) => a,
-            (None, Some(b)) if negative => Some(self.code.real(RealOp::Neg, vec![b])),
+            (None, Some(b)) if negative => Some(self.real(RealOp::Neg, vec![b])),
             (None, Some(b)) => Some(b),
             (Some(a), Some(b)) => {
                 let op = if negative { RealOp::Sub } else { RealOp::Add };
-                Some(self.code.real(op, vec![a, b]))
+                Some(self.real(op, vec![a, b]))
             }
         }
+    }
+}
+
+/// What running tells: exponents and orders.
+impl Powers<'_, '_> {
+    /// `x ^ n`, as that of which the exponent is known: 1, `x` itself, a square, or another power.
+    fn power(&mut self, exponent: &Atom, base: &Series, out: &Atom, orders: usize) -> Series {
+        // Of the lowest exponents there are none below.
+        let least = Atom::Int(i64::MIN.saturating_add(orders as i64));
+        let cond = self.code.b.compare(Compare::Lt, exponent.clone(), least);
+        self.code.b.open();
+        self.code.fail(&[], BEYOND);
+        let then = self.code.b.close(Vec::new());
+        self.code.b.typed(&[], Op::If { cond, then, otherwise: Block::default() });
+        let none = self.code.b.compare(Compare::Eq, exponent.clone(), Atom::Int(0));
+        let one = self.code.b.compare(Compare::Eq, exponent.clone(), Atom::Int(1));
+        let itself: Series = base.iter().skip(1).cloned().collect();
+        self.code.b.open();
+        let others = self.higher_power(exponent, base, out, orders).split_off(1);
+        let others = (others, self.code.b.close(Vec::new()));
+        self.code.b.open();
+        let others = self.choose(one, (itself, Block::default()), others);
+        let others = (others, self.code.b.close(Vec::new()));
+        self.choose(none, (vec![None; orders], Block::default()), others)
+    }
+
+    /// Squares and other powers, whose derivative is `n x ^ (n - 1)`.
+    fn higher_power(&mut self, exponent: &Atom, base: &[Option<Atom>], out: &Atom, orders: usize) -> Series {
+        let mut found = vec![Some(out.clone())];
+        if orders == 0 || is_constant(base) || self.code.ad.is_full() {
+            return truncated(&found, orders);
+        }
+        let cond = self.code.b.compare(Compare::Eq, exponent.clone(), Atom::Int(2));
+        self.code.b.open();
+        let square = (1..=orders).map(|k| self.convolution(base, base, k, 0)).collect();
+        let square = (square, self.code.b.close(Vec::new()));
+        self.code.b.open();
+        let slopes = self.derivative(base);
+        let less = self.code.b.int(IntOp::Sub, [exponent.clone(), Atom::Int(1)]);
+        let op = Op::Power { base: value(base), exponent: less.clone() };
+        let below = self.code.b.typed1(Ty::REAL, op);
+        let base = truncated(base, orders - 1);
+        let below = self.higher_power(&less, &base, &below, orders - 1);
+        let factor = self.code.b.convert(Convert::IntToReal, exponent.clone());
+        let slope = self.real(RealOp::Mul, vec![factor.clone(), value(&below)]);
+        let mut coef = vec![Some(slope)];
+        let factor = truncated(&[Some(factor)], orders - 1);
+        coef.extend((1..orders).map(|k| self.convolution(&factor, &below, k, 0)));
+        let other = self.rule_of_one(coef, slopes, out, orders).split_off(1);
+        let other = (other, self.code.b.close(Vec::new()));
+        found.extend(self.choose(cond, square, other));
+        found
+    }
+
+    /// `polygamma (n + more) x`, whose derivative is `polygamma (n + more + 1) x`.
+    fn polygamma(
+        &mut self,
+        order: &Atom,
+        more: i64,
+        x: &[Option<Atom>],
+        out: Option<Atom>,
+        orders: usize,
+    ) -> Series {
+        let out = out.unwrap_or_else(|| {
+            let order = self.code.b.int(IntOp::Add, [order.clone(), Atom::Int(more)]);
+            self.code.b.typed1(Ty::REAL, Op::Polygamma { order, x: value(x) })
+        });
+        if orders == 0 || is_constant(x) {
+            return truncated(&[Some(out)], orders);
+        }
+        let slopes = self.derivative(x);
+        let coef = self.polygamma(order, more + 1, &truncated(x, orders - 1), None, orders - 1);
+        self.rule_of_one(coef, slopes, &out, orders)
+    }
+
+    /// The series of what has the derivative `coef · x'`.
+    fn rule_of_one(&mut self, coef: Series, slopes: Series, out: &Atom, orders: usize) -> Series {
+        let env = Env { args: &[], values: Vec::new(), out: out.clone() };
+        let summand = Summand { negative: false, coef: Some(Online::Known(coef)), slopes };
+        // There are no cases here.
+        self.solution(&env, vec![summand], None, orders).unwrap_or_else(|_| vec![None; orders + 1])
     }
 }
 

@@ -4,8 +4,8 @@
 //! The size of the code grows with the square of the order, which therefore is bounded ([`MAX_ORDER`]). An order that is not known
 //! chooses among a few, of which the first coefficients are taken.
 //!
-//! Functions with rules of their own, and those that apply functions for which others may be given as tangents, are differentiated
-//! again and again in forward mode,
+//! Functions that apply functions for which others may be given as tangents, and those with rules of their own for functions, are
+//! differentiated again and again in forward mode,
 //!
 //! ```text
 //! taylor 2 f x          [f(x), f'(x), f''(x)]          where f' is the tangent of f along 1, and f'' that of f'
@@ -29,7 +29,7 @@ const MAX_ORDER: usize = 24;
 /// The largest orders of code that is made for an order that is not known.
 const STEPS: [usize; 3] = [2, 6, 12];
 
-/// The largest order to which functions are differentiated again and again.
+/// The largest order to which functions are differentiated again and again, or for which there is code of its own if it is not known.
 const MAX_AGAIN: usize = 5;
 
 const SERIES: Ty = Ty::Array(Elem::Real, 1);
@@ -37,7 +37,7 @@ const SERIES: Ty = Ty::Array(Elem::Real, 1);
 /// The array of derivatives up to an order.
 pub(crate) fn taylor(code: &mut Code<'_>, func: FuncId, captured: &[Atom], order: &Atom, at: &Atom) -> Atom {
     let args: Vec<Atom> = captured.iter().chain([at]).cloned().collect();
-    let again = code.ad.has_rules(func);
+    let again = code.ad.is_again(func);
     let known = if let Atom::Int(order) = order { Some(*order) } else { None };
     match (known, again) {
         (Some(order), _) => {
@@ -48,8 +48,9 @@ pub(crate) fn taylor(code: &mut Code<'_>, func: FuncId, captured: &[Atom], order
                 None => code.fail(&[SERIES], BEYOND).remove(0),
             }
         }
-        (None, true) => choose(code, func, &args, order, 0),
-        (None, false) => {
+        // Whether a rule is run depends on which coefficients there are.
+        (None, _) if again || code.ad.has_rules(func) => choose(code, func, &args, order, 0),
+        (None, _) => {
             let cond = code.b.compare(Compare::Lt, order.clone(), Atom::Int(0));
             code.b.open();
             let array = code.fail(&[SERIES], BEYOND);
@@ -69,6 +70,9 @@ fn expansion(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: usize) -> 
         *last = true;
     }
     let varies = code.ad.varying_results(func, &key.1).contains(&true);
+    if order == 1 && varies && code.ad.has_rules(func) && code.ad.refuses_series(&key) {
+        return code.fail(&[SERIES], BEYOND).remove(0);
+    }
     let mut rows = if order == 0 || !varies {
         code.b.call(func, args, &[Ty::REAL])
     } else {
@@ -103,14 +107,15 @@ fn step(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom, steps: &
     code.b.called("series").typed1(SERIES, Op::If { cond, then, otherwise })
 }
 
-/// The array for the order, which is `least` or more, of functions that are differentiated again and again.
+/// The array for the order, which is `least` or more, by code for each order.
 fn choose(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom, least: usize) -> Atom {
     if least > MAX_AGAIN {
         return code.fail(&[SERIES], BEYOND).remove(0);
     }
     let cond = code.b.compare(Compare::Eq, order.clone(), Atom::Int(least as i64));
     code.b.open();
-    let array = series(code, func, args, least);
+    let again = code.ad.is_again(func);
+    let array = if again { series(code, func, args, least) } else { expansion(code, func, args, least) };
     let then = code.b.close(vec![array]);
     code.b.open();
     let array = choose(code, func, args, order, least + 1);
@@ -131,14 +136,31 @@ fn series(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: usize) -> Ato
 }
 
 impl Ad {
-    /// Whether a function, or one that it calls, has a rule of its own, or applies functions for which others may be given as tangents.
     fn has_rules(&self, func: FuncId) -> bool {
+        self.reaches(func, &|op| matches!(op, Op::Custom(_)))
+    }
+
+    /// Whether a function cannot be made for series, because what functions with rules have captured varies; to order 1 that would not be
+    /// noticed.
+    fn refuses_series(&mut self, key: &Key) -> bool {
+        let series = self.series_function(key, 1, 2);
+        let beyond = |text: &Atom| matches!(text, Atom::Text(text) if **text == *BEYOND);
+        self.reaches(series, &|op| matches!(op, Op::Fail { message } if beyond(message)))
+    }
+
+    /// Whether a function, or one that it calls, has a rule of its own for functions, or applies functions for which others may be given
+    /// as tangents.
+    fn is_again(&self, func: FuncId) -> bool {
         let (mut seen, mut todo) = (FxHashSet::from_iter([func]), vec![func]);
         while let Some(func) = todo.pop().map(|id| self.program.funcs.at(id)) {
             let mut found = false;
             func.body.for_each_stmt(&mut |stmt| {
                 found |= match &stmt.op {
-                    Op::Custom(_) => true,
+                    Op::Custom(parts) => {
+                        let outs = stmt.outs.iter().copied().map(Atom::Var);
+                        let mut all = parts.point.iter().cloned().chain(outs);
+                        !all.all(|atom| self.is_first_order(func.type_of(&atom)))
+                    }
                     Op::Match { on, .. } => self.tells_given(func.type_of(on)),
                     _ => false,
                 };

@@ -41,6 +41,8 @@ pub(crate) enum Helper {
     Inward(DataId, Name, Span),
     /// From a tangent, with the point, to a surface tangent.
     Outward(DataId),
+    /// A tangent of this tangent type times a number, or divided by one.
+    Scaled(DataId, bool),
 }
 
 impl Ad {

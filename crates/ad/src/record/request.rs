@@ -57,7 +57,7 @@ impl Ad {
     }
 
     /// Whether values of the type hold no functions.
-    pub(super) fn is_first_order(&self, ty: Ty) -> bool {
+    pub(crate) fn is_first_order(&self, ty: Ty) -> bool {
         let (mut seen, mut todo) = (FxHashSet::default(), vec![ty]);
         while let Some(next) = todo.pop() {
             let Elem::Data(data) = next.elem() else { continue };
@@ -80,19 +80,24 @@ impl Ad {
         })
     }
 
+    /// The type of a tape on which a function is recorded.
+    fn tape_for(&mut self, key: &Key) -> DataId {
+        if self.needs_nodes(key) {
+            let tape = self.new_tape();
+            self.recorded.nodes.insert(tape, Vec::new());
+            tape
+        } else {
+            self.plain_tape()
+        }
+    }
+
     pub(crate) fn recording(&mut self, id: LinearId) -> Rc<Request> {
         if let Some(known) = self.recorded.requests.get(&id) {
             return Rc::clone(known);
         }
         let linear = self.program.linears.at(id).clone();
         let key = self.recorded_key((linear.func, linear.active.clone()));
-        let tape = if self.needs_nodes(&key) {
-            let tape = self.new_tape();
-            self.recorded.nodes.insert(tape, Vec::new());
-            tape
-        } else {
-            self.plain_tape()
-        };
+        let tape = self.tape_for(&key);
         let types = self.program.funcs.at(key.0).param_types();
         let both = types.into_iter().zip(&key.1).zip(&linear.active);
         let params: Vec<(Ty, bool)> =
@@ -198,4 +203,53 @@ pub(crate) fn backward(
         .collect();
     let arm = code.b.close(found);
     code.b.named(&named, Op::Match { on: residual.clone(), arms: vec![arm] })
+}
+
+/// Cotangents of those arguments of a function that vary, as the user sees them, from cotangents of its results: it is recorded, and the
+/// tape runs backward at once. `None` is zero.
+pub(crate) fn transpose(
+    code: &mut Code<'_>,
+    key: &Key,
+    args: &[Atom],
+    weights: &[Atom],
+) -> Vec<Option<Atom>> {
+    let key = code.ad.recorded_key(key.clone());
+    if !key.1.contains(&true) {
+        return vec![None; args.len()];
+    }
+    let tape = code.ad.tape_for(&key);
+    let start = code.b.called("tape").make(tape, START, []);
+    let mut state = State { tape: start, count: Atom::Int(1) };
+    let mut slots = Vec::new();
+    for (arg, active) in args.iter().zip(&key.1) {
+        let ty = code.b.type_of(arg);
+        slots.push(active.then(|| {
+            let (own, count) = code.number(arg, ty, &state.count);
+            state.count = count;
+            own
+        }));
+    }
+    let func = code.ad.recorded_function(&key, tape);
+    let types = code.ad.recorded_types(&key, tape);
+    let varies = code.ad.recorded_results(&key);
+    let all: Vec<Atom> = args.iter().chain(slots.iter().flatten()).cloned().chain(state.atoms()).collect();
+    let mut values = code.b.call(func, all, &types);
+    let state = State::split_off(&mut values);
+    let mut own = values.split_off(varies.len()).into_iter();
+    let mut cells = code.b.called("cells").array(ArrayOp::Replicate, [state.count.clone(), Atom::Real(0.0)]);
+    for ((value, weight), varies) in values.iter().zip(weights).zip(varies) {
+        let ty = code.b.type_of(value);
+        let tangent = code.inward("custom_vjp".into(), value, weight, ty);
+        let slots = if varies { own.next() } else { None };
+        if let (Some(slots), Some(tangent)) = (slots, tangent) {
+            cells = code.seed(&slots, &tangent, ty, &cells);
+        }
+    }
+    let cells = code.run_back(tape, &state, &cells);
+    let mut found = Vec::new();
+    for (arg, slots) in args.iter().zip(slots) {
+        let ty = code.b.type_of(arg);
+        found.push(slots.map(|slots| code.collect(arg, &slots, ty, &cells)));
+    }
+    found
 }
