@@ -339,6 +339,7 @@ const RECORDED: [(&str, &[&str]); 11] = [
             "grad (\\(x, y) -> checkpoint (\\(a, b) -> a * sin b + a / b * a) (x * y, x) * x + checkpoint (\\a -> a * a * y) x) (0.7, 0.3)",
             "grad (\\xs -> fold (\\s i -> checkpoint (\\t -> t * 0.9 + sin (t * xs[i])) s) xs[0] [0, 1, 2]) [0.3, 0.7, 1.1]",
             "grad (grad (\\x -> checkpoint (\\a -> exp a * a * x) (x * x))) 0.3",
+            "grad (\\y -> norm_squared (grad (\\((a, b), t) -> custom_jvp (\\v -> product (build 4 (\\i -> a + b))) (jvp (\\v -> product (build 4 (\\i -> a + b)))) 0.5) y)) ((1.9375, 1.1875), \"t\")",
         ],
     ),
     (

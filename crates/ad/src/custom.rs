@@ -12,9 +12,9 @@
 
 use crate::arrays::Scope;
 use crate::linear::{Arg, Lin, LinCall, LinPullback, Ref};
-use crate::{BEYOND, Code, Key};
+use crate::{Ad, BEYOND, Code, Key, deep};
 use wengert_base::Name;
-use wengert_ir::op::{Atom, Custom, Op, Rule, Stmt, Var};
+use wengert_ir::op::{Atom, Block, Custom, Op, Rule, Stmt, Var};
 use wengert_ir::program::{FuncId, VarInfo};
 use wengert_ir::ty::{Elem, Role, Ty};
 
@@ -159,6 +159,40 @@ fn called(
     let shapes = vec![false; residual.len()];
     let call = LinCall { key, residual, shapes, checkpoint: false, seeds: true, args, outs };
     (Lin::Call(Box::new(call)), own)
+}
+
+impl Ad {
+    /// Calls functions with rules as they are where the point is no variable: it cannot vary.
+    pub(crate) fn leave_idle_rules_out(&mut self) {
+        for id in self.program.funcs.ids() {
+            let of = self.program.funcs.at(id);
+            if !of.body.all_stmts(&mut |stmt| idle(stmt).is_none()) {
+                let mut func = of.clone();
+                without_idle_rules(&mut func.body);
+                *self.program.funcs.at_mut(id) = func;
+            }
+        }
+    }
+}
+
+/// The call in place of a function with a rule whose point cannot vary.
+fn idle(stmt: &Stmt) -> Option<Op> {
+    let Op::Custom(parts) = &stmt.op else { return None };
+    let Custom { func, captured, point, .. } = parts.as_ref();
+    let args = captured.iter().chain(point).cloned().collect();
+    let call = Op::Call { func: *func, args, checkpoint: false };
+    point.iter().all(|x| x.var().is_none()).then_some(call)
+}
+
+fn without_idle_rules(block: &mut Block) {
+    deep(|| {
+        for stmt in &mut block.stmts {
+            if let Some(call) = idle(stmt) {
+                stmt.op = call;
+            }
+            stmt.op.blocks_mut().into_iter().for_each(without_idle_rules);
+        }
+    });
 }
 
 impl Code<'_> {

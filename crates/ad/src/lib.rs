@@ -100,6 +100,7 @@ pub fn differentiate_exactly(program: Program) -> Program {
 }
 
 fn made(mut ad: Ad) -> Program {
+    ad.leave_idle_rules_out();
     ad.specialize();
     ad.find_applications();
     ad.find_apart();
