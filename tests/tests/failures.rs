@@ -7,8 +7,30 @@ use wengert_driver::{Engine, Options, Session, show};
 use wengert_tests::parallel;
 use wengert_tests::property::complaints;
 
+/// Functions that give arrays of any size.
+const GROW: &str = "type List = Nil | Cons Real List\n\
+    type Box = Box []Real\n\
+    def grow n = let rec f n = if n == 0 then [] else concat (f (n - 1)) [1.0] in f n\n\
+    def flat l = let rec f l = match l with | Nil -> [] | Cons x r -> concat [x] (f r) in f l";
+
 /// Definitions, and an expression.
 const PROGRAMS: &[(&str, &str)] = &[
+    // Rows of different sizes, of which only rows are used, or nothing: from recursion, data, what is carried, branches.
+    (GROW, "sum (map sum (map grow (iota 4)))"),
+    (GROW, "length (map grow (iota 4))"),
+    (GROW, "grad (\\x -> sum (map (\\r -> x * sum r) (map grow (iota 4)))) 2.0"),
+    (GROW, "sum (map sum (map flat [Nil, Cons 1.0 Nil]))"),
+    (GROW, "sum (map sum (map (\\(Box r) -> r) [Box [1.0], Box [1.0, 2.0]]))"),
+    (GROW, "grad (\\x -> sum (map sum (map (\\(Box r) -> scale x r) [Box [1.0], Box [1.0, 2.0]]))) 2.0"),
+    ("", "sum (map sum (scan (\\acc i -> concat acc [1.0]) [] (iota 4)))"),
+    (
+        "",
+        "snd (fold (\\(acc, t) i -> (concat acc [1.0], t + sum (map sum (map (\\j -> if j == 0 then acc else [1.0]) (iota 2))))) \
+            ([1.0], 0.0) (iota 3))",
+    ),
+    ("", "sum (map sum (map iota [1, 1, 2]))"),
+    ("", "sum (map (\\m -> sum (map sum m)) (map (\\i -> map (\\j -> iota i) (iota 2)) [1, 1, 2]))"),
+    ("", "grad (\\xs -> sum (map sum (map (\\i -> filter (\\x -> x > real i) xs) (iota 2)))) [0.5, 1.5]"),
     // The function comes before its rule.
     (
         "",

@@ -210,6 +210,7 @@ impl Flow<'_> {
             | Op::Text(..)
             | Op::Fail { .. }
             | Op::Require { .. }
+            | Op::Whole(_)
             | Op::StopGradient(_) => false,
             // These are handled above, or are gone before a function is differentiated.
             Op::Match { .. }

@@ -242,7 +242,7 @@ impl Check<'_> {
     /// Whether an operation on tangents is linear in them.
     fn flat(&mut self, op: &Op) -> bool {
         match op {
-            Op::Copy(_) => true,
+            Op::Copy(_) | Op::Whole(_) => true,
             Op::Real(op, args) => {
                 let tangents: Vec<bool> = args.iter().map(|arg| self.is_active(arg)).collect();
                 match (op, tangents.as_slice()) {

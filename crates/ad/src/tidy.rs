@@ -271,6 +271,7 @@ impl Dead<'_> {
             Op::Polygamma { .. }
             | Op::Fail { .. }
             | Op::Require { .. }
+            | Op::Whole(_)
             | Op::Call { .. }
             | Op::While(_)
             | Op::Jvp { .. }

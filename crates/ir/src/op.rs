@@ -107,6 +107,8 @@ pub enum Op {
         /// An integer.
         right: Atom,
     },
+    /// Nothing at all, but that an array of arrays is made, which fails if its rows differ in size. No result.
+    Whole(Atom),
 
     /// A constructor with its fields.
     Make {

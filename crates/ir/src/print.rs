@@ -492,6 +492,7 @@ impl<'a> FuncPrinter<'a> {
             Op::Compare(op, x, y) => format!("{} {} {}", self.atom(x), words::compare(*op), self.atom(y)),
             Op::Convert(op, x) => format!("{}({})", words::convert(*op), self.atom(x)),
             Op::Not(x) => format!("not({})", self.atom(x)),
+            Op::Whole(x) => format!("whole({})", self.atom(x)),
             Op::Select { cond, then, otherwise } => {
                 format!("select({}, {}, {})", self.atom(cond), self.atom(then), self.atom(otherwise))
             }

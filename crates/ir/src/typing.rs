@@ -107,6 +107,10 @@ impl Typing<'_> {
                 self.expect(left, Ty::INT)?;
                 self.expect(right, Ty::INT).map(|()| Vec::new())
             }
+            Op::Whole(array) => match self.atom(array)? {
+                ty if ty.rank() > 1 => Ok(Vec::new()),
+                ty => Err(format!("an array of arrays is whole, this is of type {}", self.show(ty))),
+            },
             Op::Make { data, ctor, fields } => self.make(*data, *ctor, fields),
             Op::Match { on, arms } => self.match_on(on, arms),
             Op::If { cond, then, otherwise } => {

@@ -20,6 +20,7 @@ macro_rules! operands {
             Op::Copy(x)
             | Op::Convert(_, x)
             | Op::Not(x)
+            | Op::Whole(x)
             | Op::Fail { message: x }
             | Op::Match { on: x, arms: _ }
             | Op::If { cond: x, then: _, otherwise: _ } => $visit(x),
@@ -89,6 +90,7 @@ macro_rules! flat_op {
             | Op::Text(..)
             | Op::Fail { .. }
             | Op::Require { .. }
+            | Op::Whole(_)
             | Op::Make { .. }
             | Op::Call { .. }
             | Op::Array(..)

@@ -61,6 +61,7 @@ pub(crate) enum Word {
     Show,
     /// `fail("…")`
     Fail,
+    Whole,
     /// `stop_gradient(x, y)`
     StopGradient,
     /// `length(xs)`, `length(xs, 1)`
@@ -239,6 +240,7 @@ pub(crate) fn word(text: &str) -> Option<Word> {
         "join" => Word::Text(TextOp::Join),
         "show" => Word::Show,
         "fail" => Word::Fail,
+        "whole" => Word::Whole,
         "stop_gradient" => Word::StopGradient,
         "length" => Word::Length,
         _ => {

@@ -80,6 +80,7 @@ impl Lower<'_> {
     ) -> Vec<Atom> {
         plan.outputs = self.rows(elem);
         let depth = if self.ragged() { depth(elem) } else { 0 };
+        let is_rows = matches!(elem, Type::Array(_)) && !plan.outputs.is_empty() && !self.ragged();
         plan.outputs.extend((0..depth).map(|_| ir::Ty::INT));
         let len = plan.len.clone();
         let mut results = self.repeat(plan, |lower, round| {
@@ -92,6 +93,10 @@ impl Lower<'_> {
         let sizes = results.split_off(results.len().saturating_sub(usize::from(depth)));
         for sizes in sizes {
             self.check_alike(len.clone(), sizes);
+        }
+        // That rows do not agree comes to light although only they are used.
+        if let Some(array) = results.last().filter(|_| is_rows).cloned() {
+            self.emit(Op::Whole(array), &[]);
         }
         results
     }

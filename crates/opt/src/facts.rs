@@ -3,7 +3,6 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed tells nothing of lengths")]
 
 use crate::sizes::{boxes, in_range_there};
-use crate::uneven::uneven;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Convert, IntOp, Op};
 use wengert_ir::program::FuncId;
@@ -101,7 +100,7 @@ pub(crate) fn is_safe(op: &Op, total: &FxHashSet<FuncId>) -> bool {
         },
         Op::Array(op, args) => is_safe_array_op(*op, args),
         Op::Call { func, .. } => total.contains(func),
-        Op::Polygamma { .. } | Op::Fail { .. } | Op::Require { .. } | Op::While(_) => false,
+        Op::Polygamma { .. } | Op::Fail { .. } | Op::Require { .. } | Op::Whole(_) | Op::While(_) => false,
         Op::Jvp { .. }
         | Op::Linearize { .. }
         | Op::Forward { .. }
@@ -119,15 +118,6 @@ pub(crate) struct Known {
     /// Results of reads and updates whose indices are in range, arrays of numbers that are given one by one or one after the other,
     /// and rows that were chosen among all.
     inside: FxHashSet<Var>,
-    /// Arrays that are made since their rows may not agree.
-    uneven: FxHashSet<Var>,
-}
-
-impl Known {
-    /// The results of a statement that are made since their rows may not agree.
-    pub(crate) fn uneven<'s>(&'s self, stmt: &'s Stmt) -> impl Iterator<Item = Var> + 's {
-        stmt.outs.iter().copied().filter(|out| self.uneven.contains(out))
-    }
 }
 
 /// The same of each function.
@@ -148,7 +138,7 @@ pub(crate) fn counts(program: &mut Program) -> Counts {
         let mut inside = in_range_there(func, &boxes);
         inside.extend(literals);
         inside.extend(chosen(func));
-        Known { counts, inside, uneven: uneven(func) }
+        Known { counts, inside }
     };
     program.funcs.iter_mut().map(|(id, func)| (id, of(func))).collect()
 }
@@ -185,9 +175,6 @@ fn chosen(func: &Func) -> FxHashSet<Var> {
 
 /// Whether a statement can be left out: as [`is_safe`], arrays as long as others or of numbers, and elements that are there.
 pub(crate) fn is_droppable(stmt: &Stmt, total: &FxHashSet<FuncId>, known: Option<&Known>) -> bool {
-    if known.is_some_and(|known| known.uneven(stmt).next().is_some()) {
-        return false;
-    }
     let has = |of: fn(&Known) -> &FxHashSet<Var>, var: Option<Var>| {
         var.is_some_and(|var| known.is_some_and(|known| of(known).contains(&var)))
     };

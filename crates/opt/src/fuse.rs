@@ -13,7 +13,6 @@
 
 use crate::facts::{is_safe, is_total_inside, total};
 use crate::sizes::{boxes, in_range};
-use crate::uneven::uneven;
 use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
@@ -38,9 +37,9 @@ fn each(program: &mut Program, sums: bool) {
     let boxes = boxes(program);
     for (_, func) in program.funcs.iter_mut() {
         let inside = in_range(func, &boxes);
-        let (uses, uneven) = (count_uses(&func.body), uneven(func));
+        let uses = count_uses(&func.body);
         let mut body = std::mem::take(&mut func.body);
-        Fuse { uses: &uses, total: &total, inside: &inside, uneven: &uneven, sums }.block(func, &mut body);
+        Fuse { uses: &uses, total: &total, inside: &inside, sums }.block(func, &mut body);
         func.body = body;
     }
 }
@@ -53,8 +52,6 @@ struct Fuse<'a> {
     total: &'a FxHashSet<FuncId>,
     /// Reads and updates of elements that are there.
     inside: &'a FxHashSet<Var>,
-    /// Arrays that are made since their rows may not agree.
-    uneven: &'a FxHashSet<Var>,
     /// Whether it is about sums of what is used elsewhere, too.
     sums: bool,
 }
@@ -129,7 +126,6 @@ impl Fuse<'_> {
             };
             let Some(Stmt { outs, op: Op::Loop(made), .. }) = stmts.get(place) else { continue };
             let alone = made.mode == Mode::Each && made.accs.is_empty() && made.init.is_empty();
-            let alone = alone && !outs.iter().any(|out| self.uneven.contains(out));
             let same = len.is_none_or(|len| *len == made.len);
             let only = outs.iter().all(|out| self.uses.get(out) == Some(&1) && is_input(user, *out));
             let between = stmts.get(place + 1..at).unwrap_or_default();
@@ -159,7 +155,6 @@ impl Fuse<'_> {
         })?;
         let Stmt { outs, op: Op::Loop(made), .. } = stmts.get(place)? else { return None };
         let alone = made.mode == Mode::Each && made.accs.is_empty() && made.init.is_empty();
-        let alone = alone && !outs.iter().any(|out| self.uneven.contains(out));
         let total = is_total_inside(&made.body, self.total, self.inside);
         let between = stmts.get(place + 1..at).unwrap_or_default();
         let unused = |stmt: &Stmt| {

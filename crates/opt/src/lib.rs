@@ -46,7 +46,6 @@ mod strong;
 mod terms;
 mod twigs;
 mod unbox;
-mod uneven;
 mod units;
 mod unroll;
 mod updates;
@@ -281,6 +280,7 @@ pub fn finish(program: &mut Program, options: &Options) {
     for pass in once.iter().filter(|pass| !options.without.iter().any(|name| name == pass.name)) {
         (pass.run)(program);
     }
+    sizes::drop_said(program);
 }
 
 /// Optimizes a program further, where its numbers need not be to the last bit what they are elsewhere.

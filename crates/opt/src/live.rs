@@ -184,9 +184,6 @@ impl<'p> Mark<'p> {
         block.for_each_stmt(&mut |stmt| {
             if !is_droppable(stmt, self.total, counts) {
                 self.stmt(func, stmt);
-                for out in counts.into_iter().flat_map(|known| known.uneven(stmt)) {
-                    self.atom(func, &Atom::Var(out));
-                }
             }
         });
     }

@@ -14,10 +14,14 @@
 
 mod always;
 mod instead;
+mod made;
 mod places;
+mod whole;
 
 pub(crate) use places::{in_range, in_range_there};
+pub(crate) use whole::drop_said;
 
+use self::whole::Whole;
 use crate::linear::Linear;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Op};
@@ -56,6 +60,7 @@ pub(crate) fn walk(func: &mut Func, boxes: &Boxes, rewrite: bool) -> FxHashMap<V
     let mut body = std::mem::take(&mut func.body);
     let mut sizes = Sizes::new(func, boxes, PATIENCE * body.size() + 1000);
     sizes.by_others = true;
+    sizes.whole = Whole::of(&body);
     sizes.block(&mut body, rewrite);
     let shapes = sizes.shapes;
     func.body = body;
@@ -118,6 +123,7 @@ struct Sizes<'f> {
     scope: FxHashSet<Var>,
     /// Rows that loops go through, and fields of data: what is there only because somebody keeps it.
     kept: FxHashSet<Var>,
+    whole: Whole,
 }
 
 impl<'f> Sizes<'f> {
@@ -143,6 +149,7 @@ impl<'f> Sizes<'f> {
             noted: Vec::new(),
             scope: FxHashSet::default(),
             kept: FxHashSet::default(),
+            whole: Whole::default(),
         }
     }
 
@@ -257,7 +264,19 @@ impl<'f> Sizes<'f> {
             self.values.remove(out);
             self.shapes.remove(out);
             self.natural.remove(out);
+            self.whole.forget(*out);
         }
+        if let Op::Whole(array) = &stmt.op {
+            return !self.whole.is(array);
+        }
+        self.learn_from(stmt, rewrite) && {
+            self.note_origins(stmt);
+            true
+        }
+    }
+
+    /// Whether a statement is kept, after what it tells was noted.
+    fn learn_from(&mut self, stmt: &mut Stmt, rewrite: bool) -> bool {
         match &mut stmt.op {
             Op::Require { what: _, left, right } => {
                 if let (Some(left), Some(right)) = (self.value(left), self.value(right)) {
@@ -363,10 +382,15 @@ impl<'f> Sizes<'f> {
             self.shapes.insert(*param, shape.clone());
         }
         let mark = self.learn_always(len.as_ref());
+        self.begin_rows(parts, carried);
         self.check_carried(parts, carried);
-        let rows = self.inside(&mut parts.body, rewrite, |sizes, body| {
-            sizes.outside(&body.results, body, body.results.len())
+        let mut body = std::mem::take(&mut parts.body);
+        let (rows, origins) = self.inside(&mut body, rewrite, |sizes, body| {
+            let rows = sizes.outside(&body.results, body, body.results.len());
+            (rows, sizes.end_rows(parts, body, carried))
         });
+        parts.body = body;
+        self.note_rows(parts, outs, origins);
         let mut shapes = self.carried(parts, carried);
         shapes.extend(
             rows.into_iter().skip(carried).map(|row| [len.clone()].into_iter().chain(row).collect::<Shape>()),
@@ -539,55 +563,6 @@ impl<'f> Sizes<'f> {
             self.natural.insert(out);
         }
         None
-    }
-
-    /// The shape of an array that an operation makes.
-    fn array(&self, op: ArrayOp, args: &[Atom], ty: Ty) -> Shape {
-        let shape = |place: usize| args.get(place).map(|arg| self.shape(arg)).unwrap_or_default();
-        let size = |place: usize| args.get(place).and_then(|arg| self.value(arg));
-        let mut found: Shape = match op {
-            // The boxes in an array may hold arrays of any size.
-            _ if op != ArrayOp::Index && self.axes(ty) > usize::from(ty.rank()) => Shape::new(),
-            ArrayOp::Literal => {
-                let count = i64::try_from(args.len()).ok().map(Linear::constant);
-                [count].into_iter().chain(shape(0)).collect()
-            }
-            // A row may have another size than that which it replaces, if there is no other.
-            ArrayOp::Set | ArrayOp::AddAt if args.len() < 2 + usize::from(ty.rank()) => {
-                shape(0).into_iter().take(1).collect()
-            }
-            ArrayOp::Zeros
-            | ArrayOp::Set
-            | ArrayOp::AddAt
-            | ArrayOp::Reverse
-            | ArrayOp::Sort
-            | ArrayOp::ArgSort
-            | ArrayOp::ScatterAdd
-            | ArrayOp::AddProduct(_) => shape(0),
-            ArrayOp::Add => agreed(shape(0), shape(1)),
-            ArrayOp::Iota => vec![size(0)],
-            ArrayOp::Replicate => [size(0)].into_iter().chain(shape(1)).collect(),
-            ArrayOp::Index => shape(0).into_iter().skip(args.len().saturating_sub(1)).collect(),
-            ArrayOp::Slice => {
-                let count = size(2).zip(size(1)).map(|(to, from)| to.minus(&from));
-                [count].into_iter().chain(shape(0).into_iter().skip(1)).collect()
-            }
-            ArrayOp::Concat => {
-                let (a, b) = (shape(0), shape(1));
-                let count = a.first().cloned().flatten().zip(b.first().cloned().flatten());
-                let rows = agreed(a, b).into_iter().skip(1);
-                [count.map(|(a, b)| a.plus(&b))].into_iter().chain(rows).collect()
-            }
-            ArrayOp::Gather => shape(1).into_iter().take(1).chain(shape(0).into_iter().skip(1)).collect(),
-            ArrayOp::MatVec => shape(0).into_iter().take(1).collect(),
-            // If there are rows, there are as many columns as in the other matrix.
-            ArrayOp::MatMul => shape(0).into_iter().take(1).chain(shape(1).into_iter().skip(1)).collect(),
-            ArrayOp::Reshape => shape(1),
-            ArrayOp::Ravel if self.func.type_of(args.first().unwrap_or(&Atom::Unit)).rank() == 1 => shape(0),
-            _ => Shape::new(),
-        };
-        found.resize(self.axes(ty), None);
-        found.into_iter().map(|size| size.filter(Linear::is_small)).collect()
     }
 }
 

@@ -198,7 +198,8 @@ impl Prepare<'_> {
 
 fn kind(op: &Op, tail: bool) -> Kind {
     match op {
-        Op::Copy(_) | Op::StopGradient(_) => Kind::Copy,
+        // For what is whole there is nothing to be done: there is no result.
+        Op::Copy(_) | Op::StopGradient(_) | Op::Whole(_) => Kind::Copy,
         Op::Real(op, _) => Kind::Real(*op),
         Op::Power { .. } => Kind::Power,
         Op::Polygamma { .. } => Kind::Polygamma,

@@ -193,6 +193,10 @@ impl Parser {
                 let [message] = one()?;
                 Op::Fail { message }
             }
+            Word::Whole => {
+                let [array] = one()?;
+                Op::Whole(array)
+            }
             Word::Select => {
                 let [cond, then, otherwise] = <[Atom; 3]>::try_from(args.clone()).map_err(|_| few())?;
                 Op::Select { cond, then, otherwise }

@@ -172,6 +172,8 @@ impl<'a> Lower<'a> {
                 let Some(out) = outs.first() else { return };
                 self.select(*out, cond, then, otherwise);
             }
+            // The array was made, which is all.
+            Op::Whole(_) => {}
             op => self.scalar(outs, op),
         }
     }

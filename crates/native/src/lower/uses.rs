@@ -168,6 +168,7 @@ pub(super) fn takes(op: &Op, passing: &dyn Fn(usize) -> bool) -> Vec<Var> {
         | Op::Text(..)
         | Op::Fail { .. }
         | Op::Require { .. }
+        | Op::Whole(_)
         | Op::Match { .. }
         | Op::If { .. }
         | Op::Jvp { .. }

@@ -243,3 +243,84 @@ fn sizes_are_below_what_no_memory_holds_and_not_below_less() {
     "#]],
     );
 }
+
+#[test]
+fn arrays_whose_rows_agree_are_whole() {
+    let text = r"
+        func f(xs: []Real, m: [][]Real, h: []Real, c: Bool) -> ([][]Real, [][]Real, [][]Real, [][]Real) {
+            n = length(xs)
+            same = each i < n { row = each j < n { yield 1.0 } yield row }
+            whole(same)
+            more = each i < n { row = iota(i) reals = each j < i, k in row { x = real(k) yield x } yield reals }
+            whole(more)
+            k = length(m)
+            rows = each i < k, row in m {
+                l = length(row)
+                made = each j < l, x in row { y = sin(x) yield y }
+                yield made
+            }
+            whole(rows)
+            last, steps = for i < k, s = h, row in m {
+                l = length(s)
+                next = each j < l, x in s { y = sin(x) yield y }
+                yield next, next
+            }
+            whole(steps)
+            grown, longer = for i < k, s = h, row in m {
+                next = concat(s, row)
+                yield next, next
+            }
+            whole(longer)
+            return same, more, rows, longer
+        }
+        entry f = f";
+    check(
+        "sizes",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, m: [][]Real, h: []Real, c: Bool) -> ([][]Real, [][]Real, [][]Real, [][]Real) {
+          n = length(xs)
+          k = length(m)
+          same = each i < n {
+            row = each j < n {
+              yield 1.0
+            }
+            yield row
+          }
+          more = each i2 < n {
+            row2 = iota(i2)
+            reals = each j2 < i2, k2 in row2 {
+              x = real(k2)
+              yield x
+            }
+            yield reals
+          }
+          whole(more)
+          rows = each i3 < k, row3 in m {
+            l = length(row3)
+            made = each j3 < l, x2 in row3 {
+              y = sin(x2)
+              yield y
+            }
+            yield made
+          }
+          last, steps = for i4 < k, s = h, row4 in m {
+            l2 = length(s)
+            next = each j4 < l2, x3 in s {
+              y2 = sin(x3)
+              yield y2
+            }
+            yield next, next
+          }
+          grown, longer = for i5 < k, s2 = h, row5 in m {
+            next2 = concat(s2, row5)
+            yield next2, next2
+          }
+          whole(longer)
+          return same, more, rows, longer
+        }
+
+        entry f = f
+    "#]],
+    );
+}
