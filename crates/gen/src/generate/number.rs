@@ -236,7 +236,11 @@ impl Gen<'_, '_> {
             2 => call(bool.clone(), "not", vec![self.expr(&bool)?]),
             3 if !self.config.smooth => {
                 let op = *self.u.choose(&order)?;
-                binary(bool, op, self.expr(&GenType::Real)?, self.expr(&GenType::Real)?)
+                let a = self.expr(&GenType::Real)?;
+                // A number that is no number is not equal to itself.
+                let again = matches!(a.form, Form::Var(_)) && self.u.ratio(1, 3)?;
+                let b = if again { a.clone() } else { self.expr(&GenType::Real)? };
+                binary(bool, op, a, b)
             }
             4 if self.config.strings => {
                 let op = *self.u.choose(&order)?;
