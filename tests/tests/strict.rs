@@ -188,6 +188,39 @@ fn series_refuse_rules_of_functions_that_vary_themselves() {
     }
 }
 
+/// A program with these orders in place of its own.
+fn of_order(program: &str, order: impl Fn(&str) -> String) -> String {
+    let mut parts = program.split("taylor ");
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |text, part| {
+        let (own, rest) = part.split_once(' ').expect("an order comes first");
+        let own = if own.parse::<u8>().is_ok() { order(own) } else { own.to_string() };
+        format!("{text}taylor {own} {rest}")
+    })
+}
+
+/// So are series whose coefficients are in arrays, since there are many or only running tells how many.
+#[test]
+fn long_taylor_series_are_those_of_the_interpreter_to_the_last_bit() {
+    let mut session = Session::new();
+    let report = session.check_text("strict.wg", DEFINITIONS, Path::new("."));
+    assert!(!report.has_errors(), "{}", complaints(&report.diagnostics));
+    let scope = Scope::of_file(&report.modules);
+    // In reverse mode what a step of a loop needs several times is one number here, and several there.
+    for program in SERIES.iter().filter(|program| !program.contains("grad (\\x -> ")) {
+        let known = of_order(program, |own| format!("{}", 25 + own.parse::<i64>().expect("a number")));
+        let dynamic = format!("(\\(n : Int) -> {}) 13", of_order(program, |own| format!("(n + {own})")));
+        for program in [known, dynamic] {
+            let mut by = |engine| given(&mut session, &scope, engine, &program);
+            let expected = by(Engine::Interp);
+            assert_eq!(by(Engine::Native), expected, "{program}");
+            if program.starts_with("(\\(n") {
+                assert_eq!(by(Engine::Ir), expected, "{program}");
+            }
+        }
+    }
+}
+
 const NAMES: &str = "type Tree = Leaf Real | Node Tree Tree
 type List = Nil | Cons Real List
 type Maybe = None | Some Real
@@ -531,6 +564,8 @@ fn code_of_taylor_series_stays_small() {
     };
     let (small, large) = (size(6), size(12));
     assert!(large < 6 * small, "{small} lines to order 6, {large} to order 12");
+    let (long, longer) = (size(30), size(60));
+    assert!(long == longer && long < 1000, "{long} lines to order 30, {longer} to order 60");
 }
 
 const SKIN: &str = "def skin weights points angles =

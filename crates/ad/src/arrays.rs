@@ -164,18 +164,14 @@ impl Scope<'_> {
                 vec![Lin::Sum { out: *out, parts: args.iter().filter_map(|arg| self.of(arg)).collect() }]
             }
             (Some(Helper::Fields(data, ctor)), [whole, ..], outs) => {
-                let (Some(of), Some(tangent)) = (self.of(whole), code.ad.whole_tangent(data)) else {
-                    return Vec::new();
-                };
+                let Some(of) = self.of(whole) else { return Vec::new() };
+                let tangent = code.ad.with_long(false, |ad| {
+                    ad.whole_tangent(data).map(|of| (of, ad.tangent_ctor(data, ctor)))
+                });
+                let Some((data, ctor)) = tangent else { return Vec::new() };
                 let arrays = outs.iter().filter(|var| code.b.func().ty(**var).rank() > 0);
                 let like = arrays.map(|var| Atom::Var(*var)).collect();
-                vec![Lin::Fields {
-                    of,
-                    data: tangent,
-                    ctor: code.ad.tangent_ctor(data, ctor),
-                    outs: outs.to_vec(),
-                    like,
-                }]
+                vec![Lin::Fields { of, data, ctor, outs: outs.to_vec(), like }]
             }
             (_, _, _) => Vec::new(),
         }

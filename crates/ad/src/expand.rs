@@ -42,13 +42,14 @@ impl Prepared {
 impl Ad {
     /// A function, ready to be differentiated with respect to these parameters.
     pub(crate) fn prepare(&mut self, key: &Key) -> Rc<Prepared> {
-        if let Some(known) = self.prepared.get(key) {
+        let long = self.is_long();
+        if let Some(known) = self.prepared.get(&(key.clone(), long)) {
             return Rc::clone(known);
         }
         let func = self.program.funcs.at(key.0).clone();
         let active = self.varying(&func, &key.1);
         // On a tape there are numbers only.
-        let matrices = self.exact;
+        let matrices = self.exact || long;
         let mut products = false;
         func.body.for_each_stmt(&mut |stmt| products |= is_product(stmt, &active, matrices));
         let prepared = Rc::new(if products {
@@ -61,7 +62,7 @@ impl Ad {
         } else {
             Prepared::of(func, active)
         });
-        self.prepared.insert(key.clone(), Rc::clone(&prepared));
+        self.prepared.insert((key.clone(), long), Rc::clone(&prepared));
         prepared
     }
 }

@@ -129,7 +129,8 @@ impl Writer<'_, '_> {
             Lin::Fields { of, data, ctor, outs, like } => {
                 let Some(whole) = self.get(of) else { return };
                 let Some(func) = self.code.ad.fields_function(*data, *ctor) else { return };
-                let args = std::iter::once(whole).chain(self.primals(like)).collect();
+                let order = self.code.order.clone();
+                let args = std::iter::once(whole).chain(order).chain(self.primals(like)).collect();
                 let named: Vec<(Name, Ty)> = outs.iter().map(|out| self.dotted(*out)).collect();
                 let op = Op::Call { func, args, checkpoint: false };
                 let tangents = self.code.b.named(&named, op);

@@ -115,6 +115,15 @@ impl Ad {
         false
     }
 
+    /// Whether a function, or one that it calls, has to do with function values whose tangents may be functions of the user's.
+    pub(crate) fn meets_given(&self, func: FuncId) -> bool {
+        let holds = |id: &FuncId| {
+            let vars: Vec<Ty> = self.program.funcs.at(*id).vars.iter().map(|(_, info)| info.ty).collect();
+            vars.into_iter().any(|ty| self.holds_given(ty))
+        };
+        !self.given.is_empty() && self.reachable(vec![func]).iter().any(holds)
+    }
+
     /// These functions, and all that they call or ask derivatives of, in the order of their numbers.
     fn reachable(&self, from: Vec<FuncId>) -> Vec<FuncId> {
         let (mut seen, mut todo) = (from.iter().copied().collect::<FxHashSet<_>>(), from);

@@ -203,6 +203,11 @@ impl Code<'_> {
         asked.unwrap_or(Atom::Bool(true))
     }
 
+    /// Whether a number, or the numbers in an array, are zero and nothing else.
+    pub(crate) fn exact_zeros(&mut self, x: &Atom) -> Atom {
+        if self.b.type_of(x).rank() == 0 { self.exact_zero(x) } else { self.is_zero(x) }
+    }
+
     fn is_zero(&mut self, tangent: &Atom) -> Atom {
         match self.b.type_of(tangent) {
             Ty::Scalar(Elem::Real) => self.b.compare(Compare::Eq, tangent.clone(), Atom::Real(0.0)),

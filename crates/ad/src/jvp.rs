@@ -104,6 +104,7 @@ impl Ad {
                 }
             }
         }
+        code.order = code.ad.is_long().then(|| code.b.param("n".into(), Ty::INT));
         if code.ad.is_full() {
             let types = code.ad.jvp_results(key, orders);
             let none = code.fail(&types, BEYOND);
@@ -168,11 +169,11 @@ impl Code<'_> {
     }
 }
 
-struct Jvp<'a, 'c> {
-    code: &'a mut Code<'c>,
+pub(crate) struct Jvp<'a, 'c> {
+    pub(crate) code: &'a mut Code<'c>,
     scope: Scope<'a>,
     /// Tangents, of each order; what varies and is not here has the tangent zero.
-    dots: Vec<Scoped>,
+    pub(crate) dots: Vec<Scoped>,
 }
 
 impl Jvp<'_, '_> {
@@ -181,12 +182,12 @@ impl Jvp<'_, '_> {
     }
 
     /// The tangent of an operand of an order (from 0), if it is not zero.
-    fn tangent(&mut self, order: usize, atom: &Atom) -> Option<Atom> {
+    pub(crate) fn tangent(&mut self, order: usize, atom: &Atom) -> Option<Atom> {
         let of = self.scope.of(atom)?;
         self.dots.get(order)?.get(&of.base()).cloned()
     }
 
-    fn tangent_or_zero(&mut self, order: usize, atom: &Atom) -> Atom {
+    pub(crate) fn tangent_or_zero(&mut self, order: usize, atom: &Atom) -> Atom {
         match self.tangent(order, atom) {
             Some(tangent) => tangent,
             None => {
@@ -241,6 +242,7 @@ impl Jvp<'_, '_> {
             return;
         }
         match &stmt.op {
+            op if self.code.ad.is_long() && Self::is_for_long(op) => self.long(stmt, &outs),
             Op::Select { cond, then, otherwise } => {
                 self.code.b.push(stmt.clone());
                 for order in 0..self.dots.len() {
@@ -260,23 +262,7 @@ impl Jvp<'_, '_> {
                 let lins = self.scope.helper(self.code, stmt, *func, args);
                 self.write(&lins);
             }
-            Op::Call { func, args, checkpoint } => {
-                let key: Key = (*func, self.scope.mask(args));
-                let jvp = self.code.ad.series_function(&key, self.dots.len(), self.dots.len());
-                let varying: Vec<Atom> = args
-                    .iter()
-                    .zip(&key.1)
-                    .filter(|(_, active)| **active)
-                    .map(|(arg, _)| arg.clone())
-                    .collect();
-                let args = args.iter().cloned().chain(self.tangents_or_zeros(&varying)).collect();
-                let op = Op::Call { func: jvp, args, checkpoint: *checkpoint };
-                // The callee knows best which results vary.
-                let reach = self.code.ad.varying_results(key.0, &key.1);
-                let outs: Vec<Var> =
-                    stmt.outs.iter().zip(reach).filter(|(_, active)| *active).map(|(out, _)| *out).collect();
-                self.replace(stmt, &outs, op);
-            }
+            Op::Call { func, args, checkpoint } => self.call(stmt, *func, args, *checkpoint),
             Op::Custom(parts) if self.dots.len() > 1 => self.custom_series(stmt, parts),
             Op::Custom(parts) => self.custom(stmt, parts),
             op if self.dots.len() > 1 && self.is_arithmetic(op) => self.arithmetic(stmt, &outs),
@@ -289,12 +275,32 @@ impl Jvp<'_, '_> {
         }
     }
 
+    /// A call: of the function that gives tangents too.
+    fn call(&mut self, stmt: &Stmt, func: FuncId, args: &[Atom], checkpoint: bool) {
+        let key: Key = (func, self.scope.mask(args));
+        let jvp = if self.code.ad.is_long() {
+            self.code.ad.long_function(&key)
+        } else {
+            self.code.ad.series_function(&key, self.dots.len(), self.dots.len())
+        };
+        let varying: Vec<Atom> =
+            args.iter().zip(&key.1).filter(|(_, active)| **active).map(|(arg, _)| arg.clone()).collect();
+        let mut args: Vec<Atom> = args.iter().cloned().chain(self.tangents_or_zeros(&varying)).collect();
+        args.extend(self.code.order.clone());
+        let op = Op::Call { func: jvp, args, checkpoint };
+        // The callee knows best which results vary.
+        let reach = self.code.ad.varying_results(key.0, &key.1);
+        let outs: Vec<Var> =
+            stmt.outs.iter().zip(reach).filter(|(_, active)| *active).map(|(out, _)| *out).collect();
+        self.replace(stmt, &outs, op);
+    }
+
     /// A question whether a number is zero and nothing else: its tangents must be zero too.
     fn tests_zero(&mut self, stmt: &Stmt) -> bool {
         let Some(x) = self.code.ad.exact_zero_of(stmt) else { return false };
         let tangents = (0..self.dots.len()).filter_map(|order| self.tangent(order, x));
         let all: Vec<Atom> = std::iter::once(x.clone()).chain(tangents).collect();
-        let zeros = all.iter().map(|x| self.code.exact_zero(x)).collect();
+        let zeros = all.iter().map(|x| self.code.exact_zeros(x)).collect();
         let zero = self.code.all_of(zeros);
         self.code.b.push(Stmt { outs: stmt.outs.clone(), op: Op::Copy(zero), span: stmt.span });
         true

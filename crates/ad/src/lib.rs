@@ -25,7 +25,7 @@
 //! [`levels`]. What is differentiated with respect to functions: [`given`].
 //!
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
-//! rules of single operations ([`series`] those of series), [`custom`] the user's own ([`guard`] leaves them out for zeros, [`transposed`] turns them around), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
+//! rules of single operations ([`series`] those of series, [`long`] those of long ones), [`custom`] the user's own ([`guard`] leaves them out for zeros, [`transposed`] turns them around), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
 //!
 //! Where cotangents must add up to the last bit as the interpreter adds them up, functions note on a tape what they do, and that tape runs
 //! backward: [`record`].
@@ -45,6 +45,7 @@ mod like;
 mod linear;
 mod linearity;
 mod linearize;
+mod long;
 mod products;
 mod record;
 mod requests;
@@ -158,7 +159,7 @@ struct Ad {
     unsettled: Option<Vec<Key>>,
     /// Functions that are no derivatives.
     sources: FxHashSet<FuncId>,
-    prepared: FxHashMap<Key, Rc<expand::Prepared>>,
+    prepared: FxHashMap<(Key, bool), Rc<expand::Prepared>>,
     jvps: FxHashMap<Key, FuncId>,
     /// Functions with their tangents: what they are the derivatives of.
     derived: FxHashMap<FuncId, Key>,
@@ -168,6 +169,8 @@ struct Ad {
     forwards: FxHashMap<Key, FuncId>,
     /// Values and tangents up to an order, from arguments with tangents up to another.
     series: FxHashMap<(Key, usize, usize), FuncId>,
+    /// What is made for long series.
+    long: long::Long,
     /// Derivatives of functions of one real.
     derivatives: FxHashMap<FuncId, FuncId>,
     backwards: FxHashMap<transpose::Variant, FuncId>,
@@ -224,6 +227,7 @@ impl Ad {
             tapes: FxHashMap::default(),
             forwards: FxHashMap::default(),
             series: FxHashMap::default(),
+            long: long::Long::default(),
             derivatives: FxHashMap::default(),
             backwards: FxHashMap::default(),
             lives: FxHashMap::default(),
@@ -243,12 +247,14 @@ impl Ad {
 struct Code<'a> {
     ad: &'a mut Ad,
     b: Builder,
+    /// The order of long series, where they are tangents.
+    order: Option<Atom>,
 }
 
 impl<'a> Code<'a> {
     /// A new function.
     fn new(ad: &'a mut Ad, name: &str) -> Code<'a> {
-        Code { ad, b: Builder::new(name.into()) }
+        Code { ad, b: Builder::new(name.into()), order: None }
     }
 
     /// A function with the variables and parameters of `func`, and no statements yet.
@@ -256,7 +262,7 @@ impl<'a> Code<'a> {
         let mut empty = func.clone();
         empty.name = name.into();
         empty.body.stmts.clear();
-        Code { ad, b: Builder::resume(empty).0 }
+        Code { ad, b: Builder::resume(empty).0, order: None }
     }
 
     /// The function.

@@ -96,7 +96,7 @@ impl Ad {
             (Some(data), None) => results.push(code.tape(data, &residual)),
             (None, _) => results.extend(kept.into_iter().map(Atom::Var)),
         }
-        let Code { ad, b } = code;
+        let Code { ad, b, .. } = code;
         let mut made = b.finish(results);
         if let (Some(data), Some(var)) = (tape, branch) {
             ad.tape_of_branch(&mut made, &mut block, (data, var), &residual, &likes);

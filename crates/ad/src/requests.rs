@@ -123,7 +123,12 @@ impl Ad {
 
     /// Whether so much was made that no more is.
     pub(crate) fn is_full(&self) -> bool {
-        self.program.funcs.len() > MOST || self.written > MOST_STATEMENTS
+        self.is_full_at(1)
+    }
+
+    /// The same of a part, one of so many, of the most that is made.
+    pub(crate) fn is_full_at(&self, part: usize) -> bool {
+        self.program.funcs.len() > MOST / part || self.written > MOST_STATEMENTS / part
     }
 
     /// A function that can be reached and still asks for a derivative.

@@ -540,7 +540,7 @@ fn known(atoms: &[Atom]) -> Vec<f64> {
 }
 
 /// Whether the coefficients need no rule.
-fn is_direct(op: RealOp) -> bool {
+pub(crate) fn is_direct(op: RealOp) -> bool {
     let sums = matches!(op, RealOp::Add | RealOp::Sub | RealOp::Neg);
     let quotients = matches!(op, RealOp::Div | RealOp::DivZero);
     sums || quotients || matches!(op, RealOp::Mul | RealOp::MulZero | RealOp::PowInt(2))

@@ -1,8 +1,8 @@
 //! Taylor coefficients of a function of one real: the function on power series ([`crate::series`]), at `x + t`; the coefficient of
 //! order `k`, times `k!`, is the derivative of order `k`.
 //!
-//! The size of the code grows with the square of the order, which therefore is bounded ([`MAX_ORDER`]). An order that is not known
-//! chooses among a few, of which the first coefficients are taken.
+//! The size of this code grows with the square of the order; beyond some order ([`MAX_ORDER`]) coefficients are in arrays
+//! ([`crate::long`]). An order that is not known chooses among a few, of which the first coefficients are taken, and that.
 //!
 //! Functions that apply functions for which others may be given as tangents, and those with rules of their own for functions, are
 //! differentiated again and again in forward mode,
@@ -23,14 +23,29 @@ use wengert_ir::program::{FuncId, VarInfo};
 use wengert_ir::ty::{Elem, Ty};
 use wengert_prim::RealOp;
 
-/// The largest order.
+/// The largest order to which each coefficient is a variable.
 const MAX_ORDER: usize = 24;
 
-/// The largest orders of code that is made for an order that is not known.
+/// The largest orders of such code that is made for an order that is not known.
 const STEPS: [usize; 3] = [2, 6, 12];
+
+/// Up to this order there is such code where numbers need not be exact.
+const STEPS_TO: usize = 6;
 
 /// The largest order to which functions are differentiated again and again, or for which there is code of its own if it is not known.
 const MAX_AGAIN: usize = 5;
+
+/// So many statements times the square of the order are written out.
+const SHORT: usize = 60_000;
+
+/// Up to this order powers are written out of which base and exponent may vary.
+const POWERS: usize = 6;
+
+/// More is only written out as long as there is no more than one part, of so many, of all that may be made.
+const LEFT: usize = 2;
+
+/// The largest order to which coefficients are in arrays; what takes so many takes hours.
+const MOST_LONG: i64 = 1 << 20;
 
 const SERIES: Ty = Ty::Array(Elem::Real, 1);
 
@@ -42,10 +57,13 @@ pub(crate) fn taylor(code: &mut Code<'_>, func: FuncId, captured: &[Atom], order
     match (known, again) {
         (Some(order), _) => {
             let most = if again { MAX_AGAIN } else { MAX_ORDER };
-            match usize::try_from(order).ok().filter(|order| *order <= most) {
-                Some(order) if again => series(code, func, &args, order),
-                Some(order) => expansion(code, func, &args, order),
-                None => code.fail(&[SERIES], BEYOND).remove(0),
+            match usize::try_from(order) {
+                Ok(order) if order <= most && again => series(code, func, &args, order),
+                Ok(order) if order <= most && code.ad.is_short(func, order) => {
+                    expansion(code, func, &args, order)
+                }
+                Ok(_) if !again && !code.ad.has_rules(func) => long(code, func, &args, &Atom::Int(order)),
+                Ok(_) | Err(_) => code.fail(&[SERIES], BEYOND).remove(0),
             }
         }
         // Whether a rule is run depends on which coefficients there are.
@@ -56,7 +74,11 @@ pub(crate) fn taylor(code: &mut Code<'_>, func: FuncId, captured: &[Atom], order
             let array = code.fail(&[SERIES], BEYOND);
             let then = code.b.close(array);
             code.b.open();
-            let array = step(code, func, &args, order, &STEPS);
+            let steps: Vec<usize> = STEPS
+                .into_iter()
+                .filter(|most| code.ad.is_short(func, *most) && (code.ad.exact || *most <= STEPS_TO))
+                .collect();
+            let array = step(code, func, &args, order, &steps);
             let otherwise = code.b.close(vec![array]);
             code.b.called("series").typed1(SERIES, Op::If { cond, then, otherwise })
         }
@@ -92,9 +114,7 @@ fn expansion(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: usize) -> 
 
 /// The array for an order that is not known: of code for one of these orders, the first that is large enough.
 fn step(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom, steps: &[usize]) -> Atom {
-    let Some((most, others)) = steps.split_first() else {
-        return code.fail(&[SERIES], BEYOND).remove(0);
-    };
+    let Some((most, others)) = steps.split_first() else { return long(code, func, args, order) };
     let cond = code.b.compare(Compare::Le, order.clone(), Atom::Int(*most as i64));
     code.b.open();
     let array = expansion(code, func, args, *most);
@@ -103,6 +123,22 @@ fn step(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom, steps: &
     let then = code.b.close(vec![array]);
     code.b.open();
     let array = step(code, func, args, order, others);
+    let otherwise = code.b.close(vec![array]);
+    code.b.called("series").typed1(SERIES, Op::If { cond, then, otherwise })
+}
+
+/// The array for any order of 1 or more that can be stored. There are no such series of functions whose tangents may be functions of the
+/// user's.
+fn long(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom) -> Atom {
+    if code.ad.meets_given(func) {
+        return code.fail(&[SERIES], BEYOND).remove(0);
+    }
+    let cond = code.b.compare(Compare::Lt, Atom::Int(MOST_LONG), order.clone());
+    code.b.open();
+    let array = code.fail(&[SERIES], BEYOND);
+    let then = code.b.close(array);
+    code.b.open();
+    let array = crate::long::expansion(code, func, args, order);
     let otherwise = code.b.close(vec![array]);
     code.b.called("series").typed1(SERIES, Op::If { cond, then, otherwise })
 }
@@ -136,6 +172,30 @@ fn series(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: usize) -> Ato
 }
 
 impl Ad {
+    /// Whether the code is short enough that has a variable for each coefficient up to an order.
+    fn is_short(&self, func: FuncId, order: usize) -> bool {
+        let (mut seen, mut todo) = (FxHashSet::from_iter([func]), vec![func]);
+        let mut size = 0;
+        while let Some(func) = todo.pop().map(|id| self.program.funcs.at(id)) {
+            func.body.for_each_stmt(&mut |stmt| {
+                size += match &stmt.op {
+                    // Each order has cases inside of the cases of the one before.
+                    Op::Real(RealOp::Pow, args)
+                        if order > POWERS && args.iter().all(|arg| arg.var().is_some()) =>
+                    {
+                        SHORT
+                    }
+                    _ => 1,
+                };
+                todo.extend(callees(&stmt.op).into_iter().filter(|callee| seen.insert(*callee)));
+            });
+        }
+        // Where numbers must be exact, cotangents are added up in the order of single coefficients.
+        let most = if self.exact { 2 * SHORT } else { SHORT };
+        self.has_rules(func) || (order * order * size <= most && !self.is_full_at(LEFT))
+    }
+
+    /// Whether a function, or one that it calls, has a rule of its own.
     fn has_rules(&self, func: FuncId) -> bool {
         self.reaches(func, &|op| matches!(op, Op::Custom(_)))
     }

@@ -49,6 +49,7 @@ impl Ad {
     /// The tangent type, if there is one.
     pub(crate) fn tangent(&mut self, ty: Ty) -> Option<Ty> {
         match ty.elem() {
+            Elem::Real if self.is_long() => Some(Ty::of_rank(Elem::Real, ty.rank() + 1)),
             Elem::Real => Some(ty),
             Elem::Int | Elem::Bool | Elem::Text | Elem::Unit => None,
             Elem::Data(data) => {
@@ -59,6 +60,9 @@ impl Ad {
 
     /// The tangent type of a data type, if there is one.
     pub(crate) fn tangent_data(&mut self, data: DataId) -> Option<DataId> {
+        if self.is_long() {
+            return self.long_data(data);
+        }
         if let Some(known) = self.tangents.get(&data) {
             return *known;
         }
@@ -89,6 +93,9 @@ impl Ad {
     /// The tangent type of a data type with all its constructors.
     pub(crate) fn whole_tangent(&mut self, data: DataId) -> Option<DataId> {
         let tangent = self.tangent_data(data)?;
+        if self.is_long() {
+            return Some(tangent);
+        }
         if tangent == data {
             self.fill(data);
         } else if self.whole.insert(tangent) {
@@ -102,7 +109,7 @@ impl Ad {
     /// Makes the constructors of a type, if it is a tangent type.
     pub(crate) fn fill(&mut self, data: DataId) {
         if let Role::Tangent(of) = self.program.data.at(data).role {
-            self.whole_tangent(of);
+            self.with_long(false, |ad| ad.whole_tangent(of));
         }
     }
 
@@ -315,12 +322,13 @@ impl Ad {
         // The tangent of a zero is zero.
         let place = self.tangent_ctor(data, ctor);
         let is_tangent = matches!(self.program.data.at(data).role, Role::Tangent(_));
-        let zeros = if is_tangent && tangent != data { 2 } else { 1 };
+        let zeros = if is_tangent && tangent != data && !self.is_long() { 2 } else { 1 };
         let id = self.helper(Helper::Fields(data, ctor), results, |ad| {
             let Data { name, ctors, .. } = ad.program.data.at(tangent).clone();
             let shown = ctors.get(place as usize).map_or(name, |ctor| ctor.name);
             let mut code = Code::new(ad, &format!("fields_{shown}"));
             let whole = code.b.param("tangent".into(), Ty::Scalar(Elem::Data(tangent)));
+            code.order = code.ad.is_long().then(|| code.b.param("n".into(), Ty::INT));
             let witnesses: Vec<Option<Atom>> = fields
                 .iter()
                 .map(|(ty, tangent)| {
@@ -350,7 +358,9 @@ impl Ad {
             let fields = code.b.typed(&results, Op::Match { on: whole, arms });
             code.finish(fields)
         });
-        self.linear_helpers.insert(id, Helper::Fields(data, ctor));
+        if !self.is_long() {
+            self.linear_helpers.insert(id, Helper::Fields(data, ctor));
+        }
         Some(id)
     }
 }
@@ -373,8 +383,9 @@ impl Code<'_> {
                 Some(tangent) => self.b.make(tangent, ZERO, []),
                 None => Atom::Unit,
             },
+            (Ty::Scalar(_), _) if self.ad.is_long() => self.no_coefficients(),
             (Ty::Scalar(_), _) => Atom::Real(0.0),
-            (Ty::Array(Elem::Real, _), Some(point)) => {
+            (Ty::Array(Elem::Real, _), Some(point)) if !self.ad.is_long() => {
                 self.b.called("zeros").array(ArrayOp::Zeros, [point.clone()])
             }
             (Ty::Array(..), Some(point)) => {
@@ -386,7 +397,10 @@ impl Code<'_> {
                 let body = self.b.close(vec![zero]);
                 self.each(len, vec![point.clone()], Vec::new(), body, &[("zeros".into(), tangent)]).remove(0)
             }
-            (Ty::Array(elem, rank), None) => self.b.array(ArrayOp::Empty(elem, rank), []),
+            (Ty::Array(elem, rank), None) => {
+                let rank = if self.ad.is_long() { rank + 1 } else { rank };
+                self.b.array(ArrayOp::Empty(elem, rank), [])
+            }
         }
     }
 

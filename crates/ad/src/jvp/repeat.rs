@@ -13,6 +13,12 @@ struct Given {
 
 impl Jvp<'_, '_> {
     pub(super) fn repeat(&mut self, stmt: &Stmt, parts: &Loop) {
+        if self.code.ad.is_long() && !parts.accs.is_empty() {
+            // What is added to a series is not only an addition.
+            let mut parts = parts.clone();
+            parts.init.append(&mut parts.accs);
+            return self.repeat(stmt, &Loop { mode: Mode::Sequence, ..parts });
+        }
         let (carried, summed) = (parts.init.len(), parts.accs.len());
         let params = &parts.body.params;
         let from = |start: usize, count: usize| params.get(start..start + count).unwrap_or_default();

@@ -1,0 +1,392 @@
+//! Operations on reals for long series: a function for each, with a loop over the orders.
+//!
+//! ```text
+//! z = x * y        zₖ = Σ xᵢ yₖ₋ᵢ
+//! z = exp x        zₖ = (Σ (i + 1) xᵢ₊₁ zₖ₋₁₋ᵢ) / k            from its rule, z' = z x'
+//! ```
+//!
+//! As in [`crate::series`], which writes each coefficient out, the expressions in a rule are operations too. They are *nodes*, each with
+//! an array of coefficients, which a step of the loop makes one longer: nodes may need each other, as sine and cosine do, since a rule
+//! needs what it multiplies with one order lower. What is added up in which order is as in the interpreter.
+//!
+//! Cases of a rule depend on the coefficients of order 0. Where one is not decided, there is a loop in both branches.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "operations that need no rule are named, and so are questions"
+)]
+
+use super::SERIES;
+use crate::series::is_direct;
+use crate::{Ad, BEYOND, Code, scalar};
+use rustc_hash::FxHashMap;
+use wengert_ir::op::{ArrayOp, Atom, Compare, Op};
+use wengert_ir::program::FuncId;
+use wengert_ir::ty::Ty;
+use wengert_prim::{Expr, RealOp, Rule, Test, rules};
+
+/// What gives a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Primitive {
+    /// Arithmetic.
+    Real(RealOp),
+    /// `x ^ n`.
+    Power,
+    /// `polygamma n x`.
+    Polygamma,
+}
+
+/// So many cases are decided one after the other.
+const MOST_CASES: usize = 6;
+
+/// So many nodes an operation may have.
+const MOST_NODES: usize = 60;
+
+/// A summand of a rule: whether it is subtracted, the coefficient, and the operand.
+pub(super) type Summand = (bool, Option<usize>, usize);
+
+/// How the coefficients of a node come about.
+#[derive(Clone)]
+pub(super) enum Kind {
+    /// It does not vary.
+    Constant,
+    /// All its coefficients are there.
+    Given(Atom),
+    /// Sums, products and quotients.
+    Direct(RealOp, Vec<usize>),
+    /// The solution of a rule, and the divisor.
+    Rule(Vec<Summand>, Option<usize>),
+}
+
+/// An operation.
+pub(super) struct Node {
+    pub(super) kind: Kind,
+    value: Atom,
+}
+
+/// A comparison.
+type Question = (Compare, Atom, Atom);
+
+/// Why nodes are not there.
+enum Stop {
+    /// A case is not decided: its condition.
+    Undecided(Atom),
+    /// There would be too many.
+    Beyond,
+}
+
+impl Code<'_> {
+    /// The long series of an operation whose value is `out`, if some argument has one; `number` is the exponent of a power, or which
+    /// polygamma function it is.
+    pub(super) fn series_of(
+        &mut self,
+        of: Primitive,
+        number: Option<Atom>,
+        args: &[(Atom, Option<Atom>)],
+        out: &Atom,
+    ) -> Option<Atom> {
+        let series: Vec<Atom> = args.iter().filter_map(|(_, series)| series.clone()).collect();
+        match (of, series.as_slice()) {
+            (_, []) => return None,
+            (Primitive::Real(RealOp::Add), [one]) => return Some(one.clone()),
+            (Primitive::Real(RealOp::Sub), [one])
+                if args.first().is_some_and(|(_, series)| series.is_some()) =>
+            {
+                return Some(one.clone());
+            }
+            (Primitive::Real(RealOp::Add), _) => return Some(self.b.array(ArrayOp::Add, series)),
+            (Primitive::Real(_) | Primitive::Power | Primitive::Polygamma, _) => {}
+        }
+        let varying = args.iter().map(|(_, series)| series.is_some()).collect();
+        let func = self.ad.primitive_function(of, varying);
+        let mut all = vec![self.order()];
+        all.extend(number);
+        all.push(out.clone());
+        all.extend(args.iter().map(|(x, _)| x.clone()));
+        all.extend(series);
+        Some(self.b.call(func, all, &[SERIES]).remove(0))
+    }
+}
+
+impl Ad {
+    /// The function for an operation of which these arguments vary: from the order, an exponent, the value, the arguments, and the series of
+    /// those that vary, to the series of the result.
+    fn primitive_function(&mut self, of: Primitive, varying: Vec<bool>) -> FuncId {
+        if let Some(known) = self.long.primitives.get(&(of, varying.clone())) {
+            return *known;
+        }
+        let name = match of {
+            Primitive::Real(op) => op.name().to_string(),
+            Primitive::Power => "power".to_string(),
+            Primitive::Polygamma => "polygamma".to_string(),
+        };
+        let mut code = Code::new(self, &format!("series_{name}"));
+        let n = code.b.param("n".into(), Ty::INT);
+        let number = match of {
+            Primitive::Real(_) => None,
+            Primitive::Power | Primitive::Polygamma => Some(code.b.param("m".into(), Ty::INT)),
+        };
+        let out = code.b.param("z".into(), Ty::REAL);
+        let xs: Vec<Atom> = varying.iter().map(|_| code.b.param("x".into(), Ty::REAL)).collect();
+        let mut args = Vec::new();
+        for (x, varies) in xs.into_iter().zip(&varying) {
+            let series = varies.then(|| {
+                let coefs = code.b.param("xs".into(), SERIES);
+                let first = code.b.array(ArrayOp::Literal, [x.clone()]);
+                code.b.called("xs").array(ArrayOp::Concat, [first, coefs])
+            });
+            args.push((x, series));
+        }
+        let found = match (of, number, args.as_slice()) {
+            (Primitive::Real(op), _, _) => {
+                let (decided, asked, nodes) = (Vec::new(), Vec::new(), Vec::new());
+                let known = FxHashMap::default();
+                let code = &mut code;
+                Solve { code, n, op, args: &args, out: &out, decided, asked, nodes, known }.solve()
+            }
+            (_, Some(number), [(_, Some(xs))]) => {
+                let func = code.ad.family_function(of);
+                let all = code.b.call(func, [n.clone(), number, xs.clone()], &[SERIES]).remove(0);
+                code.after_order_0(all, &n)
+            }
+            (_, _, _) => code.fail(&[SERIES], BEYOND).remove(0),
+        };
+        let made = code.finish(vec![found]);
+        let id = self.program.funcs.push(made);
+        self.long.primitives.insert((of, varying), id);
+        id
+    }
+}
+
+impl Code<'_> {
+    /// Coefficients without that of order 0.
+    pub(super) fn after_order_0(&mut self, all: Atom, n: &Atom) -> Atom {
+        let end = self.next(n);
+        self.b.called("zs").array(ArrayOp::Slice, [all, Atom::Int(1), end])
+    }
+}
+
+/// Writes the code of an operation.
+pub(super) struct Solve<'a, 'c> {
+    pub(super) code: &'a mut Code<'c>,
+    pub(super) n: Atom,
+    op: RealOp,
+    /// The operands, those that vary with all their coefficients.
+    args: &'a [(Atom, Option<Atom>)],
+    out: &'a Atom,
+    /// How the cases were decided that are met one after the other.
+    decided: Vec<bool>,
+    /// Those that were met so far.
+    asked: Vec<(Question, bool)>,
+    pub(super) nodes: Vec<Node>,
+    known: FxHashMap<(RealOp, Vec<usize>), usize>,
+}
+
+impl Solve<'_, '_> {
+    fn solve(&mut self) -> Atom {
+        wengert_ir::stop::check();
+        self.nodes.clear();
+        self.asked.clear();
+        self.known.clear();
+        match self.root() {
+            Ok(root) => self.coefficients(root),
+            Err(Stop::Undecided(cond)) if self.decided.len() < MOST_CASES => {
+                let [then, otherwise] = [true, false].map(|decision| {
+                    self.decided.push(decision);
+                    self.code.b.open();
+                    let series = self.solve();
+                    let block = self.code.b.close(vec![series]);
+                    self.decided.pop();
+                    block
+                });
+                self.code.b.called("zs").typed1(SERIES, Op::If { cond, then, otherwise })
+            }
+            Err(Stop::Undecided(_) | Stop::Beyond) => self.code.fail(&[SERIES], BEYOND).remove(0),
+        }
+    }
+
+    fn root(&mut self) -> Result<usize, Stop> {
+        let mut args = Vec::new();
+        for (x, series) in self.args {
+            let kind = series.clone().map_or(Kind::Constant, Kind::Given);
+            args.push(self.push(kind, x.clone()));
+        }
+        self.real(self.op, args, Some(self.out.clone()))
+    }
+
+    fn push(&mut self, kind: Kind, value: Atom) -> usize {
+        self.nodes.push(Node { kind, value });
+        self.nodes.len() - 1
+    }
+
+    fn constant(&mut self, value: Atom) -> usize {
+        let same = |node: &Node| matches!(node.kind, Kind::Constant) && node.value == value;
+        match self.nodes.iter().position(same) {
+            Some(known) => known,
+            None => self.push(Kind::Constant, value),
+        }
+    }
+
+    pub(super) fn kind(&self, node: usize) -> Kind {
+        self.nodes.get(node).map_or(Kind::Constant, |node| node.kind.clone())
+    }
+
+    pub(super) fn value(&self, node: usize) -> Atom {
+        self.nodes.get(node).map_or(Atom::Real(0.0), |node| node.value.clone())
+    }
+
+    pub(super) fn is_constant(&self, node: usize) -> bool {
+        matches!(self.nodes.get(node).map(|node| &node.kind), Some(Kind::Constant) | None)
+    }
+
+    /// Arithmetic; its value, if it is known.
+    fn real(&mut self, op: RealOp, args: Vec<usize>, out: Option<Atom>) -> Result<usize, Stop> {
+        match (op, args.as_slice()) {
+            (RealOp::PowInt(1), [x]) => return Ok(*x),
+            // What is negated twice is what it was.
+            (RealOp::Neg, [x]) => {
+                if let Kind::Direct(RealOp::Neg, inner) = self.kind(*x) {
+                    return inner.first().copied().ok_or(Stop::Beyond);
+                }
+            }
+            (_, _) => {}
+        }
+        if let Some(known) = self.known.get(&(op, args.clone())) {
+            return Ok(*known);
+        }
+        if self.nodes.len() > MOST_NODES {
+            return Err(Stop::Beyond);
+        }
+        let values: Vec<Atom> = args.iter().map(|arg| self.value(*arg)).collect();
+        let out = out.unwrap_or_else(|| self.code.real(op, values.clone()));
+        if args.iter().all(|arg| self.is_constant(*arg)) {
+            return Ok(self.constant(out));
+        }
+        if let Some((of, number)) = family(op) {
+            let Some(Kind::Given(xs)) = args.first().map(|arg| self.kind(*arg)) else {
+                return Err(Stop::Beyond);
+            };
+            let func = self.code.ad.family_function(of);
+            let all = self.code.b.call(func, [self.n.clone(), Atom::Int(number), xs], &[SERIES]).remove(0);
+            let node = self.push(Kind::Given(all), out);
+            self.known.insert((op, args), node);
+            return Ok(node);
+        }
+        let kind = if is_direct(op) { Kind::Direct(op, args.clone()) } else { Kind::Constant };
+        // The node is there before its rule, which may mention it.
+        let node = self.push(kind, out.clone());
+        self.known.insert((op, args.clone()), node);
+        if !is_direct(op) {
+            let mark = Kind::Rule(Vec::new(), None);
+            self.set(node, mark);
+            let kind = self.rule(op, &args, node, &values, &out)?;
+            self.set(node, kind);
+        }
+        Ok(node)
+    }
+
+    fn set(&mut self, node: usize, kind: Kind) {
+        if let Some(node) = self.nodes.get_mut(node) {
+            node.kind = kind;
+        }
+    }
+
+    /// The case of the rule of an operation that applies.
+    fn rule(
+        &mut self,
+        op: RealOp,
+        args: &[usize],
+        node: usize,
+        values: &[Atom],
+        out: &Atom,
+    ) -> Result<Kind, Stop> {
+        let rule = rules::lookup(op);
+        let mut rule: &Rule = &rule;
+        let (terms, divisor) = loop {
+            match rule {
+                Rule::Linear { terms, divisor } => break (terms, divisor),
+                Rule::Case(test, then, otherwise) => {
+                    rule = if self.decide(test, values, out)? { then } else { otherwise };
+                }
+            }
+        };
+        let mut summands = Vec::new();
+        for term in terms {
+            let Some(arg) = args.get(term.arg).copied().filter(|arg| !self.is_constant(*arg)) else {
+                continue;
+            };
+            let coef = match &term.coef {
+                Some(coef) => Some(self.expr(coef, args, node)?),
+                None => None,
+            };
+            summands.push((term.negative, coef, arg));
+        }
+        if summands.is_empty() {
+            return Ok(Kind::Constant);
+        }
+        let divisor = match divisor {
+            Some(divisor) => Some(self.expr(divisor, args, node)?),
+            None => None,
+        };
+        Ok(Kind::Rule(summands, divisor))
+    }
+
+    /// Whether a case applies. What is asked once more has the answer that it had.
+    fn decide(&mut self, test: &Test, values: &[Atom], out: &Atom) -> Result<bool, Stop> {
+        let (op, a, b) = match test {
+            Test::Eq(a, b) => (Compare::Eq, a, b),
+            Test::Lt(a, b) => (Compare::Lt, a, b),
+            Test::Le(a, b) => (Compare::Le, a, b),
+            Test::Or(a, b) => return Ok(self.decide(a, values, out)? || self.decide(b, values, out)?),
+        };
+        let [a, b] = [a, b].map(|side| scalar::value(self.code, side, values, out));
+        if let (Atom::Real(a), Atom::Real(b)) = (&a, &b) {
+            return Ok(match op {
+                Compare::Eq => a == b,
+                Compare::Lt => a < b,
+                _ => a <= b,
+            });
+        }
+        let question = (op, a, b);
+        if let Some((_, answer)) = self.asked.iter().find(|(asked, _)| *asked == question) {
+            return Ok(*answer);
+        }
+        match self.decided.get(self.asked.len()) {
+            Some(answer) => {
+                self.asked.push((question, *answer));
+                Ok(*answer)
+            }
+            None => Err(Stop::Undecided(self.code.b.compare(op, question.1, question.2))),
+        }
+    }
+
+    /// An expression of a rule.
+    fn expr(&mut self, expr: &Expr, args: &[usize], out: usize) -> Result<usize, Stop> {
+        match expr {
+            Expr::In(i) => Ok(args.get(*i).copied().unwrap_or(out)),
+            Expr::Out => Ok(out),
+            Expr::Const(value) => Ok(self.constant(Atom::Real(*value))),
+            Expr::Op(op, operands) => {
+                let operands: Vec<usize> =
+                    operands.iter().map(|operand| self.expr(operand, args, out)).collect::<Result<_, _>>()?;
+                self.real(*op, operands, None)
+            }
+            Expr::If(test, then, otherwise) => {
+                let values: Vec<Atom> = args.iter().map(|arg| self.value(*arg)).collect();
+                let value = self.value(out);
+                let chosen = if self.decide(test, &values, &value)? { then } else { otherwise };
+                self.expr(chosen, args, out)
+            }
+        }
+    }
+}
+
+/// Operations that have others of their kind as slopes.
+fn family(op: RealOp) -> Option<(Primitive, i64)> {
+    match op {
+        RealOp::PowInt(n) if !(0..=2).contains(&n) => Some((Primitive::Power, n)),
+        RealOp::Digamma => Some((Primitive::Polygamma, 0)),
+        RealOp::Polygamma(n) => Some((Primitive::Polygamma, i64::from(n))),
+        _ => None,
+    }
+}
