@@ -528,6 +528,57 @@ const RECORDED: [(&str, &[&str]); 11] = [
     ),
 ];
 
+/// What uses reverse mode or series, differentiated with respect to functions that are applied inside of it: tapes have what the functions
+/// that are given as tangents do, as the interpreter's have.
+const BY_FUNCTIONS: [&str; 46] = [
+    "jvp (\\f -> grad (\\x -> let a = f x in a * sin a / x + f (a * x) * a) 0.7) (sin, cos)",
+    "jvp (\\f -> grad f 0.7) (\\x -> let a = x * x in a * sin a / x + a * exp x, cos)",
+    "jvp (\\f -> grad (\\x -> f x * x + f (x * x)) 0.7) (\\x -> let a = x * x in a * sin a / x + a * exp x, \\x -> let a = x / 3.0 in a * sin a / x + a * exp (a * x))",
+    "jvp (\\f -> grad (\\xs -> let ys = map f xs in dot ys xs * ys[0]) [0.3, 0.7]) (sin, cos)",
+    "jvp (\\f -> grad (\\(x, y) -> let a = f (x * y) in f a * a / y + x * f x) (0.3, 0.7)) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> let (y, b) = vjp (\\x -> f x * f (x * x) / x) 0.7 in b y) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> snd (linearize (\\x -> f x * f (x * x) / x) 0.7) 1.3) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> iterate 4 (\\x -> x - grad f x * 0.1) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> grad (\\x -> iterate 3 (\\y -> f (x * y) + y) x) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> grad (grad (\\x -> f x * x + f (x * x))) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> grad (\\x -> derivative f (x * x) * f x) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> derivative (\\x -> grad f (x * x) * f x) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> grad (\\x -> f (x, x * x) * x) 0.7) (\\(x, y) -> x * y * sin y + x / y, \\(x, y) -> x * exp y / 3.0 + y * x)",
+    "jvp (\\f -> let (y, b) = vjp f (0.3, 0.7) in b y) (\\(x, y) -> (x * y * sin y + x / y, x * x / y + y), \\(x, y) -> (x * exp y / 3.0 + y * x, y * sin x / x))",
+    "jvp (\\f -> jacrev f [0.3, 0.7]) (\\v -> map (\\x -> x * v[0] * sin (x * v[1])) v, \\v -> map (\\x -> x / v[0] * exp (x * v[1]) + x * x) v)",
+    "jvp (\\f -> grad (\\x -> let rec g n x = if n == 0 then f x else f (g (n - 1) (x * 0.9)) * x in g 3 x) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> grad (\\x -> checkpoint f x * x) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\fs -> grad (\\x -> fold (\\a f -> f a * x + a) x fs) 0.7) ([sin, \\x -> x * x * sin x], [cos, \\x -> x * exp x / 3.0])",
+    "grad (\\z -> snd (jvp (\\f -> grad (\\x -> f x * x + f (x * z)) z) (\\x -> x * x * sin (x * z), \\x -> x * exp (x * z) / z))) 0.7",
+    "snd (jvp (\\f y -> grad (\\x -> f x * x + f (x * y)) y) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)) 0.7",
+    "jvp (\\(f, z) -> grad (\\x -> f x * x + f (x * z)) z) ((\\x -> x * x * sin x, 0.7), (\\x -> x * exp x / 3.0, 1.3))",
+    "hessian (\\(v : [2]Real) -> snd (jvp (\\f -> f v[0] * f (v[1] * v[0])) (\\x -> x * sin x * v[0], \\x -> exp x * x / v[1]))) [0.3, 0.7]",
+    "jvp (\\f -> grad f 0.7) (\\x -> sin x, \\x -> let a = sin x in let b = a * x in b * a / x + b * exp a * a)",
+    "jvp (\\f -> sum (taylor 3 f 0.7)) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> sum (taylor 3 (\\x -> f x * f (x * x)) 0.7)) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> derivative (\\x -> derivative (\\x -> grad (\\y -> f (x * y) * y) (x * x) * f x) x) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> grad (\\x -> jvp (\\y -> f (x * y) * f y) (x, x * x) |> snd) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> hessian (\\(v : [2]Real) -> f v[0] * f (v[1] * v[0])) [0.3, 0.7]) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> grad (\\xs -> sum (f xs) * xs[0]) [0.3, 0.7]) (\\v -> map (\\x -> x * v[0] * sin x) v, \\v -> map (\\x -> x / v[1]) v)",
+    "snd (jvp (\\f -> jvp (\\g -> grad (\\x -> f x * g (x * x)) 0.7) (\\x -> x * x * sin x, f)) (sin, \\x -> x * exp x / 3.0))",
+    "jvp (\\f -> grad (\\x -> f x 0.3 * f 0.3 x) 0.7) (\\a b -> a * b * sin (a * b), \\a b -> a / b * exp (a * b))",
+    "jvp (\\r -> grad (\\x -> r.f x * r.g (x * r.a)) 0.7) ({ f = sin, g = exp, a = 0.3 }, { f = \\x -> x * sin x * x, g = cos, a = 1.1 })",
+    "jvp (\\f -> grad (\\x -> checkpoint (\\z -> f z * f (z * x)) (x * x) * x) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> grad (custom_vjp (\\x -> f x * x) (\\x -> (f x * x, \\w -> w * (grad f x * x + f x)))) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> let (y, p) = vjp (\\xs -> map f xs) [0.3, 0.7] in p (map (\\t -> t * y[0]) y)) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> sum (taylor 2 (\\z -> grad f (z * 0.7)) 0.3)) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> grad (\\x -> while_loop (\\y -> y < 3.0) (\\y -> y + f y * x + 0.5) x) 0.7) (sin, cos)",
+    "jvp (\\f -> taylor 4 (\\x -> f x * f (x * x)) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> taylor 7 (\\x -> f x * f (f x * x)) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> grad (\\y -> sum (taylor 3 (\\x -> f (x * y) * f (x * x)) y)) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> taylor 2 (\\y -> jvp (\\x -> f (x * y) * f (x * x)) (y, y * y) |> snd) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "taylor 3 (\\x -> snd (jvp (\\g -> g (g x) * x) (\\y -> x * y * sin y, \\y -> y * y * x))) 0.7",
+    "taylor 3 (\\x -> snd (jvp (\\g -> grad (\\z -> g (g x) * z) x) (\\y -> x * y * sin y, \\y -> y * y * x))) 0.7",
+    "jvp (\\f -> map (\\n -> sum (taylor n (\\x -> f x * f (x * x)) 0.7)) [0, 1, 3]) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "jvp (\\f -> taylor 3 (\\x -> snd (jvp (\\g -> g (g x) * f x) (\\y -> x * y * sin y, \\y -> y * y * x))) 0.7) (\\x -> x * x * sin x, \\x -> x * exp x / 3.0)",
+    "grad (\\y -> norm_squared (grad (\\((a, b), t) -> custom_jvp (\\v -> product (build 4 (\\i -> a + b))) (jvp (\\v -> product (build 4 (\\i -> a + b)))) 0.5) y)) ((1.9375, 1.1875), \"t\")",
+];
+
 /// What a program with its derivative gives by an engine, in strict mode.
 fn given(session: &mut Session, scope: &Scope, engine: Engine, program: &str) -> String {
     let options = Options { engine, strict: true, ..Options::default() };
@@ -549,6 +600,18 @@ fn tapes_give_the_interpreters_bits() {
             for engine in [Engine::Native, Engine::Ir] {
                 assert_eq!(given(&mut session, &scope, engine, program), expected, "{program}");
             }
+        }
+    }
+}
+
+#[test]
+fn what_is_differentiated_by_functions_gives_the_interpreters_bits() {
+    let mut session = Session::new();
+    let scope = Scope::of_file(&session.check_text("strict.wg", "", Path::new(".")).modules);
+    for program in BY_FUNCTIONS {
+        let expected = given(&mut session, &scope, Engine::Interp, program);
+        for engine in [Engine::Native, Engine::Ir] {
+            assert_eq!(given(&mut session, &scope, engine, program), expected, "{program}");
         }
     }
 }

@@ -41,6 +41,13 @@ pub(crate) struct Application {
     seeds: Vec<usize>,
 }
 
+impl Application {
+    /// Whether a result is the same for all function values, or says how they vary.
+    pub(crate) fn is_same(&self, result: usize) -> bool {
+        self.results.contains(&result)
+    }
+}
+
 impl Ad {
     /// Finds the functions that apply function values, in reverse mode, where a derivative with respect to functions may be made of that.
     pub(crate) fn find_applications(&mut self) {
@@ -144,7 +151,7 @@ impl Ad {
     }
 
     /// The type of the function values that a function applies, if their tangents may be functions of the user's.
-    fn applies(&self, func: FuncId) -> Option<DataId> {
+    pub(crate) fn applies(&self, func: FuncId) -> Option<DataId> {
         let apart = self.applications.contains_key(&func);
         let func = self.program.funcs.at(func);
         let first = *func.body.params.first()?;
@@ -260,6 +267,10 @@ impl Ad {
             let fields = code.field_params("t", &ctor.fields);
             let rest_tangents = tangents.get(1..).unwrap_or_default();
             let given = match (i + 2).checked_sub(ctors.len()) {
+                Some(0) if code.ad.is_recording(key.0) => {
+                    code.recorded_given(key, &fields, args, rest_tangents)
+                }
+                Some(1) if code.ad.is_recording(key.0) => code.recorded_sum(key),
                 Some(0) => code.apply_given(key, &rest, &fields, args, rest_tangents),
                 Some(1) => code.apply_sum(key, &rest, &fields, args, rest_tangents),
                 _ => code.b.call(captured, atoms.clone(), &results),
@@ -272,7 +283,7 @@ impl Ad {
 
     /// How a function is additive in the function values that it applies, if it is: as written by the user, or a derivative that is a
     /// function of them still.
-    fn application(&self, func: FuncId) -> Option<Application> {
+    pub(crate) fn application(&self, func: FuncId) -> Option<Application> {
         if let Some(known) = self.applications.get(&func) {
             return Some(known.clone());
         }
@@ -304,7 +315,7 @@ impl Ad {
     }
 
     /// The same, if it asks for no derivatives or they can be made.
-    fn ready_at_given(&mut self, func: FuncId) -> Option<FuncId> {
+    pub(crate) fn ready_at_given(&mut self, func: FuncId) -> Option<FuncId> {
         let copy = self.applying_given(func)?;
         if !self.is_ready(copy) {
             deep(|| self.expand(copy));
@@ -342,15 +353,12 @@ impl Code<'_> {
         let mut other: Vec<Atom> = fields.iter().chain(args.iter().skip(1)).cloned().collect();
         let application = self.ad.application(key.0);
         let there = application.as_ref().and_then(|_| self.ad.applying_given(key.0));
-        let (Some(Application { varying, results, seeds }), Some(there)) = (application, there) else {
+        let (Some(application), Some(there)) = (application, there) else {
             let types = self.ad.jvp_results(key, 1);
             return self.fail(&types, BEYOND);
         };
-        for place in varying.into_iter().chain(seeds) {
-            if let Some(other) = other.get_mut(place) {
-                *other = self.nothing(other);
-            }
-        }
+        self.without_tangents(&application, &mut other);
+        let Application { results, .. } = application;
         let surface = self.b.call(there, other, &values);
         let mut all = found.clone();
         for (place, (((value, t), dot), ty)) in found.iter().zip(surface).zip(dots).zip(&values).enumerate() {
@@ -362,6 +370,15 @@ impl Code<'_> {
             all.extend(self.sum_if_any(dot, t));
         }
         all
+    }
+
+    /// Puts zeros in place of the arguments that say how the function value varies, and of sums so far.
+    pub(crate) fn without_tangents(&mut self, application: &Application, args: &mut [Atom]) {
+        for place in application.varying.iter().chain(&application.seeds) {
+            if let Some(arg) = args.get_mut(*place) {
+                *arg = self.nothing(arg);
+            }
+        }
     }
 
     /// The zero in the place of a tangent or cotangent.

@@ -70,6 +70,7 @@ impl Ad {
         let results = self.jvp_results(key, orders);
         let id = self.reserve(results);
         self.series.insert((key.clone(), given, orders), id);
+        self.note_series(id, key, given, orders);
         if self.series_of_guard(id, key, given, orders) {
             return id;
         }

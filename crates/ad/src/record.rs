@@ -25,6 +25,7 @@ mod arrays;
 mod control;
 mod custom;
 mod moved;
+mod plus;
 mod request;
 mod segments;
 mod slots;
@@ -49,6 +50,14 @@ pub(crate) struct Made {
     whole: FxHashSet<DataId>,
     /// Functions that record on a tape of this type.
     functions: FxHashMap<(Key, DataId), FuncId>,
+    /// What these record, and on which tape.
+    of: FxHashMap<FuncId, (Key, DataId)>,
+    /// Functions on series, and up to which orders: that of what is given, and that of what they give.
+    series: FxHashMap<FuncId, (Key, usize, usize)>,
+    /// Whether what function values give adds up number by number wherever it has to.
+    adds_up: bool,
+    /// Functions that apply function values, and others besides with a weight.
+    plus: FxHashMap<FuncId, Option<plus::Plus>>,
     /// Functions as they are when checkpoints run them again.
     again: FxHashMap<FuncId, FuncId>,
     helpers: FxHashMap<Helper, FuncId>,
@@ -143,6 +152,7 @@ impl Ad {
         }
         let results = self.recorded_types(key, tape);
         let id = self.reserve(results);
+        self.recorded.of.insert(id, known.clone());
         self.recorded.functions.insert(known, id);
         let made = deep(|| self.make_recorded(key, tape));
         *self.program.funcs.at_mut(id) = made;
@@ -173,7 +183,7 @@ impl Ad {
             }
         }
         let state = code.state_params(tape);
-        if code.ad.is_full() {
+        if code.ad.is_full() || code.ad.misses(key.0, &key.1) {
             let none = code.fail(&types, crate::BEYOND);
             return code.finish(none);
         }
@@ -279,6 +289,12 @@ impl Record<'_, '_> {
         self.code.b.set_span(stmt.span);
         if self.tests_zero(stmt) {
             return;
+        }
+        if let Op::Call { func, args, .. } = &stmt.op {
+            let active: Vec<bool> = args.iter().map(|arg| self.slots_of(arg).is_some()).collect();
+            if self.code.ad.misses(*func, &active) {
+                self.code.fail(&[], crate::BEYOND);
+            }
         }
         let outs = self.with_slots(stmt.outs.iter().map(|out| (*out, ())));
         let Some((out, ())) = outs.first().copied() else {

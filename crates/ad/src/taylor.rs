@@ -221,7 +221,7 @@ impl Ad {
                         let mut all = parts.point.iter().cloned().chain(outs);
                         !all.all(|atom| self.is_first_order(func.type_of(&atom)))
                     }
-                    Op::Match { on, .. } => self.tells_given(func.type_of(on)),
+                    Op::Match { on, .. } => !self.has_weights() && self.tells_given(func.type_of(on)),
                     _ => false,
                 };
                 todo.extend(callees(&stmt.op).into_iter().filter(|callee| seen.insert(*callee)));

@@ -31,8 +31,8 @@ pub(crate) struct Request {
 }
 
 impl Ad {
-    /// Finds the linear maps that are linearized in parts: those that run forward somewhere, and those where what is made of them is
-    /// differentiated with respect to functions.
+    /// Finds the linear maps that are linearized in parts: those that run forward somewhere, and, where function values give what cannot
+    /// be added number by number, those where what is made of them is differentiated with respect to functions.
     pub(crate) fn find_apart(&mut self) {
         for (_, func) in self.program.funcs.iter() {
             func.body.for_each_stmt(&mut |stmt| {
@@ -41,8 +41,11 @@ impl Ad {
                 }
             });
         }
-        let inside = self.maps_in_functions_of_functions();
-        self.apart.extend(inside);
+        self.recorded.adds_up = self.exact && self.adds_up();
+        if !self.recorded.adds_up {
+            let inside = self.maps_in_functions_of_functions();
+            self.apart.extend(inside);
+        }
     }
 
     /// Whether a linear map is recorded.
