@@ -34,6 +34,7 @@ mod activity;
 mod again;
 mod arrays;
 mod custom;
+mod decisions;
 mod expand;
 mod flow;
 mod forward;

@@ -20,7 +20,8 @@
     reason = "sums and quotients are named, what else needs no rule is a product"
 )]
 
-use crate::{BEYOND, Code, scalar};
+use crate::decisions::{Decisions, Undecided};
+use crate::{BEYOND, Code};
 use wengert_ir::Ty;
 use wengert_ir::op::{Atom, Block, Compare, Convert, IntOp, Op};
 use wengert_prim::{Expr, RealOp, Rule, Test, rules};
@@ -66,19 +67,10 @@ struct Env<'e> {
     out: Atom,
 }
 
-/// A comparison.
-type Question = (Compare, Atom, Atom);
-
-/// A case that is not decided: its condition.
-struct Undecided(Atom);
-
 /// Writes the code of an operation on series.
 struct Powers<'a, 'c> {
     code: &'a mut Code<'c>,
-    /// How the cases were decided that are met one after the other.
-    decided: Vec<bool>,
-    /// Those that were met so far.
-    asked: Vec<(Question, bool)>,
+    decisions: Decisions,
 }
 
 /// The coefficients from order 1 on of the result of an operation, whose value is `out`.
@@ -89,7 +81,7 @@ pub(crate) fn coefficients(
     out: &Atom,
     orders: usize,
 ) -> Series {
-    let mut powers = Powers { code, decided: Vec::new(), asked: Vec::new() };
+    let mut powers = Powers { code, decisions: Decisions::default() };
     let args: Vec<Series> = args.iter().map(|arg| truncated(arg, orders)).collect();
     match (operation, args.as_slice()) {
         (Operation::Real(op), _) => powers.solve(*op, &args, out, orders),
@@ -138,16 +130,16 @@ impl Powers<'_, '_> {
             self.code.fail(&[], BEYOND);
             return vec![None; orders];
         }
-        self.asked.clear();
+        self.decisions.begin();
         match self.operation(op, args, Some(out.clone()), orders) {
             Ok(series) => series.into_iter().skip(1).collect(),
             Err(Undecided(cond)) => {
                 let [then, otherwise] = [true, false].map(|decision| {
-                    self.decided.push(decision);
+                    self.decisions.push(decision);
                     self.code.b.open();
                     let series = self.solve(op, args, out, orders);
                     let block = self.code.b.close(Vec::new());
-                    self.decided.pop();
+                    self.decisions.pop();
                     (series, block)
                 });
                 self.choose(cond, then, otherwise)
@@ -286,29 +278,9 @@ impl Powers<'_, '_> {
         Ok(found)
     }
 
-    /// Whether a case applies. What is asked once more has the answer that it had.
+    /// Whether a case applies.
     fn decide(&mut self, test: &Test, env: &Env<'_>) -> Result<bool, Undecided> {
-        let (op, a, b) = match test {
-            Test::Eq(a, b) => (Compare::Eq, a, b),
-            Test::Lt(a, b) => (Compare::Lt, a, b),
-            Test::Le(a, b) => (Compare::Le, a, b),
-            Test::Or(a, b) => return Ok(self.decide(a, env)? || self.decide(b, env)?),
-        };
-        let [a, b] = [a, b].map(|side| scalar::value(self.code, side, &env.values, &env.out));
-        if let (Atom::Real(_), Atom::Real(_)) = (&a, &b) {
-            return Ok(test.holds(&known(&env.values), known(std::slice::from_ref(&env.out)).remove(0)));
-        }
-        let question = (op, a, b);
-        if let Some((_, answer)) = self.asked.iter().find(|(asked, _)| *asked == question) {
-            return Ok(*answer);
-        }
-        match self.decided.get(self.asked.len()) {
-            Some(answer) => {
-                self.asked.push((question, *answer));
-                Ok(*answer)
-            }
-            None => Err(Undecided(self.code.b.compare(op, question.1, question.2))),
-        }
+        self.decisions.decide(self.code, test, &env.values, &env.out)
     }
 
     /// The series of an expression, given that of the result as far as the expression needs it.
@@ -532,11 +504,6 @@ impl Powers<'_, '_> {
         // There are no cases here.
         self.solution(&env, vec![summand], None, orders).unwrap_or_else(|_| vec![None; orders + 1])
     }
-}
-
-/// Numbers, where they are known.
-fn known(atoms: &[Atom]) -> Vec<f64> {
-    atoms.iter().map(|atom| if let Atom::Real(value) = atom { *value } else { f64::NAN }).collect()
 }
 
 /// Whether the coefficients need no rule.

@@ -17,10 +17,11 @@
 )]
 
 use super::SERIES;
+use crate::decisions::{Decisions, Undecided};
 use crate::series::is_direct;
-use crate::{Ad, BEYOND, Code, scalar};
+use crate::{Ad, BEYOND, Code};
 use rustc_hash::FxHashMap;
-use wengert_ir::op::{ArrayOp, Atom, Compare, Op};
+use wengert_ir::op::{ArrayOp, Atom, Op};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::Ty;
 use wengert_prim::{Expr, RealOp, Rule, Test, rules};
@@ -63,9 +64,6 @@ pub(super) struct Node {
     pub(super) kind: Kind,
     value: Atom,
 }
-
-/// A comparison.
-type Question = (Compare, Atom, Atom);
 
 /// Why nodes are not there.
 enum Stop {
@@ -139,10 +137,8 @@ impl Ad {
         }
         let found = match (of, number, args.as_slice()) {
             (Primitive::Real(op), _, _) => {
-                let (decided, asked, nodes) = (Vec::new(), Vec::new(), Vec::new());
-                let known = FxHashMap::default();
-                let code = &mut code;
-                Solve { code, n, op, args: &args, out: &out, decided, asked, nodes, known }.solve()
+                let (decisions, nodes, known) = (Decisions::default(), Vec::new(), FxHashMap::default());
+                Solve { code: &mut code, n, op, args: &args, out: &out, decisions, nodes, known }.solve()
             }
             (_, Some(number), [(_, Some(xs))]) => {
                 let func = code.ad.family_function(of);
@@ -174,10 +170,7 @@ pub(super) struct Solve<'a, 'c> {
     /// The operands, those that vary with all their coefficients.
     args: &'a [(Atom, Option<Atom>)],
     out: &'a Atom,
-    /// How the cases were decided that are met one after the other.
-    decided: Vec<bool>,
-    /// Those that were met so far.
-    asked: Vec<(Question, bool)>,
+    decisions: Decisions,
     pub(super) nodes: Vec<Node>,
     known: FxHashMap<(RealOp, Vec<usize>), usize>,
 }
@@ -186,17 +179,17 @@ impl Solve<'_, '_> {
     fn solve(&mut self) -> Atom {
         wengert_ir::stop::check();
         self.nodes.clear();
-        self.asked.clear();
+        self.decisions.begin();
         self.known.clear();
         match self.root() {
             Ok(root) => self.coefficients(root),
-            Err(Stop::Undecided(cond)) if self.decided.len() < MOST_CASES => {
+            Err(Stop::Undecided(cond)) if self.decisions.count() < MOST_CASES => {
                 let [then, otherwise] = [true, false].map(|decision| {
-                    self.decided.push(decision);
+                    self.decisions.push(decision);
                     self.code.b.open();
                     let series = self.solve();
                     let block = self.code.b.close(vec![series]);
-                    self.decided.pop();
+                    self.decisions.pop();
                     block
                 });
                 self.code.b.called("zs").typed1(SERIES, Op::If { cond, then, otherwise })
@@ -331,33 +324,9 @@ impl Solve<'_, '_> {
         Ok(Kind::Rule(summands, divisor))
     }
 
-    /// Whether a case applies. What is asked once more has the answer that it had.
+    /// Whether a case applies.
     fn decide(&mut self, test: &Test, values: &[Atom], out: &Atom) -> Result<bool, Stop> {
-        let (op, a, b) = match test {
-            Test::Eq(a, b) => (Compare::Eq, a, b),
-            Test::Lt(a, b) => (Compare::Lt, a, b),
-            Test::Le(a, b) => (Compare::Le, a, b),
-            Test::Or(a, b) => return Ok(self.decide(a, values, out)? || self.decide(b, values, out)?),
-        };
-        let [a, b] = [a, b].map(|side| scalar::value(self.code, side, values, out));
-        if let (Atom::Real(a), Atom::Real(b)) = (&a, &b) {
-            return Ok(match op {
-                Compare::Eq => a == b,
-                Compare::Lt => a < b,
-                _ => a <= b,
-            });
-        }
-        let question = (op, a, b);
-        if let Some((_, answer)) = self.asked.iter().find(|(asked, _)| *asked == question) {
-            return Ok(*answer);
-        }
-        match self.decided.get(self.asked.len()) {
-            Some(answer) => {
-                self.asked.push((question, *answer));
-                Ok(*answer)
-            }
-            None => Err(Stop::Undecided(self.code.b.compare(op, question.1, question.2))),
-        }
+        self.decisions.decide(self.code, test, values, out).map_err(|Undecided(cond)| Stop::Undecided(cond))
     }
 
     /// An expression of a rule.
