@@ -171,18 +171,23 @@ impl Ad {
 
     /// Whether a function, or what it calls, has such an operation.
     pub(crate) fn reaches(&self, func: FuncId, such: &dyn Fn(&Op) -> bool) -> bool {
+        !self.all_called(func, &mut |_, stmt| !such(&stmt.op))
+    }
+
+    /// Whether something holds of all statements of a function and of those that it calls, each of which is looked at once, as long as it
+    /// holds.
+    pub(crate) fn all_called(&self, func: FuncId, holds: &mut dyn FnMut(&Func, &Stmt) -> bool) -> bool {
         let (mut seen, mut todo) = (FxHashSet::from_iter([func]), vec![func]);
-        while let Some(next) = todo.pop() {
-            let mut found = false;
-            self.program.funcs.at(next).body.for_each_stmt(&mut |stmt| {
-                found |= such(&stmt.op);
+        while let Some(func) = todo.pop().map(|id| self.program.funcs.at(id)) {
+            let all = func.body.all_stmts(&mut |stmt| {
                 todo.extend(callees(&stmt.op).into_iter().filter(|callee| seen.insert(*callee)));
+                holds(func, stmt)
             });
-            if found {
-                return true;
+            if !all {
+                return false;
             }
         }
-        false
+        true
     }
 
     /// Makes the type of the residual of a linear map.

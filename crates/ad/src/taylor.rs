@@ -15,9 +15,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "operations that are looked for are named")]
 
-use crate::requests::callees;
 use crate::{Ad, BEYOND, Code, Key};
-use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Atom, Compare, Op};
 use wengert_ir::program::{FuncId, VarInfo};
 use wengert_ir::ty::{Elem, Ty};
@@ -174,22 +172,19 @@ fn series(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: usize) -> Ato
 impl Ad {
     /// Whether the code is short enough that has a variable for each coefficient up to an order.
     fn is_short(&self, func: FuncId, order: usize) -> bool {
-        let (mut seen, mut todo) = (FxHashSet::from_iter([func]), vec![func]);
         let mut size = 0;
-        while let Some(func) = todo.pop().map(|id| self.program.funcs.at(id)) {
-            func.body.for_each_stmt(&mut |stmt| {
-                size += match &stmt.op {
-                    // Each order has cases inside of the cases of the one before.
-                    Op::Real(RealOp::Pow, args)
-                        if order > POWERS && args.iter().all(|arg| arg.var().is_some()) =>
-                    {
-                        SHORT
-                    }
-                    _ => 1,
-                };
-                todo.extend(callees(&stmt.op).into_iter().filter(|callee| seen.insert(*callee)));
-            });
-        }
+        self.all_called(func, &mut |_, stmt| {
+            size += match &stmt.op {
+                // Each order has cases inside of the cases of the one before.
+                Op::Real(RealOp::Pow, args)
+                    if order > POWERS && args.iter().all(|arg| arg.var().is_some()) =>
+                {
+                    SHORT
+                }
+                _ => 1,
+            };
+            true
+        });
         // Where numbers must be exact, cotangents are added up in the order of single coefficients.
         let most = if self.exact { 2 * SHORT } else { SHORT };
         self.has_rules(func) || (order * order * size <= most && !self.is_full_at(LEFT))
@@ -211,26 +206,15 @@ impl Ad {
     /// Whether a function, or one that it calls, has a rule of its own for functions, or applies functions for which others may be given
     /// as tangents.
     fn is_again(&self, func: FuncId) -> bool {
-        let (mut seen, mut todo) = (FxHashSet::from_iter([func]), vec![func]);
-        while let Some(func) = todo.pop().map(|id| self.program.funcs.at(id)) {
-            let mut found = false;
-            func.body.for_each_stmt(&mut |stmt| {
-                found |= match &stmt.op {
-                    Op::Custom(parts) => {
-                        let outs = stmt.outs.iter().copied().map(Atom::Var);
-                        let mut all = parts.point.iter().cloned().chain(outs);
-                        !all.all(|atom| self.is_first_order(func.type_of(&atom)))
-                    }
-                    Op::Match { on, .. } => !self.has_weights() && self.tells_given(func.type_of(on)),
-                    _ => false,
-                };
-                todo.extend(callees(&stmt.op).into_iter().filter(|callee| seen.insert(*callee)));
-            });
-            if found {
-                return true;
+        !self.all_called(func, &mut |func, stmt| match &stmt.op {
+            Op::Custom(parts) => {
+                let outs = stmt.outs.iter().copied().map(Atom::Var);
+                let mut all = parts.point.iter().cloned().chain(outs);
+                all.all(|atom| self.is_first_order(func.type_of(&atom)))
             }
-        }
-        false
+            Op::Match { on, .. } => self.has_weights() || !self.tells_given(func.type_of(on)),
+            _ => true,
+        })
     }
 
     /// The derivative of a function of captured values and a real, to a real.
