@@ -148,6 +148,7 @@ const SUITES: &[(&str, How)] = &[
     ("tests/tests/failures.rs", How::Itself),
     ("tests/tests/ragged.rs", How::Itself),
     ("tests/tests/rules.rs", How::Itself),
+    ("tests/tests/mixed.rs", How::Itself),
     ("tests/tests/series.rs", How::Itself),
     ("tests/tests/strict.rs", How::Itself),
     ("tests/tests/threads.rs", How::Itself),

@@ -183,6 +183,12 @@ const FOUND: &[Found] = &[
             grad (\\xs -> sum (filter (\\x -> x == x) xs)) [0.0 / 0.0, 2.0], let m = map (\\x -> x / x) [0.0] in m == m)",
         exact: true,
     },
+    Found {
+        what: "an array of arrays of functions, of which parts were asked to be whole, was gone",
+        definitions: "def rows n x = build n (\\v -> [\\u -> 0.5, \\u -> x, \\u -> 0.25 * u])",
+        expression: "(fold (\\a x -> 0.5) 0.5 (rows 3 2.0)[0], sum (map (\\f -> f 2.0) (rows 2 1.5)[1]), \\x -> 1.0) |> (\\(a, b, f) -> (a, b, f b))",
+        exact: true,
+    },
 ];
 
 /// All ways to evaluate, and whether they round as the interpreter does.

@@ -202,7 +202,10 @@ impl Flow<'_> {
             Op::Array(op, args) => {
                 args.iter().enumerate().any(|(i, arg)| arrays::is_linear(*op, i, args.len()) && self.of(arg))
             }
-            Op::Custom(parts) => self.any(parts.captured.iter().chain(&parts.point)),
+            Op::Custom(parts) => {
+                self.any(parts.captured.iter().chain(&parts.point))
+                    || (self.ad.nests && self.any(&parts.rule_captured))
+            }
             Op::Int(..)
             | Op::Compare(..)
             | Op::Convert(..)

@@ -22,11 +22,18 @@ impl Scope<'_> {
     /// Appends a function with a rule to the primal part, with what its derivative needs, and gives its linear part.
     pub(crate) fn custom(&mut self, code: &mut Code<'_>, stmt: &Stmt, parts: &Custom) -> Vec<Lin> {
         code.b.push(stmt.clone());
-        let Custom { captured, point, .. } = parts;
+        let Custom { captured, point, rule_captured, .. } = parts;
         let mut lins = Vec::new();
         let mut summands: Vec<Vec<Option<Var>>> = Vec::new();
         if self.mask(captured).contains(&true) {
             let (lin, outs) = self.by_captured(code, stmt, parts);
+            lins.push(lin);
+            summands.push(outs);
+        }
+        let mask = self.mask(rule_captured);
+        let given: Vec<(bool, Option<Ref>)> =
+            mask.into_iter().zip(rule_captured).map(|(varies, x)| (varies, self.of(x))).collect();
+        if let Some((lin, outs)) = code.mixed_part(stmt, parts, &given) {
             lins.push(lin);
             summands.push(outs);
         }
@@ -57,7 +64,7 @@ impl Scope<'_> {
 
     fn by_captured(&mut self, code: &mut Code<'_>, stmt: &Stmt, parts: &Custom) -> (Lin, Vec<Option<Var>>) {
         let Custom { func, captured, point, .. } = parts;
-        let args: Vec<Atom> = captured.iter().chain(point).cloned().collect();
+        let args: Vec<Atom> = captured.iter().cloned().chain(code.still(point)).collect();
         let mut key: Key = (*func, self.mask(captured));
         key.1.resize(args.len(), false);
         let linear = captured.iter().map(|arg| self.of(arg));
@@ -117,6 +124,7 @@ impl Scope<'_> {
         }
         let lin = LinPullback {
             apply,
+            forward: None,
             back,
             points: point.iter().map(|x| (x.clone(), self.of(x))).collect(),
             values: stmt.outs.iter().copied().map(Atom::Var).collect(),
@@ -272,6 +280,26 @@ impl Code<'_> {
             found
         });
         spread(&varies, found)
+    }
+
+    /// The same of a function that was made.
+    pub(crate) fn pull_inside(
+        &mut self,
+        apply: FuncId,
+        back: &Atom,
+        values: &[Atom],
+        bars: &[Option<Atom>],
+    ) -> Vec<Option<Atom>> {
+        let mut args = vec![back.clone()];
+        for (value, bar) in values.iter().zip(bars) {
+            let ty = self.b.type_of(value);
+            args.push(match bar {
+                Some(bar) => bar.clone(),
+                None => self.zero(Some(value), ty),
+            });
+        }
+        let types = self.ad.program.funcs.at(apply).results.clone();
+        self.b.call(apply, args, &types).into_iter().map(Some).collect()
     }
 
     pub(crate) fn have_tangents(&mut self, atoms: &[Atom]) -> Vec<bool> {

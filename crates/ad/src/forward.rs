@@ -169,6 +169,10 @@ impl Writer<'_, '_> {
         if weights.iter().all(Option::is_none) {
             return;
         }
+        if let Some(func) = pullback.forward {
+            self.push_inside(pullback, func);
+            return;
+        }
         if self.code.ad.is_transposed_exactly(pullback.apply) {
             self.push_exactly(pullback, &weights);
             return;
@@ -229,6 +233,21 @@ impl Writer<'_, '_> {
             let tangent = self.code.inward("custom_vjp".into(), &value, &found, ty);
             self.dots.extend((*out).zip(tangent));
         }
+    }
+
+    /// The same of a function that was made.
+    fn push_inside(&mut self, pullback: &LinPullback, func: FuncId) {
+        let mut args = vec![self.primal(&pullback.back)];
+        for value in &pullback.values {
+            let ty = value.var().map_or(Ty::REAL, |var| self.info(var).ty);
+            args.push(self.point(value, ty));
+        }
+        for (_, of) in &pullback.points {
+            args.extend(of.as_ref().map(|of| self.get_or_zero(of)));
+        }
+        let types = self.code.ad.program.funcs.at(func).results.clone();
+        let found = self.code.b.call(func, args, &types);
+        self.dots.extend(pullback.outs.iter().flatten().copied().zip(found));
     }
 
     /// What shows the shape of a value. Reals have none, and may not be there: any will do.

@@ -310,7 +310,7 @@ impl Jvp<'_, '_> {
     /// A function with a rule: what is captured contributes by the function, the point by the rule.
     fn custom(&mut self, stmt: &Stmt, parts: &Custom) {
         self.code.b.push(stmt.clone());
-        let by_captured = self.by_captured(parts);
+        let by_captured = self.by_captured(stmt, parts);
         if self.scope.mask(&parts.point).contains(&true) {
             match parts.rule {
                 Rule::Vjp(..) => {
@@ -331,7 +331,17 @@ impl Jvp<'_, '_> {
     }
 
     /// The tangents by what a function with a rule has captured, as if the point did not vary.
-    fn by_captured(&mut self, parts: &Custom) -> Vec<Option<Atom>> {
+    fn by_captured(&mut self, stmt: &Stmt, parts: &Custom) -> Vec<Option<Atom>> {
+        let found = self.by_captured_alone(parts);
+        let values: Vec<Atom> = stmt.outs.iter().copied().map(Atom::Var).collect();
+        let mask = self.scope.mask(&parts.rule_captured);
+        let varying = parts.rule_captured.iter().zip(&mask).filter(|(_, active)| **active);
+        let varying: Vec<Atom> = varying.map(|(arg, _)| arg.clone()).collect();
+        let tangents = self.tangents_or_zeros(&varying);
+        self.code.mixed_tangents(&values, parts, (&mask, &tangents), found)
+    }
+
+    fn by_captured_alone(&mut self, parts: &Custom) -> Vec<Option<Atom>> {
         let mut mask = self.scope.mask(&parts.captured);
         if !mask.contains(&true) {
             return Vec::new();
@@ -339,7 +349,7 @@ impl Jvp<'_, '_> {
         let varying = parts.captured.iter().zip(&mask).filter(|(_, active)| **active);
         let varying: Vec<Atom> = varying.map(|(arg, _)| arg.clone()).collect();
         let tangents = self.tangents_or_zeros(&varying);
-        let args: Vec<Atom> = parts.captured.iter().chain(&parts.point).cloned().collect();
+        let args: Vec<Atom> = parts.captured.iter().cloned().chain(self.code.still(&parts.point)).collect();
         mask.resize(args.len(), false);
         self.code.call_jvp(&(parts.func, mask), &args, &tangents).1
     }

@@ -25,7 +25,7 @@
 //! [`levels`]. What is differentiated with respect to functions: [`given`].
 //!
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
-//! rules of single operations ([`series`] those of series, [`long`] those of long ones), [`custom`] the user's own ([`guard`] leaves them out for zeros, [`transposed`] turns them around), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
+//! rules of single operations ([`series`] those of series, [`long`] those of long ones), [`custom`] the user's own ([`mixed`] where such are differentiated once more, [`guard`] leaves them out for zeros, [`transposed`] turns them around), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
 //!
 //! Where cotangents must add up to the last bit as the interpreter adds them up, functions note on a tape what they do, and that tape runs
 //! backward: [`record`].
@@ -47,6 +47,7 @@ mod linear;
 mod linearity;
 mod linearize;
 mod long;
+mod mixed;
 mod products;
 mod record;
 mod requests;
@@ -63,7 +64,8 @@ mod types;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
-use wengert_ir::op::{Atom, Op, Stmt};
+use wengert_base::Span;
+use wengert_ir::op::{Atom, Op, Rule, Stmt};
 use wengert_ir::program::{Func, FuncId, LinearId, Program};
 use wengert_ir::ty::{DataId, Role};
 use wengert_ir::{Builder, Ty};
@@ -104,9 +106,11 @@ pub fn differentiate_exactly(program: Program) -> Program {
 fn made(mut ad: Ad) -> Program {
     ad.leave_idle_rules_out();
     ad.specialize();
+    let inside = ad.find_nesting();
     ad.find_applications();
     ad.find_apart();
     ad.sources = ad.program.funcs.ids().collect();
+    ad.expand_inside(&inside);
     ad.expand_requests();
     ad.make_sums();
     ad.make_tests();
@@ -186,6 +190,21 @@ struct Ad {
     progress: FxHashMap<FuncId, requests::Progress>,
     /// Transposes of what rules give, from tangents of the point to those of the values.
     transposes: FxHashMap<FuncId, FuncId>,
+    /// Rules from cotangents to cotangents as rules from tangents to tangents.
+    tangent_rules: FxHashMap<(FuncId, FuncId), FuncId>,
+    /// Whether derivatives may be differentiated.
+    nests: bool,
+    /// Whether those that are made at the moment may.
+    is_inside: bool,
+    /// The functions whose requests are expanded later.
+    later: FxHashSet<FuncId>,
+    /// For a rule and what varies of what it has captured: the type of what the derivative by that needs, and the functions that apply
+    /// it backward and forward.
+    mixed: FxHashMap<(Rule, Vec<bool>), (DataId, FuncId, FuncId)>,
+    /// Such functions that are still to be made.
+    pending: Vec<(mixed::Mixed, Span)>,
+    /// Rules that were made for mixed derivatives: of which rules.
+    mixed_rules: FxHashMap<FuncId, FuncId>,
     /// Copies of functions that ask for their own derivatives, by the number of times that they may.
     levels: FxHashMap<(FuncId, usize), FuncId>,
     /// Statements in all functions that were made.
@@ -238,6 +257,13 @@ impl Ad {
             wrapped: FxHashMap::default(),
             progress: FxHashMap::default(),
             transposes: FxHashMap::default(),
+            tangent_rules: FxHashMap::default(),
+            nests: false,
+            is_inside: false,
+            later: FxHashSet::default(),
+            mixed: FxHashMap::default(),
+            pending: Vec::new(),
+            mixed_rules: FxHashMap::default(),
             levels: FxHashMap::default(),
             written: 0,
         }

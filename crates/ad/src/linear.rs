@@ -217,6 +217,8 @@ impl LinProduct {
 pub(crate) struct LinPullback {
     /// Applies the function.
     pub(crate) apply: FuncId,
+    /// For a function that was made, its transpose: both take and give tangents as derivatives use them.
+    pub(crate) forward: Option<FuncId>,
     /// The function from cotangents of the results to cotangents of the point.
     pub(crate) back: Atom,
     /// The point: each part with its tangent, if it varies.

@@ -21,6 +21,9 @@ impl Ad {
     /// Whether the results from `first` on are linear in the parameters that vary; what does not vary of the parameters
     /// from `tangents` on is zero.
     pub(crate) fn is_linear(&mut self, key: &Key, first: usize, tangents: usize) -> bool {
+        if let Some(known) = self.is_mixed_linear(key, tangents) {
+            return known;
+        }
         let zeros = key.1.iter().enumerate().map(|(i, active)| i >= tangents && !active).collect();
         let func = self.program.funcs.at(key.0).clone();
         // Functions may depend on tangents in any way.

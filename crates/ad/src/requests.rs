@@ -72,15 +72,14 @@ fn is_request(op: &Op) -> bool {
 impl Ad {
     /// Expands all requests of the program.
     pub(crate) fn expand_requests(&mut self) {
-        for id in self.program.entries.values().copied().collect::<Vec<_>>() {
-            self.expand(id);
-        }
+        self.expand_entries();
         // What is made calls functions too, copies of others among them, that ask for derivatives.
         let mut tried = FxHashSet::default();
         while let Some(id) = self.asking().filter(|id| tried.insert(*id)) {
             self.progress.remove(&id);
             self.expand(id);
         }
+        self.make_mixed();
         self.drop_requests();
         for id in self.program.funcs.ids() {
             let mut func = self.program.funcs.at(id).clone();
@@ -91,6 +90,12 @@ impl Ad {
             }
         }
         self.program.linears = wengert_ir::ty::Table::default();
+    }
+
+    pub(crate) fn expand_entries(&mut self) {
+        for id in self.program.entries.values().copied().collect::<Vec<_>>() {
+            self.expand(id);
+        }
     }
 
     pub(crate) fn expand(&mut self, id: FuncId) {
@@ -112,7 +117,7 @@ impl Ad {
             }
         });
         deep(|| needed.into_iter().for_each(|func| self.expand(func)));
-        if requests {
+        if requests && !self.later.contains(&id) {
             let mut code = Code::like(self, &func, func.name.as_str());
             let results = expand_block(&mut code, &func.body);
             let made = code.finish(results);
@@ -280,7 +285,9 @@ fn request(code: &mut Code<'_>, op: &Op) -> Vec<Atom> {
         let copy = code.ad.at_level(func, LEVELS - 1);
         deep(|| code.ad.expand(copy));
         if code.ad.is_ready(copy) {
-            return jvp(code, copy, args, tangents);
+            let made = jvp(code, copy, args, tangents);
+            code.ad.make_mixed();
+            return made;
         }
     }
     if let (Op::Linearize { linear, .. } | Op::Forward { linear, .. } | Op::Backward { linear, .. }, false) =
@@ -297,6 +304,12 @@ fn request(code: &mut Code<'_>, op: &Op) -> Vec<Atom> {
         let types = wengert_ir::types_of(&code.ad.program, &code.b.func().vars, op).unwrap_or_default();
         return code.fail(&types, BEYOND);
     }
+    let made = expanded(code, op);
+    code.ad.make_mixed();
+    made
+}
+
+fn expanded(code: &mut Code<'_>, op: &Op) -> Vec<Atom> {
     match op {
         Op::Jvp { func, args, tangents } => jvp(code, *func, args, tangents),
         Op::Linearize { linear, args } if code.ad.is_recorded(*linear) => {

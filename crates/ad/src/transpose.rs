@@ -221,7 +221,10 @@ impl Transposer<'_, '_> {
         let values = self.points(&pullback.values);
         let points: Vec<Atom> = pullback.points.iter().map(|(point, _)| point.clone()).collect();
         let points = self.points(&points);
-        let found = self.code.pull_back(pullback.apply, &back, &values, &bars, &points);
+        let found = match pullback.forward {
+            Some(_) => self.code.pull_inside(pullback.apply, &back, &values, &bars),
+            None => self.code.pull_back(pullback.apply, &back, &values, &bars, &points),
+        };
         for ((_, of), bar) in pullback.points.iter().zip(found) {
             if let (Some(of), Some(bar)) = (of, bar) {
                 self.add(of, bar, false);

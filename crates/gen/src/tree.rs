@@ -198,8 +198,8 @@ pub(crate) enum Form {
     DeriveFun { g: Name, x: Name },
     /// `custom_jvp sin (\(x, t) -> (sin x, cos x * t)) e` and, with `vjp`, `custom_vjp cos …`: rules that are right.
     CustomRule { vjp: bool },
-    /// `custom_jvp f (jvp f) x` or `custom_vjp f (vjp f) x`, `f` being `\p -> e`: `e`, then `x`.
-    OwnRule { vjp: bool, param: GenPat, from: GenType },
+    /// `custom_jvp f (jvp f) x` or `custom_vjp f (vjp f) x`, `f` being `\p -> e`: `e`, then `x`. Or a rule that says three times as much.
+    OwnRule { vjp: bool, wrong: bool, param: GenPat, from: GenType },
 }
 
 impl Bound {

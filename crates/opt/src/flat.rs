@@ -209,6 +209,12 @@ impl Lay<'_> {
                 }
                 return;
             }
+            // The parts are of one shape.
+            Op::Whole(x) => {
+                if let Some(first) = self.one(x).into_iter().next() {
+                    *x = first;
+                }
+            }
             Op::Array(op, args) => return self.array(*op, args, &stmt.outs, stmt.span, out),
             _ => {}
         }

@@ -59,10 +59,13 @@ impl Jvp<'_, '_> {
     /// A function with a rule, with the tangents of its results of each order.
     pub(super) fn custom_series(&mut self, stmt: &Stmt, parts: &Custom) {
         self.code.b.push(stmt.clone());
-        if self.scope.mask(&parts.captured).contains(&true) {
+        let (captured, point) = (self.scope.mask(&parts.rule_captured), self.scope.mask(&parts.point));
+        // Where what is captured varies, so does the derivative by it with the point.
+        if self.scope.mask(&parts.captured).contains(&true)
+            || (self.code.ad.is_inside && captured.contains(&true))
+        {
             self.code.fail(&[], BEYOND);
         }
-        let (captured, point) = (self.scope.mask(&parts.rule_captured), self.scope.mask(&parts.point));
         if !point.contains(&true) {
             return;
         }

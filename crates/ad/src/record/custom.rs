@@ -1,7 +1,7 @@
 //! What a tape must run again when it runs: rules of the user's own from cotangents to cotangents, and checkpoints.
 //!
 //! ```text
-//! Tape = Start | One … | Two … | Rule first back y yˢ x xˢ rest | Checkpoint first x xˢ yˢ rest
+//! Tape = Start | One … | Two … | Rule first back y yˢ x xˢ rest | Both first y yˢ aˢ bˢ rest | Checkpoint first x xˢ yˢ rest
 //! ```
 //!
 //! The results of such a *node* have slots of their own, from `first` on. A rule is given what their cells hold and gives what is added
@@ -24,8 +24,11 @@ use wengert_ir::ty::{Ctor, DataId, Elem, Ty};
 /// What stands on a tape and needs the program to run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
-    /// `custom_vjp`: `apply` applies what the rule gave to cotangents of the values. Of each point: whether it has slots.
-    Rule { apply: FuncId, back: Ty, values: Vec<Ty>, points: Vec<(Ty, bool)> },
+    /// `custom_vjp`: `apply` applies what the rule gave to cotangents of the values. Of each point: whether it has slots. A function
+    /// that was made takes and gives cotangents as derivatives use them.
+    Rule { apply: FuncId, made: bool, back: Ty, values: Vec<Ty>, points: Vec<(Ty, bool)> },
+    /// Data of this type that varies in two ways.
+    Both(Ty),
     /// A function to be run again, with its types of arguments and the results that vary.
     Checkpoint { key: Key, args: Vec<Ty>, results: Vec<Ty> },
 }
@@ -77,6 +80,10 @@ impl Ad {
                 fields.extend(points.iter().map(|(ty, _)| *ty));
                 let varying = points.iter().filter(|(_, varies)| *varies);
                 fields.extend(varying.filter_map(|(ty, _)| self.slots(*ty)));
+            }
+            Node::Both(ty) => {
+                fields.push(*ty);
+                fields.extend(self.slots(*ty).into_iter().flat_map(|slots| [slots; 3]));
             }
             Node::Checkpoint { key, args, results } => {
                 fields.extend(args);
@@ -150,6 +157,9 @@ impl Record<'_, '_> {
     pub(super) fn custom(&mut self, stmt: &Stmt, parts: &Custom) {
         self.code.b.push(stmt.clone());
         self.by_captured(stmt, parts);
+        if let Some(found) = self.by_captured_of_rule(stmt, parts) {
+            self.add_slots(stmt, found);
+        }
         if parts.point.iter().all(|x| self.slots_of(x).is_none()) {
             return;
         }
@@ -157,24 +167,42 @@ impl Record<'_, '_> {
             Rule::Jvp(rule) => self.by_tangents(stmt, parts, rule),
             Rule::Vjp(rule, apply) => self.by_cotangents(stmt, parts, rule, apply),
         };
+        self.add_slots(stmt, found);
+    }
+
+    /// Slots that contribute to what a statement gives.
+    fn add_slots(&mut self, stmt: &Stmt, found: Vec<Option<Atom>>) {
         for (out, slots) in stmt.outs.iter().zip(found) {
             let Some(slots) = slots else { continue };
             let ty = self.code.b.func().ty(*out);
             let all = match self.slots_of(&Atom::Var(*out)) {
                 None => slots,
-                Some(_) if matches!(ty.elem(), Elem::Data(_)) => {
-                    self.code.fail(&[], BEYOND);
-                    slots
-                }
+                Some(old) if matches!(ty.elem(), Elem::Data(_)) => self.both(stmt, *out, old, slots),
                 Some(old) => self.sum_of_arrays(*out, (&old, &slots), ty),
             };
             self.note(*out, Some(all));
         }
     }
 
+    /// Slots of data that has these and those.
+    fn both(&mut self, stmt: &Stmt, out: Var, these: Atom, those: Atom) -> Atom {
+        if !self.can_be_node(stmt, &[]) {
+            self.code.fail(&[], BEYOND);
+            return these;
+        }
+        let ty = self.code.b.func().ty(out);
+        let first = self.state.count.clone();
+        let mut fields = vec![first, Atom::Var(out)];
+        fields.extend(self.outputs(&[out]));
+        fields.extend([these, those]);
+        let own = fields.get(2).cloned().unwrap_or(Atom::Unit);
+        self.push_node(Node::Both(ty), fields);
+        own
+    }
+
     fn by_captured(&mut self, stmt: &Stmt, parts: &Custom) {
         let mut active: Vec<bool> = parts.captured.iter().map(|x| self.slots_of(x).is_some()).collect();
-        let args: Vec<Atom> = parts.captured.iter().chain(&parts.point).cloned().collect();
+        let args: Vec<Atom> = parts.captured.iter().cloned().chain(self.code.still(&parts.point)).collect();
         active.resize(args.len(), false);
         let key = self.code.ad.recorded_key((parts.func, active));
         if key.1.contains(&true) {
@@ -252,15 +280,39 @@ impl Record<'_, '_> {
         let args: Vec<Atom> = rule_captured.iter().chain(point).cloned().collect();
         let types = self.code.ad.program.funcs.at(rule).results.clone();
         let Some(back) = self.code.b.call(rule, args, &types).pop() else { return Vec::new() };
+        self.rule_node(stmt, (apply, false), back, &stmt.outs, point)
+    }
+
+    /// What the rule has captured contributes by the derivative of the rule, where that is differentiated.
+    fn by_captured_of_rule(&mut self, stmt: &Stmt, parts: &Custom) -> Option<Vec<Option<Atom>>> {
+        let captured: Vec<bool> = parts.rule_captured.iter().map(|x| self.slots_of(x).is_some()).collect();
+        let values: Vec<Atom> = stmt.outs.iter().copied().map(Atom::Var).collect();
+        let map = self.code.mixed_map(&values, parts, &captured)?;
+        let varying = parts.rule_captured.iter().zip(&captured).filter(|(_, varies)| **varies);
+        let varying: Vec<Atom> = varying.map(|(x, _)| x.clone()).collect();
+        let outs: Vec<Var> = map.values.iter().filter_map(Atom::var).collect();
+        let mut found = self.rule_node(stmt, (map.backward, true), map.back, &outs, &varying).into_iter();
+        Some(map.reach.iter().map(|there| if *there { found.next().flatten() } else { None }).collect())
+    }
+
+    /// A node for these values of a statement; their slots.
+    fn rule_node(
+        &mut self,
+        stmt: &Stmt,
+        (apply, made): (FuncId, bool),
+        back: Atom,
+        outs: &[Var],
+        point: &[Atom],
+    ) -> Vec<Option<Atom>> {
         if !self.can_be_node(stmt, point) {
             self.code.fail(&[], BEYOND);
             return Vec::new();
         }
         let first = self.state.count.clone();
-        let own = self.outputs(&stmt.outs);
-        let values: Vec<Ty> = stmt.outs.iter().map(|out| self.code.b.func().ty(*out)).collect();
+        let own = self.outputs(outs);
+        let values: Vec<Ty> = outs.iter().map(|out| self.code.b.func().ty(*out)).collect();
         let (mut fields, mut points) = (vec![first, back.clone()], Vec::new());
-        fields.extend(stmt.outs.iter().copied().map(Atom::Var));
+        fields.extend(outs.iter().copied().map(Atom::Var));
         let mut given = Vec::new();
         for (slots, ty) in own.into_iter().zip(&values) {
             given.push(self.code.ad.slots(*ty).map(|_| slots));
@@ -273,7 +325,7 @@ impl Record<'_, '_> {
             fields.extend(slots);
         }
         let back = self.code.b.type_of(&back);
-        self.push_node(Node::Rule { apply, back, values, points }, fields);
+        self.push_node(Node::Rule { apply, made, back, values, points }, fields);
         given
     }
 }
@@ -292,9 +344,10 @@ impl Code<'_> {
             return (Vec::new(), places.clone());
         };
         let (cells, places) = match node {
-            Node::Rule { apply, values, points, .. } => {
-                (self.rule_back(apply, &values, &points, inner, cells), places.clone())
+            Node::Rule { apply, made, values, points, .. } => {
+                (self.rule_back((apply, made), &values, &points, inner, cells), places.clone())
             }
+            Node::Both(ty) => (self.both_back(ty, inner, cells), places.clone()),
             Node::Checkpoint { key, args, results } => {
                 let kept = Kept::of(&key, &args, &results, inner);
                 self.checkpoint_back(tape, &key, &results, &kept, (cells, places))
@@ -305,7 +358,7 @@ impl Code<'_> {
 
     fn rule_back(
         &mut self,
-        apply: FuncId,
+        (apply, made): (FuncId, bool),
         values: &[Ty],
         points: &[(Ty, bool)],
         mut fields: &[Atom],
@@ -324,7 +377,11 @@ impl Code<'_> {
             bars.push(bar.and_then(|bar| self.inward("vjp".into(), y, &bar, *ty)));
         }
         let xs = take(&mut fields, points.len());
-        let found = self.pull_back(apply, back, ys, &bars, xs);
+        let found = if made {
+            self.pull_inside(apply, back, ys, &bars)
+        } else {
+            self.pull_back(apply, back, ys, &bars, xs)
+        };
         let mut cells = cells.clone();
         for (tangent, (ty, varies)) in found.into_iter().zip(points) {
             if let (true, Some(tangent), [slots]) =
@@ -334,6 +391,14 @@ impl Code<'_> {
             }
         }
         cells
+    }
+
+    fn both_back(&mut self, ty: Ty, fields: &[Atom], cells: &Atom) -> Atom {
+        let [value, own, these, those] = fields else { return cells.clone() };
+        let bar = self.collect(value, own, ty, cells);
+        let Some(bar) = self.inward("vjp".into(), value, &bar, ty) else { return cells.clone() };
+        let cells = self.seed(these, &bar, ty, cells);
+        self.seed(those, &bar, ty, &cells)
     }
 
     fn checkpoint_back(

@@ -74,11 +74,16 @@ impl Ad {
         true
     }
 
-    /// Whether a tape needs the program to run when it runs: there are rules from cotangents to cotangents, or checkpoints.
+    /// Whether a tape needs the program to run when it runs: there are rules from cotangents to cotangents, rules that give
+    /// data or may be differentiated once more, or checkpoints.
     fn needs_nodes(&self, key: &Key) -> bool {
         self.reaches(key.0, &|op| match op {
             Op::Call { checkpoint, .. } => *checkpoint,
-            Op::Custom(parts) => matches!(parts.rule, Rule::Vjp(..)),
+            Op::Custom(parts) => {
+                let mut results = self.program.funcs.at(parts.func).results.iter();
+                let is_data = |ty: &Ty| matches!(ty.elem(), Elem::Data(_));
+                self.is_inside || matches!(parts.rule, Rule::Vjp(..)) || results.any(is_data)
+            }
             _ => false,
         })
     }

@@ -103,7 +103,8 @@ impl Gen<'_, '_> {
         Ok(Some(Node::new(ty.clone(), Form::If, vec![cond, value, stop])))
     }
 
-    /// `custom_jvp f (jvp f) x`, or `custom_vjp f (vjp f) x`.
+    /// `custom_jvp f (jvp f) x`, or `custom_vjp f (vjp f) x`; or with a rule that is not the derivative: whose derivatives are to be taken
+    /// from where then shows.
     fn own_rule(&mut self, ty: &GenType) -> Made {
         let is_linear = ty.is_first_order() && ty.holds_real(&self.decls);
         if !is_linear || self.derivatives >= self.config.max_derivatives {
@@ -115,7 +116,7 @@ impl Gen<'_, '_> {
         let body = self.inside(param.binders(), 8, |g| g.bounded(ty));
         self.derivatives -= 1;
         let point = Child::plain(self.expr(&from)?);
-        let form = Form::OwnRule { vjp: self.u.arbitrary()?, param, from };
+        let form = Form::OwnRule { vjp: self.u.arbitrary()?, wrong: self.u.arbitrary()?, param, from };
         Ok(Some(Node::binding(ty.clone(), form, vec![body?, point])))
     }
 

@@ -68,7 +68,9 @@ pub(crate) fn lower(node: &Node) -> Expr {
         Form::Derive(operator, param, ty) => lower_derivative(*operator, typed_param(param, ty), parts),
         Form::DeriveFun { g, x } => derive_function(*g, *x, take(parts)),
         Form::CustomRule { vjp } => custom_rule(*vjp, only(parts)),
-        Form::OwnRule { vjp, param, from } => own_rule(*vjp, typed_param(param, from), take(parts)),
+        Form::OwnRule { vjp, wrong, param, from } => {
+            own_rule(*vjp, *wrong, typed_param(param, from), take(parts))
+        }
     }
 }
 
@@ -283,11 +285,27 @@ fn custom_rule(vjp: bool, arg: Expr) -> Expr {
 }
 
 /// `custom_jvp (\p -> e) (jvp (\p -> e)) x`
-fn own_rule(vjp: bool, param: Pattern, [body, point]: [Expr; 2]) -> Expr {
+fn own_rule(vjp: bool, wrong: bool, param: Pattern, [body, point]: [Expr; 2]) -> Expr {
     let function = lambda(vec![param], body);
     let (custom, derivative) = if vjp { ("custom_vjp", "vjp") } else { ("custom_jvp", "jvp") };
-    let rule = call(derivative, vec![function.clone()]);
+    let rule = if wrong {
+        threefold(vjp, derivative, function.clone())
+    } else {
+        call(derivative, vec![function.clone()])
+    };
     call(custom, vec![function, rule, point])
+}
+
+/// `\q -> (\(y, d) -> (y, scale 3.0 d)) (jvp f q)`, or `\q -> (\(y, d) -> (y, \w -> scale 3.0 (d w))) (vjp f q)`
+fn threefold(vjp: bool, derivative: &str, function: Expr) -> Expr {
+    let [q, y, d, w] = ["q", "y", "d", "w"].map(Name::new);
+    let scaled = |of: Expr| call("scale", vec![literal(&GenValue::Real(3.0)), of]);
+    let given =
+        if vjp { lambda(vec![var_pattern(w)], scaled(app(var(d), vec![var(w)]))) } else { scaled(var(d)) };
+    let pair = vec![var_pattern(y), var_pattern(d)];
+    let both = lambda(vec![tuple_pattern(pair)], tuple(vec![var(y), given]));
+    let found = call(derivative, vec![function, var(q)]);
+    lambda(vec![var_pattern(q)], app(both, vec![found]))
 }
 
 /// `type List a = Nil | Cons a (List a)`
