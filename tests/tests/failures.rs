@@ -31,6 +31,15 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("", "sum (map sum (map iota [1, 1, 2]))"),
     ("", "sum (map (\\m -> sum (map sum m)) (map (\\i -> map (\\j -> iota i) (iota 2)) [1, 1, 2]))"),
     ("", "grad (\\xs -> sum (map sum (map (\\i -> filter (\\x -> x > real i) xs) (iota 2)))) [0.5, 1.5]"),
+    // Fields of records are computed in the order in which they are written.
+    ("", "{b = fail \"b\", a = fail \"a\"}.a"),
+    ("", "{{a = 1, b = 2} with b = fail \"b\", a = fail \"a\"}"),
+    ("", "(\\p -> {c = 1, b = 1 / p, a = [1][p + 3]}) 0"),
+    ("", "(\\p -> {{b = 1, a = [1][p]} with b = 3 % p, a = [1][p + 3]}) 0"),
+    (
+        "",
+        "grad (\\x -> let r = {z = sqrt x * [1.0][floor x], a = x * real (1 / (1 - floor x))} in r.a * r.z) 1.0",
+    ),
     // The function comes before its rule.
     (
         "",

@@ -3,7 +3,7 @@
 
 use super::types::{parameters, result};
 use super::{Bridge, Typed};
-use crate::simple::{Derive, Term, TermKind};
+use crate::simple::{Derive, Term, TermKind, Var};
 use wengert_base::{Diagnostic, Name, Span};
 use wengert_core::Type;
 use wengert_prim::Prim;
@@ -65,17 +65,25 @@ impl Bridge<'_> {
             let ty = result(ty, given + missing);
             term = self.node(TermKind::Lam(var, param, term.into()), &ty, span)?;
         }
-        for (var, value) in lets.into_iter().rev() {
-            let ty = term.ty.clone();
-            let kind = TermKind::Let(var, value.ty.clone(), value.into(), term.into());
-            term = Term { kind, ty, span };
-        }
-        Ok((term, result(ty, given)))
+        Ok(inside(lets, (term, result(ty, given))))
     }
 }
 
+/// Variables and what they hold, in the order in which it is computed.
+pub(super) type Lets = Vec<(Var, Term)>;
+
+/// The term with the variables bound around it.
+pub(super) fn inside(lets: Lets, (mut term, ty): Typed) -> Typed {
+    for (var, value) in lets.into_iter().rev() {
+        let (ty, span) = (term.ty.clone(), term.span);
+        let kind = TermKind::Let(var, value.ty.clone(), value.into(), term.into());
+        term = Term { kind, ty, span };
+    }
+    (term, ty)
+}
+
 /// Whether computing it is no work.
-fn is_value(term: &Term) -> bool {
+pub(super) fn is_value(term: &Term) -> bool {
     matches!(
         term.kind,
         TermKind::Var(_)

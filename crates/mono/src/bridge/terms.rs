@@ -4,10 +4,12 @@
 //! the value gets a `let` of its own. Recursive groups likewise. Numbers of the core (ids of binders) are unique in a
 //! definition, so a scope is a plain map.
 
+use super::operators::{Lets, inside, is_value};
 use super::types::{closed, closed_arg, result};
 use super::{Bridge, Group, Local, Scope, Typed, bind_params, operators, union_of_params, without_sizes};
 use crate::simple::{Term, TermKind, Ty, Var};
 use indexmap::IndexMap;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use wengert_base::{Diagnostic, Name, Span};
 use wengert_core::{self as core, Lit, RecBinding, Row, Scheme, Type, TypeArg, signature};
@@ -338,18 +340,34 @@ impl Bridge<'_> {
         fields: &[(Name, core::Term)],
         span: Span,
     ) -> Result<Typed, Diagnostic> {
-        let mut parts = std::collections::BTreeMap::new();
-        for (name, field) in fields {
-            parts.insert(*name, self.term(scope, field)?);
-        }
-        self.tuple_of(parts, span)
+        let (parts, lets) = self.written(scope, fields)?;
+        let tuple = self.tuple_of(parts, span)?;
+        Ok(inside(lets, tuple))
     }
 
-    fn tuple_of(
+    /// Fields, and the variables that hold those which are computed in another order than that of the names, as they were written.
+    fn written(
         &mut self,
-        parts: std::collections::BTreeMap<Name, Typed>,
-        span: Span,
-    ) -> Result<Typed, Diagnostic> {
+        scope: &mut Scope,
+        fields: &[(Name, core::Term)],
+    ) -> Result<(BTreeMap<Name, Typed>, Lets), Diagnostic> {
+        let mut parts = Vec::with_capacity(fields.len());
+        for (name, field) in fields {
+            parts.push((*name, self.term(scope, field)?));
+        }
+        let work = parts.iter().filter(|(_, (term, _))| !is_value(term)).map(|(name, _)| *name);
+        let mut lets = Vec::new();
+        if !work.is_sorted() {
+            for (name, (term, _)) in parts.iter_mut().filter(|(_, (term, _))| !is_value(term)) {
+                let var = self.fresh(*name);
+                let held = Term { kind: TermKind::Var(var), ty: term.ty.clone(), span: term.span };
+                lets.push((var, std::mem::replace(term, held)));
+            }
+        }
+        Ok((parts.into_iter().collect(), lets))
+    }
+
+    fn tuple_of(&mut self, parts: BTreeMap<Name, Typed>, span: Span) -> Result<Typed, Diagnostic> {
         let fields = parts.iter().map(|(name, (_, ty))| (*name, ty.clone())).collect();
         let ty = Type::Record(Row { fields, rest: None });
         let mut terms: Vec<Term> = parts.into_values().map(|(term, _)| term).collect();
@@ -372,10 +390,7 @@ impl Bridge<'_> {
         let (record, ty) = self.term(scope, record)?;
         let known = if let TermKind::Var(var) = record.kind { Some(var) } else { None };
         let var = known.unwrap_or_else(|| self.fresh(Name::new("record")));
-        let mut parts = std::collections::BTreeMap::new();
-        for (name, field) in fields {
-            parts.insert(*name, self.term(scope, field)?);
-        }
+        let (mut parts, lets) = self.written(scope, fields)?;
         if let Type::Record(row) = &ty {
             for (index, name) in row.fields.keys().enumerate() {
                 if !parts.contains_key(name) {
@@ -384,7 +399,8 @@ impl Bridge<'_> {
                 }
             }
         }
-        let (tuple, ty) = self.tuple_of(parts, span)?;
+        let whole = self.tuple_of(parts, span)?;
+        let (tuple, ty) = inside(lets, whole);
         if known.is_some() {
             return Ok((tuple, ty));
         }
