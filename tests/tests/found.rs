@@ -189,6 +189,12 @@ const FOUND: &[Found] = &[
         expression: "(fold (\\a x -> 0.5) 0.5 (rows 3 2.0)[0], sum (map (\\f -> f 2.0) (rows 2 1.5)[1]), \\x -> 1.0) |> (\\(a, b, f) -> (a, b, f b))",
         exact: true,
     },
+    Found {
+        what: "the compiler of C rounded products with differences and sums in turn beside them once, although it was told not to",
+        definitions: "",
+        expression: "map (\\i -> let x = 1 / (real i + 3) in [x * x - 0.1, x * x + 0.1]) (iota 30)",
+        exact: true,
+    },
 ];
 
 /// All ways to evaluate, and whether they round as the interpreter does.

@@ -9,6 +9,12 @@
  * `count` says how many references there are. Before it, in the lower half of a word, stands how many words there are, in the upper
  * half the constructor of data. A constructor without fields is no object, but 2 * constructor + 1. */
 
+/* GCC makes one instruction, which rounds once, of products with sums and differences in turn beside them, also where it is told to
+ * fuse nothing. It has none without these sets of instructions. */
+#if defined WG_EXACT && defined __x86_64__ && defined __GNUC__ && !defined __clang__
+#pragma GCC target("no-fma,no-fma4,no-avx512f")
+#endif
+
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
