@@ -228,11 +228,15 @@ pub(crate) fn text(
         return Ok(wengert_engine::ir(&lowered));
     }
     let unit = unit(program, entry, library, (usize::MAX, Rows::Regular), passes)?;
+    let strict = passes.ordered;
     match stage {
-        Stage::Loops => Ok(wengert_engine::loops(unit)),
-        Stage::C => Ok(wengert_engine::c(unit, Manner::default(), line).text().to_string()),
-        Stage::Clif => wengert_engine::clif(unit).map_err(diagnostic),
-        Stage::Core | Stage::Ir | Stage::Derivative => Ok(wengert_engine::derivative(unit, passes.ordered)),
+        Stage::Loops => Ok(wengert_engine::loops(unit, strict)),
+        Stage::C => {
+            let manner = Manner { strict, ..Manner::default() };
+            Ok(wengert_engine::c(unit, manner, line).text().to_string())
+        }
+        Stage::Clif => wengert_engine::clif(unit, strict).map_err(diagnostic),
+        Stage::Core | Stage::Ir | Stage::Derivative => Ok(wengert_engine::derivative(unit, strict)),
     }
 }
 

@@ -174,14 +174,15 @@ pub fn derivative(unit: Unit, strict: bool) -> String {
 }
 
 /// What Cranelift is given, as text.
-pub fn clif(unit: Unit) -> Result<String, Error> {
-    wengert_native::clif(&shared(unit, Manner::default()).program)
+pub fn clif(unit: Unit, strict: bool) -> Result<String, Error> {
+    wengert_native::clif(&shared(unit, Manner { strict, ..Manner::default() }).program)
         .map_err(|error| Error::Internal(Broken(error)))
 }
 
 /// Loops over flat memory, as text.
-pub fn loops(unit: Unit) -> String {
-    wengert_native::loops::print(&wengert_native::lower::lower(&shared(unit, Manner::default()).program))
+pub fn loops(unit: Unit, strict: bool) -> String {
+    let unit = shared(unit, Manner { strict, ..Manner::default() });
+    wengert_native::loops::print(&wengert_native::lower::lower(&unit.program))
 }
 
 /// What a compiled program may use.
