@@ -224,14 +224,15 @@ impl Simplifier {
                 if func.type_of(new).rank() > 0 {
                     return None;
                 }
-                *item = if *op == ArrayOp::Set || matches!(item, Atom::Real(0.0)) {
-                    new.clone()
-                } else {
+                // Only derivatives are added up so, and of those the sign of a zero does not count.
+                if *op == ArrayOp::Set || matches!(item, Atom::Real(0.0)) {
+                    *item = new.clone();
+                } else if !matches!(new, Atom::Real(0.0)) {
                     let sum = func.fresh(Name::new("sum"), Ty::REAL);
                     let op = Op::Real(RealOp::Add, vec![item.clone(), new.clone()]);
                     out.push(Stmt { outs: vec![sum], op, span });
-                    Atom::Var(sum)
-                };
+                    *item = Atom::Var(sum);
+                }
                 Some(Op::Array(ArrayOp::Literal, items))
             }
             (ArrayOp::Transpose, [rows, ..]) => {
