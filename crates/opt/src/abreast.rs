@@ -16,7 +16,8 @@
 //! sum is added up in the order in which it was. Loops that go through what has come of a short one, and are as short, become
 //! their iterations, so that it need not be made; and so do those without loops inside that have one iteration, or make a unit vector for each index, as in a Jacobian. What may fail stands in one place, and fails in the order in which it did.
 //!
-//! The pass comes once, after derivatives are made, for it does not make code simpler.
+//! The pass comes once, after derivatives are made, for it does not make code simpler. Before all that, what loops make of unit vectors is
+//! made at their one element (`single`).
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -27,7 +28,7 @@ use crate::facts::{is_quiet, total};
 use crate::sizes::boxes;
 use crate::still::fails_at_once;
 use crate::walk::mentioned;
-use crate::{cse, dce, simplify, units, unroll};
+use crate::{alike, cse, dce, hoist, rows, simplify, single, units, unroll};
 use rustc_hash::FxHashSet;
 use wengert_ir::build::Copier;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
@@ -40,6 +41,21 @@ const STATEMENTS: usize = 160;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
+    if single::run(program) {
+        for pass in [
+            simplify::run,
+            alike::run,
+            cse::run,
+            rows::run,
+            dce::run,
+            hoist::run,
+            simplify::run,
+            cse::run,
+            dce::run,
+        ] {
+            pass(program);
+        }
+    }
     let total = total(program);
     let mut changed = false;
     for (_, func) in program.funcs.iter_mut() {

@@ -228,6 +228,7 @@ fn is_safe_array_op(op: ArrayOp, args: &[Atom]) -> bool {
         | ArrayOp::Ravel
         | ArrayOp::Reshape => true,
         ArrayOp::Iota | ArrayOp::Replicate => matches!(args.first(), Some(Atom::Int(0..=0xFFFF))),
+        ArrayOp::Dot => matches!(args, [x, y] if x == y),
         ArrayOp::Literal
         | ArrayOp::Index
         | ArrayOp::Set
@@ -240,7 +241,6 @@ fn is_safe_array_op(op: ArrayOp, args: &[Atom]) -> bool {
         | ArrayOp::Minimum
         | ArrayOp::ArgMax
         | ArrayOp::ArgMin
-        | ArrayOp::Dot
         | ArrayOp::MatVec
         | ArrayOp::MatMul => false,
     }

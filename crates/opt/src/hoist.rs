@@ -16,6 +16,7 @@
 
 use crate::facts::{is_quiet, is_safe, total};
 use crate::sizes::{boxes, in_range_there};
+use crate::walk::mentioned;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Compare, Op};
 use wengert_ir::program::FuncId;
@@ -130,8 +131,8 @@ impl Hoist<'_> {
         let mut stay = Vec::with_capacity(body.stmts.len());
         let mut first = runs;
         for stmt in std::mem::take(&mut body.stmts) {
-            let moves = is_moved(&stmt.op, self.total) || first && self.is_check(&stmt);
-            if moves && stmt.op.operand_vars().iter().all(|var| !inside.contains(var)) {
+            let moves = is_moved(&stmt.op, self.total) || self.is_sum(&stmt) || first && self.is_check(&stmt);
+            if moves && mentioned(&stmt.op).all(|var| !inside.contains(&var)) {
                 out.push(stmt);
             } else {
                 first &= self.passes(&stmt);
@@ -140,6 +141,12 @@ impl Hoist<'_> {
             }
         }
         body.stmts = stay;
+    }
+
+    /// Whether a statement is a loop that gives numbers and cannot fail.
+    fn is_sum(&self, stmt: &Stmt) -> bool {
+        let is_number = |var: &Var| self.func.ty(*var).rank() == 0;
+        matches!(stmt.op, Op::Loop(_)) && stmt.outs.iter().all(is_number) && is_quiet(&stmt.op, self.total)
     }
 
     /// Whether a statement does not fail and comes to an end.

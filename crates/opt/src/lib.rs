@@ -10,6 +10,7 @@
 //! ```
 
 mod abreast;
+mod alike;
 mod branches;
 mod cases;
 mod choices;
@@ -38,6 +39,7 @@ mod rows;
 mod shares;
 mod sides;
 mod simplify;
+mod single;
 mod sizes;
 mod slopes;
 mod spare;
@@ -141,8 +143,11 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "cse", what: "what was computed before is not computed again", run: cse::run },
     Pass {
         name: "branches",
-        what: "a branch that makes something for another on the same condition becomes part of it",
-        run: branches::run,
+        what: "a branch that makes something for another on the same condition becomes part of it; one whose sides give the same is none",
+        run: |program| {
+            alike::run(program);
+            branches::run(program);
+        },
     },
     Pass {
         name: "cases",
@@ -192,7 +197,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "abreast",
-        what: "loops inside of a short one do at once what it does for each of its indices; short loops with unit vectors are their iterations, and elements of unit vectors choices (once, after derivatives are made)",
+        what: "loops inside of a short one do at once what it does for each of its indices; what loops make of a unit vector is made at its one element; short loops with unit vectors are their iterations, and elements of unit vectors choices (once, after derivatives are made)",
         run: abreast::run,
     },
     Pass {

@@ -253,6 +253,11 @@ fn is_zero(atom: &Atom) -> bool {
     matches!(atom, Atom::Real(x) if *x == 0.0)
 }
 
+/// Whether it is a constant with which zero gives zero.
+fn is_finite(atom: &Atom) -> bool {
+    matches!(atom, Atom::Real(x) if x.is_finite())
+}
+
 fn is_minus_zero(atom: &Atom) -> bool {
     // What is no constant may be -0.
     !matches!(atom, Atom::Real(x) if *x != 0.0 || x.is_sign_positive())
@@ -299,7 +304,7 @@ fn adds_nothing(parts: &Loop, row: Var) -> bool {
 }
 
 /// Adds to the variables that are zero what is zero because of them.
-fn vanish(block: &Block, zeros: &mut FxHashSet<Var>) {
+pub(crate) fn vanish(block: &Block, zeros: &mut FxHashSet<Var>) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         for stmt in &block.stmts {
             let found = made(stmt, zeros);
@@ -315,13 +320,18 @@ fn made(stmt: &Stmt, zeros: &mut FxHashSet<Var>) -> Vec<Var> {
     };
     let first = |args: &[Atom]| args.first().is_some_and(|atom| zero(zeros, atom));
     let all = |args: &[Atom]| args.iter().all(|atom| zero(zeros, atom));
-    let is_zero = match &stmt.op {
+    let vanishes = match &stmt.op {
         Op::Copy(x) => zero(zeros, x),
         Op::Select { cond: _, then, otherwise } => zero(zeros, then) && zero(zeros, otherwise),
         Op::Real(op, args) => match op {
             RealOp::MulZero => args.iter().any(|atom| zero(zeros, atom)),
             RealOp::DivZero => first(args),
             RealOp::Neg | RealOp::Add | RealOp::Sub => all(args),
+            RealOp::Mul => match args.as_slice() {
+                [x, y] => (zero(zeros, x) && is_finite(y)) || (zero(zeros, y) && is_finite(x)),
+                _ => false,
+            },
+            RealOp::Div => first(args) && args.last().is_some_and(|by| is_finite(by) && !is_zero(by)),
             _ => false,
         },
         Op::Array(op, args) => match op {
@@ -341,7 +351,7 @@ fn made(stmt: &Stmt, zeros: &mut FxHashSet<Var>) -> Vec<Var> {
         Op::Loop(parts) => return turns(stmt, parts, zeros),
         _ => false,
     };
-    if is_zero { stmt.outs.clone() } else { Vec::new() }
+    if vanishes { stmt.outs.clone() } else { Vec::new() }
 }
 
 /// The results of a loop that are zero: what it carries is, if it begins and goes on so.

@@ -15,6 +15,7 @@ mod roots;
 mod shares;
 mod short;
 mod sides;
+mod single;
 mod sizes;
 mod slopes;
 mod sums;

@@ -1,0 +1,258 @@
+//! Loops over unit vectors, and branches whose sides give the same.
+
+use super::check;
+use expect_test::expect;
+
+#[test]
+fn what_vanishes_but_at_one_element_is_done_there() {
+    let text = r"
+        func f(xs: []Real, ws: []Real) -> ([][]Real, []Real) {
+            n = length(xs)
+            m, s = each j < n {
+                zeros = zeros(xs)
+                e = zeros with [j] = 1.0
+                y, s = for i < n, s = 0.0, x in xs, w in ws, d in e {
+                    c = cos(x)
+                    t = mul_zero(d, c)
+                    u = mul_zero(d, w)
+                    v = s + u
+                    yield v, t
+                }
+                yield s, y
+            }
+            mt = transpose(m)
+            return mt, s
+        }
+        entry f = f";
+    check(
+        "abreast",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, ws: []Real) -> ([][]Real, []Real) {
+          n = length(xs)
+          m, s = each j < n, x in xs {
+            w = ws[j]
+            c = cos(x)
+            zeros = zeros(xs)
+            s2 = zeros with [j] = c
+            yield s2, w
+          }
+          return m, s
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn what_adds_up_beside_it_or_may_fail_stays() {
+    let text = r"
+        func f(xs: []Real, places: []Int) -> ([][]Real, []Real, []Real) {
+            n = length(xs)
+            m, s, q = each j < n {
+                zeros = zeros(xs)
+                e = zeros with [j] = 1.0
+                s, q, y = for i < n, s = 0.0, q = 0.0, x in xs, p in places, d in e {
+                    a = s + x
+                    t = mul_zero(d, a)
+                    z = xs[p]
+                    b = mul_zero(d, z)
+                    r = q + b
+                    yield a, r, t
+                }
+                yield y, s, q
+            }
+            return m, s, q
+        }
+        entry f = f";
+    check(
+        "abreast",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, places: []Int) -> ([][]Real, []Real, []Real) {
+          n = length(xs)
+          m, s, q = each j < n {
+            zeros = zeros(xs)
+            e = zeros with [j] = 1.0
+            s2, q2, y = for i < n, s3 = 0.0, q3 = 0.0, x in xs, p in places, d in e {
+              a = s3 + x
+              t = mul_zero(d, a)
+              z = xs[p]
+              b = mul_zero(d, z)
+              r = q3 + b
+              yield a, r, t
+            }
+            yield y, s2, q2
+          }
+          return m, s, q
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn sides_that_give_the_same_are_one() {
+    let text = r"
+        func f(x: Real, k: Int, xs: []Real) -> (Real, Real, [][]Real, [][]Real, Real) {
+            c = k == 0
+            y = if c { a = x * x b = sin(a) yield b } else { a = x * x b = sin(a) yield b }
+            z = if c { a = x * 0.0 yield a } else { a = x * -0.0 yield a }
+            n = length(xs)
+            none = n == 0
+            m = if none { a = each i < n { z = zeros(xs) yield z } yield a } else {
+                a = each j < n { z = zeros(xs) e = z with [j] = 1.0 yield e }
+                b = transpose(a)
+                yield b
+            }
+            w = if none { a = each i < n { z = zeros(xs) yield z } yield a } else {
+                first = xs[0]
+                a = each j < n { z = zeros(xs) e = z with [j] = first yield e }
+                yield a
+            }
+            v = if none { q = cos(x) yield q } else { q = cos(x) p = q + 1.0 yield p }
+            return y, z, m, w, v
+        }
+        entry f = f";
+    check(
+        "branches",
+        text,
+        &expect![[r#"
+        func f(x: Real, k: Int, xs: []Real) -> (Real, Real, [][]Real, [][]Real, Real) {
+          c = k == 0
+          a = x * x
+          b = sin(a)
+          y = b
+          z = if c {
+            a2 = x * 0.0
+            yield a2
+          } else {
+            a3 = x * -0.0
+            yield a3
+          }
+          n = length(xs)
+          none = n == 0
+          a4 = each j < n {
+            z2 = zeros(xs)
+            e = z2 with [j] = 1.0
+            yield e
+          }
+          b2 = transpose(a4)
+          m = b2
+          w = if none {
+            a5 = each i < n {
+              z3 = zeros(xs)
+              yield z3
+            }
+            yield a5
+          } else {
+            first = xs[0]
+            a6 = each j2 < n {
+              z4 = zeros(xs)
+              e2 = z4 with [j2] = first
+              yield e2
+            }
+            yield a6
+          }
+          v = if none {
+            q = cos(x)
+            yield q
+          } else {
+            q2 = cos(x)
+            p = q2 + 1.0
+            yield p
+          }
+          return y, z, m, w, v
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn zeros_that_are_added_to_elements_are_nothing() {
+    let text = r"
+        func f(x: Real, y: Real) -> []Real {
+            a = [x, 0.0]
+            b = a with [0] += -0.0
+            c = b with [1] += y
+            d = c with [0] += 0.0
+            return d
+        }
+        entry f = f";
+    check(
+        "simplify",
+        text,
+        &expect![[r#"
+        func f(x: Real, y: Real) -> []Real {
+          a = [x, 0.0]
+          b = [x, 0.0]
+          c = [x, y]
+          d = [x, y]
+          return d
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn sums_that_do_not_change_leave_loops() {
+    let text = r"
+        func f(xs: []Real, ys: []Real) -> ([]Real, []Real) {
+            n = length(xs)
+            r = each i < n, x in xs {
+                d = dot(xs, xs)
+                s = for k < n, s = 0.0, y in xs { t = s + y yield t }
+                a = x / d
+                b = a + s
+                yield b
+            }
+            q = each i < n, x in xs {
+                d = dot(xs, ys)
+                s = for k < n, s = 0.0 { y = ys[k] t = s + y yield t }
+                a = x / d
+                b = a + s
+                yield b
+            }
+            return r, q
+        }
+        entry f = f";
+    check(
+        "hoist",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, ys: []Real) -> ([]Real, []Real) {
+          n = length(xs)
+          d = dot(xs, xs)
+          s = for k < n, s2 = 0.0, y in xs {
+            t = s2 + y
+            yield t
+          }
+          r = each i < n, x in xs {
+            a = x / d
+            b = a + s
+            yield b
+          }
+          q = each i2 < n, x2 in xs {
+            d2 = dot(xs, ys)
+            s3 = for k2 < n, s4 = 0.0 {
+              y2 = ys[k2]
+              t2 = s4 + y2
+              yield t2
+            }
+            a2 = x2 / d2
+            b2 = a2 + s3
+            yield b2
+          }
+          return r, q
+        }
+
+        entry f = f
+    "#]],
+    );
+}
