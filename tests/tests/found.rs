@@ -195,6 +195,35 @@ const FOUND: &[Found] = &[
         expression: "map (\\i -> let x = 1 / (real i + 3) in [x * x - 0.1, x * x + 0.1]) (iota 30)",
         exact: true,
     },
+    Found {
+        what: "reverse mode: a rule was run for a tangent that is zero and does not vary, where another one might",
+        definitions: "type List = Nil | Cons Real List
+            def nan : Real = 0.0 / 0.0
+            def bent x = custom_jvp sin (\\(y, t) -> (sin y, cos y * t)) x
+            def along x t = snd (jvp bent (x, t))
+            def both f = let (y, back) = vjp f 0.0 in (y, back 1.0)
+            def summed xs = match xs with | Nil -> 0.0 | Cons x rest -> x + summed rest
+            def total xs = custom_jvp summed (\\(xs, ts) -> (summed xs, match xs with | Nil -> 0.0 | Cons x _ -> x * summed ts)) xs
+            def by_branch k = both (\\x -> along nan (if k > 0.0 then x else 0.0))
+            def by_data k = both (\\x -> along (nan * x) (match (if k > 0.0 then Cons x Nil else Cons 0.0 Nil) with | Nil -> x | Cons y _ -> y))
+            def by_array k = both (\\x -> along nan ([0.0, x, 0.0])[floor k])
+            def by_case k = both (\\x -> along nan (max x k))
+            def by_recursion k = both (\\x -> let rec f n a = if n == 0 then a else f (n - 1) (if k > 0.0 then x * a else 0.0 * 2.0) in along nan (f 3 x))
+            def of_data k = both (\\x -> snd (jvp total (Cons nan Nil, if k > 0.0 then Cons x Nil else Cons 0.0 Nil)))
+            def in_loop k = both (\\x -> sum (map (along nan) [0.0, if k > 0.0 then x else 0.0]))
+            def in_steps k = both (\\x -> fold (\\a t -> if k > 1.0 then along nan a else a * 2.0 + t) (if k > 0.0 then x else 0.0) [0.0, 0.0])
+            def all k = (by_branch k, by_data k, by_array k, by_case k, by_recursion k, of_data k, in_loop k, in_steps k)",
+        expression: "(all 0.0, all 1.0, all 2.0)",
+        exact: true,
+    },
+    Found {
+        what: "the same where functions have captured the tangents",
+        definitions: "def entry x =
+            let d = derivative (\\y -> \\f -> \\z -> f y * custom_jvp sin (\\(x, t) -> (sin x, cos x * t)) x) 0.5
+            in d (d (\\v -> v)) 0.5",
+        expression: "(grad entry (0.0 / 0.0), grad entry 0.5)",
+        exact: true,
+    },
 ];
 
 /// All ways to evaluate, and whether they round as the interpreter does.

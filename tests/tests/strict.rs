@@ -312,6 +312,9 @@ const RECORDED: [(&str, &[&str]); 11] = [
     (
         "",
         &[
+            "map (snd (vjp (\\x -> iterate 3 (\\v -> v / v) x) 1.0)) [1.0, 1.0 / 0.0, 0.0 / 0.0]",
+            "map (grad (\\x -> x * x - x * x)) [1.0, 1.0 / 0.0, 0.0 / 0.0]",
+            "map (grad (\\x -> sin x * 3.0 - 3.0 * sin x)) [1.0, 1.0 / 0.0, 0.0 / 0.0]",
             "grad (\\(x, y) -> let a = (if x > 0.5 then [x, y] else [y, x]) in sum (map (\\t -> sin (t * x) + t / y) a) + a[0] * exp a[1]) (0.7, 1.3)",
             "grad (\\xs -> let m = fold (\\a x -> if x > a then x else a) 0.0 xs in sum (map (\\x -> exp (x - m)) xs) * m) [0.3, 1.7, 1.1, 0.9]",
             "grad (\\xs -> let ys = reverse xs in dot xs ys / sqrt (dot ys ys) + sum (map sin ys) * xs[1]) [0.3, 1.7, 1.1, 0.9]",

@@ -13,13 +13,15 @@
 //! func jvp_guarded_rule(x, y, x', dx') { if x' == 0 && dx' == 0 { 0, 0 } else { jvp_rule(x, y, x', dx') } }
 //! ```
 //!
-//! In reverse mode a tangent that varies is never taken for zero.
+//! In reverse mode a tangent that varies is not zero, whatever its value. Whether it does, its place on the tape tells where there is one,
+//! and a mark where there is none ([`crate::record`]). Where derivatives are taken with respect to functions there are no marks, and what
+//! may vary is never taken for zero.
 
 use crate::types::{Helper, ZERO};
 use crate::{Ad, Code, Key};
-use wengert_ir::op::{ArrayOp, Atom, Block, Compare, IntOp, Op, While};
+use wengert_ir::op::{ArrayOp, Atom, Block, Compare, IntOp, Op, Stmt, While};
 use wengert_ir::program::{FuncId, VarInfo};
-use wengert_ir::ty::{Data, DataId, Elem, Ty};
+use wengert_ir::ty::{DataId, Elem, Ty};
 
 /// Where a zero has its shape from.
 #[derive(Clone, Copy, Debug)]
@@ -108,27 +110,22 @@ impl Ad {
 
     /// Makes the functions that tell whether tangents of a type are zero.
     pub(crate) fn make_tests(&mut self) {
-        while let Some((id, tangent)) = self.tests.pop() {
-            let Data { name, ctors, .. } = self.program.data.at(tangent).clone();
-            let mut code = Code::new(self, &format!("is_zero_{name}"));
-            let t = code.b.param("t".into(), Ty::Scalar(Elem::Data(tangent)));
-            let mut arms = Vec::new();
-            for (i, ctor) in ctors.iter().enumerate() {
-                code.b.open();
-                let fields = code.field_params("t", &ctor.fields);
-                // A function of the user's is no zero, whatever it gives.
-                let given = ctor.fields.first().is_some_and(|ty| code.ad.is_given(tangent, *ty));
-                let zero = if i == ZERO as usize {
-                    Atom::Bool(true)
-                } else if given {
-                    Atom::Bool(false)
-                } else {
-                    code.all_zero(&fields)
-                };
-                arms.push(code.b.close(vec![zero]));
-            }
-            let found = code.b.called("zero").typed1(Ty::BOOL, Op::Match { on: t, arms });
-            let made = code.finish(vec![found]);
+        while let Some((id, ty)) = self.tests.pop() {
+            let name = match ty {
+                Ty::Scalar(Elem::Data(tangent)) => format!("is_zero_{}", self.program.data.at(tangent).name),
+                Ty::Scalar(_) | Ty::Array(..) => "are_zero".to_owned(),
+            };
+            let mut code = Code::new(self, &name);
+            let t = code.b.param("t".into(), ty);
+            let zero = match ty {
+                Ty::Scalar(Elem::Data(tangent)) => code.is_zero_by_case(&t, tangent),
+                Ty::Array(Elem::Real, rank) if rank > 1 => {
+                    let all = code.b.called("ts").array(ArrayOp::Ravel, [t]);
+                    code.all_rows(&all, Code::is_zero)
+                }
+                Ty::Scalar(_) | Ty::Array(..) => code.all_rows(&t, Code::is_zero),
+            };
+            let made = code.finish(vec![zero]);
             *self.program.funcs.at_mut(id) = made;
         }
     }
@@ -139,14 +136,36 @@ impl Ad {
         matches!(field, Ty::Scalar(Elem::Data(data)) if self.given.contains(&data) && is_tangent_of(&data))
     }
 
-    fn test_function(&mut self, tangent: DataId) -> FuncId {
-        if let Some(known) = self.helpers.get(&Helper::IsZero(tangent)) {
+    fn test_function(&mut self, ty: Ty) -> FuncId {
+        if let Some(known) = self.helpers.get(&Helper::IsZero(ty)) {
             return *known;
         }
         let id = self.reserve(vec![Ty::BOOL]);
-        self.helpers.insert(Helper::IsZero(tangent), id);
-        self.tests.push((id, tangent));
+        self.helpers.insert(Helper::IsZero(ty), id);
+        self.zero_tests.insert(id);
+        self.tests.push((id, ty));
         id
+    }
+
+    /// The function that tells whether a real is zero and nothing else, whatever it is differentiated by.
+    fn real_test_function(&mut self) -> FuncId {
+        if let Some(known) = self.helpers.get(&Helper::IsZero(Ty::REAL)) {
+            return *known;
+        }
+        let mut code = Code::new(self, "exact_zero");
+        let x = code.b.param("x".into(), Ty::REAL);
+        let zero = code.b.called("zero").compare(Compare::Eq, x, Atom::Real(0.0));
+        let func = code.finish(vec![zero]);
+        let id = self.program.funcs.push(func);
+        self.helpers.insert(Helper::IsZero(Ty::REAL), id);
+        self.zero_tests.insert(id);
+        id
+    }
+
+    /// What a statement asks about, whether it is zero and nothing else.
+    pub(crate) fn exact_zero_of<'s>(&self, stmt: &'s Stmt) -> Option<&'s Atom> {
+        let Op::Call { func, args, .. } = &stmt.op else { return None };
+        if self.zero_tests.contains(func) { args.first() } else { None }
     }
 }
 
@@ -185,8 +204,46 @@ impl Code<'_> {
         self.b.call(id, all, &types)
     }
 
-    /// Whether tangents are all zero; asks no more after the first that is not.
+    /// Whether tangents are all zero and nothing else.
     fn all_zero(&mut self, tangents: &[Atom]) -> Atom {
+        let zeros = tangents.iter().map(|tangent| self.is_zero(tangent)).collect();
+        self.all_of(zeros)
+    }
+
+    /// Whether a number, or all numbers in a value, are zero and nothing else.
+    pub(crate) fn is_zero(&mut self, x: &Atom) -> Atom {
+        let func = match (x, self.b.type_of(x)) {
+            (Atom::Real(x), _) => return Atom::Bool(*x == 0.0),
+            (_, Ty::Scalar(Elem::Real)) => self.ad.real_test_function(),
+            (_, Ty::Scalar(Elem::Int | Elem::Bool | Elem::Text | Elem::Unit)) => return Atom::Bool(true),
+            (_, ty) => self.ad.test_function(ty),
+        };
+        self.b.called("zero").call(func, [x.clone()], &[Ty::BOOL]).remove(0)
+    }
+
+    /// Whether a tangent of this type is zero, by its constructor.
+    fn is_zero_by_case(&mut self, t: &Atom, tangent: DataId) -> Atom {
+        let ctors = self.ad.program.data.at(tangent).ctors.clone();
+        let mut arms = Vec::new();
+        for (i, ctor) in ctors.iter().enumerate() {
+            self.b.open();
+            let fields = self.field_params("t", &ctor.fields);
+            // A function of the user's is no zero, whatever it gives.
+            let given = ctor.fields.first().is_some_and(|ty| self.ad.is_given(tangent, *ty));
+            let zero = if i == ZERO as usize {
+                Atom::Bool(true)
+            } else if given {
+                Atom::Bool(false)
+            } else {
+                self.each_zero(&fields)
+            };
+            arms.push(self.b.close(vec![zero]));
+        }
+        self.b.called("zero").typed1(Ty::BOOL, Op::Match { on: t.clone(), arms })
+    }
+
+    /// Whether tangents are all zero; asks no more after the first that is not.
+    fn each_zero(&mut self, tangents: &[Atom]) -> Atom {
         let mut asked: Option<Atom> = None;
         for tangent in tangents {
             asked = Some(match asked {
@@ -203,37 +260,16 @@ impl Code<'_> {
         asked.unwrap_or(Atom::Bool(true))
     }
 
-    /// Whether a number, or the numbers in an array, are zero and nothing else.
-    pub(crate) fn exact_zeros(&mut self, x: &Atom) -> Atom {
-        if self.b.type_of(x).rank() == 0 { self.exact_zero(x) } else { self.is_zero(x) }
-    }
-
-    fn is_zero(&mut self, tangent: &Atom) -> Atom {
-        match self.b.type_of(tangent) {
-            Ty::Scalar(Elem::Real) => self.b.compare(Compare::Eq, tangent.clone(), Atom::Real(0.0)),
-            Ty::Scalar(Elem::Data(data)) => {
-                let func = self.ad.test_function(data);
-                self.b.called("zero").call(func, [tangent.clone()], &[Ty::BOOL]).remove(0)
-            }
-            Ty::Scalar(Elem::Int | Elem::Bool | Elem::Text | Elem::Unit) => Atom::Bool(true),
-            Ty::Array(Elem::Real, rank) if rank > 1 => {
-                let all = self.b.called("ts").array(ArrayOp::Ravel, [tangent.clone()]);
-                self.is_zero(&all)
-            }
-            Ty::Array(..) => self.are_zero(tangent),
-        }
-    }
-
-    /// Whether the elements of an array are zero: a loop to the first that is not.
-    fn are_zero(&mut self, tangents: &Atom) -> Atom {
-        let len = self.length(tangents);
+    /// Whether something holds of all rows of an array: a loop to the first of which it does not.
+    pub(crate) fn all_rows(&mut self, array: &Atom, holds: impl FnOnce(&mut Self, &Atom) -> Atom) -> Atom {
+        let len = self.length(array);
         self.b.open();
         let i = self.b.param("i".into(), Ty::INT);
         let inside = self.b.compare(Compare::Lt, i.clone(), len.clone());
         self.b.open();
-        let t = self.b.called("t").array(ArrayOp::Index, [tangents.clone(), i]);
-        let zero = self.is_zero(&t);
-        let then = self.b.close(vec![zero]);
+        let row = self.b.called("t").array(ArrayOp::Index, [array.clone(), i]);
+        let holds = holds(self, &row);
+        let then = self.b.close(vec![holds]);
         let otherwise = Block { results: vec![Atom::Bool(false)], ..Block::default() };
         let more = self.b.called("more").typed1(Ty::BOOL, Op::If { cond: inside, then, otherwise });
         let cond = self.b.close(vec![more]);
@@ -244,5 +280,12 @@ impl Code<'_> {
         let parts = While { init: vec![Atom::Int(0)], cond, body };
         let i = self.b.called("i").typed1(Ty::INT, Op::While(Box::new(parts)));
         self.b.compare(Compare::Eq, i, len)
+    }
+
+    /// Whether all of these hold.
+    pub(crate) fn all_of(&mut self, conditions: Vec<Atom>) -> Atom {
+        let mut conditions = conditions.into_iter();
+        let first = conditions.next().unwrap_or(Atom::Bool(true));
+        conditions.fold(first, |all, next| self.b.called("zero").select(all, next, Atom::Bool(false)))
     }
 }

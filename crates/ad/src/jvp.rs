@@ -301,7 +301,7 @@ impl Jvp<'_, '_> {
         let Some(x) = self.code.ad.exact_zero_of(stmt) else { return false };
         let tangents = (0..self.dots.len()).filter_map(|order| self.tangent(order, x));
         let all: Vec<Atom> = std::iter::once(x.clone()).chain(tangents).collect();
-        let zeros = all.iter().map(|x| self.code.exact_zeros(x)).collect();
+        let zeros = all.iter().map(|x| self.code.is_zero(x)).collect();
         let zero = self.code.all_of(zeros);
         self.code.b.push(Stmt { outs: stmt.outs.clone(), op: Op::Copy(zero), span: stmt.span });
         true

@@ -28,7 +28,7 @@
 //! rules of single operations ([`series`] those of series, [`long`] those of long ones), [`custom`] the user's own ([`mixed`] where such are differentiated once more, [`guard`] leaves them out for zeros, [`transposed`] turns them around), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
 //!
 //! Where cotangents must add up to the last bit as the interpreter adds them up, functions note on a tape what they do, and that tape runs
-//! backward: [`record`].
+//! backward: [`record`]. Which tangents vary when it runs, a rule that is not run for zeros asks there too.
 
 mod activity;
 mod again;
@@ -155,7 +155,11 @@ struct Ad {
     /// Functions that add tangents of a type, still to be made.
     sums: Vec<(FuncId, DataId)>,
     /// Functions that tell whether tangents of a type are zero, still to be made.
-    tests: Vec<(FuncId, DataId)>,
+    tests: Vec<(FuncId, Ty)>,
+    /// All functions that tell whether something is zero and nothing else.
+    zero_tests: FxHashSet<FuncId>,
+    /// Functions in which these tests know what varies.
+    settled: FxHashSet<FuncId>,
     /// Functions that are run only if tangents are not zero.
     guards: FxHashMap<FuncId, guard::Guard>,
     /// For a function, which results vary.
@@ -236,6 +240,8 @@ impl Ad {
             linear_helpers: FxHashMap::default(),
             sums: Vec::new(),
             tests: Vec::new(),
+            zero_tests: FxHashSet::default(),
+            settled: FxHashSet::default(),
             guards: FxHashMap::default(),
             reach: FxHashMap::default(),
             unsettled: None,

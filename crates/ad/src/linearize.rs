@@ -75,6 +75,7 @@ impl Ad {
         let func = &prepared.func;
         let reserved = self.is_recursive(key.0).then(|| self.reserve_tape(key, func));
         let likes = Rc::new(self.likes(func));
+        let settled = self.settled.contains(&key.0);
         let mut code = Code::like(self, func, &format!("primal_{}", func.name));
         let mut walk = Linearize {
             code: &mut code,
@@ -82,6 +83,7 @@ impl Ad {
             scope: Scope { active: &prepared.active, same: FxHashMap::default(), places: true },
             branches: FxHashMap::default(),
             params: prepared.varying_params(),
+            settled,
         };
         let mut block = walk.block(&func.body);
         let branches = std::mem::take(&mut walk.branches);
@@ -142,7 +144,7 @@ impl Ad {
     }
 
     /// Whether a function calls itself, by way of others perhaps.
-    fn is_recursive(&self, func: FuncId) -> bool {
+    pub(crate) fn is_recursive(&self, func: FuncId) -> bool {
         let (mut seen, mut todo) = (FxHashSet::default(), vec![func]);
         while let Some(next) = todo.pop() {
             let mut found = false;
@@ -274,6 +276,8 @@ struct Linearize<'a, 'c> {
     branches: FxHashMap<Var, DataId>,
     /// The parameters that vary.
     params: Vec<Var>,
+    /// Whether it knows itself which numbers vary.
+    settled: bool,
 }
 
 impl Linearize<'_, '_> {
@@ -303,10 +307,10 @@ impl Linearize<'_, '_> {
         }
     }
 
-    /// What does not vary stays. A number that varies is never taken for nothing but zero.
+    /// What does not vary stays. A number that may vary is never taken for nothing but zero, where it is not known whether it does.
     fn fixed(&mut self, stmt: &Stmt) {
         let asked = self.code.ad.exact_zero_of(stmt);
-        if asked.is_some_and(|x| self.scope.of(x).is_some()) {
+        if !self.settled && asked.is_some_and(|x| self.scope.of(x).is_some()) {
             let op = Op::Copy(Atom::Bool(false));
             self.code.b.push(Stmt { outs: stmt.outs.clone(), op, span: stmt.span });
         } else {

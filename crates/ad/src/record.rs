@@ -12,6 +12,8 @@
 //! whatever way, has one cell: there its cotangents add up in the order that the tape says, the last entry first. The types of slots
 //! are in [`slots`]: of a real an integer, of an array an array, and so on.
 //!
+//! Where functions are linearized instead, they have [`marks`] if it matters what varies: slots, but no tape.
+//!
 //! A tape is a list, the last entry first; how many slots there are is handed on beside it ([`State`]). What is differentiated again is
 //! recorded again, or gets tangents, as any other function.
 
@@ -24,12 +26,15 @@ mod arith;
 mod arrays;
 mod control;
 mod custom;
+mod marks;
 mod moved;
 mod plus;
 mod request;
+mod rounds;
 mod segments;
 mod slots;
 mod sweep;
+mod zeros;
 
 use crate::scoped::{Begin, Scoped};
 use crate::types::Helper as TangentHelper;
@@ -66,7 +71,10 @@ pub(crate) struct Made {
     /// What the nodes of tapes with nodes are, a constructor each.
     nodes: FxHashMap<DataId, Vec<custom::Node>>,
     requests: FxHashMap<LinearId, Rc<request::Request>>,
-    exact_zero: Option<FuncId>,
+    /// The type of tapes where there are none.
+    no_tape: Option<DataId>,
+    /// Functions that know which numbers vary, and which of their results surely do.
+    marked: FxHashMap<marks::Marked, (FuncId, Vec<bool>)>,
 }
 
 /// A function that is made once.
@@ -95,6 +103,8 @@ enum Helper {
     Sweep(DataId),
     /// The sum of two tangents.
     Sum(DataId),
+    /// Whether all slots of a value of this type are those of what does not vary.
+    None(Ty),
 }
 
 /// A tape under way: its entries, and how many slots there are.
@@ -113,6 +123,8 @@ struct Record<'a, 'c> {
     /// The type of the tape.
     tape: DataId,
     state: State,
+    /// Where there are marks instead of a tape.
+    marks: Option<marks::Marks>,
 }
 
 pub(crate) use request::{backward, linearize, transpose};
@@ -129,7 +141,7 @@ impl Ad {
 
     /// The key with those parameters only that have slots.
     fn recorded_key(&mut self, key: Key) -> Key {
-        let (func, active) = self.unguarded(key);
+        let (func, active) = key;
         let types = self.program.funcs.at(func).param_types();
         let active =
             types.into_iter().zip(active).map(|(ty, active)| active && self.slots(ty).is_some()).collect();
@@ -187,7 +199,8 @@ impl Ad {
             let none = code.fail(&types, crate::BEYOND);
             return code.finish(none);
         }
-        let mut record = Record { code: &mut code, active: &prepared.active, slots, tape, state };
+        let marks = None;
+        let mut record = Record { code: &mut code, active: &prepared.active, slots, tape, state, marks };
         record.block(&func.body);
         let mut results = func.body.results.clone();
         for (atom, _) in func.body.results.iter().zip(varies).filter(|(_, varies)| *varies) {
@@ -287,7 +300,7 @@ impl Record<'_, '_> {
 
     fn stmt(&mut self, stmt: &Stmt) {
         self.code.b.set_span(stmt.span);
-        if self.tests_zero(stmt) {
+        if self.tests_zero(stmt) || self.mark(stmt) {
             return;
         }
         if let Op::Call { func, args, .. } = &stmt.op {

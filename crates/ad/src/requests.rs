@@ -215,7 +215,8 @@ impl Ad {
             .zip(&linear.active)
             .map(|(ty, active)| *active && self.tangent(*ty).is_some())
             .collect();
-        let key: Key = (self.by_call(linear.func), varies);
+        let func = self.by_call(linear.func);
+        let key: Key = self.with_marks((func, varies));
         let linearized = self.linearize(&key);
         let mut fields = linearized.residual_types();
         let mut point = |ty: Ty, known: Option<usize>| {

@@ -33,8 +33,8 @@ pub(crate) const ZERO: u32 = 0;
 pub(crate) enum Helper {
     /// Sum of two tangents of this tangent type.
     Sum(DataId),
-    /// Whether a tangent of this tangent type is zero.
-    IsZero(DataId),
+    /// Whether a tangent of this type is zero.
+    IsZero(Ty),
     /// The tangents of the fields of this constructor of a data type, from a tangent of the whole.
     Fields(DataId, u32),
     /// From a surface tangent of the data type, with the point, to a tangent; for the operator of that name, at a place in the source.

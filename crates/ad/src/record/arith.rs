@@ -12,7 +12,7 @@ use super::{Helper, Record, State, state_types};
 use crate::scalar;
 use crate::{Ad, Code};
 use wengert_base::Name;
-use wengert_ir::op::{Atom, Block, Compare, Convert, IntOp, Op, Stmt, Var};
+use wengert_ir::op::{Atom, Block, Compare, Convert, IntOp, Op, Var};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Ctor, Data, DataId, Elem, Role, Ty};
 use wengert_prim::{RealOp, Rule, Term, rules};
@@ -79,28 +79,6 @@ impl Ad {
         tape
     }
 
-    /// The function that tells whether a real is zero and nothing else, whatever it is differentiated by.
-    pub(crate) fn exact_zero_function(&mut self) -> FuncId {
-        if let Some(known) = self.recorded.exact_zero {
-            return known;
-        }
-        let mut code = Code::new(self, "exact_zero");
-        let x = code.b.param("x".into(), Ty::REAL);
-        let zero = code.b.called("zero").compare(Compare::Eq, x, Atom::Real(0.0));
-        let func = code.finish(vec![zero]);
-        let id = self.program.funcs.push(func);
-        self.recorded.exact_zero = Some(id);
-        id
-    }
-
-    /// The number of which a statement asks whether it is zero and nothing else.
-    pub(crate) fn exact_zero_of<'s>(&self, stmt: &'s Stmt) -> Option<&'s Atom> {
-        match &stmt.op {
-            Op::Call { func, args, .. } if Some(*func) == self.recorded.exact_zero => args.first(),
-            _ => None,
-        }
-    }
-
     /// The function that notes one term.
     fn one_function(&mut self, tape: DataId) -> FuncId {
         let results = slot_and_state(tape);
@@ -128,6 +106,10 @@ impl Ad {
             let state = code.state_params(tape);
             let [flags, a, b] = ["flags", "a", "b"].map(|name| code.b.param(name.into(), Ty::INT));
             let reals = ["c", "e", "d"].map(|name| code.b.param(name.into(), Ty::REAL));
+            if code.ad.is_no_tape(tape) {
+                let slot = code.either(a, b);
+                return code.finish(std::iter::once(slot).chain(state.atoms()).collect());
+            }
             let entry = |code: &mut Code<'_>, keep: i64| {
                 let flags = code
                     .b
@@ -189,7 +171,7 @@ impl Ad {
             let (y, b) = (param("y", Ty::REAL), param("b", Ty::INT));
             let z = param("z", Ty::REAL);
             let mut wins = |x: &Atom, slot: &Atom| {
-                let both = vec![code.exact_zero(x), code.none_of(slot)];
+                let both = vec![code.is_zero(x), code.none_of(slot)];
                 code.all_of(both)
             };
             let mut cond = wins(&x, &a);
@@ -226,7 +208,7 @@ fn nothing(state: &State) -> Block {
 }
 
 impl Code<'_> {
-    fn none_of(&mut self, slot: &Atom) -> Atom {
+    pub(super) fn none_of(&mut self, slot: &Atom) -> Atom {
         self.b.compare(Compare::Eq, slot.clone(), Atom::Int(0))
     }
 
@@ -243,36 +225,9 @@ impl Code<'_> {
         let count = self.b.called("n").typed1(Ty::INT, op);
         vec![state.count.clone(), tape, count]
     }
-
-    /// Whether a real is zero and nothing else.
-    pub(crate) fn exact_zero(&mut self, x: &Atom) -> Atom {
-        if let Atom::Real(x) = x {
-            return Atom::Bool(*x == 0.0);
-        }
-        let func = self.ad.exact_zero_function();
-        self.b.called("zero").call(func, [x.clone()], &[Ty::BOOL]).remove(0)
-    }
-
-    /// Whether all of these hold.
-    pub(crate) fn all_of(&mut self, conditions: Vec<Atom>) -> Atom {
-        let mut conditions = conditions.into_iter();
-        let first = conditions.next().unwrap_or(Atom::Bool(true));
-        conditions.fold(first, |all, next| self.b.called("zero").select(all, next, Atom::Bool(false)))
-    }
 }
 
 impl Record<'_, '_> {
-    /// A question whether a number is zero and nothing else: it is not, if it may vary here.
-    pub(super) fn tests_zero(&mut self, stmt: &Stmt) -> bool {
-        let Some(x) = self.code.ad.exact_zero_of(stmt) else { return false };
-        let (Some(slot), [out]) = (self.slots_of(x), stmt.outs.as_slice()) else { return false };
-        let zero = self.code.exact_zero(x);
-        let none = self.code.none_of(&slot);
-        let both = self.code.all_of(vec![zero, none]);
-        self.code.b.push(Stmt { outs: vec![*out], op: Op::Copy(both), span: stmt.span });
-        true
-    }
-
     pub(super) fn arithmetic(&mut self, out: Var, op: RealOp, args: &[Atom]) {
         let slots: Vec<Option<Atom>> = args.iter().map(|arg| self.slots_of(arg)).collect();
         if let (RealOp::MulZero | RealOp::DivZero, [x, y]) = (op, args) {
@@ -354,6 +309,9 @@ impl Record<'_, '_> {
 
     /// Notes terms and divisor; gives the slot.
     fn entry(&mut self, out: Var, parts: &[Part], divisor: Option<Atom>, apart: bool) -> Option<Atom> {
+        if self.marks.is_some() {
+            return self.any_of(parts.iter().map(|part| part.slot.clone()));
+        }
         let apart = if apart { APART } else { 0 };
         match (parts, divisor) {
             ([], _) => None,

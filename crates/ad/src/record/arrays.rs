@@ -42,6 +42,10 @@ impl Record<'_, '_> {
             }
             (_, _) => match self.moves(op, args) {
                 Some((op, args)) => self.moved(op, args),
+                None if self.marks.is_some() => {
+                    self.surely(out);
+                    return;
+                }
                 None => {
                     self.code.fail(&[], BEYOND);
                     return;
@@ -49,6 +53,21 @@ impl Record<'_, '_> {
             },
         };
         self.note(out, Some(slots));
+    }
+
+    /// Whether an operation only moves elements about.
+    pub(super) fn moves_only(&self, op: ArrayOp) -> bool {
+        !matches!(
+            op,
+            ArrayOp::Sum
+                | ArrayOp::Add
+                | ArrayOp::AddAt
+                | ArrayOp::ScatterAdd
+                | ArrayOp::MatVec
+                | ArrayOp::MatMul
+                | ArrayOp::Product
+                | ArrayOp::Dot
+        )
     }
 
     /// What is done with slots where an operation moves elements about.

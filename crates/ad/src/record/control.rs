@@ -13,18 +13,28 @@ impl Record<'_, '_> {
             outs.extend(self.fresh_slots(*out));
         }
         outs.extend(self.fresh_state());
+        let arms = op.blocks().len();
         self.code.b.push(Stmt { outs, op, span: stmt.span });
+        self.sure_of_arms(stmt, arms);
     }
 
     /// A block of a branch; with the slots of what is taken apart, and its type and constructor.
-    pub(super) fn arm(&mut self, stmt: &Stmt, block: &Block, of: Option<(&Atom, DataId, u32)>) -> Block {
+    pub(super) fn arm(
+        &mut self,
+        stmt: &Stmt,
+        block: &Block,
+        of: Option<(&Atom, DataId, u32, bool)>,
+    ) -> Block {
         let begin = self.begin();
         self.code.b.open();
-        if let Some((slots, data, ctor)) = of {
+        if let Some((slots, data, ctor, sure)) = of {
             let fields: Vec<Atom> = block.params.iter().copied().map(Atom::Var).collect();
             let found = self.code.slots_of_fields(slots, data, ctor, &fields);
             for (param, slots) in block.params.iter().zip(found) {
                 self.note(*param, slots);
+                if sure && self.slot_type(*param).is_some() {
+                    self.surely(*param);
+                }
             }
         }
         self.block(block);
@@ -35,27 +45,28 @@ impl Record<'_, '_> {
             }
         }
         results.extend(self.state.atoms());
+        self.note_arm(block);
         let made = self.code.b.close(results);
         self.end(begin);
         Block { params: block.params.clone(), ..made }
     }
 
     pub(super) fn match_on(&mut self, stmt: &Stmt, on: &Atom, arms: &[Block]) {
-        let slots = self.slots_of(on);
+        let (slots, sure) = (self.slots_of(on), self.is_sure(on));
         let data = match self.code.b.type_of(on).elem() {
             Elem::Data(data) => Some(data),
             Elem::Real | Elem::Int | Elem::Bool | Elem::Text | Elem::Unit => None,
         };
         let mut blocks = Vec::new();
         for (ctor, arm) in arms.iter().enumerate() {
-            let of = slots.as_ref().zip(data).map(|(slots, data)| (slots, data, ctor as u32));
+            let of = slots.as_ref().zip(data).map(|(slots, data)| (slots, data, ctor as u32, sure));
             blocks.push(self.arm(stmt, arm, of));
         }
         self.replace(stmt, Op::Match { on: on.clone(), arms: blocks });
     }
 
     /// Operands, followed by the slots of those at these places.
-    fn beside(&mut self, atoms: &[Atom], places: &[(Var, usize)]) -> Vec<Atom> {
+    pub(super) fn beside(&mut self, atoms: &[Atom], places: &[(Var, usize)]) -> Vec<Atom> {
         let mut all = atoms.to_vec();
         for (_, i) in places {
             if let Some(atom) = atoms.get(*i) {
@@ -65,11 +76,11 @@ impl Record<'_, '_> {
         all
     }
 
-    fn fresh_for(&mut self, vars: &[(Var, usize)]) -> Vec<Var> {
+    pub(super) fn fresh_for(&mut self, vars: &[(Var, usize)]) -> Vec<Var> {
         vars.iter().filter_map(|(var, _)| self.fresh_slots(*var)).collect()
     }
 
-    fn numbered(&mut self, vars: &[Var]) -> Vec<(Var, usize)> {
+    pub(super) fn numbered(&mut self, vars: &[Var]) -> Vec<(Var, usize)> {
         self.with_slots(vars.iter().enumerate().map(|(i, var)| (*var, i)))
     }
 

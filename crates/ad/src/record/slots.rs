@@ -4,7 +4,8 @@
 //! List = Nil | Cons Real List          List_slots = Constant | Nil_slots | Cons_slots Int List_slots
 //! ```
 //!
-//! `Constant` stands for a value that does not vary at all. For data there are functions that are made once ([`Helper`]).
+//! `Constant` stands for a value that does not vary at all, and `All`, the last constructor, which there is where there are
+//! [marks](super::marks), for one all of whose numbers do. For data there are functions that are made once ([`Helper`]).
 
 use super::{Helper, slot_name};
 use crate::types::ZERO;
@@ -56,8 +57,19 @@ impl Ad {
                 let fields = fields.into_iter().filter_map(|ty| self.slots(ty)).collect();
                 self.program.data.at_mut(slots).ctors.push(Ctor { name: slot_name(name), fields });
             }
+            if !self.exact {
+                let all = Ctor { name: "All".into(), fields: Vec::new() };
+                self.program.data.at_mut(slots).ctors.push(all);
+            }
         }
         Some(slots)
+    }
+
+    /// The type of the slots of a data type, and the constructor of those of a value all of whose numbers vary.
+    pub(super) fn all_ctor(&mut self, data: DataId) -> Option<(DataId, u32)> {
+        let slots = self.whole_slots(data)?;
+        let count = self.program.data.at(slots).ctors.len() as u32;
+        (!self.exact).then(|| (slots, count.saturating_sub(1)))
     }
 
     /// The types of the fields of a constructor, each with that of its slots.
@@ -66,6 +78,12 @@ impl Ad {
         let fields = self.program.data.at(data).ctors.get(ctor as usize);
         let fields = fields.map(|ctor| ctor.fields.clone()).unwrap_or_default();
         fields.into_iter().map(|ty| (ty, self.slots(ty))).collect()
+    }
+
+    /// The types of those fields of a constructor that have slots.
+    pub(super) fn types_with_slots(&mut self, data: DataId, ctor: u32) -> Vec<Ty> {
+        let fields = self.slotted_fields(data, ctor);
+        fields.into_iter().filter(|(_, own)| own.is_some()).map(|(ty, _)| ty).collect()
     }
 
     /// A function for recording that is made once.
@@ -88,6 +106,7 @@ impl Ad {
     fn fields_of_slots(&mut self, data: DataId, ctor: u32) -> Option<FuncId> {
         let fields = self.slotted_fields(data, ctor);
         let slots = self.whole_slots(data)?;
+        let all = self.all_ctor(data);
         let results: Vec<Ty> = fields.iter().filter_map(|(_, slots)| *slots).collect();
         Some(self.recording_helper(Helper::Fields(data, ctor), results.clone(), |ad| {
             let Data { name, ctors, .. } = ad.program.data.at(slots).clone();
@@ -109,6 +128,8 @@ impl Ad {
                     params
                 } else if i == CONSTANT as usize {
                     points.iter().map(|(point, ty)| code.no_slots(point, *ty)).collect()
+                } else if all.is_some_and(|(_, all)| i == all as usize) {
+                    points.iter().map(|(point, ty)| code.marks(point, *ty)).collect()
                 } else {
                     code.fail(&results, "slots belong to another constructor")
                 };
@@ -305,7 +326,7 @@ impl Code<'_> {
         number: &Atom,
         negative: Option<&Atom>,
     ) -> Atom {
-        let cond = self.exact_zero(number);
+        let cond = self.is_zero(number);
         let then = Block { results: vec![cells.clone()], ..Block::default() };
         self.b.open();
         let old = self.b.called("old").array(ArrayOp::Index, [cells.clone(), slot.clone()]);

@@ -115,7 +115,7 @@ impl Code<'_> {
         let count =
             self.b.called("n").typed1(Ty::INT, Op::Int(IntOp::Sub, vec![count.clone(), Atom::Int(1)]));
         let cotangent = self.b.called("s").array(ArrayOp::Index, [cells.clone(), count.clone()]);
-        let cond = self.exact_zero(&cotangent);
+        let cond = self.is_zero(&cotangent);
         let then = Block { results: vec![cells.clone()], ..Block::default() };
         self.b.open();
         let scaled = match divisor {
