@@ -204,7 +204,8 @@ pub(crate) fn note_application(
 
 /// As [`note_application`], where the point has slots on another tape with a larger tag, `inner`: a `grad` that runs
 /// inside. Then the partial derivatives of the unknown tangent are needed as coefficients on that tape. There is an
-/// application for each slot, with that slot alone perturbed, in forward mode.
+/// application for each slot, with that slot alone perturbed, in forward mode. If one of these slots is that of a function, nothing
+/// can be noted.
 fn note_in_reverse(
     cx: &mut Context,
     tape: &Rc<Tape>,
@@ -217,7 +218,7 @@ fn note_in_reverse(
         return Err(errors::dual_tangent());
     }
     let mut sum = y.clone();
-    for (i, inner_slot) in perturb::slots_on(inner, point).into_iter().enumerate() {
+    for (i, inner_slot) in perturb::slots_on(inner, point)?.into_iter().enumerate() {
         cx.work(1)?;
         let tag = cx.fresh_tag();
         let chosen = |slot: u32| (slot == inner_slot).then_some(Value::Real(1.0));

@@ -390,21 +390,21 @@ impl Mapper for SlotsOn<'_> {
     }
 
     fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
-        if let Fun::Reverse { tape, slot, .. } = &**fun
+        if let Fun::Reverse { tape, .. } = &**fun
             && tape.tag() == self.tape.tag()
         {
-            self.found.push(*slot);
+            // Its cotangent is no number.
+            return Err(errors::dual_tangent());
         }
         Ok(FunAction::Descend)
     }
 }
 
-/// The slots of `tape` in a value, each once, in ascending order.
-pub(crate) fn slots_on(tape: &Tape, value: &Value) -> Vec<u32> {
+/// The slots of `tape` in a value, each once, in ascending order; all must be of numbers.
+pub(crate) fn slots_on(tape: &Tape, value: &Value) -> Result<Vec<u32>, Failure> {
     let mut slots = SlotsOn { tape, found: Vec::new() };
-    // Looking cannot fail.
-    let _ = walk::map(value, &mut slots);
+    walk::map(value, &mut slots)?;
     slots.found.sort_unstable();
     slots.found.dedup();
-    slots.found
+    Ok(slots.found)
 }

@@ -121,8 +121,11 @@ fn slots_move_between_tapes_with_their_order() {
     let other = Tape::new(cx.fresh_tag());
     let (moved, slots) = transfer(&mut cx, &tape, &other, &value).unwrap();
     assert_eq!(slots, [2, 0, 3]);
-    assert_eq!(slots_on(&other, &moved), [0, 1, 2]);
-    assert!(slots_on(&tape, &moved).is_empty());
+    let numbers = tuple([walk::children(&moved)[1].clone(), walk::children(&moved)[2].clone()]);
+    assert_eq!(slots_on(&other, &numbers).unwrap(), [0, 1]);
+    assert!(slots_on(&tape, &moved).unwrap().is_empty());
+    // That of a function has no number for a cotangent.
+    assert!(slots_on(&other, &moved).is_err());
     let tag = cx.fresh_tag();
     let tangents = |slot: u32| (slot != 1).then(|| real(f64::from(slot) + 10.0));
     let forward = with_tangents(&other, tag, &moved, &tangents).unwrap();
