@@ -9,10 +9,14 @@ use wengert_tests::text;
 const DEFINITIONS: &str = "type List = Nil | Cons Real List
 def total xs = match xs with | Nil -> 0.0 | Cons x rest -> x + total rest
 def filled c xs = match xs with | Nil -> Nil | Cons x rest -> Cons c (filled c rest)
+def waves xs = match xs with | Nil -> Nil | Cons x rest -> Cons (sin x) (waves rest)
+def slopes xs ts = match (xs, ts) with | (Cons x rest, Cons t more) -> Cons (cos x * t) (slopes rest more) | _ -> Nil
+def exponential x = custom_jvp exp (\\(x, t) -> let y = exp x in (y, y * t)) x
+def cube x = custom_vjp (\\x -> x ^ 3) (\\x -> (x ^ 3, \\c -> 3.0 * x * x * c)) x
 def by rule x = custom_jvp (\\x -> x * x) (\\(x, t) -> (x * x, rule x t)) x";
 
 /// Linear, through everything that a rule is made of.
-const LINEAR: [&str; 15] = [
+const LINEAR: [&str; 22] = [
     "grad (by (\\x t -> 2.0 * x * t)) 0.5",
     "grad (by (\\x t -> if x > 0.0 then t else 0.0)) 0.5",
     "grad (by (\\x t -> sum (map (\\c -> c * t) [1.0, x]))) 0.5",
@@ -28,6 +32,13 @@ const LINEAR: [&str; 15] = [
     "grad (custom_jvp total (\\(xs, ts) -> (total xs, total ts))) (Cons 1.0 (Cons 2.0 Nil))",
     "derivative (\\x -> custom_vjp total (\\xs -> (total xs, \\c -> filled c xs)) (Cons x (Cons x Nil))) 2.0",
     "derivative (\\x -> custom_vjp sum (\\xs -> (sum xs, \\c -> build (length xs) (\\i -> c))) [x, x]) 2.0",
+    "grad (\\xs -> total (custom_jvp waves (\\(xs, ts) -> (waves xs, slopes xs ts)) xs)) (Cons 1.0 (Cons 2.0 Nil))",
+    "grad (by (\\x t -> snd (jvp exponential (x, t)))) 0.5",
+    "grad (grad (\\x -> by (\\x t -> snd (jvp exponential (x, t))) x * x)) 0.5",
+    "grad (by (\\x t -> snd (jvp (\\y -> cube (exponential y)) (x, t)))) 0.5",
+    "grad (by (\\x t -> snd (linearize cube x) t)) 0.5",
+    "derivative (\\x -> custom_vjp cube (\\x -> (cube x, snd (vjp cube x))) x) 2.0",
+    "grad (by (\\x t -> fold (\\a c -> a + c * t) (if x > 0.0 then 0.0 else 0.0 * t) [1.0, x])) 0.5",
 ];
 
 /// Not linear, or only running tells.

@@ -131,10 +131,32 @@ impl Check<'_> {
                 None => Vec::new(),
             },
             Op::Array(ArrayOp::Literal | ArrayOp::Add | ArrayOp::Concat, args) => vec![all(args)],
+            Op::Select { cond: _, then, otherwise } => vec![self.is_zero(then) && self.is_zero(otherwise)],
+            Op::If { cond: _, then, otherwise } => self.zeros_of_arms([then, otherwise]),
+            Op::Match { on, arms } => {
+                if self.is_zero(on) {
+                    self.zeros.extend(arms.iter().flat_map(|arm| &arm.params));
+                }
+                self.zeros_of_arms(arms)
+            }
             Op::Loop(parts) => self.zeros_of_loop(parts),
             _ => Vec::new(),
         };
         self.zeros.extend(stmt.outs.iter().zip(zero).filter(|(_, zero)| *zero).map(|(out, _)| *out));
+    }
+
+    /// Which results of a branch are zero: in all of its blocks that give any.
+    fn zeros_of_arms<'b>(&mut self, arms: impl IntoIterator<Item = &'b Block>) -> Vec<bool> {
+        let mut zeros: Option<Vec<bool>> = None;
+        for arm in arms.into_iter().filter(|arm| !ends(arm)) {
+            deep(|| arm.stmts.iter().for_each(|stmt| self.note(stmt)));
+            let found = arm.results.iter().map(|result| self.is_zero(result));
+            zeros = Some(match zeros {
+                Some(zeros) => zeros.into_iter().zip(found).map(|(a, b)| a && b).collect(),
+                None => found.collect(),
+            });
+        }
+        zeros.unwrap_or_default()
     }
 
     /// Which results of a loop are zero.
@@ -171,8 +193,7 @@ impl Check<'_> {
 
     /// A block of a branch, which may give no results.
     fn arm(&mut self, arm: &Block, outs: &[Var]) -> bool {
-        let ends = arm.stmts.iter().any(|stmt| stmt.op.never_returns());
-        ends || (self.block(arm) && self.agree(&arm.results, outs))
+        ends(arm) || (self.block(arm) && self.agree(&arm.results, outs))
     }
 
     /// The same as `vanish` for those of them that stand where a tangent does.
@@ -237,6 +258,8 @@ impl Check<'_> {
     }
 
     fn call(&mut self, func: FuncId, args: &[Atom], mask: Vec<bool>) -> bool {
+        // What is linearized has no guard: a tangent that varies is not taken for zero.
+        let (func, mask) = self.ad.unguarded((func, mask));
         let reach = self.ad.varying_results(func, &mask);
         let zeros = args.iter().map(|arg| self.is_zero(arg)).collect();
         self.function(((func, mask), reach, zeros))
@@ -285,4 +308,9 @@ impl Check<'_> {
             _ => false,
         }
     }
+}
+
+/// Whether a block gives no results.
+fn ends(block: &Block) -> bool {
+    block.stmts.iter().any(|stmt| stmt.op.never_returns())
 }
