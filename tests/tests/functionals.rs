@@ -5,7 +5,7 @@
 
 use std::path::Path;
 use wengert_driver::scope::Scope;
-use wengert_driver::{Engine, Options, Session};
+use wengert_driver::{Engine, Options, Session, show};
 use wengert_tests::everywhere;
 
 /// The value of an expression as every engine prints it, or the message of the error.
@@ -176,6 +176,22 @@ fn functionals_that_cannot_be_recorded_are_pulled_back() {
             "\\h -> let k = (taylor 1 h 2.0)[1] in custom_jvp (\\x -> k * x) (\\(x, t) -> (k * x, k * t)) (h 1.0)",
             "sin",
             "cos",
+        ),
+        (
+            "\\f -> apply_dual (pullback f (\\_ -> to_dual 1.0) sin) cos",
+            "(\\g -> g 0.2)",
+            "(\\g -> g (g 0.3))",
+        ),
+        ("\\f -> apply_dual (pullback f (\\_ -> to_dual 1.0) sin) cos", "(\\_ -> 2.0)", "(\\g -> g (g 0.3))"),
+        (
+            "\\f -> apply_dual (pullback (\\(g, a) -> f (\\y -> g (a * y)) * a) (\\_ -> to_dual 1.0) (sin, 0.4)) (cos, 1.0)",
+            "(\\g -> g 0.2)",
+            "(\\g -> g (g 0.3))",
+        ),
+        (
+            "\\f -> apply_dual (pullback (\\g -> grad (\\x -> f (\\y -> g (y * x))) 0.7) (\\_ -> to_dual 1.0) sin) cos",
+            "(\\g -> g 0.2)",
+            "(\\g -> g (g 0.3))",
         ),
     ] {
         agree(
@@ -369,13 +385,7 @@ fn tangents_that_use_of_the_argument_what_the_function_does_not_are_compiled() {
     let mut session = Session::new();
     let report = session.check_text("data.wg", DATA, Path::new("."));
     let scope = Scope::of_file(&report.modules);
-    let mut number = |text: &str| -> f64 {
-        let value = everywhere::eval(&mut session, &scope, text);
-        let options = Options { engine: Engine::Native, ..Options::default() };
-        let evaluated = session.eval_in(&scope, "test.wg", text, &options).expect("a value");
-        assert_eq!(evaluated.engine, Engine::Native, "{text}\nis run by the interpreter");
-        value.parse().unwrap_or_else(|_| panic!("{text}\ngives {value}"))
-    };
+    let mut number = |text: &str| compiled(&mut session, &scope, text, &[false]);
     for (functional, functions) in OF_DATA {
         for (i, f) in functions.iter().enumerate() {
             let h = functions[(i + 1) % functions.len()];
@@ -469,4 +479,142 @@ fn functions_that_give_functions_are_given_as_tangents() {
             &format!("derivative ({expected}) 0.0"),
         );
     }
+}
+
+/// Functionals of functions that give functions.
+const CURRIED: &[&str] = &[
+    "\\f -> grad (f 2.0) 3.0",
+    "\\f -> let g = f 1.0 in g 2.0 * g 3.0",
+    "\\f -> sum (map (f 2.0) [1.0, 2.0])",
+    "\\f -> sum (map (\\g -> g 2.0) (map f [0.5, 0.6]))",
+    "\\f -> derivative (derivative (f 0.5)) 0.3",
+    "\\f -> grad (grad (f 0.5)) 0.3",
+    "\\f -> (taylor 3 (f 0.5) 0.3)[3]",
+    "\\f -> let (y, p) = vjp (f 2.0) 0.3 in p y",
+    "\\f -> (f 0.3 >> f 0.2) 0.4",
+    "\\f -> grad (f 0.3 >> f 0.2) 0.4",
+    "\\f -> iterate 3 (f 0.4) 0.2",
+    "\\f -> derivative (\\s -> let g = f s in g s * g 0.3) 0.5",
+    "\\f -> grad (\\s -> let g = f s in g s * g 0.3) 0.5",
+    "\\f -> grad (\\s -> grad (f s) 0.3) 0.5",
+    "\\f -> grad (grad (\\s -> let g = f s in g s * g 0.3)) 0.5",
+    "\\f -> grad (\\s -> grad (\\y -> let g = f (s * y) in g y * g s) 0.4) 0.7",
+    "\\f -> grad (\\s -> sum (map (\\g -> g s) (map f [0.6, s]))) 0.5",
+    "\\f -> grad (\\s -> let g = (if s > 0.2 then f s else f 0.1) in g s * g 0.2) 0.4",
+    "\\f -> let g = snd (jvp f (0.4, 1.0)) in grad g 0.3 * g 0.1",
+    "\\f -> let (y, p) = vjp (\\x -> let g = f x in (g 0.3, g x)) 0.4 in let a = p y in a",
+];
+
+/// The same of functions of three arguments, and of those that give a number besides.
+const CURRIED_OTHERWISE: &[(&str, &str, &str)] = &[
+    (
+        "\\f -> grad (\\x -> let g = f x in let h = g x in h 2.0 * h x * g 0.3 0.4) 0.7",
+        "(\\x -> let s = sin x in \\y -> let c = s * y in \\z -> c + y * z)",
+        "(\\x y z -> x + y * y * z)",
+    ),
+    (
+        "\\f -> grad (\\x -> let (a, g) = f x in a * g x * g a) 0.6",
+        "(\\x -> (sin x, \\y -> x * y))",
+        "(\\x -> (x * x, \\y -> x + y))",
+    ),
+    (
+        "\\f -> grad (\\x -> let (g, h) = f x in h x * g x * g 0.3) 0.6",
+        "(\\x -> ((\\z -> x * z * z), \\y -> x * y))",
+        "(\\x -> (sin, \\y -> x + y))",
+    ),
+    (
+        "\\f -> grad (\\x -> let p = f x in p (\\y -> x * y) * p sin) 0.4",
+        "(\\x -> let c = sin x in \\g -> c * g 0.2)",
+        "(\\x g -> g (g x))",
+    ),
+];
+
+/// A tangent that uses less of what varies than the function does; and cotangents, and derivatives, of what functions that give functions
+/// are differentiated by.
+const OTHERS: &[(&str, &str)] = &[
+    (
+        "snd (jvp (\\f -> grad (\\x -> grad (\\y -> f (x * y, y) * f (x * y, x)) 0.4) 0.7) ((\\(x, y) -> sin x * y * y), (\\(x, y) -> sin y)))",
+        "grad (\\x -> grad (\\y -> sin (x * y) * (y * y * sin x + x * x * sin y)) 0.4) 0.7",
+    ),
+    (
+        "snd (jvp (\\f -> grad (\\x -> grad (\\y -> f (x * y, y) * f (x * y, x)) 0.4) 0.7) ((\\(x, y) -> sin y), (\\(x, y) -> sin x * y * y)))",
+        "grad (\\x -> grad (\\y -> sin (x * y) * (y * y * sin x + x * x * sin y)) 0.4) 0.7",
+    ),
+    (
+        "apply_dual (pullback (\\f -> grad (\\x -> let g = f x in g 0.3 * g x) 0.6) (\\_ -> to_dual 1.0) (\\x -> let c = sin x in \\y -> c * y * y)) (\\x y -> x * y)",
+        "grad (\\x -> sin x * 0.09 * x * x + sin x * x * x * x * 0.3) 0.6",
+    ),
+    (
+        "grad (\\s -> snd (jvp (\\f -> grad (\\x -> let g = f (x * s) in g x) 0.7) ((\\x -> let c = sin (s * x) in \\y -> c * y * y), (\\x y -> sin (x * y * s))))) 0.4",
+        "grad (\\s -> grad (\\x -> sin (x * s * x * s)) 0.7) 0.4",
+    ),
+];
+
+/// The functions, and the sum of one of them and a multiple of the next.
+const OF_TWO: &[&str] = &[
+    "(\\x y -> x * y * y)",
+    "(\\x -> let s = sin x in \\y -> cos (s + y))",
+    "(\\x -> if x > 0.1 then sin else (\\y -> x * y))",
+];
+
+/// Derivatives with respect to these are compiled, also where what varies is handed on from one argument to the next.
+#[test]
+fn functions_that_give_functions_are_compiled() {
+    let mut session = Session::new();
+    let report = session.check_text("empty.wg", "def nothing = 0\n", Path::new("."));
+    let scope = Scope::of_file(&report.modules);
+    let mut programs: Vec<(&str, &str, &str)> = CURRIED_OTHERWISE.to_vec();
+    for functional in CURRIED {
+        for (i, f) in OF_TWO.iter().enumerate() {
+            programs.push((functional, f, OF_TWO[(i + 1) % OF_TWO.len()]));
+        }
+    }
+    for (functional, f, h) in programs {
+        let program = format!("snd (jvp ({functional}) ({f}, {h}))");
+        let tangent = compiled(&mut session, &scope, &program, &[false, true]);
+        let mut at = |step: f64| {
+            let text = format!("(\\s -> ({functional}) (({}) {f} {h})) ({step:?})", plus(functional));
+            let evaluated = session.eval_in(&scope, "test.wg", &text, &Options::default());
+            let value = show(&evaluated.unwrap_or_else(|_| panic!("{text}")).value);
+            value.parse::<f64>().unwrap_or_else(|_| panic!("{text}\ngives {value}"))
+        };
+        let quotient = (8.0 * (at(1e-3) - at(-1e-3)) - (at(2e-3) - at(-2e-3))) / 12e-3;
+        assert!(
+            (tangent - quotient).abs() <= 1e-7 * (1.0 + tangent.abs()),
+            "{program}: {tangent}, differences give {quotient}"
+        );
+    }
+    for (program, expected) in OTHERS {
+        let found = compiled(&mut session, &scope, program, &[false, true]);
+        let expected = compiled(&mut session, &scope, expected, &[]);
+        assert!(
+            (found - expected).abs() <= 1e-12 * (1.0 + expected.abs()),
+            "{program}\ngives {found}, not {expected}"
+        );
+    }
+}
+
+/// A function and a multiple of another one added, for functions as a functional takes them.
+fn plus(functional: &str) -> &'static str {
+    match functional {
+        of if of.contains("let (a, g) =") => {
+            "\\f h -> \\x -> let (a, g) = f x in let (b, k) = h x in (a + s * b, \\y -> g y + s * k y)"
+        }
+        of if of.contains("let (g, h) =") => {
+            "\\f h -> \\x -> let (a, g) = f x in let (b, k) = h x in ((\\y -> a y + s * b y), \\y -> g y + s * k y)"
+        }
+        of if of.contains("let h = g x") => "\\f h -> \\x y z -> f x y z + s * h x y z",
+        _ => "\\f h -> \\x y -> f x y + s * h x y",
+    }
+}
+
+/// The number that every engine gives, where machine code is made, strict or not.
+fn compiled(session: &mut Session, scope: &Scope, text: &str, modes: &[bool]) -> f64 {
+    let value = everywhere::eval(session, scope, text);
+    for strict in modes.iter().copied() {
+        let options = Options { engine: Engine::Native, strict, ..Options::default() };
+        let evaluated = session.eval_in(scope, "test.wg", text, &options).expect("a value");
+        assert_eq!(evaluated.engine, Engine::Native, "{text}\nis run by the interpreter");
+    }
+    value.parse().unwrap_or_else(|_| panic!("{text}\ngives {value}"))
 }

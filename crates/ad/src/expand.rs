@@ -32,11 +32,6 @@ impl Prepared {
         let results = func.body.results.iter().map(|atom| activity::varies(&active, atom)).collect();
         Prepared { func, active, results }
     }
-
-    /// The parameters that vary.
-    pub(crate) fn varying_params(&self) -> Vec<Var> {
-        self.func.body.params.iter().copied().filter(|param| self.active.contains(param)).collect()
-    }
 }
 
 impl Ad {

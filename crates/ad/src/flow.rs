@@ -257,10 +257,17 @@ impl Flow {
     }
 
     fn stmt(&mut self, program: &Program, func: FuncId, stmt: &Stmt) {
+        let outs = stmt.outs.as_slice();
+        if let Op::Match { on, arms } = &stmt.op
+            && let Elem::Data(data) = program.funcs.at(func).type_of(on).elem()
+            && self.closures.contains(&data)
+        {
+            self.functions_apart(program, func, outs, (on, data), arms);
+            return;
+        }
         for inner in stmt.op.blocks() {
             self.block(program, func, inner);
         }
-        let outs = stmt.outs.as_slice();
         match &stmt.op {
             Op::Make { data, ctor, fields } if self.relevant.contains(data) => {
                 let Some(out) = outs.first() else { return };
@@ -296,6 +303,38 @@ impl Flow {
                 let mut sites = Sites::new();
                 op.for_each_atom(&mut |atom| sites.extend(self.of(func, atom)));
                 outs.iter().for_each(|out| self.add(func, *out, &sites));
+            }
+        }
+    }
+
+    /// What is done for each function that a function value can be, and for no other. For those that are given as tangents it is done
+    /// too, but what that gives is no result of this.
+    fn functions_apart(
+        &mut self,
+        program: &Program,
+        func: FuncId,
+        outs: &[Var],
+        (on, data): (&Atom, DataId),
+        arms: &[Block],
+    ) {
+        let here = self.of(func, on);
+        let given = self.given.get(&data).cloned().unwrap_or_default();
+        for (ctor, arm) in arms.iter().enumerate() {
+            let ctor = ctor as u32;
+            let [is_here, is_given] = [&here, &given].map(|sites| {
+                sites.iter().any(|site| self.sites.get(*site).is_some_and(|site| site.ctor == ctor))
+            });
+            if !is_here && !is_given {
+                continue;
+            }
+            for sites in [&here, &given] {
+                let fields = self.fields(sites, ctor, arm.params.len());
+                self.add_all(func, &arm.params, &fields);
+            }
+            self.block(program, func, arm);
+            if is_here {
+                let results = self.all_of(func, &arm.results);
+                self.add_all(func, outs, &results);
             }
         }
     }

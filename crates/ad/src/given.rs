@@ -39,6 +39,9 @@ pub(crate) struct Application {
     results: Vec<usize>,
     /// The parameters to which results are added.
     seeds: Vec<usize>,
+    /// Whether a parameter is the cotangent of a function that it gives. What a function that is given as a tangent gives has a
+    /// cotangent of its own.
+    of_functions: bool,
 }
 
 impl Application {
@@ -234,9 +237,18 @@ impl Ad {
         // The cotangent of a sum so far is that of the result, whatever the function value is.
         let of_function =
             |param: &usize| *param == 0 || of.varying.contains(param) || of.seeds.contains(param);
+        made.of_functions = of.of_functions || self.weighs_functions(variant);
         made.results = params.enumerate().filter(|(_, param)| of_function(param)).map(|(i, _)| i).collect();
         self.applications.insert(id, made);
         self.again_of.insert(id, variant.clone());
+    }
+
+    /// Whether cotangents that a transpose is given are of functions whose tangents may be functions of the user's.
+    fn weighs_functions(&mut self, Variant { key, weighted, .. }: &Variant) -> bool {
+        let reach = self.varying_results(key.0, &key.1);
+        let types = self.program.funcs.at(key.0).results.clone();
+        let varying = types.into_iter().zip(reach).filter(|(_, active)| *active);
+        varying.zip(weighted).any(|((ty, _), weighted)| *weighted && self.holds_given(ty))
     }
 
     /// Value and tangent of a function that applies function values: their tangent may be a function, which is applied as well.
@@ -303,6 +315,12 @@ impl Ad {
         if let Some(variant) = self.again_of.get(&func).cloned() {
             let copy = self.ready_at_given(variant.key.0)?;
             let key = (copy, variant.key.1.clone());
+            if !self.varies_alike(&key, &variant.key)
+                || self.live_params(&key, &variant.weighted)
+                    != self.live_params(&variant.key, &variant.weighted)
+            {
+                return None;
+            }
             return Some(if copy == variant.key.0 {
                 func
             } else {
@@ -311,7 +329,16 @@ impl Ad {
         }
         let Some((of, active)) = self.derived.get(&func).cloned() else { return Some(func) };
         let copy = self.ready_at_given(of)?;
-        Some(if copy == of { func } else { self.jvp_function(&(copy, active)) })
+        let key = (copy, active);
+        if copy == of {
+            return Some(func);
+        }
+        self.varies_alike(&key, &(of, key.1.clone())).then(|| self.jvp_function(&key))
+    }
+
+    /// Whether the same results of two functions vary.
+    fn varies_alike(&mut self, (a, active): &Key, (b, other): &Key) -> bool {
+        self.varying_results(*a, active) == self.varying_results(*b, other)
     }
 
     /// The same, if it asks for no derivatives or they can be made.
@@ -352,7 +379,8 @@ impl Code<'_> {
         let (found, dots) = self.call_jvp(rest, args, tangents);
         let mut other: Vec<Atom> = fields.iter().chain(args.iter().skip(1)).cloned().collect();
         let application = self.ad.application(key.0);
-        let there = application.as_ref().and_then(|_| self.ad.applying_given(key.0));
+        let additive = application.as_ref().filter(|application| !application.of_functions);
+        let there = additive.and_then(|_| self.ad.applying_given(key.0));
         let (Some(application), Some(there)) = (application, there) else {
             let types = self.ad.jvp_results(key, 1);
             return self.fail(&types, BEYOND);

@@ -33,6 +33,7 @@
 mod activity;
 mod again;
 mod arrays;
+mod curried;
 mod custom;
 mod decisions;
 mod expand;
@@ -95,15 +96,23 @@ pub fn asks(program: &Program) -> bool {
 
 /// The program with every derivative that it asks for made.
 pub fn differentiate(program: Program) -> Program {
-    made(Ad::new(program, false))
+    made(program, false)
 }
 
 /// The same, with cotangents added up as on a tape, to the last bit; that takes longer and more memory when it runs.
 pub fn differentiate_exactly(program: Program) -> Program {
-    made(Ad::new(program, true))
+    made(program, true)
 }
 
-fn made(mut ad: Ad) -> Program {
+fn made(program: Program, exact: bool) -> Program {
+    let other = curried::uncurried(&program);
+    let ad = completed(Ad::new(program, exact));
+    // Tangents of tangents of functions are of types of higher and higher order, which functions in functions may mix.
+    let other = other.filter(|_| ad.has_beyond()).map(|other| completed(Ad::new(other, exact)).program);
+    other.filter(|other| wengert_ir::verify(other).is_ok()).unwrap_or(ad.program)
+}
+
+fn completed(mut ad: Ad) -> Ad {
     ad.leave_idle_rules_out();
     ad.specialize();
     let inside = ad.find_nesting();
@@ -114,7 +123,7 @@ fn made(mut ad: Ad) -> Program {
     ad.expand_requests();
     ad.make_sums();
     ad.make_tests();
-    ad.program
+    ad
 }
 
 /// A function and which of its parameters vary.

@@ -75,14 +75,14 @@ impl Ad {
         let func = &prepared.func;
         let reserved = self.is_recursive(key.0).then(|| self.reserve_tape(key, func));
         let likes = Rc::new(self.likes(func));
-        let settled = self.settled.contains(&key.0);
+        let (settled, params) = (self.settled.contains(&key.0), self.params_with_tangents(func));
         let mut code = Code::like(self, func, &format!("primal_{}", func.name));
         let mut walk = Linearize {
             code: &mut code,
             likes: &likes,
             scope: Scope { active: &prepared.active, same: FxHashMap::default(), places: true },
             branches: FxHashMap::default(),
-            params: prepared.varying_params(),
+            params,
             settled,
         };
         let mut block = walk.block(&func.body);
@@ -126,6 +126,12 @@ impl Ad {
         });
         self.linears.insert(key.clone(), Rc::clone(&linearized));
         linearized
+    }
+
+    fn params_with_tangents(&mut self, func: &Func) -> Vec<Var> {
+        let mut params = func.body.params.clone();
+        params.retain(|param| self.tangent(func.ty(*param)).is_some());
+        params
     }
 
     /// Numbers for the primal part of a recursive function and for the type of its tape.
@@ -274,7 +280,7 @@ struct Linearize<'a, 'c> {
     scope: Scope<'a>,
     /// The variables that hold what the blocks of a branch keep, with their types.
     branches: FxHashMap<Var, DataId>,
-    /// The parameters that vary.
+    /// The parameters that vary, here or elsewhere.
     params: Vec<Var>,
     /// Whether it knows itself which numbers vary.
     settled: bool,

@@ -69,7 +69,17 @@ fn is_request(op: &Op) -> bool {
     )
 }
 
+/// Whether it stands for a derivative that is not made.
+pub(crate) fn is_beyond(op: &Op) -> bool {
+    matches!(op, Op::Fail { message: Atom::Text(text) } if **text == *BEYOND)
+}
+
 impl Ad {
+    /// Whether derivatives that the program asks for are not made.
+    pub(crate) fn has_beyond(&self) -> bool {
+        self.program.entries.values().any(|entry| self.reaches(*entry, &is_beyond))
+    }
+
     /// Expands all requests of the program.
     pub(crate) fn expand_requests(&mut self) {
         self.expand_entries();

@@ -199,8 +199,7 @@ impl Ad {
     /// noticed.
     fn refuses_series(&mut self, key: &Key) -> bool {
         let series = self.series_function(key, 1, 2);
-        let beyond = |text: &Atom| matches!(text, Atom::Text(text) if **text == *BEYOND);
-        self.reaches(series, &|op| matches!(op, Op::Fail { message } if beyond(message)))
+        self.reaches(series, &crate::requests::is_beyond)
     }
 
     /// Whether a function, or one that it calls, has a rule of its own for functions, or applies functions for which others may be given

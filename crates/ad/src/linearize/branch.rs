@@ -115,7 +115,10 @@ impl Linearize<'_, '_> {
         {
             return self.keep_of_one(stmt, made, which, op);
         }
-        let besides = if self.is_on_which(&again) { self.params.clone() } else { Vec::new() };
+        // All that may vary when this is differentiated again, whether it does so here or not.
+        let points = if self.is_on_which(&again) { self.params.clone() } else { Vec::new() };
+        let besides: Vec<Var> =
+            points.iter().copied().filter(|var| self.scope.active.contains(var)).collect();
         let is_match = matches!(again, Choice::Match(_));
         let fields_only =
             is_match && made.iter().all(|made| made.kept.iter().all(|var| made.block.params.contains(var)));
@@ -127,7 +130,6 @@ impl Linearize<'_, '_> {
                 })
                 .unzip();
             self.code.b.push(Stmt { op: op(blocks), ..stmt.clone() });
-            let points = besides.clone();
             return Lin::Branch(Box::new(Branch { on: again, arms, outs, besides, points }));
         }
         let types = |code: &Code<'_>, kept: &[Var]| -> Vec<Ty> {

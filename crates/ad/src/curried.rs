@@ -1,0 +1,303 @@
+//! Functions that give functions, where others may be given as tangents of them.
+//!
+//! What varies in `f x` beside the function itself, which is a function value too, belongs to one of several: a cotangent of `f x` says
+//! how what `f` has captured in it varies, and nothing of what `h` does that is given as the tangent of `f`. So what `f x` gives is not
+//! that function value, but one that holds `f` and `x`; and to apply it to `y` is to apply `f` to both, which is additive in `f`:
+//!
+//! ```text
+//! apply(f, x) = match f { lambda() { g = Inner::lambda(x) in g } … }        apply2(g, y) = match g { lambda(x) { x * y } … }
+//!
+//! apply(f, x) = Inner::applied(f, x)                                        apply2(g, y) = match g { …, applied(f, x) { both(f, x, y) } }
+//! both(f, x, y) = match f { lambda() { g = Inner::lambda(x) in apply2(g, y) } … }
+//! ```
+//!
+//! That computes what is done between the arguments anew for each second one, so it is done only where derivatives cannot be made
+//! otherwise. What `f x` gives beside functions, and how it fails, is computed as before.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_base::Name;
+use wengert_ir::Ty;
+use wengert_ir::op::{Atom, Block, Op, Stmt, Var};
+use wengert_ir::program::{Func, FuncId, Program, VarInfo};
+use wengert_ir::ty::{Ctor, DataId, Elem, Role};
+
+/// The program where function values are not made before all arguments are there; `None` if there is nothing to do.
+pub(crate) fn uncurried(program: &Program) -> Option<Program> {
+    let tangents = |(_, data): (DataId, &wengert_ir::ty::Data)| match data.role {
+        Role::Tangent(of) if program.data.at(of).role == Role::Closure => Some(of),
+        Role::Tangent(_) | Role::Declared | Role::Closure | Role::Residual => None,
+    };
+    let closures: FxHashSet<DataId> = program.data.iter().filter_map(tangents).collect();
+    let mut work =
+        Curried { applies: applications(program, &closures)?, finals: FxHashMap::default(), program };
+    if !closures.iter().any(|data| work.gives(*data).next().is_some()) {
+        return None;
+    }
+    let given = crate::flow::find(program).given;
+    work.applies.retain(|data, _| given.contains_key(data));
+    let order = work.inner_first()?;
+    let mut made = program.clone();
+    let mut any = false;
+    for data in order {
+        any |= work.rewrite(&mut made, data);
+    }
+    any.then_some(made)
+}
+
+/// For each type of function values, the functions that apply them; `None` if they are taken apart elsewhere.
+fn applications(program: &Program, closures: &FxHashSet<DataId>) -> Option<FxHashMap<DataId, Vec<FuncId>>> {
+    let mut found: FxHashMap<DataId, Vec<FuncId>> = FxHashMap::default();
+    for (id, func) in program.funcs.iter() {
+        let mut apart = 0;
+        func.body.for_each_stmt(&mut |stmt| {
+            if let Op::Match { on, .. } = &stmt.op
+                && let Elem::Data(data) = func.type_of(on).elem()
+                && closures.contains(&data)
+            {
+                apart += 1;
+            }
+        });
+        if apart == 0 {
+            continue;
+        }
+        let [Stmt { op: Op::Match { on, arms }, outs, .. }] = func.body.stmts.as_slice() else { return None };
+        let first = func.body.params.first().copied();
+        let Elem::Data(data) = func.type_of(on).elem() else { return None };
+        let same = func.body.results.iter().map(Atom::var).eq(outs.iter().copied().map(Some));
+        if apart != 1 || !same || on.var() != first || arms.len() != program.data.at(data).ctors.len() {
+            return None;
+        }
+        found.entry(data).or_default().push(id);
+    }
+    Some(found)
+}
+
+struct Curried<'a> {
+    program: &'a Program,
+    /// The functions that apply function values for which others may be given as tangents.
+    applies: FxHashMap<DataId, Vec<FuncId>>,
+    /// What applies them in the new program, and gives no such function values.
+    finals: FxHashMap<DataId, Vec<FuncId>>,
+}
+
+impl Curried<'_> {
+    /// The types of function values that function values of a type give.
+    fn gives(&self, data: DataId) -> impl Iterator<Item = DataId> {
+        let funcs = self.applies.get(&data).into_iter().flatten();
+        let results = funcs.flat_map(|id| &self.program.funcs.at(*id).results);
+        results.filter_map(|ty| self.inner(*ty))
+    }
+
+    /// The type of these function values, if it is one.
+    fn inner(&self, ty: Ty) -> Option<DataId> {
+        match ty {
+            Ty::Scalar(Elem::Data(data)) if self.applies.contains_key(&data) => Some(data),
+            Ty::Scalar(_) | Ty::Array(..) => None,
+        }
+    }
+
+    /// The types, those that others give first; `None` if there is no end.
+    fn inner_first(&self) -> Option<Vec<DataId>> {
+        let mut left: Vec<DataId> = self.applies.keys().copied().collect();
+        left.sort_unstable();
+        let mut order: Vec<DataId> = Vec::new();
+        while !left.is_empty() {
+            let (ready, rest): (Vec<DataId>, Vec<DataId>) =
+                left.iter().partition(|data| self.gives(**data).all(|inner| order.contains(&inner)));
+            if ready.is_empty() {
+                return None;
+            }
+            order.extend(ready);
+            left = rest;
+        }
+        Some(order)
+    }
+
+    /// Lets the functions that apply values of a type give no function values that have captured something.
+    fn rewrite(&mut self, made: &mut Program, data: DataId) -> bool {
+        let mut finals = Vec::new();
+        let mut any = false;
+        for id in self.applies.get(&data).cloned().unwrap_or_default() {
+            let of = self.program.funcs.at(id);
+            let inner: Vec<Option<DataId>> = of.results.iter().map(|ty| self.inner(*ty)).collect();
+            if inner.iter().all(Option::is_none) {
+                finals.push(id);
+                continue;
+            }
+            any = true;
+            let whole = made.funcs.at(id).clone();
+            let rest = made.funcs.push(whole.clone());
+            *made.funcs.at_mut(rest) = without(&whole, &inner, rest);
+            finals.push(rest);
+            let mut ctors = Vec::new();
+            for (place, inner) in inner.iter().enumerate() {
+                let Some(inner) = *inner else { continue };
+                ctors.push((place, inner, add_ctor(made, inner, whole.param_types())));
+                for last in self.finals.get(&inner).cloned().unwrap_or_default() {
+                    let both = made.funcs.push(whole.clone());
+                    *made.funcs.at_mut(both) = composed(&whole, place, (last, made.funcs.at(last)), both);
+                    finals.push(both);
+                    add_arm(made, last, &whole, both);
+                }
+            }
+            *made.funcs.at_mut(id) = waiting(&whole, rest, &ctors);
+        }
+        self.finals.insert(data, finals);
+        any
+    }
+}
+
+/// Adds a constructor before that of tangents.
+fn add_ctor(program: &mut Program, data: DataId, fields: Vec<Ty>) -> u32 {
+    let ctors = &mut program.data.at_mut(data).ctors;
+    let place = ctors.len().saturating_sub(1);
+    ctors.insert(place, Ctor { name: Name::new("applied"), fields });
+    for (_, func) in program.funcs.iter_mut() {
+        shift(&mut func.body, data, place as u32);
+    }
+    place as u32
+}
+
+/// Constructors from this one on have moved.
+fn shift(block: &mut Block, of: DataId, place: u32) {
+    for stmt in &mut block.stmts {
+        if let Op::Make { data, ctor, .. } = &mut stmt.op
+            && *data == of
+            && *ctor >= place
+        {
+            *ctor += 1;
+        }
+        stmt.op.blocks_mut().into_iter().for_each(|inner| shift(inner, of, place));
+    }
+}
+
+/// The match that a function consists of.
+fn the_match(func: &mut Func) -> Option<(&mut Vec<Block>, &mut Vec<Var>)> {
+    match func.body.stmts.as_mut_slice() {
+        [Stmt { op: Op::Match { arms, .. }, outs, .. }] => Some((arms, outs)),
+        _ => None,
+    }
+}
+
+/// The block for tangents: what differentiates the function itself.
+fn tangent_arm(func: &mut Func, itself: FuncId) {
+    let params: Vec<Atom> = func.body.params.iter().skip(1).copied().map(Atom::Var).collect();
+    let results = func.results.clone();
+    let fresh =
+        |func: &mut Func| -> Vec<Var> { results.iter().map(|ty| func.fresh(Name::new("t"), *ty)).collect() };
+    let (values, tangents) = (fresh(func), fresh(func));
+    let span = func.span;
+    let Some(arm) = the_match(func).and_then(|(arms, _)| arms.last_mut()) else { return };
+    let [of, along] = match arm.params.as_slice() {
+        [of, along] => [*of, *along].map(Atom::Var),
+        _ => return,
+    };
+    let given = std::iter::once(Some(along)).chain(params.iter().map(|_| None)).collect();
+    let args = std::iter::once(of).chain(params).collect();
+    let outs = values.into_iter().chain(tangents.iter().copied()).collect();
+    arm.stmts = vec![Stmt { outs, op: Op::Jvp { func: itself, args, tangents: given }, span }];
+    arm.results = tangents.into_iter().map(Atom::Var).collect();
+}
+
+/// What a function gives beside function values.
+fn without(whole: &Func, inner: &[Option<DataId>], itself: FuncId) -> Func {
+    let mut func = whole.clone();
+    let keep = |place: usize| inner.get(place).is_none_or(Option::is_none);
+    retain(&mut func.results, keep);
+    retain(&mut func.body.results, keep);
+    if let Some((arms, outs)) = the_match(&mut func) {
+        retain(outs, keep);
+        arms.iter_mut().for_each(|arm| retain(&mut arm.results, keep));
+    }
+    tangent_arm(&mut func, itself);
+    func
+}
+
+fn retain<T>(items: &mut Vec<T>, keep: impl Fn(usize) -> bool) {
+    let mut place = 0;
+    items.retain(|_| {
+        place += 1;
+        keep(place - 1)
+    });
+}
+
+/// A function whose result at a place is applied to further arguments.
+fn composed(whole: &Func, place: usize, (last, applied): (FuncId, &Func), itself: FuncId) -> Func {
+    let mut func = whole.clone();
+    func.name = Name::new(&format!("{}_{}", whole.name, applied.name));
+    func.results.clone_from(&applied.results);
+    let mut more = Vec::new();
+    for param in applied.body.params.iter().skip(1) {
+        let VarInfo { name, ty } = *applied.vars.at(*param);
+        more.push(func.fresh(name, ty));
+    }
+    func.body.params.extend(&more);
+    let named: Vec<VarInfo> = applied
+        .body
+        .results
+        .iter()
+        .zip(&applied.results)
+        .map(|(atom, ty)| VarInfo {
+            name: atom.var().map_or("t".into(), |var| applied.vars.at(var).name),
+            ty: *ty,
+        })
+        .collect();
+    let fresh = |func: &mut Func| -> Vec<Var> {
+        named.iter().map(|VarInfo { name, ty }| func.fresh(*name, *ty)).collect()
+    };
+    let outs = fresh(&mut func);
+    let count = the_match(&mut func).map_or(0, |(arms, _)| arms.len());
+    for arm in 0..count.saturating_sub(1) {
+        let results = fresh(&mut func);
+        let span = func.span;
+        let Some(arm) = the_match(&mut func).and_then(|(arms, _)| arms.get_mut(arm)) else { continue };
+        let args: Vec<Atom> =
+            arm.results.get(place).cloned().into_iter().chain(more.iter().copied().map(Atom::Var)).collect();
+        let op = Op::Call { func: last, args, checkpoint: false };
+        arm.stmts.push(Stmt { outs: results.clone(), op, span });
+        arm.results = results.into_iter().map(Atom::Var).collect();
+    }
+    if let Some((_, there)) = the_match(&mut func) {
+        there.clone_from(&outs);
+    }
+    func.body.results = outs.into_iter().map(Atom::Var).collect();
+    tangent_arm(&mut func, itself);
+    func
+}
+
+/// The block, in a function that applies function values, for those that wait for these arguments.
+fn add_arm(program: &mut Program, id: FuncId, waiting: &Func, both: FuncId) {
+    let func = program.funcs.at_mut(id);
+    let mut params = Vec::new();
+    for param in &waiting.body.params {
+        let VarInfo { name, ty } = *waiting.vars.at(*param);
+        params.push(func.fresh(name, ty));
+    }
+    let more: Vec<Var> = func.body.params.iter().skip(1).copied().collect();
+    let results: Vec<Var> =
+        func.results.clone().into_iter().map(|ty| func.fresh(Name::new("t"), ty)).collect();
+    let args = params.iter().chain(&more).copied().map(Atom::Var).collect();
+    let op = Op::Call { func: both, args, checkpoint: false };
+    let stmt = Stmt { outs: results.clone(), op, span: func.span };
+    let arm = Block { params, stmts: vec![stmt], results: results.into_iter().map(Atom::Var).collect() };
+    if let Some((arms, _)) = the_match(func) {
+        arms.insert(arms.len().saturating_sub(1), arm);
+    }
+}
+
+/// What gives function values that wait for further arguments.
+fn waiting(whole: &Func, rest: FuncId, ctors: &[(usize, DataId, u32)]) -> Func {
+    let mut func = whole.clone();
+    let args: Vec<Atom> = func.body.params.iter().copied().map(Atom::Var).collect();
+    let span = func.span;
+    let outs = the_match(&mut func).map(|(_, outs)| outs.clone()).unwrap_or_default();
+    let mut given = outs.clone();
+    retain(&mut given, |place| ctors.iter().all(|(of, ..)| *of != place));
+    let op = Op::Call { func: rest, args: args.clone(), checkpoint: false };
+    func.body.stmts = vec![Stmt { outs: given, op, span }];
+    for (place, data, ctor) in ctors {
+        let op = Op::Make { data: *data, ctor: *ctor, fields: args.clone() };
+        func.body.stmts.push(Stmt { outs: outs.get(*place).copied().into_iter().collect(), op, span });
+    }
+    func
+}
