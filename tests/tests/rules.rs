@@ -16,7 +16,13 @@ def cube x = custom_vjp (\\x -> x ^ 3) (\\x -> (x ^ 3, \\c -> 3.0 * x * x * c)) 
 def by rule x = custom_jvp (\\x -> x * x) (\\(x, t) -> (x * x, rule x t)) x";
 
 /// Linear, through everything that a rule is made of.
-const LINEAR: [&str; 22] = [
+const LINEAR: [&str; 27] = [
+    // What is zero whatever varies may be added.
+    "grad (\\x -> by (\\y t -> 2.0 * y * t + 0.0 * x) x) 0.5",
+    "grad (grad (\\x -> by (\\y t -> 2.0 * y * t + 0.0 * x) x)) 0.5",
+    "grad (grad (\\x -> by (\\y t -> 2.0 * y * t * x - 0.0 * (y * x)) x)) 0.5",
+    "grad (grad (\\x -> by (\\y t -> dot [0.0, t] [x, y]) x)) 0.5",
+    "grad (grad (\\x -> by (\\y t -> sum [t, 0.0 * x, 2.0 * t * x]) x)) 0.5",
     "grad (by (\\x t -> 2.0 * x * t)) 0.5",
     "grad (by (\\x t -> if x > 0.0 then t else 0.0)) 0.5",
     "grad (by (\\x t -> sum (map (\\c -> c * t) [1.0, x]))) 0.5",

@@ -99,6 +99,17 @@ pub(crate) fn is_exact_zero(value: &Value) -> bool {
     matches!(value, Value::Real(x) if *x == 0.0)
 }
 
+/// Whether it is zero whatever the inputs of tapes are, as `0 * x` is.
+pub(crate) fn stays_zero(value: &Value) -> bool {
+    let Value::Active(active) = value else { return is_exact_zero(value) };
+    match &active.perturbation {
+        Perturbation::Reverse { tape, slot } => {
+            tape.lets_nothing_through(*slot) && stays_zero(&active.primal)
+        }
+        Perturbation::Forward(_) | Perturbation::Series(_) => false,
+    }
+}
+
 /// The perturbation under `tag`, which is not smaller than the tags in `value`.
 pub(crate) fn under(value: &Value, tag: Tag) -> Option<&Rc<Active>> {
     match value {
@@ -274,9 +285,11 @@ fn linearity(op: RealOp, primals: &[Value], slots: &[Option<u32>], tape: &Tape) 
     if !is_linear(0) && !is_linear(1) {
         return Ok(false);
     }
-    // An operand that is not a tangent may be added only if it is zero.
-    let is_zero =
-        |i: usize| slots.get(i).copied().flatten().is_none() && primals.get(i).is_some_and(is_exact_zero);
+    // An operand that is not a tangent may be added only if it is zero, and stays so.
+    let is_zero = |i: usize| {
+        let slot = slots.get(i).copied().flatten();
+        slot.is_none_or(|slot| tape.lets_nothing_through(slot)) && primals.get(i).is_some_and(stays_zero)
+    };
     let fine = if matches!(op, RealOp::Add | RealOp::Sub) {
         (is_linear(0) || is_zero(0)) && (is_linear(1) || is_zero(1))
     } else if matches!(op, RealOp::Mul | RealOp::MulZero) {

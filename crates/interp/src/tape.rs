@@ -12,6 +12,7 @@
 //! A tape must not hold values that refer to it, for that would be a cycle of counted references. What a node has to
 //! remember is therefore kept as an [`Abstraction`]: with the slots taken out.
 
+use crate::arith::stays_zero;
 use crate::errors;
 use crate::perturb;
 use crate::step::{Context, Failure};
@@ -68,6 +69,8 @@ const DIVISOR: u16 = 1 << 6;
 const NODE: u16 = 1 << 7;
 /// The slot is a tangent of a custom rule: only linear use is allowed.
 const LINEAR: u16 = 1 << 8;
+/// Nothing comes through: all partials are zero.
+const NOTHING: u16 = 1 << 9;
 
 /// A term of a linear entry.
 pub(crate) struct TapeTerm {
@@ -206,6 +209,15 @@ impl Tape {
             && self.inner.borrow().entries.get(slot as usize).is_some_and(|entry| entry.flags & LINEAR != 0)
     }
 
+    /// Whether nothing can come through a slot, as that of `0 * x`.
+    pub(crate) fn lets_nothing_through(&self, slot: u32) -> bool {
+        self.inner.borrow().entries.get(slot as usize).is_some_and(|entry| entry.flags & NOTHING != 0)
+    }
+
+    fn is_nothing(&self, term: &TapeTerm) -> bool {
+        term.coef.as_ref().is_some_and(stays_zero) || self.lets_nothing_through(term.slot)
+    }
+
     /// A fresh tape for placeholders.
     pub(crate) fn formal(tag: Tag) -> Rc<Tape> {
         Rc::new(Tape::with(tag, true, Recording::default()))
@@ -268,6 +280,9 @@ impl Tape {
     ) -> Result<u32, Failure> {
         let mut entry = Entry { a: 0, b: 0, flags: if linear { LINEAR } else { 0 } };
         let mut coefs: SmallVec<[Value; 3]> = SmallVec::new();
+        if terms.iter().all(|term| self.is_nothing(term)) {
+            entry.flags |= NOTHING;
+        }
         for (i, term) in terms.into_iter().enumerate() {
             let (present, negative, coef) =
                 if i == 0 { (TERM_A, NEGATIVE_A, COEF_A) } else { (TERM_B, NEGATIVE_B, COEF_B) };
