@@ -2,6 +2,7 @@
 
 use crate::command::{Ran, wengert_in};
 use crate::project;
+use crate::property::complaints;
 use crate::text::{close, unsigned};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -47,6 +48,29 @@ pub fn eval(session: &mut Session, scope: &Scope, text: &str) -> String {
         );
     }
     expected
+}
+
+/// A session in which these definitions are in scope.
+pub fn session_with(definitions: &str) -> (Session, Scope) {
+    let mut session = Session::new();
+    let report = session.check_text("definitions.wg", definitions, Path::new("."));
+    assert!(!report.has_errors(), "{}", complaints(&report.diagnostics));
+    let scope = Scope::of_file(&report.modules);
+    (session, scope)
+}
+
+/// As [`eval`], of what machine code must be made: strict or not, as these say. An error if it is not.
+pub fn compiled(session: &mut Session, scope: &Scope, text: &str, strict: &[bool]) -> Result<String, String> {
+    let value = eval(session, scope, text);
+    for strict in strict {
+        let options = Options { engine: Engine::Native, strict: *strict, ..Options::default() };
+        match session.eval_in(scope, "test.wg", text, &options) {
+            Ok(evaluated) if evaluated.engine == Engine::Native => {}
+            Ok(_) => return Err(format!("{text}\nis run by the interpreter (strict: {strict})")),
+            Err(errors) => return Err(format!("{text}\nfails: {}", complaints(&errors))),
+        }
+    }
+    Ok(value)
 }
 
 /// What `wengert eval` does with these arguments; an error if some engine does something else.

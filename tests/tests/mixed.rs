@@ -1,10 +1,6 @@
 //! Functions with rules that have captured what varies, differentiated twice or more: what the derivative by what is captured does when the
 //! point moves is for the rule to say. The rules here are not the derivatives of their functions, so that it shows.
 
-use std::path::Path;
-use wengert_driver::scope::Scope;
-use wengert_driver::{Engine, Options, Session};
-use wengert_tests::property::complaints;
 use wengert_tests::{everywhere, parallel};
 
 const DEFINITIONS: &str = "\
@@ -95,27 +91,10 @@ const PROGRAMS: &[&str] = &[
     "jvp (\\(a, x) -> grad (\\(a, x) -> seven a x + seven_back x a) (a, x)) ((2.0, 3.0), (1.0, 0.5))",
 ];
 
-fn session() -> (Session, Scope) {
-    let mut session = Session::new();
-    let report = session.check_text("mixed.wg", DEFINITIONS, Path::new("."));
-    assert!(!report.has_errors(), "{}", complaints(&report.diagnostics));
-    let scope = Scope::of_file(&report.modules);
-    (session, scope)
-}
-
 /// The value of a program, of which machine code must be made.
 fn compiled(text: &str) -> Result<String, String> {
-    let (mut session, scope) = session();
-    let value = everywhere::eval(&mut session, &scope, text);
-    for strict in [false, true] {
-        let options = Options { engine: Engine::Native, strict, ..Options::default() };
-        match session.eval_in(&scope, "test.wg", text, &options) {
-            Ok(evaluated) if evaluated.engine == Engine::Native => {}
-            Ok(_) => return Err(format!("{text}\nis run by the interpreter (strict: {strict})")),
-            Err(errors) => return Err(format!("{text}\nfails: {}", complaints(&errors))),
-        }
-    }
-    Ok(value)
+    let (mut session, scope) = everywhere::session_with(DEFINITIONS);
+    everywhere::compiled(&mut session, &scope, text, &[false, true])
 }
 
 #[test]

@@ -1,10 +1,6 @@
 //! Long Taylor series: of high orders, and of orders that only running tells, of functions with branches, recursion, loops, data, arrays and
 //! derivatives in them, and under derivatives. Every engine gives what the interpreter gives, and machine code is made for all of them.
 
-use std::path::Path;
-use wengert_driver::scope::Scope;
-use wengert_driver::{Engine, Options, Session};
-use wengert_tests::property::complaints;
 use wengert_tests::{everywhere, parallel};
 
 const DEFINITIONS: &str = "\
@@ -52,25 +48,10 @@ const FUNCTIONS: &[&str] = &[
     "\\x -> tanh x + sigmoid x * softplus x + erf x + x ^ 20 + x ^ (-3) + hypot x 0.3 + atan2 x 0.2",
 ];
 
-/// A session with the definitions.
-fn session() -> (Session, Scope) {
-    let mut session = Session::new();
-    let report = session.check_text("series.wg", DEFINITIONS, Path::new("."));
-    assert!(!report.has_errors(), "{}", complaints(&report.diagnostics));
-    let scope = Scope::of_file(&report.modules);
-    (session, scope)
-}
-
 /// The value of a program, of which machine code must be made.
 fn compiled(text: &str) -> Result<String, String> {
-    let (mut session, scope) = session();
-    let value = everywhere::eval(&mut session, &scope, text);
-    let options = Options { engine: Engine::Native, ..Options::default() };
-    match session.eval_in(&scope, "test.wg", text, &options) {
-        Ok(evaluated) if evaluated.engine == Engine::Native => Ok(value),
-        Ok(_) => Err(format!("{text}\nis run by the interpreter")),
-        Err(errors) => Err(format!("{text}\nfails: {}", complaints(&errors))),
-    }
+    let (mut session, scope) = everywhere::session_with(DEFINITIONS);
+    everywhere::compiled(&mut session, &scope, text, &[false])
 }
 
 #[test]
@@ -121,7 +102,7 @@ fn derivatives_of_long_series_are_the_next_coefficients() {
 /// Orders that are too large or negative are the interpreter's to refuse, in its words.
 #[test]
 fn orders_that_there_are_not() {
-    let (mut session, scope) = session();
+    let (mut session, scope) = everywhere::session_with(DEFINITIONS);
     for order in ["-30", "-1", "10000000000000"] {
         let text = format!("(\\(n : Int) -> taylor n (\\x -> x * x) 1.0) ({order})");
         let message = everywhere::eval(&mut session, &scope, &text);
