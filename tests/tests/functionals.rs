@@ -1,5 +1,5 @@
-//! Functions as the inputs that are differentiated: reverse mode (`pullback`, which collects points and weights) against
-//! forward mode (`jvp`, which perturbs the function), for functionals that apply the function in all kinds of places:
+//! Functions as the inputs that are differentiated: functionals (`pullback`) against forward mode (`jvp`, which perturbs the
+//! function) and difference quotients, for functionals that apply the function in all kinds of places:
 //! inside other derivatives, loops, checkpoints, custom rules, data. And custom rules that capture variables of
 //! derivatives around them, against the same function without the rule.
 

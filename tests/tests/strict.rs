@@ -620,6 +620,44 @@ fn what_is_differentiated_by_functions_gives_the_interpreters_bits() {
 }
 
 /// The code of a series grows with the square of the order, also where each order has cases of its own.
+/// Functionals on functions, and what is made of them by further derivatives.
+const PULLED_BACK: [&str; 21] = [
+    "apply_dual (pullback (\\f -> f (f 0.7)) to_dual sin) cos",
+    "apply_dual (pullback (\\g -> sum (map g [0.1, 0.2, 0.3, 0.7, 0.9])) to_dual sin) exp",
+    "apply_dual (pullback (\\g -> iterate 7 g 0.7) to_dual sin) cos",
+    "apply_dual (pullback (\\g -> derivative (\\x -> g (g x) * x) 0.8) to_dual sin) cos",
+    "apply_dual (pullback (\\g -> grad (\\x -> g (g x) * x) 0.8) to_dual sin) cos",
+    "apply_dual (pullback (\\(g, a) -> g (g a * a)) to_dual (sin, 1.3)) (cos, 0.7)",
+    "apply_dual (pullback (\\(a, g) -> g (g a * a) * a) to_dual (1.3, sin)) (0.7, cos)",
+    "apply_dual (pullback (\\gs -> sum (map (\\g -> g 0.5 * g 0.3) gs)) to_dual [sin, cos]) [cos, exp]",
+    "apply_dual (pullback (\\g -> g 1.3 2.1 * g 0.3 0.4) to_dual (\\x y -> x * sin y)) (\\x y -> x + cos y)",
+    "grad (\\a -> apply_dual (pullback (\\f -> f (f (a * 0.7)) * a) to_dual (\\x -> sin (a * x))) (\\y -> a * cos y)) 0.83",
+    "grad (\\a -> apply_dual (pullback (\\f -> f (f (a * 0.7)) * a) (\\y -> to_dual (y * a)) (\\x -> sin (a * x))) (\\y -> a * cos y)) 0.83",
+    "grad (\\(a, b) -> apply_dual (pullback (\\(f, c) -> f (f (a * c)) * b) (\\y -> to_dual (y * a)) ((\\x -> sin (a * x)), b)) ((\\y -> a * cos y), a * b)) (0.83, 0.37)",
+    "taylor 4 (\\a -> apply_dual (pullback (\\f -> f (f (a * 0.7)) * a) to_dual (\\x -> sin (a * x))) (\\y -> a * cos y)) 0.83",
+    "hessian (\\v -> apply_dual (pullback (\\(f, c) -> f (f (v[0] * c)) * v[1]) (\\y -> to_dual (y * v[0])) ((\\x -> sin (v[1] * x)), v[1])) ((\\y -> v[0] * cos y), v[0] * v[1])) [0.83, 0.37]",
+    "apply_dual (pullback (\\f -> checkpoint (\\x -> f (f x * x)) 0.3 * f 0.7) to_dual sin) cos",
+    "apply_dual (pullback (\\f -> custom_jvp (\\x -> f (f x * x)) (\\(x, t) -> (f x, f x * t)) 0.3 * f 0.7) to_dual sin) cos",
+    "grad (\\c -> apply_dual (pullback (\\f -> (\\f -> f 0.3 * f 0.7) (custom_jvp (\\x -> f (f x * x)) (\\(x, t) -> (f x, f x * t)))) to_dual (\\y -> sin (c * y))) cos) 0.7",
+    "apply_dual (pullback (\\d -> apply_dual d cos * apply_dual d exp) to_dual (pullback (\\f -> f (f 0.7)) to_dual sin)) (pullback (\\f -> f (f 0.3)) to_dual sin)",
+    "snd (jvp (\\g -> apply_dual (pullback (\\f -> f (f 0.7) * g 0.3) to_dual (\\x -> sin (g x))) (\\y -> g y)) (exp, cos))",
+    "snd (jvp (\\g -> apply_dual (pullback (\\f -> f (f 0.7) * g 0.3) to_dual g) g) (exp, cos))",
+    "grad (\\x -> sum (map (\\t -> apply_dual (pullback (\\f -> f (f (x * t)) * f t) to_dual (\\y -> sin (x * y))) (\\y -> y * x)) [0.3, 0.7, 1.1])) 0.9",
+];
+
+#[test]
+fn functionals_on_functions_give_the_interpreters_bits() {
+    let mut session = Session::new();
+    let report = session.check_text("strict.wg", "", Path::new("."));
+    let scope = Scope::of_file(&report.modules);
+    for program in PULLED_BACK {
+        let expected = given(&mut session, &scope, Engine::Interp, program);
+        for engine in [Engine::Native, Engine::Ir] {
+            assert_eq!(given(&mut session, &scope, engine, program), expected, "{program}");
+        }
+    }
+}
+
 #[test]
 fn code_of_taylor_series_stays_small() {
     let mut session = Session::new();

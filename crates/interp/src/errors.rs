@@ -146,12 +146,6 @@ pub(crate) fn dual_tangent() -> Failure {
     Fault::DualTangent.into()
 }
 
-/// Whether only recording stands in the way, and forward mode would do.
-pub(crate) fn is_limit_of_recording(failure: &Failure) -> bool {
-    let taylor_mode = Fault::TaylorMode { what: String::new() };
-    [Fault::DualTangent, taylor_mode].iter().any(|fault| failure.0.code == fault.code())
-}
-
 /// Something that `taylor` cannot go through.
 pub(crate) fn taylor_mode(what: &str) -> Failure {
     Fault::TaylorMode { what: what.to_owned() }.into()

@@ -81,10 +81,7 @@ impl Value {
             Value::Data(data) => View::Data(data.ctor.name, data.fields.as_slice().to_vec()),
             Value::Array(array) => View::Array(array.items().collect()),
             Value::Fun(_) | Value::Cotangent(_) => View::Function,
-            Value::Dual(inner) => {
-                let vector = inner.get(0).filter(|inner| !matches!(inner, Value::Cotangent(_)));
-                View::Dual(vector.cloned())
-            }
+            Value::Dual(inner) => View::Dual(inner.get(0).cloned()),
         }
     }
 

@@ -107,43 +107,6 @@ impl<'a> Machine<'a> {
 
     fn run(&mut self, mut control: Control) -> Result<Value, Failure> {
         loop {
-            match self.run_on(control) {
-                Ok(value) => return Ok(value),
-                Err(failure) => control = self.recover(failure)?,
-            }
-        }
-    }
-
-    /// Goes another way after a failure, if a built-in function that is running knows one.
-    fn recover(&mut self, failure: Failure) -> Result<Control, Failure> {
-        let other_way = |frame: &Frame| match frame {
-            Frame::Builtin(resume) => resume.other_way(&failure),
-            Frame::Code(_) | Frame::Rest(_) | Frame::Constant(_) => None,
-        };
-        let found = self.frames.iter().enumerate().rev().find_map(|(i, frame)| Some((i, other_way(frame)?)));
-        let Some((depth, step)) = found else { return Err(failure) };
-        for frame in self.frames.drain(depth..).rev() {
-            match frame {
-                Frame::Builtin(resume) => {
-                    self.builtin_bytes -= resume.bytes() as u64;
-                    resume.abandon();
-                }
-                Frame::Constant(id) => self.library.forget_run(id),
-                Frame::Code(_) | Frame::Rest(_) => {}
-            }
-        }
-        let registers = self.frames.iter().rev().find_map(|frame| match frame {
-            Frame::Code(activation) => Some(activation.base + activation.code.slots),
-            Frame::Builtin(_) | Frame::Rest(_) | Frame::Constant(_) => None,
-        });
-        self.stack.truncate(registers.unwrap_or(0) as usize);
-        self.cx.work(1)?;
-        self.step(step)
-    }
-
-    /// Runs to the end, or to a failure.
-    fn run_on(&mut self, mut control: Control) -> Result<Value, Failure> {
-        loop {
             control = match control {
                 Control::Run(mut activation) => match self.execute(&mut activation) {
                     Ok(control) => control,

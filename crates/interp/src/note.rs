@@ -1,12 +1,12 @@
-//! Noting on a tape what has to be run again when the tape is: applications of function inputs, custom rules,
-//! checkpoints.
+//! Noting on a tape what has to be run again when the tape is: custom rules, checkpoints, and applications of functions
+//! that checkpoints gave.
 //!
 //! Such a node has outputs: a slot for each real and each function in the result, whose tangents it defines. The result
 //! goes on with these slots added to what it is perturbed by already.
 //!
-//! # Function inputs
+//! # Functions that checkpoints gave
 //!
-//! If the function input `g` has the unknown tangent `h`, then applying it to `x` gives `g x` plus the tangent `h x`, where
+//! If such a function `g` has the unknown tangent `h`, then applying it to `x` gives `g x` plus the tangent `h x`, where
 //! `x` counts without the tape's tag (it would give a product of two perturbations). But `x` may be perturbed under
 //! *larger* tags: by a `jvp` that runs inside, say with `x = x₀ + ε x₁`. Then `h x = a + ε b`, and the node has two
 //! outputs for each real, `a` and `b`. When the tape runs backward with cotangents `ā` and `b̄`, the cotangent of `g` is the
@@ -20,7 +20,7 @@ use crate::errors;
 use crate::perturb::{self, Mode, active, on_tape};
 use crate::step::{Context, Failure};
 use crate::tape::{Abstraction, Node, Tape, TapeTerm};
-use crate::value::{Cotangent, Fun, Perturbation, Tag, Value};
+use crate::value::{Fun, Perturbation, Tag, Value};
 use crate::walk::{self, FunAction, Mapper};
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -83,10 +83,6 @@ impl Mapper for AddOutputs<'_> {
         Ok(FunAction::Replace(Value::Fun(Rc::new(Fun::Reverse { tape, slot, primal }))))
     }
 
-    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
-        Err(errors::dual_tangent())
-    }
-
     fn enter(&mut self, children: usize) -> Result<(), Failure> {
         self.cx.work(children as u64)
     }
@@ -132,10 +128,6 @@ impl Mapper for Shape<'_> {
         Ok(FunAction::Replace(Value::Fun(Rc::new(Fun::Reverse { tape, slot, primal }))))
     }
 
-    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
-        Err(errors::dual_tangent())
-    }
-
     fn enter(&mut self, children: usize) -> Result<(), Failure> {
         self.cx.work(children as u64)
     }
@@ -170,7 +162,7 @@ fn with_outputs(
     walk::map(y, &mut AddOutputs { cx, tape, larger, next: first })
 }
 
-/// The function input in `slot` was applied to `x` (as perturbed as it is), and its primal part gave `y`.
+/// The function in `slot` was applied to `x` (as perturbed as it is), and its primal part gave `y`.
 pub(crate) fn note_application(
     cx: &mut Context,
     tape: &Rc<Tape>,

@@ -3,8 +3,8 @@
 //! Every derivative operator lifts its input under a fresh tag, runs the function, and takes the result apart. Both reach
 //! through all data, and through what functions have captured:
 //!
-//! * *lifting* pairs reals with tangents or gives them slots on a tape, and makes functions [`Fun::Forward`] or
-//!   [`Fun::Reverse`], which perturb the results when they are applied;
+//! * *lifting* pairs reals with tangents or gives them slots on a tape, and makes functions [`Fun::Forward`], which
+//!   perturb the results when they are applied;
 //! * *stripping* removes a tag;
 //! * *renaming* gives a function a private copy of its perturbations. The tangent of a function is that function with the
 //!   tag as a bound name ([`Fun::TangentOf`]); each call renames the tag, because the argument may contain the old one;
@@ -22,8 +22,7 @@ use crate::derivative::dual::as_function;
 use crate::errors;
 use crate::step::{Context, Failure};
 use crate::tape::Tape;
-use crate::value::{Active, Cotangent, Fields, Fun, Perturbation, Tag, Value};
-use crate::vector;
+use crate::value::{Active, Fields, Fun, Perturbation, Tag, Value};
 use crate::walk::{self, FunAction, Mapper, Wrapper, Zipper};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -346,10 +345,6 @@ impl Zipper for Lift<'_> {
     }
 
     fn functions(&mut self, x: &Value, t: &Value) -> Result<Value, Failure> {
-        if let (Value::Cotangent(_), Value::Cotangent(t)) = (x, t) {
-            let epsilon = with_tangent(self.tag, Value::Real(0.0), Some(Value::Real(1.0)));
-            return join_cotangents(self.cx, x, t, &epsilon);
-        }
         let function = Fun::Forward { tag: self.tag, primal: as_function(x), tangent: as_function(t) };
         Ok(Value::Fun(Rc::new(function)))
     }
@@ -361,18 +356,6 @@ impl Zipper for Lift<'_> {
     fn work(&mut self, steps: usize) -> Result<(), Failure> {
         self.cx.work(steps as u64)
     }
-}
-
-/// The functional `x + factor·t`.
-fn join_cotangents(cx: &mut Context, x: &Value, t: &Rc<Cotangent>, factor: &Value) -> Result<Value, Failure> {
-    let Value::Cotangent(x) = x else { return Err(errors::internal("a functional expected")) };
-    let mut pairs: Vec<Value> = x.pairs.as_slice().to_vec();
-    for pair in t.pairs.as_slice().chunks_exact(2) {
-        let [point, weight] = pair else { continue };
-        pairs.push(point.clone());
-        pairs.push(vector::scale(cx, factor, weight)?);
-    }
-    Ok(Value::Cotangent(Rc::new(Cotangent { pairs: pairs.into_iter().collect() })))
 }
 
 /// The point `x` with the tangent `t` under `tag`, which is larger than all tags in both.
@@ -402,9 +385,6 @@ impl Zipper for PlusTangent<'_> {
     }
 
     fn functions(&mut self, y: &Value, dy: &Value) -> Result<Value, Failure> {
-        if let (Value::Cotangent(_), Value::Cotangent(dy)) = (y, dy) {
-            return join_cotangents(self.cx, y, dy, &self.epsilon);
-        }
         let function = Fun::Forward { tag: self.tag, primal: as_function(y), tangent: as_function(dy) };
         Ok(Value::Fun(Rc::new(function)))
     }
@@ -462,21 +442,6 @@ impl Mapper for TangentPart {
         }
         let func = Value::Fun(Rc::clone(fun));
         Ok(FunAction::Replace(Value::Fun(Rc::new(Fun::TangentOf { tag: self.tag, func }))))
-    }
-
-    fn cotangent(&mut self, cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
-        let mut pairs = Vec::new();
-        for pair in cotangent.pairs.as_slice().chunks_exact(2) {
-            let [point, weight] = pair else { continue };
-            if mentions(self.tag, point) {
-                pairs.extend(vector::bound_pair(self.tag, point.clone(), weight.clone()));
-            } else if mentions(self.tag, weight) {
-                pairs.push(point.clone());
-                pairs.push(walk::map(weight, &mut TangentPart { tag: self.tag })?);
-            }
-        }
-        let pairs = pairs.into_iter().collect();
-        Ok(FunAction::Replace(Value::Cotangent(Rc::new(Cotangent { pairs }))))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::arith::{self, is_exact_zero};
 use crate::errors;
 use crate::perturb::{self, active};
 use crate::step::{Context, Failure};
-use crate::value::{Cotangent, Fields, Fun, Perturbation, Tag, Value};
+use crate::value::{Fields, Fun, Perturbation, Tag, Value};
 use crate::walk::{self, FunAction, Mapper, Zipper};
 use std::rc::Rc;
 use wengert_prim::cost::test_cost;
@@ -474,10 +474,6 @@ impl Mapper for Differentiate<'_> {
         // A function that is zero everywhere: the tangent under a tag that does not occur.
         let tag = self.cx.fresh_tag();
         Ok(FunAction::Replace(Value::Fun(Rc::new(Fun::TangentOf { tag, func }))))
-    }
-
-    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
-        Err(errors::dual_tangent())
     }
 }
 

@@ -47,14 +47,6 @@ pub trait Resume {
     fn bytes(&self) -> usize {
         64
     }
-
-    /// Another way to the result, if what was called has failed like this; `None` if there is none.
-    fn other_way(&self, _failure: &Failure) -> Option<Step> {
-        None
-    }
-
-    /// Told when this frame is given up because one below it has another way.
-    fn abandon(&self) {}
 }
 
 /// How much an evaluation may use. Without further ado memory is limited to [`Limits::DEFAULT_MEMORY`] and nothing else.

@@ -5,7 +5,7 @@
 //! cotangent of a function slot is a list of pairs (point, cotangent of the result).
 //!
 //! Some entries need the program (see [`crate::note`]): a custom rule's pullback, a checkpointed function, the function
-//! that is the tangent of a function input. A run is therefore a state machine ([`Resume`]) that asks for a call and goes
+//! that is the tangent of a function. A run is therefore a state machine ([`Resume`]) that asks for a call and goes
 //! on with its result. Running a checkpoint again makes a tape inside the run of another, so the state is a stack of
 //! frames; no Rust recursion follows the program's nesting.
 //!
@@ -14,7 +14,7 @@
 //!   call with forward perturbations.
 //! * A custom pullback, backward: call it. Forward: call it on unknown cotangents marked linear, and run *that* tape
 //!   backward from the tangent of the input, which transposes the pullback.
-//! * A function in the result, backward: its cotangent is a list of pairs; call it at each point and seed the result.
+//! * A function in the result of a checkpoint, backward: its cotangent is a list of pairs; call it at each point and seed the result.
 
 mod backward;
 mod forward;

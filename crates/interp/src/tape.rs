@@ -1,6 +1,6 @@
 //! The tape of one reverse-mode call: a linear program from the tangents of its inputs to those of its outputs.
 //!
-//! Every slot holds one tangent: of a real, or of a function input. Slot `i` is what entry `i` defines:
+//! Every slot holds one tangent: of a real, or of a function that a checkpoint gave. Slot `i` is what entry `i` defines:
 //!
 //! * an *input*, or an *output* of the node before it: nothing to compute;
 //! * a *linear* entry `(± c₀·a ± c₁·b) / d` over two earlier slots, 12 bytes and 16 for each coefficient that is not 1;
@@ -103,7 +103,7 @@ pub(crate) enum EntryView {
 /// Something on a tape that needs the program to run. `output` has the shape of its result: a formal slot where that
 /// was given a slot of the tape.
 pub(crate) enum Node {
-    /// The function input at `slot`, whose tangent is the unknown function `h`, was applied: the outputs are `h point`.
+    /// The function at `slot`, whose tangent is the unknown function `h`, was applied: the outputs are `h point`.
     /// Where the point is perturbed under `bound` tags (forward, larger than the tape's), so is `output`.
     Apply { slot: u32, point: Value, bound: Vec<Tag>, output: Abstraction },
     /// `custom_vjp`: the function from cotangents of the outputs to those of the inputs.

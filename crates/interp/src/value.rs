@@ -142,7 +142,7 @@ pub enum Fun {
         /// Its tangent, a function too.
         tangent: Value,
     },
-    /// A function input perturbed in reverse mode: each application is noted on the tape.
+    /// A function that a checkpoint gave in reverse mode: each application is noted on the tape.
     Reverse {
         /// The tape.
         tape: Rc<Tape>,

@@ -1,11 +1,8 @@
 //! Values as vectors: tangents and cotangents of first-order values can be added, scaled, and multiplied with each other.
 //!
-//! The vector operations work on the reals in a value; everything else is carried along. Functionals on functions are
-//! vectors too: their sum is the list of all their pairs.
+//! The vector operations work on the reals in a value; everything else is carried along.
 
 use crate::arith;
-use crate::derivative::closures;
-use crate::derivative::dual::as_function;
 use crate::errors;
 use crate::perturb;
 use crate::step::{Context, Failure};
@@ -30,12 +27,7 @@ impl Mapper for Zero {
     }
 
     fn function(&mut self, _fun: &Rc<Fun>) -> Result<FunAction, Failure> {
-        // The types let through only a functional that is kept as a function.
-        Ok(FunAction::Replace(no_pairs()))
-    }
-
-    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
-        Ok(FunAction::Replace(no_pairs()))
+        Err(no_function())
     }
 }
 
@@ -56,11 +48,8 @@ impl Zipper for Add<'_> {
         arith::real2(self.0, RealOp::Add, x, y)
     }
 
-    fn functions(&mut self, x: &Value, y: &Value) -> Result<Value, Failure> {
-        let (Value::Cotangent(x), Value::Cotangent(y)) = (x, y) else {
-            return Ok(closures::partial(closures::sum(), [as_function(x), as_function(y)]));
-        };
-        Ok(joined(x, y))
+    fn functions(&mut self, _x: &Value, _y: &Value) -> Result<Value, Failure> {
+        Err(no_function())
     }
 
     fn mismatch(&self, x: &Value, y: &Value) -> Failure {
@@ -96,33 +85,8 @@ impl Mapper for Scale<'_> {
         arith::real2(self.cx, RealOp::Mul, self.factor, value).map(Some)
     }
 
-    fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
-        // The functions in a vector are those that bind the tag of a pair, see `bound_pair`, and functionals.
-        if let Fun::TangentOf { tag, func: Value::Tuple(pair) } = &**fun
-            && let [point, weight] = pair.as_slice()
-        {
-            let weight = scale(self.cx, self.factor, weight)?;
-            let [bound, _] = bound_pair(*tag, point.clone(), weight);
-            return Ok(FunAction::Replace(bound));
-        }
-        let function = Value::Fun(Rc::clone(fun));
-        Ok(FunAction::Replace(closures::partial(closures::scaled(), [self.factor.clone(), function])))
-    }
-
-    fn cotangent(&mut self, cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
-        let mut pairs = Vec::with_capacity(cotangent.pairs.len());
-        for pair in cotangent.pairs.as_slice().chunks_exact(2) {
-            let [point, weight] = pair else { continue };
-            if let Some(bound) = bound_parts(point, weight) {
-                let weight = scale(self.cx, self.factor, &bound.weight)?;
-                pairs.extend(bound_pair(bound.tag, bound.point, weight));
-            } else {
-                pairs.push(point.clone());
-                pairs.push(scale(self.cx, self.factor, weight)?);
-            }
-        }
-        let pairs = pairs.into_iter().collect();
-        Ok(FunAction::Replace(Value::Cotangent(Rc::new(Cotangent { pairs }))))
+    fn function(&mut self, _fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        Err(no_function())
     }
 
     fn enter(&mut self, children: usize) -> Result<(), Failure> {

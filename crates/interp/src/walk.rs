@@ -25,11 +25,6 @@ pub(crate) trait Mapper {
     /// What becomes of a function.
     fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure>;
 
-    /// What becomes of the cotangent of a function.
-    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
-        Ok(FunAction::Descend)
-    }
-
     /// Told of each part that is entered, to count work.
     fn enter(&mut self, _children: usize) -> Result<(), Failure> {
         Ok(())
@@ -117,13 +112,14 @@ fn visit<M: Mapper>(
         Value::Real(_) if !M::LOOKS_AT_PLAIN => FunAction::Keep,
         Value::Real(_) | Value::Active(_) => mapper.real(&value)?.map_or(FunAction::Keep, FunAction::Replace),
         Value::Fun(fun) => mapper.function(fun)?,
-        Value::Cotangent(cotangent) => mapper.cotangent(cotangent)?,
         Value::Array(array) => match &**array {
             Array::Ints(_) => FunAction::Keep,
             Array::Reals(_) if !M::LOOKS_AT_PLAIN => FunAction::Keep,
             Array::Reals(_) | Array::Values(_) => FunAction::Descend,
         },
-        Value::Tuple(_) | Value::Record(_) | Value::Data(_) | Value::Dual(_) => FunAction::Descend,
+        Value::Tuple(_) | Value::Record(_) | Value::Data(_) | Value::Dual(_) | Value::Cotangent(_) => {
+            FunAction::Descend
+        }
     };
     match action {
         FunAction::Keep => results.push(value),

@@ -161,14 +161,6 @@ impl Library {
         self.defs.len() + self.by_key.len() + self.codes.iter().flatten().count()
     }
 
-    /// A definition whose value was being computed may be tried again.
-    pub(crate) fn forget_run(&mut self, id: InstanceId) {
-        if let InstanceState::Running(code) = self.state(id) {
-            let code = code.clone();
-            self.set_state(id, InstanceState::Constant(code));
-        }
-    }
-
     /// Definitions whose value was being computed when a run failed may be tried again.
     pub(crate) fn forget_running(&mut self) {
         for instance in &mut self.instances {

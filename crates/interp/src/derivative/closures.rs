@@ -1,6 +1,6 @@
 //! Built-in functions as values of the program, for state machines that hand one another work through the machine.
 
-use crate::compile::instr::{Arith, Code, Instr, NumType, Operand, Range};
+use crate::compile::instr::{Code, Instr, NumType, Operand, Range};
 use crate::value::{Fields, Fun, Value};
 use std::rc::Rc;
 use wengert_base::{Name, Span};
@@ -36,7 +36,7 @@ pub(crate) fn tangent() -> Value {
 }
 
 /// `\d f x t -> apply_dual d (snd (jvp f (x, t)))`
-pub(crate) fn deferred() -> Value {
+pub(crate) fn functional() -> Value {
     let builtin =
         |prim, dst, start| Instr::Builtin { prim, num: NumType::Real, dst, args: Range { start, len: 2 } };
     let instrs = vec![
@@ -48,27 +48,6 @@ pub(crate) fn deferred() -> Value {
     ];
     let operands = [2, 3, 1, 4, 0, 4].map(Operand::Last).to_vec();
     function("pullback", 4, 6, instrs, operands)
-}
-
-/// `\s f t -> s * f t`
-pub(crate) fn scaled() -> Value {
-    let instrs = vec![
-        Instr::Call { dst: 3, func: Operand::Last(1), args: Range { start: 0, len: 1 } },
-        Instr::Arith { op: Arith::Mul, dst: 2, a: Operand::Last(0), b: Operand::Last(3) },
-        Instr::Return { src: Operand::Last(2) },
-    ];
-    function("scale", 3, 4, instrs, vec![Operand::Last(2)])
-}
-
-/// `\f g t -> f t + g t`
-pub(crate) fn sum() -> Value {
-    let instrs = vec![
-        Instr::Call { dst: 3, func: Operand::Last(0), args: Range { start: 0, len: 1 } },
-        Instr::Call { dst: 4, func: Operand::Last(1), args: Range { start: 1, len: 1 } },
-        Instr::Arith { op: Arith::Add, dst: 2, a: Operand::Last(3), b: Operand::Last(4) },
-        Instr::Return { src: Operand::Last(2) },
-    ];
-    function("add", 3, 5, instrs, vec![Operand::Local(2), Operand::Last(2)])
 }
 
 /// `func` with its first arguments given.

@@ -80,13 +80,6 @@ fn refuse_captured(tag: Tag, func: &Value) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes back the marks for a rule that does not run to its end.
-fn abandon(mode: &Mode) {
-    if let Mode::Reverse(tape) = mode {
-        tape.end_linear();
-    }
-}
-
 /// The rule has given the tangent.
 fn end(mode: &Mode, tangent: &Value) -> Result<(), Failure> {
     match mode {
@@ -108,10 +101,6 @@ impl Resume for AfterRule {
         let (_, tangent) = pair(&value)?;
         end(&mode, &tangent)?;
         with_tangent(cx, (tag, &mode), "custom_jvp", &y, &tangent)
-    }
-
-    fn abandon(&self) {
-        abandon(&self.mode);
     }
 }
 
@@ -173,9 +162,5 @@ impl Resume for AfterTranspose {
         let AfterTranspose { tag, mode, y } = *self;
         end(&mode, &tangent)?;
         with_tangent(cx, (tag, &mode), "custom_vjp", &y, &tangent)
-    }
-
-    fn abandon(&self) {
-        abandon(&self.mode);
     }
 }

@@ -1,14 +1,14 @@
 //! Reverse mode: `vjp`, `linearize` and `pullback`. The function is run on slots of a fresh tape; what the tape holds
 //! then is the linear map.
 
-use super::{call1_then, closures, dual};
-use crate::errors;
+use super::{call1_then, closures, dual, pair};
 use crate::note;
 use crate::perturb;
 use crate::step::{Context, Failure, Resume, Step};
 use crate::sweep;
 use crate::tape::{Linearization, Tape};
-use crate::value::{Cotangent, Fun, Value};
+use crate::value::{Fun, Value};
+use crate::vector;
 use crate::walk::{self, FunAction, Mapper};
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -19,8 +19,8 @@ enum Purpose {
     Vjp,
     /// `linearize`: value, and the map from tangents to tangents; the function, for results that hold functions.
     Linearize(Value),
-    /// `pullback` of this form.
-    Pullback(Value),
+    /// `pullback` of this form; the function, for results that hold functions.
+    Pullback { func: Value, form: Value },
 }
 
 /// `vjp f x`
@@ -39,65 +39,65 @@ pub(crate) fn linearize(cx: &mut Context, func: Value, x: Value) -> Result<Step,
 }
 
 /// `pullback f form x`
+///
+/// Where functions are in the point or the result, the functional is by definition
+/// `t ↦ apply_dual (form (f x)) (snd (jvp f (x, t)))`: it runs `f` again whenever it is applied.
 pub(crate) fn pullback(cx: &mut Context, func: Value, form: Value, x: Value) -> Result<Step, Failure> {
     if is_first_order(&x) {
-        return record(cx, func, x, Purpose::Pullback(form));
+        return record(cx, func.clone(), x, Purpose::Pullback { func, form });
     }
-    let deferral = Deferral { func: func.clone(), form: form.clone(), x: x.clone() };
-    let tape = Tape::new(cx.fresh_tag());
-    let arg = perturb::reverse_input(cx, &tape, &x)?;
-    let recorded = call1_then(func, arg, Recorded { tape, x, purpose: Purpose::Pullback(form) })?;
-    Ok(recorded.and_then(deferral))
+    call1_then(func.clone(), x.clone(), AfterValue { func, form, x })
 }
 
-/// A `pullback` at a point that holds functions. What the function does with these may be nothing that a tape can hold
-/// (it applies one of several arguments inside a `grad`, or inside a `taylor`). Then the functional is by definition
-/// `t ↦ apply_dual (form (func x)) (snd (jvp func (x, t)))`, and `func` runs again whenever it is applied.
-struct Deferral {
+/// The value of a function whose point or result holds functions is there, for the form.
+struct AfterValue {
     func: Value,
     form: Value,
     x: Value,
 }
 
-impl Resume for Deferral {
-    fn resume(self: Box<Self>, _: &mut Context, dual: Value) -> Result<Step, Failure> {
-        Ok(Step::Done(dual))
-    }
-
-    fn other_way(&self, failure: &Failure) -> Option<Step> {
-        if !errors::is_limit_of_recording(failure) {
-            return None;
-        }
-        let Deferral { func, form, x } = self;
-        let then = DeferredValue { func: func.clone(), form: form.clone(), x: x.clone() };
-        call1_then(func.clone(), x.clone(), then).ok()
-    }
-}
-
-/// The value of the function is there, for the form.
-struct DeferredValue {
-    func: Value,
-    form: Value,
-    x: Value,
-}
-
-impl Resume for DeferredValue {
+impl Resume for AfterValue {
     fn resume(self: Box<Self>, _: &mut Context, y: Value) -> Result<Step, Failure> {
-        let DeferredValue { func, form, x } = *self;
-        call1_then(form, y, DeferredForm { func, x })
+        let AfterValue { func, form, x } = *self;
+        call1_then(form, y, AfterForm { func, x })
     }
 }
 
 /// The form has given the functional on the result.
-struct DeferredForm {
+struct AfterForm {
     func: Value,
     x: Value,
 }
 
-impl Resume for DeferredForm {
-    fn resume(self: Box<Self>, _: &mut Context, dual: Value) -> Result<Step, Failure> {
-        let DeferredForm { func, x } = *self;
-        Ok(Step::Done(dual::to_dual(closures::partial(closures::deferred(), [dual, func, x]))))
+impl Resume for AfterForm {
+    fn resume(self: Box<Self>, cx: &mut Context, dual: Value) -> Result<Step, Failure> {
+        let AfterForm { func, x } = *self;
+        let functional = closures::partial(closures::functional(), [dual, func, x.clone()]);
+        if !is_first_order(&x) {
+            return Ok(Step::Done(dual::to_dual(functional)));
+        }
+        // Linear in the tangent: its gradient is the same everywhere, so take it at zero.
+        let zero = vector::zero(&x)?;
+        Ok(record(cx, functional, zero, Purpose::Vjp)?.and_then(AfterTangents))
+    }
+}
+
+/// The map from the cotangents of a functional's value is there, which give its vector.
+struct AfterTangents;
+
+impl Resume for AfterTangents {
+    fn resume(self: Box<Self>, _: &mut Context, value: Value) -> Result<Step, Failure> {
+        let (_, map) = pair(&value)?;
+        call1_then(map, Value::Real(1.0), Vector)
+    }
+}
+
+/// The vector of a functional is there.
+struct Vector;
+
+impl Resume for Vector {
+    fn resume(self: Box<Self>, _: &mut Context, vector: Value) -> Result<Step, Failure> {
+        Ok(Step::Done(dual::to_dual(vector)))
     }
 }
 
@@ -119,7 +119,10 @@ impl Resume for Recorded {
         let Recorded { tape, x, purpose } = *self;
         let value = perturb::strip(tape.tag(), &y);
         let transposed = match purpose {
-            Purpose::Pullback(form) => return call1_then(form, value, PullBack { tape, x, y }),
+            Purpose::Pullback { func, form } if !is_first_order(&value) => {
+                return call1_then(form, value, AfterForm { func, x });
+            }
+            Purpose::Pullback { form, .. } => return call1_then(form, value, PullBack { tape, x, y }),
             Purpose::Linearize(func) if !is_first_order(&value) => {
                 return Ok(Step::Done(Value::tuple([value, tangent_map(&func, &x)])));
             }
@@ -170,7 +173,7 @@ pub(crate) fn apply_linear(
     sweep::apply_linear(cx, map, transposed, &arg)
 }
 
-/// A function input on a tape, applied.
+/// A function on a tape, applied.
 pub(crate) fn noted_function(tape: Rc<Tape>, slot: u32, primal: Value, arg: Value) -> Result<Step, Failure> {
     let noted = Noted { tape, slot, point: arg.clone() };
     Ok(Step::Call { func: primal, args: smallvec![arg], then: Some(Box::new(noted)) })
@@ -202,11 +205,6 @@ impl Mapper for Functions {
     }
 
     fn function(&mut self, _fun: &Rc<Fun>) -> Result<FunAction, Failure> {
-        self.found = true;
-        Ok(FunAction::Keep)
-    }
-
-    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
         self.found = true;
         Ok(FunAction::Keep)
     }

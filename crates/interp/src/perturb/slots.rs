@@ -2,12 +2,11 @@
 
 use super::{is_formal, map_parts, mentions, on_tape};
 use crate::arith::{self, is_exact_zero, with_tangent};
-use crate::derivative::dual::as_function;
 use crate::errors;
 use crate::note::plus_slot;
 use crate::step::{Context, Failure};
 use crate::tape::Tape;
-use crate::value::{Cotangent, Fun, Perturbation, Tag, Value};
+use crate::value::{Fun, Perturbation, Tag, Value};
 use crate::walk::{self, FunAction, Mapper, Wrapper, Zipper};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -34,19 +33,8 @@ impl Mapper for ToTape<'_> {
         Ok(Some(on_tape(self.tape, primal, self.slot()?)))
     }
 
-    fn function(&mut self, fun: &Rc<Fun>) -> Result<FunAction, Failure> {
-        let slot = self.slot()?;
-        let primal = Value::Fun(Rc::clone(fun));
-        Ok(FunAction::Replace(Value::Fun(Rc::new(Fun::Reverse { tape: Rc::clone(self.tape), slot, primal }))))
-    }
-
-    fn cotangent(&mut self, cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
-        if let Value::Fun(function) = as_function(&Value::Cotangent(Rc::clone(cotangent)))
-            && !self.linear
-        {
-            return self.function(&function);
-        }
-        Err(errors::dual_tangent())
+    fn function(&mut self, _fun: &Rc<Fun>) -> Result<FunAction, Failure> {
+        Err(errors::internal("a function as an input of a tape"))
     }
 
     // What is shared has a slot for each occurrence, so this walk may be much longer than the value is large.
@@ -55,7 +43,7 @@ impl Mapper for ToTape<'_> {
     }
 }
 
-/// The point with each real, and each function, in a slot of the tape, from left to right.
+/// The point with each real in a slot of the tape, from left to right. It holds no functions.
 pub(crate) fn reverse_input(cx: &mut Context, tape: &Rc<Tape>, x: &Value) -> Result<Value, Failure> {
     walk::map(x, &mut ToTape { cx, tape, linear: false })
 }
@@ -118,10 +106,6 @@ impl Mapper for LinearTangent<'_> {
         let zero = Fun::TangentOf { tag: self.cx.fresh_tag(), func };
         Ok(FunAction::Replace(Value::Fun(Rc::new(zero))))
     }
-
-    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
-        Err(errors::dual_tangent())
-    }
 }
 
 /// The tangent of `x`, which is on the tape, for a custom rule: its slots again, marked linear, around zeros.
@@ -136,7 +120,7 @@ pub(crate) fn linear_tangent(
     nested: bool,
 ) -> Result<Value, Failure> {
     tape.begin_linear();
-    walk::map(x, &mut LinearTangent { cx, tape, nested }).inspect_err(|_| tape.end_linear())
+    walk::map(x, &mut LinearTangent { cx, tape, nested })
 }
 
 struct CheckLinear<'a> {

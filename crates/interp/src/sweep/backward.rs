@@ -310,10 +310,6 @@ impl Mapper for Inputs<'_> {
     }
 
     fn function(&mut self, _fun: &Rc<Fun>) -> Result<FunAction, Failure> {
-        Ok(FunAction::Replace(self.take().unwrap_or_else(vector::no_pairs)))
-    }
-
-    fn cotangent(&mut self, _cotangent: &Rc<Cotangent>) -> Result<FunAction, Failure> {
-        Ok(FunAction::Replace(self.take().unwrap_or_else(vector::no_pairs)))
+        Err(errors::internal("a function as an input of a tape"))
     }
 }

@@ -114,19 +114,6 @@ fn values_of_different_shapes_are_explained() {
 }
 
 #[test]
-fn functionals_are_vectors() {
-    let mut cx = Context::new();
-    let functional = |point: f64, weight: f64| {
-        Value::Cotangent(Rc::new(Cotangent { pairs: [real(point), real(weight)].into_iter().collect() }))
-    };
-    let sum = add(&mut cx, &functional(1.0, 2.0), &functional(3.0, 4.0)).unwrap();
-    let doubled = scale(&mut cx, &real(2.0), &sum).unwrap();
-    let parts: Vec<f64> = walk::children(&doubled).iter().map(arith::primal).collect();
-    assert_eq!(parts, [1.0, 4.0, 3.0, 8.0]);
-    assert!(walk::children(&zero(&sum).unwrap()).is_empty());
-}
-
-#[test]
 fn a_bound_pair_is_opened_under_a_fresh_tag() {
     let mut cx = Context::new();
     let tag = cx.fresh_tag();
