@@ -646,17 +646,42 @@ const PULLED_BACK: [&str; 21] = [
 ];
 
 #[test]
-fn functionals_on_functions_give_the_interpreters_bits() {
+fn functionals_and_mixed_derivatives_give_the_interpreters_bits() {
     let mut session = Session::new();
     let report = session.check_text("strict.wg", "", Path::new("."));
     let scope = Scope::of_file(&report.modules);
-    for program in PULLED_BACK {
+    for program in PULLED_BACK.into_iter().chain(MIXED) {
         let expected = given(&mut session, &scope, Engine::Interp, program);
         for engine in [Engine::Native, Engine::Ir] {
             assert_eq!(given(&mut session, &scope, engine, program), expected, "{program}");
         }
     }
 }
+
+/// Derivatives of derivatives of functions whose rules have captured what varies, with infinite slopes, and third derivatives, too.
+const MIXED: [&str; 21] = [
+    "let rec f n a x = if n == 0 then x else custom_jvp (\\y -> a * y * y) (\\(y, t) -> (y * y, a * a * t)) (f (n - 1) a x) in hessian (\\(v : [2]Real) -> f 3 v[0] v[1]) [0.9, 1.1]",
+    "let rec f n a x = if n == 0 then x else custom_vjp (\\y -> a * y * y) (\\y -> (y * y, \\t -> a * a * t)) (f (n - 1) a x) in hessian (\\(v : [2]Real) -> f 3 v[0] v[1]) [0.9, 1.1]",
+    "hessian (\\(v : [3]Real) -> let (a, b) = (v[0], v[2]) in fold (\\s x -> custom_jvp (\\y -> a * y * y * sin b) (\\(y, t) -> (y * y, a * b * t * sin (a * y) + b * t)) (x * a * s) * a) 0.3 v) [0.9, 1.1, 0.3]",
+    "grad (\\x -> let (y, b) = vjp (\\(a, c) -> custom_jvp (\\y -> a * y * y) (\\(y, t) -> (y * y, (a * t) * c * a + t * c)) x) (0.7, 1.3) in let (p, q) = b 1.0 in y * p + q * y * y) 0.9",
+    "grad (\\x -> let (y, p) = jvp (\\(a, c) -> custom_jvp (\\y -> a * y * y) (\\(y, t) -> (y * y, (a * t) * c * a + t * c)) x) ((0.7, 1.3), (0.3, 0.9)) in y * p + p * y * y) 0.9",
+    "grad (\\x -> let (y, b) = vjp (\\(a, c) -> custom_jvp (\\y -> a * y * y) (\\(y, t) -> (y * y, (a * t * y) * c * a + t * c * sin (a * y) + (t * a) / c)) (x * x)) (0.7, x) in let (p, q) = b 1.1 in y * p + q * y * y) 0.9",
+    "grad (\\x -> let (y, p) = jvp (\\(a, c) -> custom_vjp (\\y -> a * y * y) (\\y -> (y * y, \\t -> (a * t * y) * c * a + t * c * sin (a * y) + (t * a) / c)) (x * x)) ((0.7, x), (0.3, 0.9)) in y * p + p * y * y) 0.9",
+    "grad (\\x -> let (y, b) = vjp (\\(a, c) -> custom_jvp (\\y -> a * y * y) (\\(y, t) -> (y * y, (a * t * y) * c * a + t * c * sin (a * y) + (t * a) / c)) (x * x * a * a)) (0.7, x) in let (p, q) = b 1.1 in y * p + q * y * y) 0.9",
+    "grad (\\x -> let (y, p) = jvp (\\(a, c) -> custom_jvp (\\y -> a * y * y) (\\(y, t) -> (y * y, (a * t * y) * c * a + t * c * sin (a * y) + (t * a) / c)) (x * x * a * a)) ((0.7, x), (0.3, 0.9)) in y * p + p * y * y) 0.9",
+    "grad (\\x -> let (y, p) = jvp (\\(a, c) -> custom_jvp (\\y -> a * y * y) (\\(y, t) -> (y * y, (a * t * y) * c * a + t * c * sin (a * y) + (t * a) / c)) (x * x)) ((0.7, x), (0.3, 0.9)) in y * p + p * y * y) 0.41",
+    "grad (\\x -> let (y, p) = jvp (\\(a, c) -> custom_vjp (\\y -> a * y * y) (\\y -> (y * y, \\t -> (a * t * y) * c * a + t * c * sin (a * y) + (t * a) / c)) (x * x)) ((0.7, x), (0.3, 0.9)) in y * p + p * y * y) 0.41",
+    "grad (\\x -> let (y, b) = vjp (\\(a, c) -> custom_jvp (\\y -> a * y * y) (\\(y, t) -> (y * y, (a * t * y) * c * a + t * c * sin (a * y) + (t * a) / c)) (x * x * a * a)) (0.7, x) in let (p, q) = b 1.1 in y * p + q * y * y) 0.41",
+    "grad (\\x -> let (y, p) = jvp (\\(a, c) -> custom_jvp (\\y -> a * y * y) (\\(y, t) -> (y * y, (a * t * y) * c * a + t * c * sin (a * y) + (t * a) / c)) (x * x * a * a)) ((0.7, x), (0.3, 0.9)) in y * p + p * y * y) 0.41",
+    "grad (\\x -> let (y, p) = jvp (\\(a, c) -> custom_jvp (\\y -> a * y * y) (\\(y, t) -> (y * y, (a * t * y) * c * a + t * c * sin (a * y) + (t * a) / c)) (x * x)) ((0.7, x), (0.3, 0.9)) in y * p + p * y * y) 0.57",
+    "grad (\\x -> let (y, p) = jvp (\\(a, c) -> custom_vjp (\\y -> a * y * y) (\\y -> (y * y, \\t -> (a * t * y) * c * a + t * c * sin (a * y) + (t * a) / c)) (x * x)) ((0.7, x), (0.3, 0.9)) in y * p + p * y * y) 0.57",
+    "grad (\\x -> let (y, b) = vjp (\\(a, c) -> custom_jvp (\\y -> a * y * y) (\\(y, t) -> (y * y, (a * t) * c * a + t * c)) x) (0.7, 1.3) in let (p, q) = b 1.0 in y * p + q * y * y) 1.13",
+    "hessian (\\(v : [2]Real) -> let a = v[0] in sum (custom_vjp (\\y -> map (\\q -> a * q * sin a) y) (\\y -> (y, \\t -> map2 (\\q u -> a * q * u * a + u * sin a) y t)) [v[1] * a, v[0], v[1]])) [0.9, 1.1]",
+    "grad (\\b -> grad (\\a -> custom_jvp (\\y -> a * sqrt y) (\\(y, t) -> (y, a * t / (2.0 * sqrt y))) 0.0) b) 0.7",
+    "derivative (\\b -> grad (\\a -> custom_jvp (\\y -> a * sqrt y) (\\(y, t) -> (y, a * t / (2.0 * sqrt y))) (b - 0.7)) b) 0.7",
+    "grad (\\z -> sum (flatten (hessian (\\(v : [2]Real) -> let a = v[0] * z in custom_jvp (\\y -> a * y * sin y) (\\(y, t) -> (y, a * y * t * a + t * sin a)) (a * v[1])) [z, 1.1]))) 0.9",
+    "derivative (\\z -> grad (\\x -> grad (\\a -> custom_jvp (\\y -> a * y * sin y * z) (\\(y, t) -> (y, a * y * t * a * x + t * sin a * z)) (a * x * z)) (x * z)) (z * z)) 0.9",
+];
 
 #[test]
 fn code_of_taylor_series_stays_small() {

@@ -15,6 +15,7 @@
     reason = "operations with blocks and calls are named, the others have a rule"
 )]
 
+mod beside;
 mod orders;
 mod repeat;
 mod rules;
@@ -309,8 +310,7 @@ impl Jvp<'_, '_> {
 
     /// A function with a rule: what is captured contributes by the function, the point by the rule.
     fn custom(&mut self, stmt: &Stmt, parts: &Custom) {
-        self.code.b.push(stmt.clone());
-        let by_captured = self.by_captured(stmt, parts);
+        let by_captured = self.by_captures(stmt, parts);
         if self.scope.mask(&parts.point).contains(&true) {
             match parts.rule {
                 Rule::Vjp(..) => {

@@ -25,7 +25,7 @@
 //! [`levels`]. What is differentiated with respect to functions: [`given`].
 //!
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
-//! rules of single operations ([`series`] those of series, [`long`] those of long ones), [`custom`] the user's own ([`mixed`] where such are differentiated once more, [`guard`] leaves them out for zeros, [`transposed`] turns them around), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
+//! rules of single operations ([`series`] those of series, [`long`] those of long ones), [`custom`] the user's own ([`mixed`] where such are differentiated once more, [`velocity`] to the last bit, [`guard`] leaves them out for zeros, [`transposed`] turns them around), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
 //!
 //! Where cotangents must add up to the last bit as the interpreter adds them up, functions note on a tape what they do, and that tape runs
 //! backward: [`record`]. Which tangents vary when it runs, a rule that is not run for zeros asks there too.
@@ -62,6 +62,7 @@ mod tidy;
 mod transpose;
 mod transposed;
 mod types;
+mod velocity;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -207,6 +208,8 @@ struct Ad {
     tangent_rules: FxHashMap<(FuncId, FuncId), FuncId>,
     /// Whether derivatives may be differentiated.
     nests: bool,
+    /// Whether they are differentiated once at most, and none is a series.
+    nests_once: bool,
     /// Whether those that are made at the moment may.
     is_inside: bool,
     /// The functions whose requests are expanded later.
@@ -274,6 +277,7 @@ impl Ad {
             transposes: FxHashMap::default(),
             tangent_rules: FxHashMap::default(),
             nests: false,
+            nests_once: false,
             is_inside: false,
             later: FxHashSet::default(),
             mixed: FxHashMap::default(),

@@ -40,21 +40,31 @@ impl Ad {
     /// Finds whether a derivative may be differentiated: code that asks for one is part of what another is asked of. Gives the
     /// functions that are part of such.
     pub(crate) fn find_nesting(&mut self) -> FxHashSet<FuncId> {
-        let mut todo: Vec<FuncId> = Vec::new();
+        let (all, mut series): (FxHashSet<FuncId>, bool) = (self.program.funcs.ids().collect(), false);
         for (_, func) in self.program.funcs.iter() {
+            func.body.for_each_stmt(&mut |stmt| series |= matches!(stmt.op, Op::Taylor { .. }));
+        }
+        let seen = self.part_of_asked(&all);
+        let inside = self.part_of_asked(&seen);
+        self.nests = !inside.is_empty();
+        self.nests_once = !series && self.part_of_asked(&inside).is_empty();
+        self.is_inside = self.nests;
+        if self.nests { seen } else { FxHashSet::default() }
+    }
+
+    /// The functions that are part of those of which these ask for a derivative.
+    fn part_of_asked(&self, by: &FxHashSet<FuncId>) -> FxHashSet<FuncId> {
+        let mut todo: Vec<FuncId> = Vec::new();
+        for (_, func) in self.program.funcs.iter().filter(|(id, _)| by.contains(id)) {
             func.body.for_each_stmt(&mut |stmt| todo.extend(self.asked_of(&stmt.op)));
         }
         let mut seen: FxHashSet<FuncId> = todo.iter().copied().collect();
-        let mut nests = false;
         while let Some(func) = todo.pop().map(|id| self.program.funcs.at(id)) {
             func.body.for_each_stmt(&mut |stmt| {
-                nests |= self.asked_of(&stmt.op).is_some();
                 todo.extend(callees(&stmt.op).into_iter().filter(|callee| seen.insert(*callee)));
             });
         }
-        self.nests = nests;
-        self.is_inside = nests;
-        if nests { seen } else { FxHashSet::default() }
+        seen
     }
 
     /// Makes what is asked for inside of functions that are differentiated, first. What is made after that is not differentiated, unless a
@@ -247,7 +257,7 @@ impl Code<'_> {
     }
 
     /// The function that gives the first of its arguments.
-    fn itself(&mut self, first: &[Ty], others: &[Ty]) -> FuncId {
+    pub(crate) fn itself(&mut self, first: &[Ty], others: &[Ty]) -> FuncId {
         let mut code = Code::new(self.ad, "itself");
         let given = code.field_params("t", first);
         code.field_params("x", others);

@@ -24,6 +24,7 @@
 
 mod arith;
 mod arrays;
+mod beside;
 mod control;
 mod custom;
 mod marks;

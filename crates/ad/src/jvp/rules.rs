@@ -100,7 +100,7 @@ impl Jvp<'_, '_> {
 }
 
 /// Those atoms that vary.
-fn varying(atoms: &[Atom], varies: &[bool]) -> Vec<Atom> {
+pub(super) fn varying(atoms: &[Atom], varies: &[bool]) -> Vec<Atom> {
     atoms.iter().zip(varies).filter(|(_, varies)| **varies).map(|(atom, _)| atom.clone()).collect()
 }
 

@@ -155,11 +155,7 @@ impl Record<'_, '_> {
 
     /// A function with a rule: what is captured contributes by the function, the point by the rule.
     pub(super) fn custom(&mut self, stmt: &Stmt, parts: &Custom) {
-        self.code.b.push(stmt.clone());
-        self.by_captured(stmt, parts);
-        if let Some(found) = self.by_captured_of_rule(stmt, parts) {
-            self.add_slots(stmt, found);
-        }
+        self.by_captures(stmt, parts);
         if parts.point.iter().all(|x| self.slots_of(x).is_none()) {
             return;
         }
@@ -171,7 +167,7 @@ impl Record<'_, '_> {
     }
 
     /// Slots that contribute to what a statement gives.
-    fn add_slots(&mut self, stmt: &Stmt, found: Vec<Option<Atom>>) {
+    pub(super) fn add_slots(&mut self, stmt: &Stmt, found: Vec<Option<Atom>>) {
         for (out, slots) in stmt.outs.iter().zip(found) {
             let Some(slots) = slots else { continue };
             let ty = self.code.b.func().ty(*out);
@@ -200,7 +196,7 @@ impl Record<'_, '_> {
         own
     }
 
-    fn by_captured(&mut self, stmt: &Stmt, parts: &Custom) {
+    pub(super) fn by_captured(&mut self, stmt: &Stmt, parts: &Custom) {
         let mut active: Vec<bool> = parts.captured.iter().map(|x| self.slots_of(x).is_some()).collect();
         let args: Vec<Atom> = parts.captured.iter().cloned().chain(self.code.still(&parts.point)).collect();
         active.resize(args.len(), false);
@@ -215,7 +211,7 @@ impl Record<'_, '_> {
     }
 
     /// The results of a function that records, and their slots.
-    fn recorded_call(
+    pub(super) fn recorded_call(
         &mut self,
         key: &Key,
         args: Vec<Atom>,
@@ -284,7 +280,7 @@ impl Record<'_, '_> {
     }
 
     /// What the rule has captured contributes by the derivative of the rule, where that is differentiated.
-    fn by_captured_of_rule(&mut self, stmt: &Stmt, parts: &Custom) -> Option<Vec<Option<Atom>>> {
+    pub(super) fn by_captured_of_rule(&mut self, stmt: &Stmt, parts: &Custom) -> Option<Vec<Option<Atom>>> {
         let captured: Vec<bool> = parts.rule_captured.iter().map(|x| self.slots_of(x).is_some()).collect();
         let values: Vec<Atom> = stmt.outs.iter().copied().map(Atom::Var).collect();
         let map = self.code.mixed_map(&values, parts, &captured)?;
