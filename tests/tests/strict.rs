@@ -683,6 +683,56 @@ const MIXED: [&str; 21] = [
     "derivative (\\z -> grad (\\x -> grad (\\a -> custom_jvp (\\y -> a * y * sin y * z) (\\(y, t) -> (y, a * y * t * a * x + t * sin a * z)) (a * x * z)) (x * z)) (z * z)) 0.9",
 ];
 
+/// Derivatives of Taylor series whose coefficients are in arrays.
+const LONG_SERIES: [&str; 33] = [
+    "grad (\\y -> sum (taylor 25 (\\x -> sin (x * y)) 0.73)) 0.3",
+    "grad (\\y -> (taylor 25 (\\x -> atan2 (x * y) (x + y)) 0.73)[5]) 0.3",
+    "grad (\\y -> (taylor 25 (\\x -> asin (x * y * 0.5)) 0.73)[5]) 0.3",
+    "map (\\n -> grad (\\y -> sum (taylor n (\\x -> sin (x * y) * exp x) 0.73)) 0.3) [7, 13, 14]",
+    "map (\\p -> grad (\\y -> sum (taylor 25 (\\x -> sin (x * y) ^ 3) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> sum (taylor 25 (\\x -> sin (x * y) ^ 5) 0.73)) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> (x * y) ^ -2) 0.73)[7]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> sin (sin x * y)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> tanh (sin x * y)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> asin (sin x * y * 0.5)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> tan (sin x * y * 0.5)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> hypot (sin x) y) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> exp x / (x + y)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> (x * y) ** y) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> (x * y) ** (x + y)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> lgamma (x * y + x * x)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> erf (x * y + x * x)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> sigmoid (x * y + x * x)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> gamma (x * y + x * x)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> log (x * y + x * x) * sqrt (x + y)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> atan2 (x * y) (x * x + y)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> let a = x * y in max a (a * a) * abs (a - x) + cbrt (a * x)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> acosh (x * y + 1.3) * asinh (y * x) + atanh (x * y * 0.3) + sinh (x * y) * cosh (y + x)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\p -> grad (\\y -> (taylor 25 (\\x -> polygamma 1 (x * y) / digamma (x + y)) 0.73)[9]) p) [0.3, 0.41, 0.77, 1.3]",
+    "map (\\n -> grad (\\y -> (taylor 25 (\\x -> sin (x * y) ^ n) 0.73)[7]) 0.3) [0, 1, 2, 3, 4, 5, 7, 33, -1, -2, -3]",
+    "map (\\n -> taylor 25 (\\x -> sin (x * 0.3) ^ n) 0.73 |> sum) [0, 1, 2, 3, 4, 5, 7, 33, -1, -2, -3]",
+    "map (\\n -> taylor n (\\x -> sin (x * 0.3) ^ 5 + gamma x + hypot x (sin x) + polygamma 2 x + atan2 x (x * x)) 0.73 |> sum) [0, 1, 2, 13, 25, 30]",
+    "grad (\\y -> (taylor 25 (\\x -> log1p (x * y) + log2 (x * y) + log10 (x + y) + expm1 (x * y) + acos (x * y * 0.1) + atan (x * y) + cos (x * y) + softplus (x * y) + erfc (x * y)) 0.73)[7]) 0.3",
+    "derivative (grad (\\y -> (taylor 25 (\\x -> sin (x * y) * exp x) 0.73)[7])) 0.3",
+    "grad (grad (\\y -> (taylor 25 (\\x -> sin (x * y) * exp x) 0.73)[7])) 0.3",
+    "taylor 2 (\\y -> (taylor 25 (\\x -> sin (x * y) * exp x) 0.73)[7]) 0.3",
+    "(taylor 26 (\\y -> (taylor 25 (\\x -> sin (x * y) * exp x) 0.73)[3]) 0.3)[4]",
+    "map (\\n -> grad (\\y -> sum (taylor n (\\x -> x ^ 3 / (1.0 + x * y)) 0.73)) 0.3) [0, 1, 2, 13, 14, 20]",
+];
+
+#[test]
+fn derivatives_of_long_taylor_series_give_the_interpreters_bits() {
+    let mut session = Session::new();
+    let report = session.check_text("strict.wg", "", Path::new("."));
+    let scope = Scope::of_file(&report.modules);
+    for program in LONG_SERIES {
+        let expected = given(&mut session, &scope, Engine::Interp, program);
+        for engine in [Engine::Native, Engine::Ir] {
+            assert_eq!(given(&mut session, &scope, engine, program), expected, "{program}");
+        }
+    }
+}
+
 #[test]
 fn code_of_taylor_series_stays_small() {
     let mut session = Session::new();

@@ -12,6 +12,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "operations that are not done row by row are named")]
 
 mod family;
+mod ordered;
 mod products;
 mod solve;
 mod steps;

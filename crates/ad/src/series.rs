@@ -113,7 +113,8 @@ fn is_constant(series: &[Option<Atom>]) -> bool {
     series.iter().skip(1).all(Option::is_none)
 }
 
-fn mentions_out(expr: &Expr) -> bool {
+/// Whether an expression of a rule depends on the result.
+pub(crate) fn mentions_out(expr: &Expr) -> bool {
     match expr {
         Expr::Out => true,
         Expr::In(_) | Expr::Const(_) => false,

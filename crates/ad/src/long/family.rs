@@ -64,7 +64,7 @@ struct Known<'a> {
 
 impl Code<'_> {
     /// The value of one of a kind.
-    fn member(&mut self, of: Primitive, number: &Atom, x: &Atom) -> Atom {
+    pub(super) fn member(&mut self, of: Primitive, number: &Atom, x: &Atom) -> Atom {
         let op = if of == Primitive::Power {
             Op::Power { base: x.clone(), exponent: number.clone() }
         } else {

@@ -7,7 +7,8 @@
 //!
 //! As in [`crate::series`], which writes each coefficient out, the expressions in a rule are operations too. They are *nodes*, each with
 //! an array of coefficients, which a step of the loop makes one longer: nodes may need each other, as sine and cosine do, since a rule
-//! needs what it multiplies with one order lower. What is added up in which order is as in the interpreter.
+//! needs what it multiplies with one order lower. What is added up in which order is as in the interpreter. So it is in derivatives of it
+//! with what [`super::ordered`] does where numbers must be exact.
 //!
 //! Cases of a rule depend on the coefficients of order 0. Where one is not decided, there is a loop in both branches.
 
@@ -18,11 +19,11 @@
 
 use super::SERIES;
 use crate::decisions::{Decisions, Undecided};
-use crate::series::is_direct;
+use crate::series::{is_direct, mentions_out};
 use crate::{Ad, BEYOND, Code};
 use rustc_hash::FxHashMap;
 use wengert_ir::op::{ArrayOp, Atom, Op};
-use wengert_ir::program::FuncId;
+use wengert_ir::program::{Func, FuncId};
 use wengert_ir::ty::Ty;
 use wengert_prim::{Expr, RealOp, Rule, Test, rules};
 
@@ -66,7 +67,7 @@ pub(super) struct Node {
 }
 
 /// Why nodes are not there.
-enum Stop {
+pub(super) enum Stop {
     /// A case is not decided: its condition.
     Undecided(Atom),
     /// There would be too many.
@@ -78,6 +79,19 @@ impl Code<'_> {
     /// polygamma function it is.
     pub(super) fn series_of(
         &mut self,
+        of: Primitive,
+        number: Option<Atom>,
+        args: &[(Atom, Option<Atom>)],
+        out: &Atom,
+    ) -> Option<Atom> {
+        let order = self.order();
+        self.series_at(&order, of, number, args, out)
+    }
+
+    /// The same, up to an order.
+    pub(super) fn series_at(
+        &mut self,
+        order: &Atom,
         of: Primitive,
         number: Option<Atom>,
         args: &[(Atom, Option<Atom>)],
@@ -97,7 +111,7 @@ impl Code<'_> {
         }
         let varying = args.iter().map(|(_, series)| series.is_some()).collect();
         let func = self.ad.primitive_function(of, varying);
-        let mut all = vec![self.order()];
+        let mut all = vec![order.clone()];
         all.extend(number);
         all.push(out.clone());
         all.extend(args.iter().map(|(x, _)| x.clone()));
@@ -113,6 +127,14 @@ impl Ad {
         if let Some(known) = self.long.primitives.get(&(of, varying.clone())) {
             return *known;
         }
+        let id = self.reserve(vec![SERIES]);
+        self.long.primitives.insert((of, varying.clone()), id);
+        let made = self.make_primitive(of, &varying);
+        *self.program.funcs.at_mut(id) = made;
+        id
+    }
+
+    fn make_primitive(&mut self, of: Primitive, varying: &[bool]) -> Func {
         let name = match of {
             Primitive::Real(op) => op.name().to_string(),
             Primitive::Power => "power".to_string(),
@@ -127,7 +149,7 @@ impl Ad {
         let out = code.b.param("z".into(), Ty::REAL);
         let xs: Vec<Atom> = varying.iter().map(|_| code.b.param("x".into(), Ty::REAL)).collect();
         let mut args = Vec::new();
-        for (x, varies) in xs.into_iter().zip(&varying) {
+        for (x, varies) in xs.into_iter().zip(varying) {
             let series = varies.then(|| {
                 let coefs = code.b.param("xs".into(), SERIES);
                 let first = code.b.array(ArrayOp::Literal, [x.clone()]);
@@ -135,22 +157,40 @@ impl Ad {
             });
             args.push((x, series));
         }
-        let found = match (of, number, args.as_slice()) {
+        let found = if code.ad.exact {
+            code.unless_none(&n, |code| code.primitive_at(of, (&n, number), &args, &out))
+        } else {
+            code.primitive_at(of, (&n, number), &args, &out)
+        };
+        code.finish(vec![found])
+    }
+}
+
+impl Code<'_> {
+    /// What such a function gives.
+    fn primitive_at(
+        &mut self,
+        of: Primitive,
+        (n, number): (&Atom, Option<Atom>),
+        args: &[(Atom, Option<Atom>)],
+        out: &Atom,
+    ) -> Atom {
+        match (of, number, args) {
             (Primitive::Real(op), _, _) => {
-                let (decisions, nodes, known) = (Decisions::default(), Vec::new(), FxHashMap::default());
-                Solve { code: &mut code, n, op, args: &args, out: &out, decisions, nodes, known }.solve()
+                let (decisions, nodes, n) = (Decisions::default(), Vec::new(), n.clone());
+                let (known, slopes) = (FxHashMap::default(), FxHashMap::default());
+                Solve { code: self, n, op, args, out, decisions, nodes, known, slopes }.solve()
+            }
+            (_, Some(number), [(x, Some(xs))]) if self.ad.exact => {
+                self.member_in_order(of, (n, &number), out, (x, xs))
             }
             (_, Some(number), [(_, Some(xs))]) => {
-                let func = code.ad.family_function(of);
-                let all = code.b.call(func, [n.clone(), number, xs.clone()], &[SERIES]).remove(0);
-                code.after_order_0(all, &n)
+                let func = self.ad.family_function(of);
+                let all = self.b.call(func, [n.clone(), number, xs.clone()], &[SERIES]).remove(0);
+                self.after_order_0(all, n)
             }
-            (_, _, _) => code.fail(&[SERIES], BEYOND).remove(0),
-        };
-        let made = code.finish(vec![found]);
-        let id = self.program.funcs.push(made);
-        self.long.primitives.insert((of, varying), id);
-        id
+            (_, _, _) => self.fail(&[SERIES], BEYOND).remove(0),
+        }
     }
 }
 
@@ -173,6 +213,8 @@ pub(super) struct Solve<'a, 'c> {
     decisions: Decisions,
     pub(super) nodes: Vec<Node>,
     known: FxHashMap<(RealOp, Vec<usize>), usize>,
+    /// Coefficients of derivatives of the operands, where each is made once.
+    pub(super) slopes: FxHashMap<usize, Atom>,
 }
 
 impl Solve<'_, '_> {
@@ -181,6 +223,7 @@ impl Solve<'_, '_> {
         self.nodes.clear();
         self.decisions.begin();
         self.known.clear();
+        self.slopes.clear();
         match self.root() {
             Ok(root) => self.coefficients(root),
             Err(Stop::Undecided(cond)) if self.decisions.count() < MOST_CASES => {
@@ -207,12 +250,12 @@ impl Solve<'_, '_> {
         self.real(self.op, args, Some(self.out.clone()))
     }
 
-    fn push(&mut self, kind: Kind, value: Atom) -> usize {
+    pub(super) fn push(&mut self, kind: Kind, value: Atom) -> usize {
         self.nodes.push(Node { kind, value });
         self.nodes.len() - 1
     }
 
-    fn constant(&mut self, value: Atom) -> usize {
+    pub(super) fn constant(&mut self, value: Atom) -> usize {
         let same = |node: &Node| matches!(node.kind, Kind::Constant) && node.value == value;
         match self.nodes.iter().position(same) {
             Some(known) => known,
@@ -244,18 +287,23 @@ impl Solve<'_, '_> {
             }
             (_, _) => {}
         }
-        if let Some(known) = self.known.get(&(op, args.clone())) {
+        let exact = self.code.ad.exact;
+        if let Some(known) = self.known.get(&(op, args.clone())).filter(|_| !exact) {
             return Ok(*known);
         }
-        if self.nodes.len() > MOST_NODES {
+        if self.nodes.len() > MOST_NODES || (exact && out.is_none() && !is_direct(op)) {
             return Err(Stop::Beyond);
         }
         let values: Vec<Atom> = args.iter().map(|arg| self.value(*arg)).collect();
-        let out = out.unwrap_or_else(|| self.code.real(op, values.clone()));
+        let out = match out {
+            // It is made later, see `value_now`.
+            None if exact => Atom::Unit,
+            out => out.unwrap_or_else(|| self.code.real(op, values.clone())),
+        };
         if args.iter().all(|arg| self.is_constant(*arg)) {
             return Ok(self.constant(out));
         }
-        if let Some((of, number)) = family(op) {
+        if let Some((of, number)) = family(op).filter(|_| !exact) {
             let Some(Kind::Given(xs)) = args.first().map(|arg| self.kind(*arg)) else {
                 return Err(Stop::Beyond);
             };
@@ -276,6 +324,16 @@ impl Solve<'_, '_> {
             self.set(node, kind);
         }
         Ok(node)
+    }
+
+    /// Makes the value of a sum, a product or a quotient in a rule, where what does not depend on the result is made before.
+    pub(super) fn value_now(&mut self, node: usize) {
+        let (Kind::Direct(op, args), Atom::Unit) = (self.kind(node), self.value(node)) else { return };
+        let values = args.iter().map(|arg| self.value(*arg)).collect();
+        let value = self.code.real_on_tape(op, values);
+        if let Some(node) = self.nodes.get_mut(node) {
+            node.value = value;
+        }
     }
 
     fn set(&mut self, node: usize, kind: Kind) {
@@ -308,6 +366,11 @@ impl Solve<'_, '_> {
             let Some(arg) = args.get(term.arg).copied().filter(|arg| !self.is_constant(*arg)) else {
                 continue;
             };
+            if let (true, Kind::Given(all)) = (self.code.ad.exact, self.kind(arg)) {
+                let n = self.n.clone();
+                let slopes = self.code.all_slopes(&all, &n);
+                self.slopes.insert(arg, slopes);
+            }
             let coef = match &term.coef {
                 Some(coef) => Some(self.expr(coef, args, node)?),
                 None => None,
@@ -338,6 +401,9 @@ impl Solve<'_, '_> {
             Expr::Op(op, operands) => {
                 let operands: Vec<usize> =
                     operands.iter().map(|operand| self.expr(operand, args, out)).collect::<Result<_, _>>()?;
+                if self.code.ad.exact && !mentions_out(expr) {
+                    return self.ahead(*op, &operands);
+                }
                 self.real(*op, operands, None)
             }
             Expr::If(test, then, otherwise) => {
@@ -351,7 +417,7 @@ impl Solve<'_, '_> {
 }
 
 /// Operations that have others of their kind as slopes.
-fn family(op: RealOp) -> Option<(Primitive, i64)> {
+pub(super) fn family(op: RealOp) -> Option<(Primitive, i64)> {
     match op {
         RealOp::PowInt(n) if !(0..=2).contains(&n) => Some((Primitive::Power, n)),
         RealOp::Digamma => Some((Primitive::Polygamma, 0)),

@@ -7,6 +7,7 @@
 
 use super::SERIES;
 use super::solve::{Kind, Solve, Summand};
+use crate::Code;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use wengert_ir::op::{ArrayOp, Atom, IntOp};
@@ -46,6 +47,7 @@ impl Solve<'_, '_> {
         let (mut init, mut made) = (Vec::new(), Vec::new());
         let zeros = self.code.b.called("zeros").array(ArrayOp::Replicate, [self.n.clone(), Atom::Real(0.0)]);
         for node in self.needed(root) {
+            self.value_now(node);
             match self.kind(node) {
                 Kind::Given(all) => {
                     arrays.coefs.insert(node, all);
@@ -178,16 +180,16 @@ impl Solve<'_, '_> {
         for (negative, coef, arg) in summands {
             let Some(xs) = arrays.coefs.get(arg) else { continue };
             let summand = match coef {
-                None => self.code.slope(xs, below),
+                None => slope(self.code, self.slopes.get(arg), xs, below),
                 Some(coef) => match arrays.coefs.get(coef) {
                     Some(cs) => self.code.series_sum(k.clone(), |code, i| {
-                        let tangent = code.slope(xs, i);
+                        let tangent = slope(code, self.slopes.get(arg), xs, i);
                         let other = code.b.int(IntOp::Sub, [below.clone(), i.clone()]);
                         let factor = code.coefficient(cs, &other);
                         code.real(RealOp::MulZero, vec![tangent, factor])
                     }),
                     None => {
-                        let tangent = self.code.slope(xs, below);
+                        let tangent = slope(self.code, self.slopes.get(arg), xs, below);
                         let factor = self.value(*coef);
                         self.code.real(RealOp::MulZero, vec![tangent, factor])
                     }
@@ -213,6 +215,14 @@ impl Solve<'_, '_> {
         }
         let divisor = self.value(divisor);
         self.code.real(RealOp::DivZero, vec![sum, divisor])
+    }
+}
+
+/// Coefficient `i` of the derivative of a series: of those that are there, if they are.
+fn slope(code: &mut Code<'_>, slopes: Option<&Atom>, xs: &Atom, i: &Atom) -> Atom {
+    match slopes {
+        Some(slopes) => code.coefficient(slopes, i),
+        None => code.slope(xs, i),
     }
 }
 
