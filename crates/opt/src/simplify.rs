@@ -533,6 +533,7 @@ fn integer(op: IntOp, args: &[Atom]) -> Option<Atom> {
         (IntOp::Mul, [Atom::Int(a), Atom::Int(b)]) => a.wrapping_mul(*b),
         (IntOp::Min, [Atom::Int(a), Atom::Int(b)]) => *a.min(b),
         (IntOp::Max, [Atom::Int(a), Atom::Int(b)]) => *a.max(b),
+        (IntOp::BitAnd, [Atom::Int(a), Atom::Int(b)]) => a & b,
         (IntOp::Neg, [Atom::Int(a)]) => a.wrapping_neg(),
         (IntOp::Rem, [Atom::Int(a), Atom::Int(b)]) => a.checked_rem(*b)?,
         (IntOp::Div, [Atom::Int(a), Atom::Int(b)]) => a.checked_div(*b)?,

@@ -54,7 +54,7 @@ fn inline_copies_small_functions_and_leaves_recursive_ones() {
 fn simplify_uses_what_is_known() {
     let text = r"
         data Shape { Circle(Real); Square(Real) }
-        func f(x: Real, n: Int) -> (Real, Int) {
+        func f(x: Real, n: Int) -> (Real, Int, Int) {
             s = Circle(x)
             a = match s { Circle(r) { b = r * r yield b } Square(w) { yield w } }
             c = 1 < 2
@@ -63,9 +63,11 @@ fn simplify_uses_what_is_known() {
             g = xs[1]
             k = length(xs)
             m = k * 1
+            p = bit_and(13, 6)
+            q = p + m
             h = mul_zero(g, 2.0)
             j = h * 1.0
-            return j, m
+            return j, m, q
         }
         entry f = f";
     check(
@@ -77,12 +79,12 @@ fn simplify_uses_what_is_known() {
           Square(Real)
         }
 
-        func f(x: Real, n: Int) -> (Real, Int) {
+        func f(x: Real, n: Int) -> (Real, Int, Int) {
           s = Circle(x)
           b = x * x
           xs = [x, b]
           h = b * 2.0
-          return h, 2
+          return h, 2, 6
         }
 
         entry f = f
