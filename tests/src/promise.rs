@@ -3,6 +3,7 @@
 /// What they are made of.
 pub const DEFINITIONS: &str = "\
 type List a = Nil | Cons a (List a)
+type Rose = Rose ([]Rose)
 
 def replicate_list n x = iterate n (Cons x) Nil
 

@@ -100,6 +100,20 @@ fn updates_in_a_loop_are_in_place() {
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
+#[test]
+fn texts_grow_in_place() {
+    // Copying what is there each time would be 10^12 bytes.
+    let text = "string_length (fold (\\s i -> s ++ show (i > 500)) \"\" (iota 1000000))";
+    assert_eq!(within(100 * MB, text), (501 * 5 + 999_499 * 4).to_string());
+    // What somebody else still needs is copied.
+    let text = "let s = show 12345 ++ \"-\" in let (a, b) = (s ++ \"a\", s ++ \"bc\") in (a, b, s, a ++ a, b ++ s ++ b)";
+    within(MB, text);
+    let text = "let rec all n s = if n == 0 then [s, s, s] else let abc = all (n - 1) (s ++ \"x\") in [s, abc[0] ++ s, abc[1] ++ abc[2]] in all 9 \"y\"";
+    within(MB, text);
+    let rose = |n: usize| format!("string_length (show (iterate {n} (\\r -> Rose [r]) (Rose [])))");
+    assert_eq!(within(1000 * MB, &rose(100_000)), (("Rose []".len()) * 100_001).to_string());
+}
+
 fn flops(text: &str) -> u64 {
     match run(text, &Options::default()) {
         Ok(evaluated) => evaluated.flops,

@@ -153,15 +153,6 @@ const FOUND: &[Found] = &[
         exact: true,
     },
     Found {
-        what: "the body of a loop that always fails seemed to give back no accumulator",
-        definitions: "def entry (x0 : Real) : Real =\n\
-            fold (\\acc x -> let d = derivative (\\(a : Real) -> \\(g : Real -> Real) -> \\(b : Real) -> \
-            g (x0 / (1.75 + sin (fold (\\c e -> e) x0 [b, a, a] + 0))) * (b * x / atan2 (acc / (1.75 + sin x)) (erf b))) 1.9375 \
-            in d (d (\\v -> v)) 1) 1 ([] : [0]Real)",
-        expression: "snd (jvp (grad (\\y -> norm_squared (entry y))) (0.8125, 1.0))",
-        exact: true,
-    },
-    Found {
         what: "in a loop, an infinite tangent divided by infinity was zero",
         definitions: "def f (x : Real) = fold (\\acc _ -> log2 acc) (x ^ 2) [\"\"]",
         expression: "map (\\t -> jvp f (1.0 / 0.0, t)) [1.0, 0.0]",

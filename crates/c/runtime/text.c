@@ -26,6 +26,26 @@ static WG_UNUSED ref wg_text_append(wg_run *r, ref a, ref b, word site) {
     return text;
 }
 
+/* The same where the first is released directly after that: if nobody else refers to it, the second is put behind it, or there is
+ * room for more in the new text. So a text that grows by parts takes a time that grows with its length. */
+static WG_UNUSED ref wg_text_extend(wg_run *r, ref a, ref b, word site) {
+    if (__atomic_load_n(a, __ATOMIC_ACQUIRE) != 1) return wg_text_append(r, a, b, site);
+    word first = wg_text_bytes(a), second = wg_text_bytes(b), bytes = first + second;
+    word words = (bytes + 7) / 8, room = (word)((const wg_half *)a)[WG_LOWER] - 2;
+    ref text = a;
+    if (words <= room) {
+        ++*a;
+    } else {
+        text = wg_try_alloc(r, 2 + 2 * words);
+        if (!text) return wg_text_append(r, a, b, site);
+        memcpy(wg_text_start(text), wg_text_start(a), (size_t)first);
+    }
+    text[1] = bytes;
+    memcpy(wg_text_start(text) + first, wg_text_start(b), (size_t)second);
+    memset(wg_text_start(text) + bytes, 0, (size_t)(words * 8 - bytes));
+    return text;
+}
+
 /* Characters, which are the bytes that do not go on with one. */
 static WG_UNUSED word wg_text_length(ref text) {
     word count = 0;
@@ -38,21 +58,6 @@ static WG_UNUSED word wg_text_compare(ref a, ref b) {
     int order = memcmp(wg_text_start(a), wg_text_start(b), (size_t)(first < second ? first : second));
     if (order == 0) return (first > second) - (first < second);
     return order < 0 ? -1 : 1;
-}
-
-static WG_UNUSED ref wg_text_join(wg_run *r, const word *texts, word count, ref separator, word site) {
-    word bytes = count > 0 ? (count - 1) * wg_text_bytes(separator) : 0;
-    for (word i = 0; i < count; i++) bytes += wg_text_bytes((ref)texts[i]);
-    ref joined = wg_new_text(r, bytes, site);
-    char *to = wg_text_start(joined);
-    for (word i = 0; i < count; i++) {
-        ref parts[] = {separator, (ref)texts[i]};
-        for (int part = i == 0; part < 2; part++) {
-            memcpy(to, wg_text_start(parts[part]), (size_t)wg_text_bytes(parts[part]));
-            to += wg_text_bytes(parts[part]);
-        }
-    }
-    return joined;
 }
 
 static WG_UNUSED ref wg_show_int(wg_run *r, word n, word site) {

@@ -202,11 +202,11 @@ impl Walk<'_> {
                     self.join(*from, *to);
                 }
             }
-            Runtime::TextJoin => args.iter().for_each(|arg| self.used(*arg, false)),
             Runtime::Power
             | Runtime::Polygamma
             | Runtime::IntPower
             | Runtime::TextAppend
+            | Runtime::TextExtend
             | Runtime::TextLength
             | Runtime::TextCompare
             | Runtime::ShowReal

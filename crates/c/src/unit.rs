@@ -314,12 +314,12 @@ impl<'p> Unit<'p> {
         use Runtime as R;
         match call {
             R::TextAppend
+            | R::TextExtend
             | R::TextLength
             | R::TextCompare
             | R::ShowReal
             | R::ShowInt
-            | R::ShowText
-            | R::TextJoin => {
+            | R::ShowText => {
                 self.parts.text = true;
             }
             R::SortReal | R::SortInt | R::SortText | R::ArgSortReal | R::ArgSortInt | R::ArgSortText => {
@@ -336,12 +336,12 @@ impl<'p> Unit<'p> {
             R::Polygamma => "wg_polygamma",
             R::IntPower => "wg_int_power",
             R::TextAppend => "wg_text_append",
+            R::TextExtend => "wg_text_extend",
             R::TextLength => "wg_text_length",
             R::TextCompare => "wg_text_compare",
             R::ShowReal => "wg_show_real",
             R::ShowInt => "wg_show_int",
             R::ShowText => "wg_show_text",
-            R::TextJoin => "wg_text_join",
             R::SortReal => "wg_sort_real",
             R::SortInt => "wg_sort_int",
             R::SortText => "wg_sort_text",
@@ -363,7 +363,8 @@ impl<'p> Unit<'p> {
     pub(crate) fn runtime_takes_run(&self, call: Runtime) -> bool {
         use Runtime as R;
         match call {
-            R::TextAppend | R::ShowReal | R::ShowInt | R::ShowText | R::TextJoin => true,
+            R::TextAppend | R::TextExtend => true,
+            R::ShowReal | R::ShowInt | R::ShowText => true,
             R::SortReal | R::SortInt | R::SortText | R::ArgSortReal | R::ArgSortInt | R::ArgSortText => true,
             R::Power | R::Polygamma | R::IntPower | R::TextLength | R::TextCompare => false,
             R::MatMul | R::MatVec | R::AddProduct => true,

@@ -335,8 +335,6 @@ pub enum TextOp {
     ShowInt,
     /// A text as it is printed, quoted.
     ShowText,
-    /// The texts of an array, with a separator between them: array, separator.
-    Join,
 }
 
 /// What [`Op::Require`] is for.

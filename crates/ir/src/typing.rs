@@ -273,7 +273,6 @@ impl Typing<'_> {
             TextOp::ShowReal => (&[Ty::REAL], Ty::TEXT),
             TextOp::ShowInt => (&[Ty::INT], Ty::TEXT),
             TextOp::ShowText => (&[Ty::TEXT], Ty::TEXT),
-            TextOp::Join => (&[Ty::Array(Elem::Text, 1), Ty::TEXT], Ty::TEXT),
         };
         self.all(args, from).and(one(to))
     }

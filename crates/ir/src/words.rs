@@ -159,7 +159,6 @@ pub(crate) fn text(op: TextOp) -> &'static str {
         TextOp::Append => "++",
         TextOp::Length => "string_length",
         TextOp::ShowReal | TextOp::ShowInt | TextOp::ShowText => "show",
-        TextOp::Join => "join",
     }
 }
 
@@ -237,7 +236,6 @@ pub(crate) fn word(text: &str) -> Option<Word> {
         "not" => Word::Not,
         "select" => Word::Select,
         "string_length" => Word::Text(TextOp::Length),
-        "join" => Word::Text(TextOp::Join),
         "show" => Word::Show,
         "fail" => Word::Fail,
         "whole" => Word::Whole,

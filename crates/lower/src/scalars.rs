@@ -106,7 +106,7 @@ impl Lower<'_> {
                     Some(Kind::Var(var)) => self.tree.vars.at(*var).shown.clone(),
                     _ => None,
                 };
-                vec![self.show(&of, &shown.unwrap_or(Shown::Plain), atoms, false)]
+                vec![self.show(&of, &shown.unwrap_or(Shown::Plain), atoms)]
             }
             _ => {
                 let message = atoms.pop().unwrap_or_else(|| Atom::Text(Arc::from("")));

@@ -491,6 +491,9 @@ pub enum Runtime {
     IntPower,
     /// Two texts: a new one.
     TextAppend,
+    /// Two texts, of which the first is released directly after that: a new one, or one more reference to the first, if nobody else
+    /// refers to it and the second fits in behind it.
+    TextExtend,
     /// A text: its number of characters.
     TextLength,
     /// Two texts: -1, 0 or 1.
@@ -501,8 +504,6 @@ pub enum Runtime {
     ShowInt,
     /// A text: a new text, quoted.
     ShowText,
-    /// First element and size of an array of texts, separator: a new text.
-    TextJoin,
     /// First element, size, first element of the result: reals sorted.
     SortReal,
     /// The same with integers.
@@ -547,10 +548,10 @@ impl Runtime {
         matches!(
             self,
             Runtime::TextAppend
+                | Runtime::TextExtend
                 | Runtime::ShowReal
                 | Runtime::ShowInt
                 | Runtime::ShowText
-                | Runtime::TextJoin
         )
     }
 
@@ -561,12 +562,12 @@ impl Runtime {
             Runtime::Polygamma => "polygamma",
             Runtime::IntPower => "int_power",
             Runtime::TextAppend => "text_append",
+            Runtime::TextExtend => "text_extend",
             Runtime::TextLength => "text_length",
             Runtime::TextCompare => "text_compare",
             Runtime::ShowReal => "show_real",
             Runtime::ShowInt => "show_int",
             Runtime::ShowText => "show_text",
-            Runtime::TextJoin => "text_join",
             Runtime::SortReal => "sort_real",
             Runtime::SortInt => "sort_int",
             Runtime::SortText => "sort_text",

@@ -1,7 +1,7 @@
 //! Operations on scalars and texts, as the interpreter computes them.
 
 use super::limits::Meter;
-use super::value::{Items, Text, Value};
+use super::value::{Text, Value};
 use crate::op::{Compare, Convert, IntOp, TextOp};
 use crate::words::escaped;
 use std::rc::Rc;
@@ -154,14 +154,6 @@ pub(super) fn text_op(meter: &mut Meter, op: TextOp, args: &mut [Value]) -> Resu
         (TextOp::ShowText, [Value::Text(shown)]) => {
             meter.reserve(2 * shown.as_str().len() as u64)?;
             Ok(Value::text(format!("\"{}\"", escaped(shown.as_str(), '"'))))
-        }
-        (TextOp::Join, [Value::Array(parts), Value::Text(between)]) => {
-            let Items::Texts(parts) = parts.items() else { return Err(mistyped("texts")) };
-            let parts: Vec<&str> = parts.iter().map(|part| part.as_str()).collect();
-            let size = parts.iter().map(|part| part.len() + between.as_str().len()).sum::<usize>();
-            meter.work(parts.len() + size / 64)?;
-            meter.reserve(size as u64)?;
-            Ok(Value::text(parts.join(between.as_str())))
         }
         _ => Err(mistyped("what the operation shows")),
     }

@@ -7,7 +7,8 @@
 
 use super::uses::{self, Vars};
 use super::{ArrayPlace, Kind, Lower, Operand, Passing, Place, Stmt, Value, Word, kind, word};
-use wengert_ir::op::Op;
+use crate::loops::Runtime;
+use wengert_ir::op::{Op, TextOp};
 use wengert_ir::{Atom, Block, Var};
 
 /// What is done with the results of a block: they are taken from the variables that die with it.
@@ -172,10 +173,20 @@ impl<'a> Lower<'a> {
                 let Some(out) = outs.first() else { return };
                 self.select(*out, cond, then, otherwise);
             }
+            Op::Text(TextOp::Append, args) => self.append(&stmt.op, outs, args, dying),
             // The array was made, which is all.
             Op::Whole(_) => {}
             op => self.scalar(outs, op),
         }
+    }
+
+    /// One text after another. If the first dies here, its memory may be the result's.
+    fn append(&mut self, op: &Op, outs: &[Var], args: &[Atom], dying: &Vars) {
+        let Some(out) = outs.first() else { return };
+        let first = args.first().and_then(Atom::var);
+        let dies = first.is_some_and(|first| self.without_read(op, dying).contains(&first));
+        let call = if dies { Runtime::TextExtend } else { Runtime::TextAppend };
+        self.text_op(*out, call, args);
     }
 
     /// Binds a variable to a reference that is its own, or a number.

@@ -49,7 +49,7 @@ impl Lower<'_> {
                 let x = self.word(x);
                 self.bind(*out, Value::CompareInt(Compare::Eq, x, Operand::Int(0)));
             }
-            (Op::Text(op, args), Some(out)) => self.text_op(*out, *op, args),
+            (Op::Text(op, args), Some(out)) => self.text_op(*out, text_call(*op), args),
             // The verifier excludes other operations and results.
             (_, _) => self.fail(Failure::Internal, Vec::new()),
         }
@@ -196,29 +196,23 @@ impl Lower<'_> {
         self.bind(out, Value::RealToInt(rounded));
     }
 
-    fn text_op(&mut self, out: Var, op: TextOp, args: &[Atom]) {
-        let call = match op {
-            TextOp::Append => Runtime::TextAppend,
-            TextOp::Length => Runtime::TextLength,
-            TextOp::ShowReal => Runtime::ShowReal,
-            TextOp::ShowInt => Runtime::ShowInt,
-            TextOp::ShowText => Runtime::ShowText,
-            TextOp::Join => Runtime::TextJoin,
-        };
-        let mut words = Vec::new();
-        for arg in args {
-            if matches!(self.ty(arg), Ty::Array(..)) {
-                let array = self.array(arg);
-                words.push(array.first);
-                words.extend(array.dims);
-            } else {
-                words.push(self.word(arg));
-            }
-        }
+    pub(super) fn text_op(&mut self, out: Var, call: Runtime, args: &[Atom]) {
+        let mut words = self.words(args);
         if call.makes_text() {
             let site = self.site(Failure::Memory);
             words.push(Operand::Int(i64::from(site)));
         }
         self.runtime(out, call, words);
+    }
+}
+
+/// What the runtime does for an operation on texts.
+fn text_call(op: TextOp) -> Runtime {
+    match op {
+        TextOp::Append => Runtime::TextAppend,
+        TextOp::Length => Runtime::TextLength,
+        TextOp::ShowReal => Runtime::ShowReal,
+        TextOp::ShowInt => Runtime::ShowInt,
+        TextOp::ShowText => Runtime::ShowText,
     }
 }

@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use wengert_ir::op::{ArrayOp, Op};
+use wengert_ir::op::{ArrayOp, Op, TextOp};
 use wengert_ir::{Atom, Block, Func, Stmt, Ty, Var};
 
 /// A set of variables, in order, so that the code is the same each time.
@@ -133,7 +133,8 @@ pub(super) fn with_sources(var: Var, views: &FxHashMap<Var, Var>) -> impl Iterat
     std::iter::successors(Some(var), |var| views.get(var).copied())
 }
 
-/// Which operands of an operation it takes over, if they are references; the others it only reads.
+/// Which operands of an operation it takes over, if they are references; the others it only reads. A text to which another is
+/// appended is not given away, but its memory may be the result's if it dies there.
 pub(super) fn takes(op: &Op, passing: &dyn Fn(usize) -> bool) -> Vec<Var> {
     let mut taken = Vec::new();
     let mut take = |atoms: &[Atom]| taken.extend(atoms.iter().filter_map(Atom::var));
@@ -156,7 +157,8 @@ pub(super) fn takes(op: &Op, passing: &dyn Fn(usize) -> bool) -> Vec<Var> {
         Op::Array(
             ArrayOp::Set | ArrayOp::AddAt | ArrayOp::ScatterAdd | ArrayOp::Add | ArrayOp::AddProduct(_),
             args,
-        ) => take(args.get(..1).unwrap_or_default()),
+        )
+        | Op::Text(TextOp::Append, args) => take(args.get(..1).unwrap_or_default()),
         Op::Array(..)
         | Op::Real(..)
         | Op::Power { .. }

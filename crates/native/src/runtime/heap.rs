@@ -404,6 +404,17 @@ fn before(address: u64) -> u64 {
     unsafe { *pointer(address).wrapping_sub(1) }
 }
 
+/// So many words an object has at least.
+pub(crate) fn room(address: u64) -> i64 {
+    (before(address) & LOWER_HALF) as i64
+}
+
+/// Whether there is one reference to an object, which is nobody else's to change then.
+pub(crate) fn is_unique(address: u64) -> bool {
+    // SAFETY: callers give the address of an object, whose first word is its count.
+    unsafe { AtomicU64::from_ptr(pointer(address)) }.load(Ordering::Acquire) == 1
+}
+
 /// The constructor of data that is an object.
 pub(crate) fn constructor(address: u64) -> u32 {
     (before(address) >> 32) as u32

@@ -1,7 +1,7 @@
 //! Texts: count, bytes, UTF-8.
 
 use super::context::{no_memory, state};
-use super::heap::{Heap, pointer, set_word, word, words};
+use super::heap::{Heap, is_unique, pointer, room, set_word, word};
 use std::ffi::c_void;
 use wengert_base::real;
 use wengert_base::text::quote;
@@ -16,14 +16,19 @@ pub(crate) fn size(bytes: usize) -> i64 {
 
 /// Puts a text into a new object.
 pub(crate) fn fill(object: u64, text: &str) {
-    set_word(object, 1, text.len() as u64);
-    if let Some(last) = text.len().div_ceil(8).checked_sub(1) {
-        set_word(object, HEADER + last, 0);
+    put(object, 0, text);
+}
+
+/// Puts a text behind the first bytes of an object, as its end. What is left of the last word is zeros.
+fn put(object: u64, before: usize, text: &str) {
+    let bytes = before + text.len();
+    set_word(object, 1, bytes as u64);
+    if bytes.div_ceil(8) > before.div_ceil(8) {
+        set_word(object, HEADER + bytes.div_ceil(8) - 1, 0);
     }
-    // SAFETY: the object was made with room for these bytes, and nothing refers to it yet.
-    unsafe {
-        std::ptr::copy_nonoverlapping(text.as_ptr(), pointer(object).wrapping_add(HEADER).cast(), text.len())
-    };
+    let start = pointer(object).wrapping_add(HEADER).cast::<u8>().wrapping_add(before);
+    // SAFETY: the object has room for these bytes, and nothing refers to it but what puts them there.
+    unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), start, text.len()) };
 }
 
 /// A text in a heap; 0 if there is no memory.
@@ -63,6 +68,31 @@ pub(crate) unsafe extern "C" fn append(context: *mut c_void, a: u64, b: u64, sit
     unsafe { make(context, read(a).to_owned() + read(b), site) }
 }
 
+/// See [`crate::loops::Runtime::TextExtend`]. A text that grows by parts takes a time that grows with its length: what is moved
+/// gets twice the room.
+pub(crate) unsafe extern "C" fn extend(context: *mut c_void, a: u64, b: u64, site: u64) -> u64 {
+    let before = read(a).len();
+    let bytes = before + read(b).len();
+    let mut text = a;
+    if !is_unique(a) {
+        // SAFETY: called as this is.
+        return unsafe { append(context, a, b, site) };
+    }
+    if size(bytes) <= room(a) {
+        set_word(a, 0, 2);
+    } else {
+        // SAFETY: called by compiled code with its context.
+        text = unsafe { state(context) }.heap().alloc(size(2 * bytes));
+        if text == 0 {
+            // SAFETY: called as this is.
+            return unsafe { append(context, a, b, site) };
+        }
+        put(text, 0, read(a));
+    }
+    put(text, before, read(b));
+    text
+}
+
 /// See [`crate::loops::Runtime::TextLength`].
 pub(crate) unsafe extern "C" fn length(_: *mut c_void, text: u64) -> i64 {
     i64::try_from(read(text).chars().count()).unwrap_or(i64::MAX)
@@ -89,19 +119,4 @@ pub(crate) unsafe extern "C" fn show_int(context: *mut c_void, n: i64, site: u64
 pub(crate) unsafe extern "C" fn show_text(context: *mut c_void, text: u64, site: u64) -> u64 {
     // SAFETY: called by compiled code with its context.
     unsafe { make(context, quote(read(text)), site) }
-}
-
-/// See [`crate::loops::Runtime::TextJoin`].
-pub(crate) unsafe extern "C" fn join(
-    context: *mut c_void,
-    first: u64,
-    count: i64,
-    separator: u64,
-    site: u64,
-) -> u64 {
-    let texts: Vec<&str> = words::<u64>(first, count).iter().map(|text| read(*text)).collect();
-    let joined = texts.join(read(separator));
-    drop(texts);
-    // SAFETY: called by compiled code with its context.
-    unsafe { make(context, joined, site) }
 }
