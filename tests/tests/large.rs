@@ -119,6 +119,19 @@ fn wide(count: usize) -> String {
     program
 }
 
+/// The derivative of what is given to an operator that is one of several in an array is that of this function alone, not of all that any
+/// operator is given.
+#[test]
+fn operators_that_are_data_have_derivatives_of_what_each_is_given() {
+    let program = "def operators : []((Real -> Real) -> Real -> Real) =\n\
+          [derivative, grad, \\f x -> snd (linearize f x) 1.0, \\f x -> (taylor 1 f x)[1]]\n\
+        def both f x = map (\\d -> map (\\e -> d (e f) x) operators) operators\n\
+        def inner x = map (\\d -> d (\\y -> d (\\z -> y * z * z) y) x) operators\n";
+    compiled(program, "inner 2.0");
+    compiled(program, "both (\\x -> x * x * x) 0.5");
+    compiled(program, "grad (\\x -> sum (inner x)) 2.0");
+}
+
 /// Of a program that is not compiled since it is too large the user is told that the interpreter ran it.
 #[test]
 fn what_is_too_large_is_run_by_the_interpreter_which_says_so() {

@@ -9,7 +9,7 @@ mod code;
 mod lexer;
 mod ops;
 
-use crate::op::{Block, Var};
+use crate::op::{Block, Stmt, Var};
 use crate::program::{Func, FuncId, Linear, LinearId, Program, VarInfo};
 use crate::ty::{Ctor, Data, DataId, Elem, Role, Table, Ty};
 use crate::words::RESERVED;
@@ -56,6 +56,7 @@ pub fn parse(text: &str) -> Result<Program, ParseError> {
         vars: Table::default(),
         scope: FxHashMap::default(),
         hidden: Vec::new(),
+        before: Vec::new(),
     };
     parser.declare()?;
     for (func, place) in parser.heads()? {
@@ -82,6 +83,8 @@ struct Parser {
     scope: FxHashMap<Name, Var>,
     /// What the names bound in the blocks around meant before, to be undone at the ends of the blocks.
     hidden: Vec<(Name, Option<Var>)>,
+    /// Statements that the one that is being read stands for besides.
+    before: Vec<Stmt>,
 }
 
 impl Parser {

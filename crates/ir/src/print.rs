@@ -21,8 +21,10 @@
 //! ```
 //!
 //! A loop names what it carries (`s = 0.0`), what it adds to (`g += zeros`) and its rows (`x in xs`) in its head:
-//! `s2, ys = for i < n, s = 0.0, x in xs { … yield t, y }`. Names that occur twice are told apart by numbers. Types of
+//! `s2, ys = for i < n, s = 0.0, x in xs { … yield t, y }`. `require n >= 0, …` stands for `m = max(n, 0)` and `require n == m, …`. Names that occur twice are told apart by numbers. Types of
 //! variables are not printed but where nothing else tells them; spans are not printed.
+
+mod limits;
 
 use crate::op::{
     ArrayOp, Atom, Block, Custom, IntOp, Loop, Mode, Op, Requirement, Rule, Stmt, TextOp, Var, While,
@@ -277,17 +279,18 @@ struct FuncPrinter<'a> {
     names: &'a Names,
     func: &'a Func,
     vars: Vec<String>,
+    limits: FxHashSet<Var>,
     depth: usize,
     out: String,
 }
 
 /// The variables of a block in the order in which the text defines them.
-fn defined(block: &Block, order: &mut Vec<Var>) {
+fn defined(block: &Block, limits: &FxHashSet<Var>, order: &mut Vec<Var>) {
     deep(|| {
         order.extend(&block.params);
         for stmt in &block.stmts {
-            order.extend(&stmt.outs);
-            stmt.op.blocks().into_iter().for_each(|block| defined(block, order));
+            order.extend(stmt.outs.iter().filter(|out| !limits.contains(out)));
+            stmt.op.blocks().into_iter().for_each(|block| defined(block, limits, order));
         }
     });
 }
@@ -295,8 +298,8 @@ fn defined(block: &Block, order: &mut Vec<Var>) {
 impl<'a> FuncPrinter<'a> {
     fn new(names: &'a Names, func: &'a Func) -> FuncPrinter<'a> {
         // Those that are seen come first: no number is spent on what is gone.
-        let mut order = Vec::new();
-        defined(&func.body, &mut order);
+        let (limits, mut order) = (limits::limits(func), Vec::new());
+        defined(&func.body, &limits, &mut order);
         order.extend(func.vars.ids());
         let mut taken = Taken::default();
         let mut vars = vec![String::new(); func.vars.len()];
@@ -307,7 +310,7 @@ impl<'a> FuncPrinter<'a> {
                 *name = words::quoted(&taken.unique(info.name.as_str()), |_| false);
             }
         }
-        FuncPrinter { names, func, vars, depth: 1, out: String::new() }
+        FuncPrinter { names, func, vars, limits, depth: 1, out: String::new() }
     }
 
     fn func(mut self, id: FuncId) -> String {
@@ -338,7 +341,9 @@ impl<'a> FuncPrinter<'a> {
 
     fn stmts(&mut self, block: &Block, last: &str) {
         for stmt in &block.stmts {
-            self.stmt(stmt);
+            if !stmt.outs.iter().any(|out| self.limits.contains(out)) {
+                self.stmt(stmt);
+            }
         }
         if !block.results.is_empty() {
             let results = self.atoms(&block.results);
@@ -500,12 +505,9 @@ impl<'a> FuncPrinter<'a> {
             Op::Text(op, args) => self.call(words::text(*op), args),
             Op::Fail { message } => format!("fail({})", self.atom(message)),
             Op::Require { what, left, right } => {
-                format!(
-                    "require {} == {}, {}",
-                    self.atom(left),
-                    self.atom(right),
-                    self.names.requirement(*what)
-                )
+                let is_limit = right.var().is_some_and(|right| self.limits.contains(&right));
+                let right = if is_limit { ">= 0".to_owned() } else { format!("== {}", self.atom(right)) };
+                format!("require {} {right}, {}", self.atom(left), self.names.requirement(*what))
             }
             Op::Make { data, ctor, fields } => self.call(self.names.ctor(*data, *ctor as usize), fields),
             Op::Call { func, args, checkpoint } => {

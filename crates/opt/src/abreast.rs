@@ -26,14 +26,15 @@
 
 use crate::facts::{is_quiet, total};
 use crate::sizes::boxes;
-use crate::still::fails_at_once;
+use crate::still::{fails_at_once, vanishing};
 use crate::walk::mentioned;
-use crate::{alike, cse, dce, hoist, rows, simplify, single, units, unroll};
-use rustc_hash::FxHashSet;
+use crate::{alike, blank, cse, dce, ends, fuse, hoist, rows, simplify, single, sizes, units, unroll};
+use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::build::Copier;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Var};
+use wengert_prim::RealOp;
 
 /// So many indices at most, and so many statements in all of them together.
 const INDICES: i64 = 4;
@@ -47,6 +48,12 @@ pub(crate) fn run(program: &mut Program) {
             alike::run,
             cse::run,
             rows::run,
+            simplify::run,
+            ends::run,
+            sizes::run,
+            blank::run,
+            dce::run,
+            fuse::run,
             dce::run,
             hoist::run,
             simplify::run,
@@ -95,16 +102,22 @@ impl Abreast<'_> {
                     continue;
                 };
                 let through = parts.inputs.iter().filter_map(Atom::var).any(|var| self.made.contains(&var));
+                let has_units = has_unit_vector(&parts.body);
                 if let Some(varying) = self.varying(parts) {
                     self.made.extend(&stmt.outs);
                     self.changed = true;
                     out.extend(abreast(self.func, parts, &stmt, &varying));
-                } else if (through || parts.len == Atom::Int(1) || has_unit_vector(&parts.body))
+                } else if (through || parts.len == Atom::Int(1) || has_units)
                     && unroll::is_short(self.func, parts)
                     && is_flat(&parts.body)
                 {
                     self.changed = true;
+                    let from = out.len();
                     unroll::iterations(self.func, parts, &stmt, &mut out);
+                    if has_units {
+                        let (before, made) = out.split_at_mut(from);
+                        without_zeros(before, made);
+                    }
                 } else {
                     out.push(stmt);
                 }
@@ -260,6 +273,63 @@ fn has_unit_vector(body: &Block) -> bool {
         }
         _ => false,
     })
+}
+
+/// Elements of unit vectors that are zero, and what is zero because of them, are not added: in sums of derivatives the sign of a zero does
+/// not count. The vectors begin with zeros that may have been made before.
+fn without_zeros(before: &[Stmt], made: &mut [Stmt]) {
+    let mut blank: FxHashSet<Var> =
+        before.iter().filter(|stmt| is_blank(stmt)).flat_map(|stmt| &stmt.outs).copied().collect();
+    let mut units: FxHashMap<Var, i64> = FxHashMap::default();
+    let mut zeros: FxHashSet<Var> = FxHashSet::default();
+    for stmt in made {
+        if is_blank(stmt) {
+            blank.extend(&stmt.outs);
+        }
+        let is_zero = |atom: &Atom| atom.var().is_some_and(|var| zeros.contains(&var));
+        let kept = match (&stmt.op, stmt.outs.as_slice()) {
+            (Op::Array(ArrayOp::Set, args), [out]) => {
+                if let [Atom::Var(array), Atom::Int(place), Atom::Real(_)] = args.as_slice()
+                    && blank.contains(array)
+                {
+                    units.insert(*out, *place);
+                }
+                None
+            }
+            (Op::Array(ArrayOp::Index, args), [out]) => {
+                if let [Atom::Var(array), Atom::Int(place)] = args.as_slice()
+                    && units.get(array).is_some_and(|one| one != place)
+                {
+                    zeros.insert(*out);
+                }
+                None
+            }
+            (Op::Real(RealOp::Add, args), [_]) => match args.as_slice() {
+                [x, y] if is_zero(y) => Some(x.clone()),
+                [x, y] if is_zero(x) => Some(y.clone()),
+                _ => None,
+            },
+            (Op::Real(RealOp::Sub, args), [_]) => match args.as_slice() {
+                [x, y] if is_zero(y) => Some(x.clone()),
+                _ => None,
+            },
+            (_, _) => None,
+        };
+        if let Some(kept) = kept {
+            stmt.op = Op::Copy(kept);
+        }
+        let found = vanishing(stmt, &mut zeros);
+        zeros.extend(found);
+    }
+}
+
+/// Whether a statement makes a vector of zeros.
+fn is_blank(stmt: &Stmt) -> bool {
+    match &stmt.op {
+        Op::Array(ArrayOp::Zeros, _) => true,
+        Op::Array(ArrayOp::Literal, items) => items.iter().all(|item| matches!(item, Atom::Real(0.0))),
+        _ => false,
+    }
 }
 
 fn is_flat(body: &Block) -> bool {

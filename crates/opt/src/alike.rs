@@ -106,7 +106,12 @@ fn has_rows(block: &Block, result: &Atom, n: Var) -> bool {
 }
 
 /// Whether two blocks do the same, where the second calls some things otherwise. What may fail must fail at the same place.
-fn alike(a: &Block, b: &Block, names: &mut FxHashMap<Var, Var>, total: &FxHashSet<FuncId>) -> bool {
+pub(crate) fn alike(
+    a: &Block,
+    b: &Block,
+    names: &mut FxHashMap<Var, Var>,
+    total: &FxHashSet<FuncId>,
+) -> bool {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         if a.params.len() != b.params.len()
             || a.stmts.len() != b.stmts.len()

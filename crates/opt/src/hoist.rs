@@ -14,6 +14,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is neither moved nor moves anything")]
 
+use crate::alike::alike;
 use crate::facts::{is_quiet, is_safe, total};
 use crate::sizes::{boxes, in_range_there};
 use crate::walk::mentioned;
@@ -73,7 +74,7 @@ impl Hoist<'_> {
                     }
                     Op::If { cond: _, then, otherwise } => {
                         while let Some(first) = self.first_of_both(then, otherwise) {
-                            out.push(first);
+                            out.extend(first);
                         }
                     }
                     Op::Compare(compare, a, b) => {
@@ -161,36 +162,60 @@ impl Hoist<'_> {
         match &stmt.op {
             Op::Require { .. } => true,
             Op::Array(ArrayOp::Index, _) => stmt.outs.iter().all(is_number),
+            Op::Loop(parts) => {
+                let checks =
+                    |stmt: &Stmt| matches!(stmt.op, Op::Require { .. }) || is_quiet(&stmt.op, self.total);
+                stmt.outs.is_empty() && parts.body.stmts.iter().all(checks)
+            }
             _ => false,
         }
     }
 
-    /// What both sides check before they do anything else that may fail, in the same place of the source. It leaves them.
-    fn first_of_both(&self, then: &mut Block, otherwise: &mut Block) -> Option<Stmt> {
+    /// What both sides check before they do anything else that may fail, in the same place of the source, and the numbers that it needs.
+    /// It leaves them.
+    fn first_of_both(&self, then: &mut Block, otherwise: &mut Block) -> Option<Vec<Stmt>> {
         let (here, there) = (self.first_check(then)?, self.first_check(otherwise)?);
-        let (one, other) = (then.stmts.get(here)?, otherwise.stmts.get(there)?);
-        if one.op != other.op || one.span != other.span {
+        let only = |side: &Block, places: &[usize]| {
+            let stmts = places.iter().filter_map(|place| side.stmts.get(*place)).cloned().collect();
+            Block { stmts, ..Block::default() }
+        };
+        let (first, same) = (only(then, &here), only(otherwise, &there));
+        if !alike(&first, &same, &mut FxHashMap::default(), self.total) {
             return None;
         }
-        let first = then.stmts.remove(here);
-        let same = otherwise.stmts.remove(there);
-        let names: FxHashMap<Var, Var> = same.outs.into_iter().zip(first.outs.iter().copied()).collect();
+        for (side, places) in [(then, &here), (&mut *otherwise, &there)] {
+            let mut place = 0..;
+            side.stmts.retain(|_| place.next().is_some_and(|place| !places.contains(&place)));
+        }
+        let outs =
+            |block: &Block| block.stmts.iter().flat_map(|stmt| stmt.outs.clone()).collect::<Vec<Var>>();
+        let names: FxHashMap<Var, Var> = outs(&same).into_iter().zip(outs(&first)).collect();
         otherwise.for_each_atom_mut(&mut |atom| {
             if let Some(name) = atom.var().and_then(|var| names.get(&var)) {
                 *atom = Atom::Var(*name);
             }
         });
-        Some(first)
+        Some(first.stmts)
     }
 
-    /// Where the first statement of a side stands that may fail, if it is a check of what was there before.
-    fn first_check(&self, side: &Block) -> Option<usize> {
+    /// Where the first statement of a side stands that may fail, if it is a check, after what makes the numbers that it needs.
+    fn first_check(&self, side: &Block) -> Option<Vec<usize>> {
         let place = side.stmts.iter().position(|stmt| !self.passes(stmt))?;
         let (before, rest) = side.stmts.split_at(place);
         let check = rest.first().filter(|stmt| self.is_check(stmt))?;
-        let used = check.op.operand_vars();
-        let made = |stmt: &Stmt| stmt.outs.iter().any(|out| used.contains(out));
-        (!before.iter().any(made)).then_some(place)
+        let mut places = vec![place];
+        let mut used: FxHashSet<Var> = mentioned(&check.op).collect();
+        for (place, stmt) in before.iter().enumerate().rev() {
+            if stmt.outs.iter().any(|out| used.contains(out)) {
+                if !is_moved(&stmt.op, self.total) {
+                    return None;
+                }
+                used.extend(mentioned(&stmt.op));
+                places.push(place);
+            }
+        }
+        places.reverse();
+        Some(places)
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod abreast;
 mod alike;
+mod blank;
 mod branches;
 mod cases;
 mod choices;
@@ -23,6 +24,7 @@ mod ends;
 mod facts;
 mod flat;
 mod fuse;
+mod given;
 mod hoist;
 mod inline;
 mod known;
@@ -82,8 +84,11 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "known",
-        what: "parameters and fields that are one number wherever they are given; fields that are given twice",
-        run: known::run,
+        what: "parameters and fields that are one number wherever they are given; fields that are given twice; functions of which derivatives are asked are copied for the functions that they are given",
+        run: |program| {
+            known::run(program);
+            given::run(program);
+        },
     },
     Pass {
         name: "simplify",
@@ -102,7 +107,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "walks",
-        what: "a loop that walks through data as one before it did is counted, and takes what that has collected",
+        what: "a loop that walks through data as one before it did is counted, and takes what that has collected; so is one that goes from one known number to another",
         run: walks::run,
     },
     Pass {
@@ -178,7 +183,10 @@ pub const PASSES: &[Pass] = &[
     Pass {
         name: "dce",
         what: "what nobody needs is not computed; loops, calls and data carry and give only what is used",
-        run: dce::run,
+        run: |program| {
+            blank::run(program);
+            dce::run(program);
+        },
     },
     Pass { name: "strong", what: "what is multiplied with a strong zero is not computed", run: strong::run },
     Pass {

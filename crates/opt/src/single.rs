@@ -14,7 +14,8 @@
 //! ```
 //!
 //! Zeros are strong: the tangent of what does not vary is zero, and a sum does not change by it. So in the Jacobian of a function that
-//! does the same with each element, each element is looked at once. What else the loop does stays there. What is done at the one
+//! does the same with each element, each element is looked at once. The product of a matrix and such a vector is a column of the matrix, or a
+//! row. What else the loop does stays there. What is done at the one
 //! element only must not fail, and not need what the loop carries besides.
 
 #![expect(
@@ -84,6 +85,7 @@ impl Single<'_> {
             let mut out = Vec::with_capacity(place.stmts.len());
             for mut stmt in std::mem::take(&mut place.stmts) {
                 self.note(&stmt);
+                self.product(&mut stmt, &mut out);
                 let made = self.reduced(&mut stmt);
                 self.changed |= !made.is_empty();
                 stmt.op.blocks_mut().into_iter().for_each(|inner| self.block(inner));
@@ -103,6 +105,12 @@ impl Single<'_> {
             }
             (ArrayOp::Zeros, [like]) if self.func.ty(*out) == Ty::Array(Elem::Real, 1) => {
                 self.zeros.insert(*out, like.clone());
+            }
+            (ArrayOp::Replicate, [_, Atom::Real(0.0)]) => {
+                self.zeros.insert(*out, Atom::Var(*out));
+            }
+            (ArrayOp::Literal, items) if items.iter().all(|item| matches!(item, Atom::Real(0.0))) => {
+                self.zeros.insert(*out, Atom::Var(*out));
             }
             (ArrayOp::Set | ArrayOp::AddAt, [Atom::Var(array), place, element]) => {
                 if let Some(like) = self.zeros.get(array) {
@@ -134,6 +142,76 @@ impl Single<'_> {
                 self.diagonals.insert(*out);
             }
         }
+    }
+
+    /// The product of a matrix and a unit vector is a column of it, or a row.
+    fn product(&mut self, stmt: &mut Stmt, out: &mut Vec<Stmt>) {
+        let Op::Array(ArrayOp::AddProduct(lie), args) = &stmt.op else { return };
+        let [sum, matrix, vector] = args.as_slice() else { return };
+        let Some(unit) = vector.var().and_then(|var| self.units.get(&var)).cloned() else { return };
+        if lie.second || self.func.type_of(matrix).rank() != 2 {
+            return;
+        }
+        let (sum, matrix, span) = (sum.clone(), matrix.clone(), stmt.span);
+        let starts_at_zero = sum.var().is_some_and(|sum| self.zeros.contains_key(&sum));
+        let row = Op::Array(ArrayOp::Index, vec![matrix.clone(), unit.place.clone()]);
+        self.changed = true;
+        if lie.first && starts_at_zero && unit.element == Atom::Real(1.0) {
+            stmt.op = row;
+            return;
+        }
+        let through = if lie.first {
+            let var = self.func.fresh("row".into(), Ty::Array(Elem::Real, 1));
+            out.push(Stmt { outs: vec![var], op: row, span });
+            Atom::Var(var)
+        } else {
+            matrix
+        };
+        let len = self.func.fresh("n".into(), Ty::INT);
+        out.push(Stmt { outs: vec![len], op: Op::Array(ArrayOp::Length(0), vec![through.clone()]), span });
+        let sum = (!starts_at_zero).then_some(sum);
+        stmt.op = self.scaled(through, sum, Atom::Var(len), &unit, span);
+    }
+
+    /// A loop through rows of which the element at a place, or numbers, are multiplied with the element of a unit vector, and added to what
+    /// stands in another array: that has as many, which the loop asks again.
+    fn scaled(&mut self, through: Atom, sum: Option<Atom>, len: Atom, unit: &Unit, span: Span) -> Op {
+        let index = self.func.fresh("i".into(), Ty::INT);
+        let mut body = Block { params: vec![index], ..Block::default() };
+        let add = |func: &mut Func, body: &mut Block, name: &str, op| {
+            let made = func.fresh(name.into(), Ty::REAL);
+            body.stmts.push(Stmt { outs: vec![made], op, span });
+            Atom::Var(made)
+        };
+        let mut x = if self.func.type_of(&through).rank() == 2 {
+            let row = self.func.fresh("row".into(), Ty::Array(Elem::Real, 1));
+            body.params.push(row);
+            let op = Op::Array(ArrayOp::Index, vec![Atom::Var(row), unit.place.clone()]);
+            add(self.func, &mut body, "x", op)
+        } else {
+            let x = self.func.fresh("x".into(), Ty::REAL);
+            body.params.push(x);
+            Atom::Var(x)
+        };
+        if unit.element != Atom::Real(1.0) {
+            let op = Op::Real(RealOp::MulZero, vec![x, unit.element.clone()]);
+            x = add(self.func, &mut body, "t", op);
+        }
+        if let Some(sum) = sum {
+            let op = Op::Array(ArrayOp::Index, vec![sum, Atom::Var(index)]);
+            let before = add(self.func, &mut body, "sum", op);
+            x = add(self.func, &mut body, "t", Op::Real(RealOp::Add, vec![before, x]));
+        }
+        body.results = vec![x];
+        Op::Loop(Box::new(Loop {
+            mode: Mode::Each,
+            backward: false,
+            len,
+            inputs: vec![through],
+            init: Vec::new(),
+            accs: Vec::new(),
+            body,
+        }))
     }
 
     /// Takes from a statement what only one element of a unit vector makes something of, and gives what is done there.

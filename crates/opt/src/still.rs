@@ -307,14 +307,14 @@ fn adds_nothing(parts: &Loop, row: Var) -> bool {
 pub(crate) fn vanish(block: &Block, zeros: &mut FxHashSet<Var>) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         for stmt in &block.stmts {
-            let found = made(stmt, zeros);
+            let found = vanishing(stmt, zeros);
             zeros.extend(found);
         }
     });
 }
 
 /// The results of a statement that are zero.
-fn made(stmt: &Stmt, zeros: &mut FxHashSet<Var>) -> Vec<Var> {
+pub(crate) fn vanishing(stmt: &Stmt, zeros: &mut FxHashSet<Var>) -> Vec<Var> {
     let zero = |zeros: &FxHashSet<Var>, atom: &Atom| {
         is_zero(atom) || atom.var().is_some_and(|var| zeros.contains(&var))
     };

@@ -6,6 +6,7 @@ mod compose;
 mod copies;
 mod doubles;
 mod flow;
+mod given;
 mod leaves;
 mod lists;
 mod loops;

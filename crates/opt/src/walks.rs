@@ -6,7 +6,10 @@
 //! z = while l = list, c = d { is Cons? } do match l { Cons(x, r) { … yield r, g(x, c) } }     z = for i < length(xs), c = d, x in xs { … yield g(x, c) }
 //! ```
 //!
-//! So the pullback of a function of a list has the length of that, and what is as long as it can lie in arrays.
+//! So the pullback of a function of a list has the length of that, and what is as long as it can lie in arrays. Loops that go from one
+//! number to another are counted too ([`numbers`]).
+
+mod numbers;
 
 use crate::walk::count_uses;
 use rustc_hash::FxHashMap;
@@ -43,9 +46,13 @@ fn block(func: &mut Func, place: &mut Block, uses: &FxHashMap<Var, usize>) {
             for inner in stmt.op.blocks_mut() {
                 block(func, inner, uses);
             }
-            match counted(func, &out, &stmt, uses) {
-                Some(plan) => count(func, &mut out, stmt, plan),
-                None => out.push(stmt),
+            let number = if let Op::While(parts) = &stmt.op { numbers::count(parts) } else { None };
+            if let Some(count) = number {
+                numbers::counted(func, &mut out, stmt, &count);
+            } else if let Some(plan) = counted(func, &out, &stmt, uses) {
+                count(func, &mut out, stmt, plan);
+            } else {
+                out.push(stmt);
             }
         }
         place.stmts = out;

@@ -61,6 +61,7 @@ impl Parser {
                 return Ok(block);
             }
             let stmt = self.stmt()?;
+            block.stmts.append(&mut self.before);
             block.stmts.push(stmt);
             self.eat(";");
         }

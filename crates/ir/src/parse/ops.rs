@@ -1,10 +1,11 @@
 //! Operations.
 
 use super::{Parsed, Parser, Token};
-use crate::op::{ArrayOp, Atom, Custom, IntOp, Mode, Op, Requirement, Rule, TextOp};
-use crate::program::LinearId;
+use crate::op::{ArrayOp, Atom, Custom, IntOp, Mode, Op, Requirement, Rule, Stmt, TextOp};
+use crate::program::{LinearId, VarInfo};
 use crate::ty::{DataId, Ty};
 use crate::words::{self, INFIX, Infix, Word};
+use wengert_base::{Name, Span};
 use wengert_prim::RealOp;
 
 impl Parser {
@@ -282,11 +283,22 @@ impl Parser {
         found.ok_or_else(|| self.error_at(place, format!("the type has no constructor `{name}`")))
     }
 
-    /// `a == b, same_size map2`, after the word.
+    /// `a == b, same_size map2` or `a >= 0, count build`, after the word.
     fn require(&mut self) -> Parsed<Op> {
         let left = self.atom()?;
-        self.symbol("==")?;
-        let right = self.atom()?;
+        let right = if self.eat(">=") {
+            let place = self.next;
+            if self.atom()? != Atom::Int(0) {
+                return Err(self.error_at(place, "it can only be required not to be negative"));
+            }
+            let limit = self.vars.push(VarInfo { name: Name::new("t"), ty: Ty::INT });
+            let op = Op::Int(IntOp::Max, vec![left.clone(), Atom::Int(0)]);
+            self.before.push(Stmt { outs: vec![limit], op, span: Span::NOWHERE });
+            Atom::Var(limit)
+        } else {
+            self.symbol("==")?;
+            self.atom()?
+        };
         self.symbol(",")?;
         let place = self.next;
         let kind = self.name()?;

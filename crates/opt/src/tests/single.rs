@@ -256,3 +256,50 @@ fn sums_that_do_not_change_leave_loops() {
     "#]],
     );
 }
+
+#[test]
+fn a_product_with_a_unit_vector_is_a_column_or_a_row() {
+    let text = r"
+        func f(a: [][]Real, b: [][]Real, xs: []Real) -> ([][]Real, [][]Real, [][]Real) {
+            n = length(xs)
+            k = length(a)
+            columns, rows, sums = each j < n {
+                zeros = zeros(xs)
+                e = zeros with [j] = 1.0
+                blank = replicate(k, 0.0)
+                column = add_product(blank, a, e)
+                row = add_product_tn(zeros, b, e)
+                sum = add_product_tn_backward(column, b, e)
+                yield column, row, sum
+            }
+            return columns, rows, sums
+        }
+        entry f = f";
+    check(
+        "abreast",
+        text,
+        &expect![[r#"
+            func f(a: [][]Real, b: [][]Real, xs: []Real) -> ([][]Real, [][]Real, [][]Real) {
+              n = length(xs)
+              k = length(a)
+              n2 = length(b, 1)
+              columns, rows, sums = each j < n {
+                column = each i < k, row in a {
+                  x = row[j]
+                  yield x
+                }
+                row2 = b[j]
+                sum = each i2 < n2, x2 in row2 {
+                  sum2 = column[i2]
+                  t = sum2 + x2
+                  yield t
+                }
+                yield column, row2, sum
+              }
+              return columns, rows, sums
+            }
+
+            entry f = f
+        "#]],
+    );
+}

@@ -103,3 +103,116 @@ fn other_walks_stay() {
         assert_eq!(wengert_ir::print(&program), before);
     }
 }
+
+#[test]
+fn loops_from_one_number_to_another_are_counted() {
+    let text = r"
+        func f(x: Real) -> (Int, Real, []Real, Int, Int, Int, Int) {
+            n, y, ys = while n = 5, y = x { c = n != 0 yield c } do n, y {
+                m = n - 1
+                k = real(n)
+                z = y * k
+                yield m, z, y
+            }
+            a = while a = 1 { c = a <= 10 yield c } do a { b = a + 4 yield b }
+            a2 = while a = 10 { c = 3 < a yield c } do a { b = a - 3 yield b }
+            a3 = while a = 3 { c = a > 3 yield c } do a { b = a + 1 yield b }
+            a4 = while a = 7 { c = a == 7 yield c } do a { b = 2 + a yield b }
+            return n, y, ys, a, a2, a3, a4
+        }
+        entry f = f";
+    check(
+        "walks",
+        text,
+        &expect![[r#"
+        func f(x: Real) -> (Int, Real, []Real, Int, Int, Int, Int) {
+          n = 0
+          y, ys = for i < 5, y2 = x {
+            n2 = 5 - i
+            m = n2 - 1
+            k = real(n2)
+            z = y2 * k
+            yield z, y2
+          }
+          a = 13
+          each i2 < 3 {
+            t = i2 * 4
+            a2 = 1 + t
+            b = a2 + 4
+          }
+          a2_2 = 1
+          each i3 < 3 {
+            t2 = i3 * -3
+            a3 = 10 + t2
+            b2 = a3 - 3
+          }
+          a3_2 = 3
+          each i4 < 0 {
+            a4 = 3 + i4
+            b3 = a4 + 1
+          }
+          a4_2 = 9
+          each i5 < 1 {
+            t3 = i5 * 2
+            a5 = 7 + t3
+            b4 = 2 + a5
+          }
+          return n, y, ys, a, a2_2, a3_2, a4_2
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn loops_without_end_and_long_ones_stay() {
+    let text = r"
+        func f() -> (Int, Int, Int, Int) {
+            a = while a = 5 { c = a != 0 yield c } do a { b = a - 2 yield b }
+            a2 = while a = 5 { c = a > 4 yield c } do a { b = a + 1 yield b }
+            a3 = while a = 0 { c = a < 1000000 yield c } do a { b = a + 1 yield b }
+            a4 = while a = 9223372036854775806 { c = a <= 9223372036854775807 yield c } do a { b = a + 1 yield b }
+            return a, a2, a3, a4
+        }
+        entry f = f";
+    check(
+        "walks",
+        text,
+        &expect![[r#"
+        func f() -> (Int, Int, Int, Int) {
+          a = while a2 = 5 {
+            c = a2 != 0
+            yield c
+          } do a3 {
+            b = a3 - 2
+            yield b
+          }
+          a2_2 = while a4 = 5 {
+            c2 = a4 > 4
+            yield c2
+          } do a5 {
+            b2 = a5 + 1
+            yield b2
+          }
+          a3_2 = while a6 = 0 {
+            c3 = a6 < 1000000
+            yield c3
+          } do a7 {
+            b3 = a7 + 1
+            yield b3
+          }
+          a4_2 = while a8 = 9223372036854775806 {
+            c4 = a8 <= 9223372036854775807
+            yield c4
+          } do a9 {
+            b4 = a9 + 1
+            yield b4
+          }
+          return a, a2_2, a3_2, a4_2
+        }
+
+        entry f = f
+    "#]],
+    );
+}
