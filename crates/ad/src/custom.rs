@@ -12,7 +12,7 @@
 
 use crate::arrays::Scope;
 use crate::linear::{Arg, Lin, LinCall, LinPullback, Ref};
-use crate::{Ad, BEYOND, Code, Key, deep};
+use crate::{Ad, Code, Key, deep};
 use wengert_base::Name;
 use wengert_ir::op::{Atom, Block, Custom, Op, Rule, Stmt, Var};
 use wengert_ir::program::{FuncId, VarInfo};
@@ -99,8 +99,9 @@ impl Scope<'_> {
             key.1.push(of.is_some());
             linear.push(of);
         }
-        if !code.ad.is_linear(&key, stmt.outs.len(), captured.len() + point.len()) {
-            code.fail(&[], BEYOND);
+        let fixed = captured.len() + point.len();
+        if !code.ad.is_linear(&key, stmt.outs.len(), fixed) {
+            code.watch(&key, &args, stmt.outs.len(), fixed);
         }
         called(code, key, &args, &linear, stmt, stmt.outs.len())
     }

@@ -37,14 +37,23 @@ impl Prepared {
 impl Ad {
     /// A function, ready to be differentiated with respect to these parameters.
     pub(crate) fn prepare(&mut self, key: &Key) -> Rc<Prepared> {
-        let long = self.is_long();
-        if let Some(known) = self.prepared.get(&(key.clone(), long)) {
-            return Rc::clone(known);
+        // On a tape there are numbers only.
+        let matrices = self.exact || self.is_long();
+        self.prepare_with(key, matrices)
+    }
+
+    /// The same, with products of matrices written out too.
+    pub(crate) fn prepare_products(&mut self, key: &Key) -> Rc<Prepared> {
+        self.prepare_with(key, true)
+    }
+
+    fn prepare_with(&mut self, key: &Key, matrices: bool) -> Rc<Prepared> {
+        let known = (key.clone(), [self.is_long(), matrices]);
+        if let Some(prepared) = self.prepared.get(&known) {
+            return Rc::clone(prepared);
         }
         let func = self.program.funcs.at(key.0).clone();
         let active = self.varying(&func, &key.1);
-        // On a tape there are numbers only.
-        let matrices = self.exact || long;
         let mut products = false;
         func.body.for_each_stmt(&mut |stmt| products |= is_product(stmt, &active, matrices));
         let prepared = Rc::new(if products {
@@ -57,7 +66,7 @@ impl Ad {
         } else {
             Prepared::of(func, active)
         });
-        self.prepared.insert((key.clone(), long), Rc::clone(&prepared));
+        self.prepared.insert(known, Rc::clone(&prepared));
         prepared
     }
 }

@@ -13,7 +13,7 @@ use crate::linear::{Arg, Branch, Choice, Lin, LinBlock, LinCall, LinLoop, LinPul
 use crate::scoped::Scoped;
 use crate::transpose::Variant;
 use crate::types::dotted;
-use crate::{BEYOND, Code, Key, deep};
+use crate::{Code, Key, deep};
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Stmt, Var};
 use wengert_ir::program::{FuncId, VarInfo};
@@ -187,7 +187,7 @@ impl Writer<'_, '_> {
         }
         let key: Key = (pullback.apply, active.clone());
         if !self.code.ad.is_linear(&key, 0, 1) {
-            self.code.fail(&[], BEYOND);
+            self.code.watch(&key, &args, 0, 1);
         }
         let linearized = self.code.ad.linearize(&key);
         let (_, mut args) = linearized.call(self.code, &args);

@@ -73,9 +73,12 @@ use wengert_ir::ty::{DataId, Role};
 use wengert_ir::{Builder, Ty};
 
 /// The message of the failure that running ends with where a derivative would be needed that cannot be made beforehand: of a
-/// function that asks for its own derivative again and again, to an order that only running tells; or where only running tells
-/// whether a rule is linear. Such a program is one for the interpreter.
+/// function that asks for its own derivative again and again, to an order that only running tells. Such a program is one for the
+/// interpreter.
 pub const BEYOND: &str = "a derivative of an order that is not known before running";
+
+/// The message of the failure that running ends with where a rule is not linear, as far as compiled code sees. The interpreter says more.
+pub const UNSEEN: &str = "a rule of `custom_jvp` or `custom_vjp` is not linear";
 
 /// Whether a program asks for derivatives, or has rules for them.
 pub fn asks(program: &Program) -> bool {
@@ -178,7 +181,8 @@ struct Ad {
     unsettled: Option<Vec<Key>>,
     /// Functions that are no derivatives.
     sources: FxHashSet<FuncId>,
-    prepared: FxHashMap<(Key, bool), Rc<expand::Prepared>>,
+    /// In long series or not, and with products of matrices written out or not.
+    prepared: FxHashMap<(Key, [bool; 2]), Rc<expand::Prepared>>,
     jvps: FxHashMap<Key, FuncId>,
     /// Functions with their tangents: what they are the derivatives of.
     derived: FxHashMap<FuncId, Key>,

@@ -1,7 +1,8 @@
 //! Whether a custom rule is linear in its tangents, as far as can be seen without running it.
 //!
 //! A rule is transposed as if it were linear. Whether it is, the interpreter sees when it runs; here only what is linear
-//! whatever the values are passes: sums of tangents, products with what is no tangent, and moving them about.
+//! whatever the values are passes: sums of tangents, products with what is no tangent, and moving them about. Of the others
+//! compiled code sees it when it runs, too ([`crate::record`]).
 //!
 //! ```text
 //! \(x, t) -> (f x, g x * t + t / x)        is linear in t
@@ -26,8 +27,7 @@ impl Ad {
         }
         let zeros = key.1.iter().enumerate().map(|(i, active)| i >= tangents && !active).collect();
         let func = self.program.funcs.at(key.0).clone();
-        // Functions may depend on tangents in any way.
-        if func.results.iter().skip(first).any(|ty| self.holds_functions(*ty)) {
+        if self.is_of_functions(key, first, tangents) {
             return false;
         }
         let active = FxHashSet::default();
@@ -40,6 +40,15 @@ impl Ad {
 }
 
 impl Ad {
+    /// Whether a rule is given functions that have captured what varies, or gives functions: these may depend on tangents in any way.
+    pub(crate) fn is_of_functions(&self, key: &Key, first: usize, tangents: usize) -> bool {
+        let func = self.program.funcs.at(key.0);
+        let params = func.param_types().into_iter().zip(&key.1).skip(tangents);
+        let varying = params.filter(|(_, active)| **active).map(|(ty, _)| ty);
+        let mut types = varying.chain(func.results.iter().skip(first).copied());
+        types.any(|ty| self.holds_functions(ty))
+    }
+
     fn holds_functions(&self, ty: Ty) -> bool {
         let (mut seen, mut todo) = (FxHashSet::default(), vec![ty]);
         while let Some(ty) = todo.pop() {

@@ -12,7 +12,8 @@
 //! whatever way, has one cell: there its cotangents add up in the order that the tape says, the last entry first. The types of slots
 //! are in [`slots`]: of a real an integer, of an array an array, and so on.
 //!
-//! Where functions are linearized instead, they have [`marks`] if it matters what varies: slots, but no tape.
+//! Where functions are linearized instead, they have [`marks`] if it matters what varies: slots, but no tape. And where it is not seen
+//! whether a rule is linear, it has states ([`watch`]), which stand where slots do.
 //!
 //! A tape is a list, the last entry first; how many slots there are is handed on beside it ([`State`]). What is differentiated again is
 //! recorded again, or gets tangents, as any other function.
@@ -35,6 +36,7 @@ mod rounds;
 mod segments;
 mod slots;
 mod sweep;
+mod watch;
 mod zeros;
 
 use crate::scoped::{Begin, Scoped};
@@ -74,6 +76,10 @@ pub(crate) struct Made {
     requests: FxHashMap<LinearId, Rc<request::Request>>,
     /// The type of tapes where there are none.
     no_tape: Option<DataId>,
+    /// The same where there are states.
+    watched_tape: Option<DataId>,
+    /// Functions that look whether others are linear: of which parameters, in which results, from which parameter on.
+    watched: FxHashMap<(Key, usize, usize), FuncId>,
     /// Functions that know which numbers vary, and which of their results surely do.
     marked: FxHashMap<marks::Marked, (FuncId, Vec<bool>)>,
 }
@@ -106,6 +112,12 @@ enum Helper {
     Sum(DataId),
     /// Whether all slots of a value of this type are those of what does not vary.
     None(Ty),
+    /// The state that an operation gives.
+    Watched(watch::Watched),
+    /// The states of a value.
+    States(DataId, Option<i64>),
+    /// Whether no number of a value of this type has a state.
+    NoneIs(Ty, i64),
 }
 
 /// A tape under way: its entries, and how many slots there are.
@@ -183,7 +195,8 @@ impl Ad {
     }
 
     fn make_recorded(&mut self, key: &Key, tape: DataId) -> Func {
-        let prepared = self.prepare(key);
+        let watched = self.is_watched(tape);
+        let prepared = if watched { self.prepare_products(key) } else { self.prepare(key) };
         let func = &prepared.func;
         let varies = self.recorded_results(key);
         let types = self.recorded_types(key, tape);
@@ -196,8 +209,8 @@ impl Ad {
             }
         }
         let state = code.state_params(tape);
-        if code.ad.is_full() || code.ad.misses(key.0, &key.1) {
-            let none = code.fail(&types, crate::BEYOND);
+        if code.ad.is_full() || (!watched && code.ad.misses(key.0, &key.1)) {
+            let none = code.fail(&types, if watched { crate::UNSEEN } else { crate::BEYOND });
             return code.finish(none);
         }
         let marks = None;
@@ -256,6 +269,9 @@ impl Record<'_, '_> {
             Some(slots) => slots,
             None => {
                 let ty = self.code.b.type_of(atom);
+                if self.watches() {
+                    return self.code.states(atom, ty, None);
+                }
                 self.code.no_slots(atom, ty)
             }
         }
@@ -301,7 +317,7 @@ impl Record<'_, '_> {
 
     fn stmt(&mut self, stmt: &Stmt) {
         self.code.b.set_span(stmt.span);
-        if self.tests_zero(stmt) || self.mark(stmt) {
+        if self.watched(stmt) || self.tests_zero(stmt) || self.mark(stmt) {
             return;
         }
         if let Op::Call { func, args, .. } = &stmt.op {

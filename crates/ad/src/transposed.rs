@@ -5,7 +5,7 @@
 
 use crate::transpose::Variant;
 use crate::types::Helper;
-use crate::{Ad, BEYOND, Code, Key, record};
+use crate::{Ad, Code, Key, record};
 use wengert_ir::op::{Atom, Op};
 use wengert_ir::program::{Func, FuncId};
 use wengert_ir::ty::{Ctor, Data, DataId, Elem, Ty};
@@ -50,7 +50,7 @@ impl Ad {
         }
         let key: Key = (apply, active);
         if !code.ad.is_linear(&key, 0, 1) {
-            code.fail(&[], BEYOND);
+            code.watch(&key, &args, 0, 1);
         }
         let found = if code.ad.is_transposed_exactly(apply) {
             record::transpose(&mut code, &key, &args, &tangents)

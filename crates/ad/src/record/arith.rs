@@ -346,6 +346,9 @@ impl Record<'_, '_> {
 
     /// The slot of the sum of two numbers with these slots.
     pub(super) fn sum_slot(&mut self, out: Var, a: Atom, b: Atom) -> Atom {
+        if self.watches() {
+            return self.watched_sum(a, b);
+        }
         let part = |slot| Part { slot, negative: false, coef: None };
         self.entry(out, &[part(a), part(b)], None, false).unwrap_or(Atom::Int(0))
     }

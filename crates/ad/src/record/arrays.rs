@@ -117,7 +117,8 @@ impl Record<'_, '_> {
 
     /// The slot of the sum of numbers with these slots: the first one begins.
     fn total(&mut self, out: Var, slots: &Atom) -> Atom {
-        self.rows(&[(slots, Ty::INT)], Some((&Atom::Int(0), Ty::INT)), None, |this, rows, total| {
+        let first = Atom::Int(if self.watches() { super::watch::ZERO } else { 0 });
+        self.rows(&[(slots, Ty::INT)], Some((&first, Ty::INT)), None, |this, rows, total| {
             let row = rows.first().cloned().unwrap_or(Atom::Int(0));
             (Some(this.sum_slot(out, total, row)), None)
         })

@@ -244,7 +244,7 @@ impl Record<'_, '_> {
         }
         let key = (rule, active);
         if !self.code.ad.is_linear(&key, stmt.outs.len(), fixed) {
-            self.code.fail(&[], BEYOND);
+            self.code.watch(&key, &args, stmt.outs.len(), fixed);
         }
         let key = self.code.ad.recorded_key(key);
         let (mut values, mut found) = self.recorded_call(&key, args, slots);
