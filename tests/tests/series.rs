@@ -13,6 +13,12 @@ def tree n x = if n == 0 then Leaf x else Node (tree (n - 1) (x * 0.5)) [x, 2.0 
 def value t = match t with Leaf x -> sin x | Node a v b -> value a * v[0] + value b / v[1]
 def power n x = if n == 0 then 1.0 else x * power (n - 1) x
 def fib n x = if n < 2 then x else fib (n - 1) (x * 0.9) + fib (n - 2) (sin x)
+def exponential x = custom_jvp exp (\\(x, t) -> let y = exp x in (y, y * t)) x
+def cube x = custom_vjp (\\x -> x ^ 3) (\\x -> (x ^ 3, \\c -> 3.0 * x * x * c)) x
+def scaled a x = custom_jvp (\\y -> a * y * y) (\\(y, t) -> (a * y * y, 2.0 * a * y * t)) x
+def slopes l ts = match (l, ts) with | (Cons x r, Cons t s) -> Cons (cos x * t) (slopes r s) | _ -> Nil
+def waves l = custom_jvp (mapped sin) (\\(l, ts) -> (mapped sin l, slopes l ts)) l
+def sines xs = custom_vjp (map sin) (\\xs -> (map sin xs, \\c -> build (length xs) (\\i -> c[i] * cos xs[i]))) xs
 ";
 
 /// Functions of a real.
@@ -44,6 +50,10 @@ const FUNCTIONS: &[&str] = &[
     "\\x -> sum (grad (\\v -> sum (map (\\m -> sum (matvec m v) * v[0]) [[[x, 2.0], [1.0, x]], [[sin x, x * x], [1.0, 2.0]]])) [x, 1.0])",
     "\\x -> (taylor 3 (\\y -> sin (x * y)) x)[3]",
     "\\x -> (taylor 26 (\\y -> 0.1 * sin (x * y)) x)[26]",
+    "\\x -> exponential (sin x) * x + cube (x * x) + scaled 2.0 x",
+    "\\x -> fold (\\a y -> exponential (a * y)) x [0.1, 0.2]",
+    "\\x -> total (waves (list 3 x (x * x))) + sum (sines [x, 2.0, x * x])",
+    "\\x -> grad (\\y -> exponential (x * y)) x + derivative (\\y -> cube (x * y)) x",
     "\\x -> gamma (x + 1.0) + lgamma (x + 1.0) * digamma (x + 1.0) + polygamma 3 (x + 1.0)",
     "\\x -> tanh x + sigmoid x * softplus x + erf x + x ^ 20 + x ^ (-3) + hypot x 0.3 + atan2 x 0.2",
 ];
@@ -96,6 +106,38 @@ fn derivatives_of_long_series_are_the_next_coefficients() {
             }
         }
         Ok(())
+    });
+}
+
+/// Coefficients along z of a function of x z whose rule has captured z: the derivative by x counts what the rule says of both.
+#[test]
+fn derivatives_of_series_know_what_rules_have_captured() {
+    let rules = [
+        "custom_jvp (\\y -> y * y) (\\(y, t) -> (y * y, 2.0 * y * t * z))",
+        "custom_vjp (\\y -> y * y) (\\y -> (y * y, \\c -> 2.0 * y * c * z))",
+    ];
+    let programs: Vec<(String, f64)> = rules
+        .iter()
+        .flat_map(|rule| ["grad", "derivative"].map(|outer| (rule, outer)))
+        .flat_map(|(rule, outer)| {
+            // Order 1: 2 x z³ by x, and 2 x z² dx besides, for the point moves where z does. Order 2: 4 x² z.
+            [(1, 1, 0.45), (3, 1, 0.45), (3, 2, 1.2), (30, 1, 0.45), (30, 2, 1.2), (30, 4, 0.0)].map(
+                |(order, k, expected)| {
+                    let series = format!("(taylor {order} (\\z -> {rule} (z * x)) 0.5)[{k}]");
+                    (format!("{outer} (\\x -> {series}) 0.3"), expected)
+                },
+            )
+        })
+        .collect();
+    parallel::check_all("programs", &programs, |(text, expected)| {
+        let (mut session, scope) = everywhere::session_with(DEFINITIONS);
+        let value = everywhere::compiled(&mut session, &scope, text, &[false, true])?;
+        let found: f64 = value.parse().map_err(|_| format!("{text}\ngives {value}"))?;
+        if (found - expected).abs() < 1e-12 {
+            Ok(())
+        } else {
+            Err(format!("{text}\ngives {found}, not {expected}"))
+        }
     });
 }
 

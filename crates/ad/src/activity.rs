@@ -134,15 +134,10 @@ impl Flow<'_> {
             Op::Call { func, args, .. } => {
                 let active: Vec<bool> = args.iter().map(|arg| self.of(arg)).collect();
                 if let Some(helper) = self.ad.linear_helpers.get(func) {
-                    let active = match helper {
-                        // Of the fields that are given for their shapes it does not depend.
-                        Helper::Fields(..) => active.first() == Some(&true),
-                        Helper::Sum(_)
-                        | Helper::IsZero(_)
-                        | Helper::Inward(..)
-                        | Helper::Outward(_)
-                        | Helper::Scaled(..) => active.contains(&true),
-                    };
+                    // Of the fields that are given for their shapes it does not depend.
+                    let of_first = matches!(helper, Helper::Fields(..));
+                    let active =
+                        if of_first { active.first() == Some(&true) } else { active.contains(&true) };
                     self.mark_all(outs, outs.iter().map(|_| active));
                 } else if active.contains(&true) {
                     let results = self.ad.varying_results(*func, &active);

@@ -30,6 +30,9 @@ enum Like {
     Param(usize),
     /// The result whose tangent it is.
     Result(usize),
+    /// The same of long series, with the parameter that is their order.
+    LongParam(usize, usize),
+    LongResult(usize, usize),
 }
 
 /// A function that gives zeros if tangents that it is given are zero, and is another one otherwise.
@@ -65,12 +68,21 @@ impl Ad {
             return false;
         };
         let reach = self.varying_results(key.0, &key.1);
-        let inner = self.series_function(&(itself, key.1.clone()), given, orders);
+        let inner = (itself, key.1.clone());
+        let inner = if self.is_long() {
+            self.long_function(&inner)
+        } else {
+            self.series_function(&inner, given, orders)
+        };
         let more: Vec<bool> =
             tangents.iter().zip(&key.1).filter(|(_, active)| **active).map(|(tangent, _)| *tangent).collect();
         (0..given).for_each(|_| tangents.extend(&more));
+        // The order comes last.
+        let order = self.is_long().then_some(tangents.len());
+        tangents.extend(order.map(|_| false));
+        let like = |i: usize| order.map_or(Like::Result(i), |order| Like::LongResult(i, order));
         let varying: Vec<Like> =
-            reach.iter().enumerate().filter(|(_, active)| **active).map(|(i, _)| Like::Result(i)).collect();
+            reach.iter().enumerate().filter(|(_, active)| **active).map(|(i, _)| like(i)).collect();
         (0..orders).for_each(|_| zeros.extend(&varying));
         self.make_guard(id, Guard { itself: inner, tangents, zeros });
         true
@@ -90,13 +102,16 @@ impl Ad {
         code.b.open();
         let mut zeros: Vec<Atom> = Vec::new();
         for like in &guard.zeros {
-            let point = match like {
-                Like::Param(i) => params.get(*i),
-                Like::Result(i) => zeros.get(*i),
+            let (point, order) = match like {
+                Like::Param(i) => (params.get(*i), None),
+                Like::Result(i) => (zeros.get(*i), None),
+                Like::LongParam(i, order) => (params.get(*i), params.get(*order)),
+                Like::LongResult(i, order) => (zeros.get(*i), params.get(*order)),
             };
             let point = point.cloned().unwrap_or(Atom::Unit);
             let ty = code.b.type_of(&point);
-            zeros.push(code.zero(Some(&point), ty));
+            code.order = order.cloned();
+            zeros.push(code.switched(order.is_some(), |code| code.zero(Some(&point), ty)));
         }
         let then = code.b.close(zeros);
         code.b.open();
@@ -189,6 +204,10 @@ impl Code<'_> {
         code.b.set_span(span);
         let params: Vec<Atom> = infos.into_iter().map(|(name, ty)| code.b.param(name, ty)).collect();
         let (fixed_there, tangents_there) = params.split_at(fixed.len());
+        // What is given last where there are long series is the order.
+        let order = code.ad.is_long().then(|| fixed.len().saturating_sub(1));
+        code.order = order.and_then(|order| fixed_there.get(order)).cloned();
+        let like = |i: usize| order.map_or(Like::Param(i), |order| Like::LongParam(i, order));
         let results = run(&mut code, fixed_there, tangents_there);
         let types: Vec<Ty> = results.iter().map(|result| code.b.type_of(result)).collect();
         let mut made = code.finish(results);
@@ -198,7 +217,7 @@ impl Code<'_> {
         let guard = Guard {
             itself,
             tangents: (0..all.len()).map(|i| i >= fixed.len()).collect(),
-            zeros: points.iter().copied().map(Like::Param).collect(),
+            zeros: points.iter().copied().map(like).collect(),
         };
         self.ad.make_guard(id, guard);
         self.b.call(id, all, &types)

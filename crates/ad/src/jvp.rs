@@ -173,7 +173,7 @@ impl Code<'_> {
 
 pub(crate) struct Jvp<'a, 'c> {
     pub(crate) code: &'a mut Code<'c>,
-    scope: Scope<'a>,
+    pub(crate) scope: Scope<'a>,
     /// Tangents, of each order; what varies and is not here has the tangent zero.
     pub(crate) dots: Vec<Scoped>,
 }
@@ -265,6 +265,7 @@ impl Jvp<'_, '_> {
                 self.write(&lins);
             }
             Op::Call { func, args, checkpoint } => self.call(stmt, *func, args, *checkpoint),
+            Op::Custom(parts) if self.code.ad.is_long() => self.custom_long(stmt, parts),
             Op::Custom(parts) if self.dots.len() > 1 => self.custom_series(stmt, parts),
             Op::Custom(parts) => self.custom(stmt, parts),
             op if self.dots.len() > 1 && self.is_arithmetic(op) => self.arithmetic(stmt, &outs),

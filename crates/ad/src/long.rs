@@ -14,17 +14,18 @@
 mod family;
 mod ordered;
 mod products;
+mod rules;
 mod solve;
 mod steps;
 
 use crate::jvp::Jvp;
 use crate::types::Helper;
-use crate::{Ad, BEYOND, Code, Key};
+use crate::{Ad, Code, Key};
 use rustc_hash::FxHashMap;
 use solve::Primitive;
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Atom, Compare, IntOp, Loop, Mode, Op, Stmt, Var};
-use wengert_ir::program::{Func, FuncId};
+use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Ctor, Data, DataId, Elem, Role, Ty};
 use wengert_prim::RealOp;
 
@@ -102,25 +103,12 @@ impl Ad {
         let results = self.jvp_results(key, 1);
         let id = self.reserve(results);
         self.long.functions.insert(key.clone(), id);
-        let made =
-            if self.guards.contains_key(&key.0) { self.not_made(key) } else { self.jvp_itself(key, 1, 1) };
+        if self.series_of_guard(id, key, 1, 1) {
+            return id;
+        }
+        let made = self.jvp_itself(key, 1, 1);
         *self.program.funcs.at_mut(id) = made;
         id
-    }
-
-    /// What fails: whether tangents of a rule are zero is a question of all orders.
-    fn not_made(&mut self, key: &Key) -> Func {
-        let types = self.jvp_results(key, 1);
-        let params = self.program.funcs.at(key.0).param_types();
-        let varying: Vec<Ty> =
-            params.iter().zip(&key.1).filter(|(_, active)| **active).map(|(ty, _)| *ty).collect();
-        let tangents: Vec<Ty> = varying.into_iter().filter_map(|ty| self.tangent(ty)).collect();
-        let mut code = Code::new(self, "series");
-        for ty in params.into_iter().chain(tangents).chain([Ty::INT]) {
-            code.b.param("x".into(), ty);
-        }
-        let none = code.fail(&types, BEYOND);
-        code.finish(none)
     }
 
     /// The function that multiplies coefficients with factorials: it gives value and derivatives.

@@ -12,6 +12,8 @@
 //! In `∂f/∂c` the point does not vary. That holds for derivatives of such functions, too. All of this is for derivatives of derivatives: programs
 //! that ask for none have nothing of it.
 
+mod series;
+
 use crate::linear::{Lin, LinPullback, Ref};
 use crate::requests::callees;
 use crate::transpose::Variant;

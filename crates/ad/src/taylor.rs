@@ -60,7 +60,7 @@ pub(crate) fn taylor(code: &mut Code<'_>, func: FuncId, captured: &[Atom], order
                 Ok(order) if order <= most && code.ad.is_short(func, order) => {
                     expansion(code, func, &args, order)
                 }
-                Ok(_) if !again && !code.ad.has_rules(func) => long(code, func, &args, &Atom::Int(order)),
+                Ok(_) if !again => long(code, func, &args, &Atom::Int(order)),
                 Ok(_) | Err(_) => code.fail(&[SERIES], BEYOND).remove(0),
             }
         }
@@ -125,6 +125,18 @@ fn step(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom, steps: &
     code.b.called("series").typed1(SERIES, Op::If { cond, then, otherwise })
 }
 
+/// The array for an order that is not known and not 0; none if it is negative.
+fn long_or_none(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom) -> Atom {
+    let cond = code.b.compare(Compare::Lt, order.clone(), Atom::Int(0));
+    code.b.open();
+    let array = code.fail(&[SERIES], BEYOND);
+    let then = code.b.close(array);
+    code.b.open();
+    let array = long(code, func, args, order);
+    let otherwise = code.b.close(vec![array]);
+    code.b.called("series").typed1(SERIES, Op::If { cond, then, otherwise })
+}
+
 /// The array for any order of 1 or more that can be stored. There are no such series of functions whose tangents may be functions of the
 /// user's.
 fn long(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom) -> Atom {
@@ -143,12 +155,14 @@ fn long(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom) -> Atom 
 
 /// The array for the order, which is `least` or more, by code for each order.
 fn choose(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom, least: usize) -> Atom {
-    if least > MAX_AGAIN {
+    let again = code.ad.is_again(func);
+    if least > MAX_AGAIN && again {
         return code.fail(&[SERIES], BEYOND).remove(0);
+    } else if least > MAX_AGAIN {
+        return long_or_none(code, func, args, order);
     }
     let cond = code.b.compare(Compare::Eq, order.clone(), Atom::Int(least as i64));
     code.b.open();
-    let again = code.ad.is_again(func);
     let array = if again { series(code, func, args, least) } else { expansion(code, func, args, least) };
     let then = code.b.close(vec![array]);
     code.b.open();

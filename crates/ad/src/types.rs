@@ -43,6 +43,10 @@ pub(crate) enum Helper {
     Outward(DataId),
     /// A tangent of this tangent type times a number, or divided by one.
     Scaled(DataId, bool),
+    /// The derivative along a long series of this data type, from value and series: its value, and its series.
+    Split(DataId),
+    /// And back.
+    Join(DataId),
 }
 
 impl Ad {

@@ -492,9 +492,12 @@ struct Integrate<'a> {
 
 impl Zipper for Integrate<'_> {
     fn reals(&mut self, y: &Value, velocity: &Value) -> Result<Value, Failure> {
-        let mut series = series_of(y, self.tag, 0);
-        for (k, coef) in series_of(velocity, self.tag, self.order).into_iter().take(self.order).enumerate() {
-            series.push(divided(self.cx, coef, &Value::Real(k as f64 + 1.0))?);
+        let mut series = series_of(y, self.tag, self.order);
+        let velocities = series_of(velocity, self.tag, self.order).into_iter().take(self.order);
+        for ((k, coef), own) in velocities.enumerate().zip(series.iter_mut().skip(1)) {
+            let coef = divided(self.cx, coef, &Value::Real(k as f64 + 1.0))?;
+            // The value varies too, by what its rule has captured, where that is differentiated by the point around the series.
+            *own = plus(self.cx, std::mem::replace(own, ZERO), coef)?;
         }
         Ok(from_series(self.tag, series))
     }

@@ -6,7 +6,8 @@
 //! custom_vjp f rule x       the same, where v is the transpose of what the rule gives, at x'
 //! ```
 //!
-//! What the function itself has captured must not vary; the interpreter refuses that.
+//! What the function itself has captured must not vary; the interpreter refuses that. Where what the rule has captured varies along the
+//! series, and the series is differentiated in turn: [`crate::mixed`].
 
 use super::Jvp;
 use crate::{BEYOND, Code, Key};
@@ -60,22 +61,55 @@ impl Jvp<'_, '_> {
     pub(super) fn custom_series(&mut self, stmt: &Stmt, parts: &Custom) {
         self.code.b.push(stmt.clone());
         let (captured, point) = (self.scope.mask(&parts.rule_captured), self.scope.mask(&parts.point));
-        // Where what is captured varies, so does the derivative by it with the point.
-        if self.scope.mask(&parts.captured).contains(&true)
-            || (self.code.ad.is_inside && captured.contains(&true))
-        {
+        if self.scope.mask(&parts.captured).contains(&true) {
             self.code.fail(&[], BEYOND);
         }
-        if !point.contains(&true) {
+        // Where what is captured varies, so does the derivative by it with the point.
+        let is_mixed = self.code.ad.is_inside && captured.contains(&true);
+        if !point.contains(&true) && !is_mixed {
             return;
         }
-        let ruled = Ruled { parts, captured, point, orders: self.dots.len() };
+        let orders = self.dots.len();
+        let ruled = Ruled { parts, captured, point, orders };
         let values: Vec<Atom> = stmt.outs.iter().copied().map(Atom::Var).collect();
         let varies = self.code.have_tangents(&values);
         let inner = self.tangents_or_zeros(&varying(&parts.rule_captured, &ruled.captured));
         let tangents = self.tangents_or_zeros(&varying(&parts.point, &ruled.point));
+        let found = if ruled.point.contains(&true) {
+            self.code.series_by_rule(&ruled, &values, &inner, &tangents)
+        } else {
+            let zeros = values.iter().zip(&varies).filter(|(_, varies)| **varies);
+            let zeros: Vec<Atom> = zeros
+                .map(|(value, _)| {
+                    let ty = self.code.b.type_of(value);
+                    self.code.zero(Some(value), ty)
+                })
+                .collect();
+            zeros.iter().cycle().take(zeros.len() * orders).cloned().collect()
+        };
+        let found = self.code.mixed_series(&values, parts, (&ruled.captured, &inner), orders, found);
+        let mut found = found.into_iter();
+        for dots in &mut self.dots {
+            for (out, _) in stmt.outs.iter().zip(&varies).filter(|(_, varies)| **varies) {
+                dots.extend(found.next().map(|tangent| (*out, tangent)));
+            }
+        }
+    }
+}
+
+impl Code<'_> {
+    /// The tangents of the values that have such, of one order after the other.
+    fn series_by_rule(
+        &mut self,
+        ruled: &Ruled<'_>,
+        values: &[Atom],
+        inner: &[Atom],
+        tangents: &[Atom],
+    ) -> Vec<Atom> {
+        let parts = ruled.parts;
+        let varies = self.have_tangents(values);
         let args = parts.rule_captured.iter().chain(&parts.point);
-        let fixed: Vec<Atom> = args.chain(&values).chain(&inner).cloned().collect();
+        let fixed: Vec<Atom> = args.chain(values).chain(inner).cloned().collect();
         let first = parts.rule_captured.len() + parts.point.len();
         let places: Vec<usize> =
             (first..).zip(&varies).filter(|(_, varies)| **varies).map(|(place, _)| place).collect();
@@ -83,19 +117,13 @@ impl Jvp<'_, '_> {
         let func = match parts.rule {
             Rule::Jvp(rule) | Rule::Vjp(rule, _) => rule,
         };
-        let name = self.code.ad.program.funcs.at(func).name;
-        let found = self.code.guarded(name.as_str(), &fixed, &tangents, &places, |code, fixed, tangents| {
+        let name = self.ad.program.funcs.at(func).name;
+        self.guarded(name.as_str(), &fixed, tangents, &places, |code, fixed, tangents| {
             let (captured, rest) = fixed.split_at(parts.rule_captured.len());
             let (point, rest) = rest.split_at(parts.point.len());
             let (values, inner) = rest.split_at(values.len());
-            code.velocities(&ruled, &Given { captured, point, values, inner, tangents })
-        });
-        let mut found = found.into_iter();
-        for dots in &mut self.dots {
-            for (out, _) in stmt.outs.iter().zip(&varies).filter(|(_, varies)| **varies) {
-                dots.extend(found.next().map(|tangent| (*out, tangent)));
-            }
-        }
+            code.velocities(ruled, &Given { captured, point, values, inner, tangents })
+        })
     }
 }
 
