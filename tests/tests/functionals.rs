@@ -548,6 +548,27 @@ const OTHERS: &[(&str, &str)] = &[
         "grad (\\s -> snd (jvp (\\f -> grad (\\x -> let g = f (x * s) in g x) 0.7) ((\\x -> let c = sin (s * x) in \\y -> c * y * y), (\\x y -> sin (x * y * s))))) 0.4",
         "grad (\\s -> grad (\\x -> sin (x * s * x * s)) 0.7) 0.4",
     ),
+    // Arrays of functions.
+    (
+        "snd (jvp (\\f -> grad (\\x -> sum (map (\\g -> g x) (f x))) 0.5) ((\\a -> [sin, \\y -> a * y]), (\\a -> [cos, \\y -> y * a])))",
+        "grad (\\x -> cos x + x * x) 0.5",
+    ),
+    (
+        "snd (jvp (\\f -> grad (\\x -> let fs = f x in fs[1] (fs[0] x)) 0.5) ((\\a -> [sin, \\y -> a * y]), (\\a -> [cos, \\y -> y * a])))",
+        "grad (\\x -> x * sin x + x * cos x) 0.5",
+    ),
+    (
+        "apply_dual (pullback (\\f -> grad (\\x -> let fs = f x in fs[1] (fs[0] x)) 0.5) (\\_ -> to_dual 1.0) (\\a -> [sin, \\y -> a * y])) (\\a -> [cos, \\y -> y * a])",
+        "grad (\\x -> x * sin x + x * cos x) 0.5",
+    ),
+    (
+        "grad (\\k -> snd (jvp (\\f -> sum (map (\\g -> g k) (f k))) ((\\a -> [sin, \\y -> a * y]), (\\a -> [cos, \\y -> y * k])))) 0.5",
+        "grad (\\k -> cos k + k * k) 0.5",
+    ),
+    (
+        "snd (jvp (\\f -> grad (\\x -> let (fs, y) = f x in sum (map (\\g -> g y) fs)) 0.5) ((\\a -> ([sin, \\y -> a * y], a)), (\\a -> ([cos, \\y -> y * a], a * a))))",
+        "grad (\\x -> cos x + x * x + (cos x + x) * x * x) 0.5",
+    ),
 ];
 
 /// The functions, and the sum of one of them and a multiple of the next.

@@ -11,13 +11,23 @@
 //! both(f, x, y) = match f { lambda() { g = Inner::lambda(x) in apply2(g, y) } … }
 //! ```
 //!
+//! Of an array of functions each element waits for the arguments, and knows its place, an argument too. How many there are is computed at
+//! once:
+//!
+//! ```text
+//! apply(f, x) = match f { lambda() { a = Inner::lambda(x); b = Inner::sin() in [a, b] } … }
+//!
+//! apply(f, x) = n = length(rest(f, x)) in each i < n { Inner::applied(f, x, i) }
+//! both(f, x, i, y) = match f { lambda() { a = Inner::lambda(x); b = Inner::sin() in apply2([a, b][i], y) } … }
+//! ```
+//!
 //! That computes what is done between the arguments anew for each second one, so it is done only where derivatives cannot be made
 //! otherwise. What `f x` gives beside functions, and how it fails, is computed as before.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
 use wengert_ir::Ty;
-use wengert_ir::op::{Atom, Block, Op, Stmt, Var};
+use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Stmt, Var};
 use wengert_ir::program::{Func, FuncId, Program, VarInfo};
 use wengert_ir::ty::{Ctor, DataId, Elem, Role};
 
@@ -72,6 +82,14 @@ fn applications(program: &Program, closures: &FxHashSet<DataId>) -> Option<FxHas
     Some(found)
 }
 
+/// Function values that are given.
+#[derive(Clone, Copy)]
+struct Inner {
+    data: DataId,
+    /// Whether it is an array of them.
+    many: bool,
+}
+
 struct Curried<'a> {
     program: &'a Program,
     /// The functions that apply function values for which others may be given as tangents.
@@ -85,13 +103,17 @@ impl Curried<'_> {
     fn gives(&self, data: DataId) -> impl Iterator<Item = DataId> {
         let funcs = self.applies.get(&data).into_iter().flatten();
         let results = funcs.flat_map(|id| &self.program.funcs.at(*id).results);
-        results.filter_map(|ty| self.inner(*ty))
+        results.filter_map(|ty| self.inner(*ty)).map(|inner| inner.data)
     }
 
-    /// The type of these function values, if it is one.
-    fn inner(&self, ty: Ty) -> Option<DataId> {
+    /// The function values that a result is.
+    fn inner(&self, ty: Ty) -> Option<Inner> {
         match ty {
-            Ty::Scalar(Elem::Data(data)) if self.applies.contains_key(&data) => Some(data),
+            Ty::Scalar(Elem::Data(data)) | Ty::Array(Elem::Data(data), 1)
+                if self.applies.contains_key(&data) =>
+            {
+                Some(Inner { data, many: ty.rank() > 0 })
+            }
             Ty::Scalar(_) | Ty::Array(..) => None,
         }
     }
@@ -119,7 +141,7 @@ impl Curried<'_> {
         let mut any = false;
         for id in self.applies.get(&data).cloned().unwrap_or_default() {
             let of = self.program.funcs.at(id);
-            let inner: Vec<Option<DataId>> = of.results.iter().map(|ty| self.inner(*ty)).collect();
+            let inner: Vec<Option<Inner>> = of.results.iter().map(|ty| self.inner(*ty)).collect();
             if inner.iter().all(Option::is_none) {
                 finals.push(id);
                 continue;
@@ -132,12 +154,15 @@ impl Curried<'_> {
             let mut ctors = Vec::new();
             for (place, inner) in inner.iter().enumerate() {
                 let Some(inner) = *inner else { continue };
-                ctors.push((place, inner, add_ctor(made, inner, whole.param_types())));
-                for last in self.finals.get(&inner).cloned().unwrap_or_default() {
+                let mut fields = whole.param_types();
+                fields.extend(inner.many.then_some(Ty::INT));
+                ctors.push((place, inner, add_ctor(made, inner.data, fields)));
+                for last in self.finals.get(&inner.data).cloned().unwrap_or_default() {
                     let both = made.funcs.push(whole.clone());
-                    *made.funcs.at_mut(both) = composed(&whole, place, (last, made.funcs.at(last)), both);
+                    let applied = (last, made.funcs.at(last));
+                    *made.funcs.at_mut(both) = composed(&whole, (place, inner.many), applied, both);
                     finals.push(both);
-                    add_arm(made, last, &whole, both);
+                    add_arm(made, last, (&whole, inner.many), both);
                 }
             }
             *made.funcs.at_mut(id) = waiting(&whole, rest, &ctors);
@@ -199,10 +224,13 @@ fn tangent_arm(func: &mut Func, itself: FuncId) {
     arm.results = tangents.into_iter().map(Atom::Var).collect();
 }
 
-/// What a function gives beside function values.
-fn without(whole: &Func, inner: &[Option<DataId>], itself: FuncId) -> Func {
+/// What a function gives beside function values; of arrays of such, zeros.
+fn without(whole: &Func, inner: &[Option<Inner>], itself: FuncId) -> Func {
     let mut func = whole.clone();
-    let keep = |place: usize| inner.get(place).is_none_or(Option::is_none);
+    for (place, _) in inner.iter().enumerate().filter(|(_, inner)| inner.is_some_and(|inner| inner.many)) {
+        counted(&mut func, place);
+    }
+    let keep = |place: usize| inner.get(place).is_none_or(|inner| inner.is_none_or(|inner| inner.many));
     retain(&mut func.results, keep);
     retain(&mut func.body.results, keep);
     if let Some((arms, outs)) = the_match(&mut func) {
@@ -213,6 +241,30 @@ fn without(whole: &Func, inner: &[Option<DataId>], itself: FuncId) -> Func {
     func
 }
 
+/// Puts as many zeros in the place of a result, an array.
+fn counted(func: &mut Func, place: usize) {
+    const ZEROS: Ty = Ty::Array(Elem::Real, 1);
+    let span = func.span;
+    let count = the_match(func).map_or(0, |(arms, _)| arms.len());
+    for arm in 0..count.saturating_sub(1) {
+        let (n, zeros) = (func.fresh(Name::new("n"), Ty::INT), func.fresh(Name::new("zeros"), ZEROS));
+        let Some(arm) = the_match(func).and_then(|(arms, _)| arms.get_mut(arm)) else { continue };
+        let Some(result) = arm.results.get_mut(place) else { continue };
+        let array = std::mem::replace(result, Atom::Var(zeros));
+        let many = vec![Atom::Var(n), Atom::Real(0.0)];
+        for (out, op, args) in [(n, ArrayOp::Length(0), vec![array]), (zeros, ArrayOp::Replicate, many)] {
+            arm.stmts.push(Stmt { outs: vec![out], op: Op::Array(op, args), span });
+        }
+    }
+    let out = func.fresh(Name::new("zeros"), ZEROS);
+    if let Some(there) = the_match(func).and_then(|(_, outs)| outs.get_mut(place)) {
+        *there = out;
+    }
+    if let (Some(result), Some(ty)) = (func.body.results.get_mut(place), func.results.get_mut(place)) {
+        (*result, *ty) = (Atom::Var(out), ZEROS);
+    }
+}
+
 fn retain<T>(items: &mut Vec<T>, keep: impl Fn(usize) -> bool) {
     let mut place = 0;
     items.retain(|_| {
@@ -221,11 +273,18 @@ fn retain<T>(items: &mut Vec<T>, keep: impl Fn(usize) -> bool) {
     });
 }
 
-/// A function whose result at a place is applied to further arguments.
-fn composed(whole: &Func, place: usize, (last, applied): (FuncId, &Func), itself: FuncId) -> Func {
+/// A function whose result at a place, or an element of it, is applied to further arguments.
+fn composed(
+    whole: &Func,
+    (place, many): (usize, bool),
+    (last, applied): (FuncId, &Func),
+    itself: FuncId,
+) -> Func {
     let mut func = whole.clone();
     func.name = Name::new(&format!("{}_{}", whole.name, applied.name));
     func.results.clone_from(&applied.results);
+    let index = many.then(|| func.fresh(Name::new("i"), Ty::INT));
+    func.body.params.extend(index);
     let mut more = Vec::new();
     for param in applied.body.params.iter().skip(1) {
         let VarInfo { name, ty } = *applied.vars.at(*param);
@@ -249,10 +308,16 @@ fn composed(whole: &Func, place: usize, (last, applied): (FuncId, &Func), itself
     let count = the_match(&mut func).map_or(0, |(arms, _)| arms.len());
     for arm in 0..count.saturating_sub(1) {
         let results = fresh(&mut func);
+        let element = func.fresh(Name::new("f"), applied.param_types().first().copied().unwrap_or(Ty::INT));
         let span = func.span;
         let Some(arm) = the_match(&mut func).and_then(|(arms, _)| arms.get_mut(arm)) else { continue };
-        let args: Vec<Atom> =
-            arm.results.get(place).cloned().into_iter().chain(more.iter().copied().map(Atom::Var)).collect();
+        let Some(mut given) = arm.results.get(place).cloned() else { continue };
+        if let Some(index) = index {
+            let op = Op::Array(ArrayOp::Index, vec![given, Atom::Var(index)]);
+            arm.stmts.push(Stmt { outs: vec![element], op, span });
+            given = Atom::Var(element);
+        }
+        let args: Vec<Atom> = std::iter::once(given).chain(more.iter().copied().map(Atom::Var)).collect();
         let op = Op::Call { func: last, args, checkpoint: false };
         arm.stmts.push(Stmt { outs: results.clone(), op, span });
         arm.results = results.into_iter().map(Atom::Var).collect();
@@ -266,13 +331,14 @@ fn composed(whole: &Func, place: usize, (last, applied): (FuncId, &Func), itself
 }
 
 /// The block, in a function that applies function values, for those that wait for these arguments.
-fn add_arm(program: &mut Program, id: FuncId, waiting: &Func, both: FuncId) {
+fn add_arm(program: &mut Program, id: FuncId, (waiting, many): (&Func, bool), both: FuncId) {
     let func = program.funcs.at_mut(id);
     let mut params = Vec::new();
     for param in &waiting.body.params {
         let VarInfo { name, ty } = *waiting.vars.at(*param);
         params.push(func.fresh(name, ty));
     }
+    params.extend(many.then(|| func.fresh(Name::new("i"), Ty::INT)));
     let more: Vec<Var> = func.body.params.iter().skip(1).copied().collect();
     let results: Vec<Var> =
         func.results.clone().into_iter().map(|ty| func.fresh(Name::new("t"), ty)).collect();
@@ -286,18 +352,41 @@ fn add_arm(program: &mut Program, id: FuncId, waiting: &Func, both: FuncId) {
 }
 
 /// What gives function values that wait for further arguments.
-fn waiting(whole: &Func, rest: FuncId, ctors: &[(usize, DataId, u32)]) -> Func {
+fn waiting(whole: &Func, rest: FuncId, ctors: &[(usize, Inner, u32)]) -> Func {
     let mut func = whole.clone();
     let args: Vec<Atom> = func.body.params.iter().copied().map(Atom::Var).collect();
     let span = func.span;
     let outs = the_match(&mut func).map(|(_, outs)| outs.clone()).unwrap_or_default();
     let mut given = outs.clone();
-    retain(&mut given, |place| ctors.iter().all(|(of, ..)| *of != place));
+    for (place, _, _) in ctors.iter().filter(|(_, inner, _)| inner.many) {
+        if let Some(there) = given.get_mut(*place) {
+            *there = func.fresh(Name::new("zeros"), Ty::Array(Elem::Real, 1));
+        }
+    }
+    let counts = given.clone();
+    retain(&mut given, |place| ctors.iter().all(|(of, inner, _)| *of != place || inner.many));
     let op = Op::Call { func: rest, args: args.clone(), checkpoint: false };
     func.body.stmts = vec![Stmt { outs: given, op, span }];
-    for (place, data, ctor) in ctors {
-        let op = Op::Make { data: *data, ctor: *ctor, fields: args.clone() };
-        func.body.stmts.push(Stmt { outs: outs.get(*place).copied().into_iter().collect(), op, span });
+    for (place, inner, ctor) in ctors {
+        let outs = outs.get(*place).copied().into_iter().collect();
+        let mut fields = args.clone();
+        if !inner.many {
+            let op = Op::Make { data: inner.data, ctor: *ctor, fields };
+            func.body.stmts.push(Stmt { outs, op, span });
+            continue;
+        }
+        let [n, i] = ["n", "i"].map(|name| func.fresh(Name::new(name), Ty::INT));
+        let made = func.fresh(Name::new("f"), Ty::Scalar(Elem::Data(inner.data)));
+        let zeros = counts.get(*place).copied().map(Atom::Var).into_iter().collect();
+        func.body.stmts.push(Stmt { outs: vec![n], op: Op::Array(ArrayOp::Length(0), zeros), span });
+        fields.push(Atom::Var(i));
+        let op = Op::Make { data: inner.data, ctor: *ctor, fields };
+        let stmts = vec![Stmt { outs: vec![made], op, span }];
+        let body = Block { params: vec![i], stmts, results: vec![Atom::Var(made)] };
+        let (mode, backward, len) = (Mode::Each, false, Atom::Var(n));
+        let (init, accs, inputs) = (Vec::new(), Vec::new(), Vec::new());
+        let op = Op::Loop(Box::new(Loop { mode, backward, len, inputs, init, accs, body }));
+        func.body.stmts.push(Stmt { outs, op, span });
     }
     func
 }

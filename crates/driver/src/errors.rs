@@ -332,9 +332,9 @@ pub fn only_interpreted(span: Span, entry: &str) -> Diagnostic {
     let message = format!("only the interpreter can run `{entry}`");
     Diagnostic::error("E0829", span, message)
         .note(
-            "this is so for `taylor` of an order above 24 of a function with a rule of its own, for derivatives of functions that are \
-             made as deep as running says, for rules of `custom_jvp` and `custom_vjp` that are not seen to be linear, and for programs \
-             that are too large for machine code",
+            "this is so for `taylor` of an order above 5 of a function that differentiates with respect to functions, for derivatives of \
+             functions that are made as deep as running says, for rules of `custom_jvp` and `custom_vjp` that are not linear, and for \
+             programs that are too large for machine code",
         )
         .help("`wengert run`, `eval` and `bench` do it with the interpreter")
 }
