@@ -73,11 +73,12 @@ pub fn build_folder() -> &'static Path {
 /// The `wengert` program, built if need be.
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| built("wengert-cli", "wengert"))
+    BINARY.get_or_init(|| built("wengert"))
 }
 
-/// A program of a package of this project, built.
-fn built(package: &str, program: &str) -> PathBuf {
+/// A program of this project, built. Both packages with programs are asked for, for one alone would choose other features of
+/// what they depend on, and most of the project would be compiled once more.
+fn built(program: &str) -> PathBuf {
     let folder = build_folder();
     let target = folder.parent().expect("a profile's folder lies in the build folder");
     let profile = match folder.file_name().and_then(|name| name.to_str()) {
@@ -86,7 +87,8 @@ fn built(package: &str, program: &str) -> PathBuf {
     };
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let output = Command::new(cargo)
-        .args(["build", "--quiet", "--offline", "-p", package, "--bin", program, "--profile", profile])
+        .args(["build", "--quiet", "--offline", "-p", "wengert-cli", "-p", "wengert-gradbench"])
+        .args(["--bin", program, "--profile", profile])
         .arg("--target-dir")
         .arg(target)
         .current_dir(crate::project::root())
@@ -99,7 +101,7 @@ fn built(package: &str, program: &str) -> PathBuf {
 /// Runs the tool for GradBench with these arguments in the root of the project, with `input` on standard input.
 pub fn gradbench(arguments: &[&str], input: &str) -> Ran {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    let mut command = Command::new(BINARY.get_or_init(|| built("wengert-gradbench", "wengert-gradbench")));
+    let mut command = Command::new(BINARY.get_or_init(|| built("wengert-gradbench")));
     command.args(arguments);
     run(command, crate::project::root(), input)
 }
