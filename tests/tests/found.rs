@@ -215,6 +215,16 @@ const FOUND: &[Found] = &[
         expression: "(grad entry (0.0 / 0.0), grad entry 0.5)",
         exact: true,
     },
+    Found {
+        what: "GCC 12 added terms of a sum in a given order more than once, where an iteration adds several",
+        definitions: "def pairs = build 19 (\\i -> [real i, 0.5])
+            def entry x = sum (flatten (reverse (build 19 (\\i -> [x, x]))))
+            def ask x = let (y, back) = vjp entry x in (y, back y)
+            def backward rows = fold (\\s row -> fold (\\a x -> a + x) s (reverse row)) 0.0 rows
+            def three rows = fold (\\s row -> s + row[2] - row[0] + row[1]) 0.0 rows",
+        expression: "(ask 1.5, backward pairs, three (build 23 (\\i -> [real i, 0.5, 2.0 * real i])), grad backward pairs)",
+        exact: true,
+    },
 ];
 
 /// All ways to evaluate, and whether they round as the interpreter does.

@@ -35,6 +35,23 @@ typedef word *ref;
 #define WG_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 #define WG_UNUSED __attribute__((unused))
+/* Around the new value of a sum whose order is given, if an iteration adds several terms. GCC before 11.5, 12.4 and 13.2 adds some of
+ * them more than once where it makes vectors of such a loop (its bug 110381): nothing in the loop is moved past an empty instruction. */
+#if defined(__GNUC__) && !defined(__clang__) && (__GNUC__ * 100 + __GNUC_MINOR__ < 1105 || \
+    (__GNUC__ == 12 && __GNUC_MINOR__ < 4) || (__GNUC__ == 13 && __GNUC_MINOR__ < 2))
+static inline __attribute__((always_inline, unused)) double wg_in_order(double sum) {
+#if defined(__x86_64__)
+    __asm__("" : "+x"(sum));
+#elif defined(__aarch64__)
+    __asm__("" : "+w"(sum));
+#else
+    __asm__("" : "+m"(sum));
+#endif
+    return sum;
+}
+#else
+#define wg_in_order(sum) (sum)
+#endif
 #define WG_EXPORT __attribute__((visibility("default"), used))
 
 /* Objects of up to so many words are cut from chunks and kept in lists when they are free; those of more than WG_TINY lie as

@@ -436,6 +436,9 @@ impl<'u, 'p> Body<'u, 'p> {
         let line = match (here, info.sets) {
             (true, 1) => self.definition(local, &made.expr),
             (true, _) => format!("{}{} = {};", self.declarator(local), self.name(local), made.expr.text),
+            (false, _) if self.is_in_order(local, value) => {
+                format!("{} = wg_in_order({});", self.name(local), made.expr.text)
+            }
             (false, _) => format!("{} = {};", self.name(local), made.expr.text),
         };
         self.put(&line);

@@ -523,10 +523,9 @@ fn real(op: RealOp, args: &[Atom]) -> Option<Atom> {
 
 fn integer(op: IntOp, args: &[Atom]) -> Option<Atom> {
     let known = match (op, args) {
-        (IntOp::Add, [x, Atom::Int(0)] | [Atom::Int(0), x]) | (IntOp::Sub, [x, Atom::Int(0)]) => {
-            return Some(x.clone());
-        }
-        (IntOp::Mul, [x, Atom::Int(1)] | [Atom::Int(1), x]) => return Some(x.clone()),
+        (IntOp::Add, [x, Atom::Int(0)] | [Atom::Int(0), x])
+        | (IntOp::Sub, [x, Atom::Int(0)])
+        | (IntOp::Mul, [x, Atom::Int(1)] | [Atom::Int(1), x]) => return Some(x.clone()),
         (IntOp::Mul, [_, Atom::Int(0)] | [Atom::Int(0), _]) => 0,
         (IntOp::Add, [Atom::Int(a), Atom::Int(b)]) => a.wrapping_add(*b),
         (IntOp::Sub, [Atom::Int(a), Atom::Int(b)]) => a.wrapping_sub(*b),

@@ -56,6 +56,35 @@ impl Body<'_, '_> {
         matches!(operand, Operand::Local(local) if self.plan.sums.contains(&local) || self.plan.old.contains(&local))
     }
 
+    /// Whether the new value of a variable is a sum in a given order of which a compiler could take several terms at once: an iteration
+    /// adds more than one, or the loop is inside of another one, which may be unrolled. See `wg_in_order` in the runtime.
+    pub(super) fn is_in_order(&self, local: Local, value: &Value) -> bool {
+        self.word(local) == Word::Real
+            && !self.assigned_once(local)
+            && !self.plan.sums.contains(&local)
+            && self
+                .terms(local, value, MOST)
+                .is_some_and(|terms| self.loops > 1 || self.loops == 1 && terms > 1)
+    }
+
+    /// How many terms a value adds to a variable.
+    fn terms(&self, sum: Local, value: &Value, depth: usize) -> Option<usize> {
+        let (operands, more) = match value {
+            Value::Copy(from) => (std::slice::from_ref(from), 0),
+            Value::Real(RealOp::Add | RealOp::Sub, args) => (args.as_slice(), 1),
+            _ => return None,
+        };
+        if more > 0 && operands.contains(&Operand::Local(sum)) {
+            return Some(more);
+        }
+        if depth == 0 {
+            // That many terms were seen.
+            return Some(MOST);
+        }
+        let inner = |operand: &Operand| self.terms(sum, self.values.get(&operand.local()?)?, depth - 1);
+        operands.iter().find_map(inner).map(|terms| terms + more)
+    }
+
     /// The variable that stands for an element.
     pub(super) fn cell(&self, base: Operand, index: Operand, offset: i32) -> Option<Expr> {
         let cell =
