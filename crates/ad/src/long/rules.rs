@@ -121,7 +121,7 @@ impl Code<'_> {
                     Some(series) => series,
                     None => code.zero(Some(&velocity), ty),
                 };
-                made.push(code.from_velocity(value, &velocity, &series, ty));
+                made.push(code.of_velocity(value, &velocity, &series, ty));
             }
             made
         })
@@ -249,7 +249,7 @@ impl Code<'_> {
     }
 
     /// The series of a value whose derivative this is, with its series.
-    fn from_velocity(&mut self, y: &Atom, velocity: &Atom, series: &Atom, ty: Ty) -> Atom {
+    fn of_velocity(&mut self, y: &Atom, velocity: &Atom, series: &Atom, ty: Ty) -> Atom {
         let own = self.ad.tangent(ty).unwrap_or(ty);
         match ty {
             Ty::Scalar(Elem::Data(data)) => {
@@ -279,7 +279,7 @@ impl Code<'_> {
                 let row = ty.at(1).unwrap_or(Ty::REAL);
                 let rows = self.open_rows(&[("y", row), ("v", row), ("vs", own.at(1).unwrap_or(own))]);
                 let [y_row, v, vs] = <[Atom; 3]>::try_from(rows).unwrap_or([const { Atom::Unit }; 3]);
-                let made = self.from_velocity(&y_row, &v, &vs, row);
+                let made = self.of_velocity(&y_row, &v, &vs, row);
                 let body = self.b.close(vec![made]);
                 let inputs = vec![y.clone(), velocity.clone(), series.clone()];
                 self.each(len, inputs, Vec::new(), body, &[("ys".into(), own)]).remove(0)
@@ -365,7 +365,7 @@ impl Ad {
                     let all = code.fields_of_series(data, i, &series, &vs);
                     let mut parts = Vec::new();
                     for (((y, v), ty), series) in ys.iter().zip(&vs).zip(fields).zip(all) {
-                        parts.extend(series.map(|series| code.from_velocity(y, v, &series, *ty)));
+                        parts.extend(series.map(|series| code.of_velocity(y, v, &series, *ty)));
                     }
                     code.series_of_ctor(own, data, i, parts)
                 } else {

@@ -69,10 +69,12 @@ impl Body<'_, '_> {
 
     /// How many terms a value adds to a variable.
     fn terms(&self, sum: Local, value: &Value, depth: usize) -> Option<usize> {
-        let (operands, more) = match value {
-            Value::Copy(from) => (std::slice::from_ref(from), 0),
-            Value::Real(RealOp::Add | RealOp::Sub, args) => (args.as_slice(), 1),
-            _ => return None,
+        let (operands, more) = if let Value::Copy(from) = value {
+            (std::slice::from_ref(from), 0)
+        } else if let Value::Real(RealOp::Add | RealOp::Sub, args) = value {
+            (args.as_slice(), 1)
+        } else {
+            return None;
         };
         if more > 0 && operands.contains(&Operand::Local(sum)) {
             return Some(more);
