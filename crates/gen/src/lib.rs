@@ -140,12 +140,14 @@ impl Program {
     }
 }
 
-/// A definition as surface syntax.
+/// A definition as surface syntax. What has no parameters has its type with it: numbers in it that could be of either type would
+/// be real ones, whatever uses it.
 fn lower_def(def: &GenDef) -> Def {
+    let annotated = def.annotated || def.params.is_empty();
     Def {
         name: lower::build::ident(def.name),
         params: lower::lower_params(&def.params),
-        result: def.annotated.then(|| lower::build::ty_expr(&def.body.ty)),
+        result: annotated.then(|| lower::build::ty_expr(&def.body.ty)),
         body: lower::lower(&def.body),
         span: Span::NOWHERE,
     }
