@@ -27,7 +27,7 @@ fn require_none(findings: &Findings) {
 fn every_engine_gives_the_same() {
     let configs = [Config::default(), Config::smooth(), Config::wide()];
     let mut found: [Option<Findings>; 3] = [None, None, None];
-    let seeds: Vec<u64> = (from()..from() + cases(8)).collect();
+    let seeds: Vec<u64> = (from()..from() + cases(15)).collect();
     for some in seeds.chunks(AT_ONCE) {
         for (config, found) in configs.iter().zip(&mut found) {
             let ways = if seeds.len() > FEW { ways_in_turn } else { ways };
@@ -54,7 +54,7 @@ const AT_ONCE: usize = 500;
 #[test]
 fn the_c_compiler_gives_the_same() {
     if Engine::C.require().is_ok() {
-        let findings = compare_c(&Config::wide(), from()..from() + cases(12).div_ceil(3));
+        let findings = compare_c(&Config::wide(), from()..from() + cases(24).div_ceil(3));
         println!("{} programs, {} answers of C compared", findings.tried, findings.compared);
         require_none(&findings);
     }
