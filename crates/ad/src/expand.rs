@@ -163,20 +163,11 @@ fn products_of_rows(
     code.each(count, vec![rows.clone()], Vec::new(), body, &[("product".into(), ty)]).remove(0)
 }
 
-/// The first element times the others, one after the other; 1 if there is none.
+/// The elements times each other, one after the other; 1 if there is none.
 fn product_of(code: &mut Code<'_>, xs: &Atom) -> Atom {
-    let n = code.length(xs);
-    let cond = code.b.compare(Compare::Eq, n.clone(), Atom::Int(0));
-    code.b.open();
-    let then = code.b.close(vec![Atom::Real(1.0)]);
-    code.b.open();
-    let first = code.b.called("first").array(ArrayOp::Index, [xs.clone(), Atom::Int(0)]);
-    let rest = code.b.called("rest").array(ArrayOp::Slice, [xs.clone(), Atom::Int(1), n]);
-    let product = fold(code, first, &[rest], |code, total, rows| {
+    fold(code, Atom::Real(1.0), std::slice::from_ref(xs), |code, total, rows| {
         code.b.called("product").real(RealOp::Mul, [total].into_iter().chain(rows).collect::<Vec<_>>())
-    });
-    let otherwise = code.b.close(vec![product]);
-    code.b.called("product").typed1(Ty::REAL, Op::If { cond, then, otherwise })
+    })
 }
 
 pub(crate) fn require(code: &mut Code<'_>, what: Requirement, left: Atom, right: Atom) {

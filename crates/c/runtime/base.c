@@ -35,8 +35,9 @@ typedef word *ref;
 #define WG_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 #define WG_UNUSED __attribute__((unused))
-/* Around the new value of a sum whose order is given, if an iteration adds several terms. GCC before 11.5, 12.4 and 13.2 adds some of
- * them more than once where it makes vectors of such a loop (its bug 110381): nothing in the loop is moved past an empty instruction. */
+/* Around the new value of a sum whose order is given, if an iteration adds several terms, or may: loops in loops can be unrolled.
+ * GCC before 11.5, 12.4 and 13.2 adds some of them more than once where it makes vectors of such a loop (its bug 110381): nothing in
+ * the loop is moved past an empty instruction. */
 #if defined(__GNUC__) && !defined(__clang__) && (__GNUC__ * 100 + __GNUC_MINOR__ < 1105 || \
     (__GNUC__ == 12 && __GNUC_MINOR__ < 4) || (__GNUC__ == 13 && __GNUC_MINOR__ < 2))
 static inline __attribute__((always_inline, unused)) double wg_in_order(double sum) {

@@ -6,6 +6,7 @@
 //! ```text
 //! a = x + x   b = a / 2.0                        becomes   b = x
 //! a = e + e   b = a * 100.0                      becomes   b = e * 200.0
+//! a = x / 3.0   b = a * 6.0                      becomes   b = x * 2.0
 //! a = r + r   b = 1.0 / a   c = b * y  d = c + c  becomes   b = 1.0 / r   d = b * y
 //! a = -x      b = mul_zero(a, y)   c = b + z      becomes   b = mul_zero(x, y)   c = z - b
 //! ```
@@ -253,6 +254,21 @@ fn together(a: f64, b: f64, product: f64) -> Option<Atom> {
     (exact && product.is_normal()).then_some(Atom::Real(product))
 }
 
+/// `y / k * c`, if the constants make one that is exact.
+fn scaled(y: &Atom, c: f64, k: f64) -> Option<Op> {
+    let factor = c / k;
+    let exact = c.is_normal() && k.is_normal() && (c % k == 0.0 || (k % c == 0.0 && is_power_of_two(factor)));
+    if !exact || !factor.is_normal() {
+        None
+    } else if factor == 1.0 {
+        Some(Op::Copy(y.clone()))
+    } else if factor == -1.0 {
+        Some(Op::Real(RealOp::Neg, vec![y.clone()]))
+    } else {
+        real(RealOp::Mul, y, &Atom::Real(factor))
+    }
+}
+
 fn real(op: RealOp, x: &Atom, y: &Atom) -> Option<Op> {
     Some(Op::Real(op, vec![x.clone(), y.clone()]))
 }
@@ -309,6 +325,7 @@ impl Better<'_, '_> {
             (RealOp::Div, [Atom::Real(k), y]) if self.here.is_used_once(x, 1) => {
                 real(RealOp::Div, &together(*k, c, k * c)?, y)
             }
+            (RealOp::Div, [y, Atom::Real(k)]) => scaled(y, c, *k),
             _ => None,
         }
     }

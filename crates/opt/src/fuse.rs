@@ -1,5 +1,5 @@
 //! A loop that makes arrays for one other loop only becomes part of that loop, and the arrays are never made; a sum of such an
-//! array becomes a loop.
+//! array becomes a loop, and that of all elements of its rows loops in a loop ([`flattened`]).
 //!
 //! ```text
 //! ys = each i < n, x in xs { y = x * x yield y }
@@ -10,6 +10,8 @@
 //! to anything go forward: nobody can tell.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not joined")]
+
+mod flattened;
 
 use crate::facts::{is_safe, is_total_inside, total};
 use crate::sizes::{boxes, in_range};
@@ -70,7 +72,8 @@ impl Fuse<'_> {
                     parts.backward &= !is_total_inside(&parts.body, self.total, self.inside);
                 }
             }
-            let mut at = 0;
+            flattened::nested(func, place, self.uses);
+            let (mut at, mut joined) = (0, false);
             while at < place.stmts.len() {
                 let maker = if self.sums {
                     self.summed(&place.stmts, at)
@@ -84,8 +87,12 @@ impl Fuse<'_> {
                         join(func, made, stmt, &kept);
                     }
                     // What was joined may have a maker of its own.
+                    joined = true;
                 } else {
-                    at += 1;
+                    // What one made for the other inside of them now is in one block.
+                    let inside = place.stmts.get_mut(at).filter(|_| joined).map(|stmt| stmt.op.blocks_mut());
+                    inside.into_iter().flatten().for_each(|inner| self.block(func, inner));
+                    (at, joined) = (at + 1, false);
                 }
             }
         });

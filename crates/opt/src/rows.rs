@@ -8,14 +8,17 @@
 //!   x = xs[i] …                             …
 //! ```
 //!
-//! So does what it adds at its index ([`added`]). What is added to one end of zeros stands beside them ([`beside`]).
+//! So does what it adds at its index ([`added`]). What is added to one end of zeros stands beside them ([`beside`]). Many times the same
+//! in the shape of an array is rows of the same ([`flattened`]).
 
 mod added;
 mod beside;
+mod flattened;
 
 use crate::facts::Lengths;
 use crate::sizes::{Shape, boxes, walk};
 use added::{Made, become_rows};
+use flattened::Same;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::program::VarInfo;
@@ -27,8 +30,13 @@ pub(crate) fn run(program: &mut Program) {
     let boxes = boxes(program);
     for (_, func) in program.funcs.iter_mut() {
         // Without any of these there is nothing to find.
-        let is_other =
-            |stmt: &Stmt| !matches!(stmt.op, Op::Array(ArrayOp::Index | ArrayOp::Add | ArrayOp::AddAt, _));
+        let is_other = |stmt: &Stmt| {
+            let found = matches!(
+                stmt.op,
+                Op::Array(ArrayOp::Index | ArrayOp::Add | ArrayOp::AddAt | ArrayOp::UnflattenLike, _)
+            );
+            !found
+        };
         if func.body.all_stmts(&mut |stmt| is_other(stmt)) {
             continue;
         }
@@ -37,18 +45,26 @@ pub(crate) fn run(program: &mut Program) {
         let known = shapes.iter().filter_map(|(array, shape)| Some((*array, first(shape)?))).collect();
         let mut lengths = Lengths::defined(known);
         let mut body = std::mem::take(&mut func.body);
-        block(func, &mut body, &mut lengths, &shapes);
+        let known = Known { shapes: &shapes, same: Same::of(&body) };
+        block(func, &mut body, &mut lengths, &known);
         func.body = body;
     }
 }
 
-fn block(func: &mut Func, place: &mut Block, lengths: &mut Lengths, shapes: &FxHashMap<Var, Shape>) {
+/// What is known of a function's arrays.
+struct Known<'s> {
+    shapes: &'s FxHashMap<Var, Shape>,
+    same: Same,
+}
+
+fn block(func: &mut Func, place: &mut Block, lengths: &mut Lengths, known: &Known<'_>) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let mark = lengths.mark();
         let (mut made, mut arrays) = (Made::default(), beside::Arrays::default());
         let mut more: Vec<(usize, Stmt)> = Vec::new();
         for (at, stmt) in place.stmts.iter_mut().enumerate() {
-            more.extend(beside::beside(func, stmt, &arrays, shapes).map(|zeros| (at, zeros)));
+            more.extend(beside::beside(func, stmt, &arrays, known.shapes).map(|zeros| (at, zeros)));
+            more.extend(known.same.rows(func, stmt).into_iter().map(|size| (at, size)));
             arrays.note(stmt);
             sum_of_made(func, stmt, &made, lengths);
             become_rows(func, stmt, &made, lengths);
@@ -60,7 +76,7 @@ fn block(func: &mut Func, place: &mut Block, lengths: &mut Lengths, shapes: &FxH
             }
             lengths.note(func, &stmt.outs, &stmt.op);
             for inner in stmt.op.blocks_mut() {
-                block(func, inner, lengths, shapes);
+                block(func, inner, lengths, known);
             }
         }
         more.into_iter().rev().for_each(|(at, zeros)| place.stmts.insert(at, zeros));

@@ -5,6 +5,7 @@ mod choices;
 mod compose;
 mod copies;
 mod doubles;
+mod flattened;
 mod flow;
 mod given;
 mod leaves;

@@ -19,6 +19,53 @@ pub(super) fn check(body: &str, expected: &Expect) {
 }
 
 #[test]
+fn what_is_divided_and_multiplied_by_constants_is_scaled_once() {
+    check(
+        "a = x / 3.0 b = a * 6.0 return b",
+        &expect![[r#"
+            b = x * 2.0
+            return b
+        "#]],
+    );
+    check(
+        "a = x / 3.0 b = a * 3.0 c = a + b return c",
+        &expect![[r#"
+            a = x / 3.0
+            t = a * 4.0
+            return t
+        "#]],
+    );
+    check(
+        "a = x / -2.0 b = a * 2.0 c = y * b d = a * c return d",
+        &expect![[r#"
+            a = x / -2.0
+            b = -x
+            c = y * b
+            d = a * c
+            return d
+        "#]],
+    );
+    check(
+        "a = x / 8.0 b = a * 2.0 return b",
+        &expect![[r#"
+            b = x * 0.25
+            return b
+        "#]],
+    );
+    // A factor that is not exact.
+    check(
+        "a = x / 3.0 b = a * 7.0 c = x / 6.0 d = c * 3.0 e = b + d return e",
+        &expect![[r#"
+            a = x / 3.0
+            b = a * 7.0
+            d = x * 0.5
+            e = b + d
+            return e
+        "#]],
+    );
+}
+
+#[test]
 fn twos_go_into_constants() {
     check(
         "a = x + x b = a / 2.0 return b",
