@@ -399,6 +399,30 @@ fn arrays_are_handed_through_calls_of_itself() {
     gives(text, &[tree], &[Value::reals([1.0, 2.0, 0.0])]);
 }
 
+/// What a slice is of dies with the call that starts the function again: the parameter that held it is the slice by then.
+#[test]
+fn what_dies_with_a_call_that_starts_again_is_freed_before() {
+    let text = "
+        func f(n: Int) -> Real { k = n + 8 xs = each i < k { x = real(i) yield x } y = last(xs, n) return y }
+        func last(xs: []Real, n: Int) -> Real {
+            c = n == 0
+            y = if c { t = sum(xs) yield t } else {
+                m = n - 1
+                k = m + 8
+                ys = slice(xs, 0, k)
+                zs = each i < k { t2 = real(i) yield t2 }
+                t3 = zs[m]
+                c2 = t3 < 0.0
+                y2 = if c2 { yield t3 } else { y3 = last(ys, m) yield y3 }
+                yield y2
+            }
+            return y
+        }
+        entry f = f
+    ";
+    gives(text, &[Value::Int(5)], &[real(28.0)]);
+}
+
 #[test]
 fn loaded_arguments_are_called_with_again_and_again() {
     let text = r"

@@ -156,9 +156,7 @@ impl<'a> Lower<'a> {
             }
             Op::Match { on, arms } => self.match_data(&stmt.op, outs, (on, arms), dying),
             Op::If { cond, then, otherwise } => self.branch(&stmt.op, outs, (cond, then, otherwise), dying),
-            Op::Call { func, args, checkpoint: _ } => {
-                self.giving(&stmt.op, dying, |this, dying| this.call(&stmt.op, outs, *func, args, dying));
-            }
+            Op::Call { func, args, checkpoint: _ } => self.call(&stmt.op, outs, *func, args, dying),
             Op::Loop(parts) => {
                 let drained = self.drained(parts, dying);
                 self.giving(&stmt.op, dying, |this, dying| this.loop_over(outs, parts, drained, dying));

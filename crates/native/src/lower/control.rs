@@ -126,22 +126,13 @@ impl<'a> Lower<'a> {
         });
     }
 
-    /// A call. One of the function itself at its end starts it again with other parameters.
+    /// A call. One of the function itself at its end starts it again with other parameters, after what dies with it is gone: the parameters
+    /// may hold it.
     pub(super) fn call(&mut self, op: &Op, outs: &[Var], func: FuncId, args: &[Atom], dying: &mut Vars) {
-        let passing = self.shared.modes.at(func).clone();
-        let mut words = Vec::with_capacity(args.len());
-        for (arg, passing) in args.iter().zip(passing) {
-            match (self.ty(arg), passing) {
-                (Ty::Array(..), Passing::Borrowed) => {
-                    let array = self.array(arg);
-                    words.push(array.first);
-                    words.extend(array.dims);
-                }
-                (_, Passing::Owned) => words.push(self.consume(arg, dying)),
-                (Ty::Scalar(_), Passing::Borrowed) => words.push(self.word(arg)),
-            }
-        }
+        let mut words = Vec::new();
+        self.giving(op, dying, |this, dying| words = this.arguments(func, args, dying));
         if func == self.id && self.tail_calls.contains(&std::ptr::from_ref(op)) {
+            self.release_all(std::mem::take(dying));
             self.start_again(words);
             // Nothing looks at these: they are there so that every variable has a place.
             for out in outs {
@@ -156,6 +147,24 @@ impl<'a> Lower<'a> {
         let results = self.results(outs);
         self.emit(Stmt::Call { func, args: words, outs: results.clone() });
         self.bind_results(outs, &results);
+    }
+
+    /// What a function is called with.
+    fn arguments(&mut self, func: FuncId, args: &[Atom], dying: &mut Vars) -> Vec<Operand> {
+        let passing = self.shared.modes.at(func).clone();
+        let mut words = Vec::with_capacity(args.len());
+        for (arg, passing) in args.iter().zip(passing) {
+            match (self.ty(arg), passing) {
+                (Ty::Array(..), Passing::Borrowed) => {
+                    let array = self.array(arg);
+                    words.push(array.first);
+                    words.extend(array.dims);
+                }
+                (_, Passing::Owned) => words.push(self.consume(arg, dying)),
+                (Ty::Scalar(_), Passing::Borrowed) => words.push(self.word(arg)),
+            }
+        }
+        words
     }
 
     fn start_again(&mut self, args: Vec<Operand>) {
