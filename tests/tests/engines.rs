@@ -151,6 +151,7 @@ const SUITES: &[(&str, How)] = &[
     ("tests/tests/mixed.rs", How::Itself),
     ("tests/tests/series.rs", How::Itself),
     ("tests/tests/strict.rs", How::Itself),
+    ("tests/tests/exact.rs", How::Itself),
     ("tests/tests/threads.rs", How::Itself),
     ("tests/tests/tidy.rs", How::Nothing("the files of the project")),
     ("crates/ad/tests", How::Nothing("programs of the IR, by its evaluator")),

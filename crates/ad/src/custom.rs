@@ -21,6 +21,16 @@ use wengert_ir::ty::{Elem, Role, Ty};
 impl Scope<'_> {
     /// Appends a function with a rule to the primal part, with what its derivative needs, and gives its linear part.
     pub(crate) fn custom(&mut self, code: &mut Code<'_>, stmt: &Stmt, parts: &Custom) -> Vec<Lin> {
+        if let Some(delay) = code.ad.delay(parts) {
+            let counts = code.passed(stmt, parts, delay);
+            let both = stmt.outs.iter().zip(&parts.point).filter(|(out, _)| self.active.contains(out));
+            return both
+                .map(|(out, x)| Lin::Sum {
+                    out: *out,
+                    parts: self.of(x).filter(|_| counts).into_iter().collect(),
+                })
+                .collect();
+        }
         code.b.push(stmt.clone());
         let Custom { captured, point, rule_captured, .. } = parts;
         let mut lins = Vec::new();

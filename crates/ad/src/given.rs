@@ -135,7 +135,7 @@ impl Ad {
     }
 
     /// These functions, and all that they call or ask derivatives of, in the order of their numbers.
-    fn reachable(&self, from: Vec<FuncId>) -> Vec<FuncId> {
+    pub(crate) fn reachable(&self, from: Vec<FuncId>) -> Vec<FuncId> {
         let (mut seen, mut todo) = (from.iter().copied().collect::<FxHashSet<_>>(), from);
         while let Some(next) = todo.pop() {
             self.program.funcs.at(next).body.for_each_stmt(&mut |stmt| {

@@ -311,6 +311,13 @@ impl Jvp<'_, '_> {
 
     /// A function with a rule: what is captured contributes by the function, the point by the rule.
     fn custom(&mut self, stmt: &Stmt, parts: &Custom) {
+        if let Some(delay) = self.code.ad.delay(parts) {
+            if self.code.passed(stmt, parts, delay) {
+                let found = parts.point.iter().map(|x| self.tangent(0, x)).collect();
+                self.add_tangents(stmt, found);
+            }
+            return;
+        }
         let by_captured = self.by_captures(stmt, parts);
         if self.scope.mask(&parts.point).contains(&true) {
             match parts.rule {

@@ -212,8 +212,12 @@ struct Ad {
     tangent_rules: FxHashMap<(FuncId, FuncId), FuncId>,
     /// Whether derivatives may be differentiated.
     nests: bool,
-    /// Whether they are differentiated once at most, and none is a series.
-    nests_once: bool,
+    /// How often they are differentiated at most; 0 if that may be often.
+    outer: usize,
+    /// The functions of which series are asked, and all that these call.
+    in_series: FxHashSet<FuncId>,
+    /// Rules of what varies with a later derivative than the next: [`velocity`].
+    delays: FxHashMap<FuncId, velocity::Delay>,
     /// Whether those that are made at the moment may.
     is_inside: bool,
     /// The functions whose requests are expanded later.
@@ -281,7 +285,9 @@ impl Ad {
             transposes: FxHashMap::default(),
             tangent_rules: FxHashMap::default(),
             nests: false,
-            nests_once: false,
+            outer: 0,
+            in_series: FxHashSet::default(),
+            delays: FxHashMap::default(),
             is_inside: false,
             later: FxHashSet::default(),
             mixed: FxHashMap::default(),

@@ -18,7 +18,7 @@ use crate::linear::{Lin, LinPullback, Ref};
 use crate::requests::callees;
 use crate::transpose::Variant;
 use crate::types::dotted;
-use crate::{Ad, Code, Key, record};
+use crate::{Ad, Code, Key, record, velocity};
 use rustc_hash::FxHashSet;
 use wengert_base::Name;
 use wengert_ir::op::{Atom, Custom, Op, Rule, Stmt, Var};
@@ -42,16 +42,32 @@ impl Ad {
     /// Finds whether a derivative may be differentiated: code that asks for one is part of what another is asked of. Gives the
     /// functions that are part of such.
     pub(crate) fn find_nesting(&mut self) -> FxHashSet<FuncId> {
-        let (all, mut series): (FxHashSet<FuncId>, bool) = (self.program.funcs.ids().collect(), false);
-        for (_, func) in self.program.funcs.iter() {
-            func.body.for_each_stmt(&mut |stmt| series |= matches!(stmt.op, Op::Taylor { .. }));
-        }
+        let all: FxHashSet<FuncId> = self.program.funcs.ids().collect();
         let seen = self.part_of_asked(&all);
-        let inside = self.part_of_asked(&seen);
+        let mut inside = self.part_of_asked(&seen);
         self.nests = !inside.is_empty();
-        self.nests_once = !series && self.part_of_asked(&inside).is_empty();
+        let mut outer = 0;
+        while !inside.is_empty() && outer <= velocity::MOST {
+            outer += 1;
+            inside = self.part_of_asked(&inside);
+        }
+        self.outer = if inside.is_empty() { outer } else { 0 };
+        self.in_series = self.part_of_series();
         self.is_inside = self.nests;
         if self.nests { seen } else { FxHashSet::default() }
+    }
+
+    /// The functions that are part of those of which series are asked.
+    fn part_of_series(&self) -> FxHashSet<FuncId> {
+        let mut asked = Vec::new();
+        for (_, func) in self.program.funcs.iter() {
+            func.body.for_each_stmt(&mut |stmt| {
+                if let Op::Taylor { func, .. } = &stmt.op {
+                    asked.push(*func);
+                }
+            });
+        }
+        self.reachable(asked).into_iter().collect()
     }
 
     /// The functions that are part of those of which these ask for a derivative.

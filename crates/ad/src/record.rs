@@ -23,6 +23,7 @@
     reason = "operations with blocks and calls are named, the others have a rule"
 )]
 
+mod again;
 mod arith;
 mod arrays;
 mod beside;
@@ -101,6 +102,10 @@ enum Helper {
     Returned(DataId),
     /// Cells with what other cells have at other slots added.
     Feed(DataId),
+    /// Slots of data once more, on top of a tape.
+    Again(DataId, DataId),
+    /// Data with other data of its shape added, times a weight.
+    Plus(DataId),
     /// Entries with one term and with two.
     One(DataId),
     Two(DataId),

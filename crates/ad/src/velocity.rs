@@ -9,14 +9,33 @@
 //! is that value and varies with both. Both are functions with rules that have captured nothing. What is captured varies in `f` and in the
 //! rule, which are differentiated as other code is.
 //!
-//! A rule with an infinite slope makes something else of zero; then the derivative is made otherwise. So it is where there are third
-//! derivatives, in which the point varies in the rule, and series, along which `f` must not vary, as only a function with a rule tells.
+//! Where derivatives are differentiated more than once, there is such a tangent for each derivative that may follow, and the point varies
+//! in the rule with those that follow that one. So *when* they count is counted down as derivatives are made:
+//!
+//! ```text
+//! y₀ = f(still x)       y₁ = y₀ with rule(still x, velocity x that counts last)       y₂ = y₁ with rule(x then still, velocity x)
+//! ```
+//!
+//! A rule with an infinite slope makes something else of zero; then the derivative is made otherwise. So it is in series, along which `f`
+//! must not vary, as only a function with a rule tells.
 
-use crate::{Code, Key};
+use crate::{Ad, Code, Key};
 use wengert_base::Name;
-use wengert_ir::op::{Atom, Compare, Custom, Op, Rule};
+use wengert_ir::op::{Atom, Compare, Custom, Op, Rule, Stmt};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Elem, Ty};
+
+/// How often derivatives may be differentiated for that.
+pub(crate) const MOST: usize = 3;
+
+/// When a point counts: so many derivatives from now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Delay {
+    /// The point, which does not vary before.
+    Still(usize),
+    /// A zero that varies only then, as the point does.
+    Velocity(usize),
+}
 
 /// What a function with a rule is made of, as functions without: from what is captured, the point that does not vary, and of the rule a
 /// tangent.
@@ -26,7 +45,18 @@ pub(crate) struct Beside {
     pub(crate) args: Vec<Atom>,
     /// The rule, which gives values and tangents, and what varies.
     pub(crate) rule: Key,
-    pub(crate) rule_args: Vec<Atom>,
+    /// What it is given, for each derivative that may follow; the last one first.
+    pub(crate) rule_args: Vec<Vec<Atom>>,
+}
+
+impl Ad {
+    /// When the point of a function with a rule counts, if not at once.
+    pub(crate) fn delay(&self, parts: &Custom) -> Option<Delay> {
+        match parts.rule {
+            Rule::Jvp(rule) => self.delays.get(&rule).copied(),
+            Rule::Vjp(..) => None,
+        }
+    }
 }
 
 impl Code<'_> {
@@ -37,12 +67,15 @@ impl Code<'_> {
         values: &[Ty],
         (captured, rule_captured): (Vec<bool>, Vec<bool>),
     ) -> Option<Beside> {
-        if !self.ad.exact || !self.ad.is_inside || !self.ad.nests_once || !rule_captured.contains(&true) {
+        let varies = captured.contains(&true) || rule_captured.contains(&true);
+        if !self.ad.exact || !self.ad.is_inside || self.ad.outer == 0 || !varies {
             return None;
         }
-        let atoms = parts.captured.iter().chain(&parts.rule_captured).chain(&parts.point);
-        let types: Vec<Ty> = atoms.map(|atom| self.b.type_of(atom)).chain(values.iter().copied()).collect();
-        if !types.into_iter().all(|ty| self.ad.is_first_order(ty)) {
+        if !self.ad.sources.contains(&parts.func) || self.ad.in_series.contains(&parts.func) {
+            return None;
+        }
+        let point: Vec<Ty> = parts.point.iter().map(|atom| self.b.type_of(atom)).collect();
+        if !point.into_iter().chain(values.iter().copied()).all(|ty| self.ad.is_first_order(ty)) {
             return None;
         }
         let rule = self.ad.tangent_rule(parts.rule);
@@ -53,27 +86,59 @@ impl Code<'_> {
             return None;
         }
         let still = self.still(&parts.point);
-        let velocity = self.velocity(&parts.point);
         let (mut func, mut rule): (Key, Key) = ((parts.func, captured), (rule, rule_captured));
         func.1.resize(parts.captured.len() + still.len(), false);
-        rule.1.resize(fixed + velocity.len(), false);
+        rule.1.resize(fixed + parts.point.len(), false);
         let args = parts.captured.iter().chain(&still).cloned().collect();
-        let rule_args = parts.rule_captured.iter().chain(&still).chain(&velocity).cloned().collect();
+        let mut rule_args = Vec::new();
+        for left in (0..self.ad.outer).rev() {
+            let here = if left + 1 == self.ad.outer {
+                still.clone()
+            } else {
+                self.delayed(&parts.point, Delay::Still(left + 1))
+            };
+            let velocity = self.delayed(&parts.point, Delay::Velocity(left));
+            rule_args.push(parts.rule_captured.iter().chain(&here).chain(&velocity).cloned().collect());
+        }
         Some(Beside { func, args, rule, rule_args })
     }
 
-    /// Zeros that vary as the point does.
-    fn velocity(&mut self, point: &[Atom]) -> Vec<Atom> {
+    /// A point, or zeros that vary as it does, from some derivative on.
+    fn delayed(&mut self, point: &[Atom], delay: Delay) -> Vec<Atom> {
         let types: Vec<Ty> = point.iter().map(|x| self.b.type_of(x)).collect();
-        let mut code = Code::new(self.ad, "zero_velocity");
-        let params = code.field_params("x", &types);
-        let zeros = params.iter().zip(&types).map(|(x, ty)| code.outward(x, None, *ty)).collect();
-        let made = code.finish(zeros);
-        let func = self.ad.program.funcs.push(made);
+        let func = match delay {
+            Delay::Still(_) => self.itself(&types, &[]),
+            Delay::Velocity(_) => {
+                let mut code = Code::new(self.ad, "zero_velocity");
+                let params = code.field_params("x", &types);
+                let zeros = params.iter().zip(&types).map(|(x, ty)| code.outward(x, None, *ty)).collect();
+                let made = code.finish(zeros);
+                self.ad.program.funcs.push(made)
+            }
+        };
         let rule = self.second(&types, &types);
+        self.ad.delays.insert(rule, delay);
         let (captured, rule_captured) = (Vec::new(), Vec::new());
         let op = Custom { func, captured, rule: Rule::Jvp(rule), rule_captured, point: point.to_vec() };
         self.b.called("v").typed(&types, Op::Custom(Box::new(op)))
+    }
+
+    /// Appends what is left of a point that counts later, after a derivative; whether it counts in that.
+    pub(crate) fn passed(&mut self, stmt: &Stmt, parts: &Custom, delay: Delay) -> bool {
+        let later = match delay {
+            Delay::Velocity(0) => {
+                let op = Op::Call { func: parts.func, args: parts.point.clone(), checkpoint: false };
+                self.b.push(Stmt { op, ..stmt.clone() });
+                return true;
+            }
+            Delay::Still(0 | 1) => parts.point.clone(),
+            Delay::Still(left) => self.delayed(&parts.point, Delay::Still(left - 1)),
+            Delay::Velocity(left) => self.delayed(&parts.point, Delay::Velocity(left - 1)),
+        };
+        for (out, value) in stmt.outs.iter().zip(later) {
+            self.b.push(Stmt { outs: vec![*out], op: Op::Copy(value), span: stmt.span });
+        }
+        false
     }
 
     /// The values, which vary besides as the others do.

@@ -237,6 +237,10 @@ Examples:
         #[arg(long, value_enum, env = "WENGERT_ENGINE", default_value_t = EngineArg::Native)]
         engine: EngineArg,
 
+        /// Measure what gives every number to the last bit as the interpreter does
+        #[arg(long, env = "WENGERT_STRICT")]
+        strict: bool,
+
         #[command(flatten)]
         limits: LimitArgs,
     },

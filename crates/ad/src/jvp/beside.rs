@@ -26,15 +26,20 @@ impl Jvp<'_, '_> {
         let tangents = self.tangents_or_zeros(&super::rules::varying(&parts.captured, &captured));
         let (values, own) = self.code.call_jvp(&func, &args, &tangents);
         let tangents = self.tangents_or_zeros(&super::rules::varying(&parts.rule_captured, &rule_captured));
-        let (mut more, mut dots) = self.code.call_jvp(&rule, &rule_args, &tangents);
-        more.drain(..values.len().min(more.len()));
-        dots.drain(..values.len().min(dots.len()));
         // Whether the transpose of a rule varies is not known as exactly.
         let all = matches!(parts.rule, Rule::Vjp(..));
-        let which: Vec<bool> =
-            own.iter().zip(&dots).map(|(own, dot)| all || own.is_some() || dot.is_some()).collect();
-        let cond = self.code.are_zero(&more);
-        let then = self.with_more((&values, own), (&more, dots), &which);
+        let mut which: Vec<bool> = own.iter().map(|own| all || own.is_some()).collect();
+        let mut others = Vec::new();
+        for args in rule_args {
+            let (mut more, mut dots) = self.code.call_jvp(&rule, &args, &tangents);
+            more.drain(..values.len().min(more.len()));
+            dots.drain(..values.len().min(dots.len()));
+            which.iter_mut().zip(&dots).for_each(|(varies, dot)| *varies |= dot.is_some());
+            others.push((more, dots));
+        }
+        let numbers: Vec<Atom> = others.iter().flat_map(|(more, _)| more.iter().cloned()).collect();
+        let cond = self.code.are_zero(&numbers);
+        let then = self.with_more((values, own), others, &which);
         let otherwise = self.by_captures_apart(stmt, parts, &which);
         let mut outs = stmt.outs.clone();
         let mut found = Vec::new();
@@ -54,20 +59,23 @@ impl Jvp<'_, '_> {
     /// The block in which values, and their tangents, vary with those others, too.
     fn with_more(
         &mut self,
-        (values, own): (&[Atom], Vec<Option<Atom>>),
-        (more, dots): (&[Atom], Vec<Option<Atom>>),
+        (mut values, mut own): (Vec<Atom>, Vec<Option<Atom>>),
+        others: Vec<(Vec<Atom>, Vec<Option<Atom>>)>,
         which: &[bool],
     ) -> Block {
         self.code.b.open();
-        let mut results = self.code.with_others(values, more);
-        for (((value, own), dot), _) in
-            values.iter().zip(own).zip(dots).zip(which).filter(|(_, varies)| **varies)
-        {
-            let own = self.dot_or_zero(value, own);
-            results.extend(match dot {
-                Some(dot) => self.code.with_others(&[own], &[dot]),
-                None => vec![own],
-            });
+        for (more, dots) in others {
+            values = self.code.with_others(&values, &more);
+            for ((value, own), dot) in values.iter().zip(&mut own).zip(dots) {
+                if let Some(dot) = dot {
+                    let tangent = self.dot_or_zero(value, own.take());
+                    *own = self.code.with_others(&[tangent], &[dot]).pop();
+                }
+            }
+        }
+        let mut results = values.clone();
+        for ((value, own), _) in values.iter().zip(own).zip(which).filter(|(_, varies)| **varies) {
+            results.push(self.dot_or_zero(value, own));
         }
         self.code.b.close(results)
     }

@@ -25,7 +25,7 @@ pub(super) const NEGATIVE_B: i64 = 1 << 4;
 pub(super) const COEF_B: i64 = 1 << 5;
 pub(super) const DIVISOR: i64 = 1 << 6;
 /// Noted in any case.
-const APART: i64 = 1 << 7;
+pub(super) const APART: i64 = 1 << 7;
 
 /// The constructors of a tape.
 pub(super) const START: u32 = 0;
@@ -80,7 +80,7 @@ impl Ad {
     }
 
     /// The function that notes one term.
-    fn one_function(&mut self, tape: DataId) -> FuncId {
+    pub(super) fn one_function(&mut self, tape: DataId) -> FuncId {
         let results = slot_and_state(tape);
         self.recording_helper(Helper::One(tape), results.clone(), |ad| {
             let mut code = Code::new(ad, "one");
@@ -351,11 +351,6 @@ impl Record<'_, '_> {
         }
         let part = |slot| Part { slot, negative: false, coef: None };
         self.entry(out, &[part(a), part(b)], None, false).unwrap_or(Atom::Int(0))
-    }
-
-    /// Another slot for the number with this one.
-    pub(super) fn marked_slot(&mut self, out: Var, slot: Atom) -> Atom {
-        self.entry(out, &[Part { slot, negative: false, coef: None }], None, true).unwrap_or(Atom::Int(0))
     }
 
     fn scaled(&mut self, out: Var, x: &Atom, coef: Atom) -> Option<Atom> {

@@ -25,12 +25,17 @@ impl Record<'_, '_> {
         let Beside { func, args, rule, rule_args } = beside;
         let slots = parts.captured.iter().filter_map(|x| self.slots_of(x)).collect();
         let (values, own) = self.recorded_or_called(func, args, slots);
-        let slots = parts.rule_captured.iter().filter_map(|x| self.slots_of(x)).collect();
-        let (mut more, mut slots) = self.recorded_or_called(rule, rule_args, slots);
-        more.drain(..values.len().min(more.len()));
-        slots.drain(..values.len().min(slots.len()));
-        let cond = self.code.are_zero(&more);
-        let then = self.with_more(stmt, (&values, own), (&more, slots));
+        let slots: Vec<Atom> = parts.rule_captured.iter().filter_map(|x| self.slots_of(x)).collect();
+        let mut others = Vec::new();
+        for args in rule_args {
+            let (mut more, mut slots) = self.recorded_or_called(rule.clone(), args, slots.clone());
+            more.drain(..values.len().min(more.len()));
+            slots.drain(..values.len().min(slots.len()));
+            others.push((more, slots));
+        }
+        let all: Vec<Atom> = others.iter().flat_map(|(more, _)| more.iter().cloned()).collect();
+        let cond = self.code.are_zero(&all);
+        let then = self.with_more(stmt, (values, own), others);
         let otherwise = self.by_captures_apart(stmt, parts);
         self.replace(stmt, Op::If { cond, then, otherwise });
     }
@@ -53,19 +58,22 @@ impl Record<'_, '_> {
     fn with_more(
         &mut self,
         stmt: &Stmt,
-        (values, own): (&[Atom], Vec<Option<Atom>>),
-        (more, slots): (&[Atom], Vec<Option<Atom>>),
+        (mut values, mut own): (Vec<Atom>, Vec<Option<Atom>>),
+        others: Vec<(Vec<Atom>, Vec<Option<Atom>>)>,
     ) -> Block {
         let begin = self.begin();
         self.code.b.open();
-        let results = self.code.with_others(values, more);
-        let outs: Vec<Var> = results.iter().filter_map(Atom::var).collect();
-        let made = Stmt { outs, ..stmt.clone() };
-        for (out, own) in made.outs.iter().zip(own) {
-            self.note(*out, own);
+        for (more, slots) in others {
+            values = self.code.with_others(&values, &more);
+            let outs: Vec<Var> = values.iter().filter_map(Atom::var).collect();
+            let made = Stmt { outs, ..stmt.clone() };
+            for (out, own) in made.outs.iter().zip(own) {
+                self.note(*out, own);
+            }
+            self.add_slots(&made, slots);
+            own = values.iter().map(|value| self.slots_of(value)).collect();
         }
-        self.add_slots(&made, slots);
-        let block = self.close_arm(stmt, results);
+        let block = self.close_arm(stmt, values);
         self.end(begin);
         block
     }

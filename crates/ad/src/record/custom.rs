@@ -155,6 +155,16 @@ impl Record<'_, '_> {
 
     /// A function with a rule: what is captured contributes by the function, the point by the rule.
     pub(super) fn custom(&mut self, stmt: &Stmt, parts: &Custom) {
+        if let Some(delay) = self.code.ad.delay(parts) {
+            if self.code.passed(stmt, parts, delay) {
+                for (out, x) in stmt.outs.iter().zip(&parts.point) {
+                    let ty = self.code.b.type_of(x);
+                    let slots = self.slots_of(x).map(|slots| self.marked(slots, ty));
+                    self.note(*out, slots);
+                }
+            }
+            return;
+        }
         self.by_captures(stmt, parts);
         if parts.point.iter().all(|x| self.slots_of(x).is_none()) {
             return;
@@ -234,13 +244,12 @@ impl Record<'_, '_> {
         let fixed = args.len();
         let mut active = vec![false; fixed];
         let mut slots = Vec::new();
-        let Some(out) = stmt.outs.first() else { return Vec::new() };
         for x in &parts.point {
             let ty = self.code.b.type_of(x);
             args.push(self.code.outward(x, None, ty));
             let own = self.slots_of(x);
             active.push(own.is_some());
-            slots.extend(own.map(|own| self.marked(*out, own, ty)));
+            slots.extend(own.map(|own| self.marked(own, ty)));
         }
         let key = (rule, active);
         if !self.code.ad.is_linear(&key, stmt.outs.len(), fixed) {
@@ -257,11 +266,6 @@ impl Record<'_, '_> {
             }
         }
         found.drain(count.min(found.len())..).collect()
-    }
-
-    /// Slots of tangents of numbers with these slots.
-    fn marked(&mut self, out: Var, slots: Atom, ty: Ty) -> Atom {
-        if ty == Ty::REAL { self.marked_slot(out, slots) } else { slots }
     }
 
     /// The rule maps the point to the value and a function from cotangents to cotangents.

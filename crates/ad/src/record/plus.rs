@@ -8,10 +8,11 @@
 //!
 //! That is what the interpreter does, so cotangents add up as there.
 
+use super::Helper;
 use crate::{Ad, BEYOND, Code, Key};
-use wengert_ir::op::Atom;
+use wengert_ir::op::{Atom, Op};
 use wengert_ir::program::{FuncId, VarInfo};
-use wengert_ir::ty::{Elem, Role, Ty};
+use wengert_ir::ty::{Ctor, Data, DataId, Elem, Role, Ty};
 use wengert_prim::RealOp;
 
 /// A function that applies two function values and adds what they give, the second times a weight.
@@ -30,7 +31,7 @@ impl Ad {
             Elem::Real | Elem::Int | Elem::Bool | Elem::Text | Elem::Unit => true,
             Elem::Data(data) => {
                 let such = |data| self.program.data.at(data).role != Role::Declared;
-                !self.holds(data, &such)
+                self.is_first_order(Ty::Scalar(Elem::Data(data))) || !self.holds(data, &such)
             }
         })
     }
@@ -128,21 +129,76 @@ impl Ad {
     }
 }
 
+impl Ad {
+    /// The function that adds to the numbers in data those in other data of the same shape, times a weight.
+    fn plus_function(&mut self, data: DataId) -> FuncId {
+        let ty = Ty::Scalar(Elem::Data(data));
+        self.recording_helper(Helper::Plus(data), vec![ty], |ad| {
+            let Data { name, ctors, .. } = ad.program.data.at(data).clone();
+            let mut code = Code::new(ad, &format!("plus_{name}"));
+            let [value, more] = ["y", "t"].map(|name| code.b.param(name.into(), ty));
+            let weight = code.b.param("e".into(), Ty::REAL);
+            let mut arms = Vec::new();
+            for (i, Ctor { fields, .. }) in ctors.iter().enumerate() {
+                code.b.open();
+                let own = code.field_params("y", fields);
+                let mut inner = Vec::new();
+                for (j, Ctor { fields: others, .. }) in ctors.iter().enumerate() {
+                    code.b.open();
+                    let theirs = code.field_params("t", others);
+                    let made = if i == j {
+                        let fields = own.iter().zip(theirs).zip(fields);
+                        let sums = fields.map(|((y, t), ty)| match code.ad.slots(*ty) {
+                            Some(_) => code.plus_each(y.clone(), &t, *ty, &weight),
+                            None => y.clone(),
+                        });
+                        let sums: Vec<Atom> = sums.collect();
+                        vec![code.b.make(data, i as u32, sums)]
+                    } else {
+                        code.fail(&[ty], "a tangent belongs to another constructor")
+                    };
+                    inner.push(code.b.close(made));
+                }
+                let sum = code.b.typed(&[ty], Op::Match { on: more.clone(), arms: inner });
+                arms.push(code.b.close(sum));
+            }
+            let found = code.b.typed(&[ty], Op::Match { on: value, arms });
+            code.finish(found)
+        })
+    }
+}
+
 impl Code<'_> {
-    /// A number, or each of an array, and another one times a weight.
+    /// A number, or each in an array or in data, and another one times a weight.
     fn plus_weighted(&mut self, value: Atom, more: &Atom, ty: Ty, weight: &Atom) -> Atom {
-        if ty.elem() != Elem::Real {
+        if self.ad.slots(ty).is_none() || !self.ad.is_first_order(ty) {
             return value;
         }
+        if ty != Ty::REAL {
+            // They must belong together.
+            self.inward("jvp".into(), &value, more, ty);
+        }
+        self.plus_each(value, more, ty, weight)
+    }
+
+    fn plus_each(&mut self, value: Atom, more: &Atom, ty: Ty, weight: &Atom) -> Atom {
         let Some(row) = ty.at(1) else {
-            let change = self.b.real(RealOp::Mul, [weight.clone(), more.clone()]);
-            return self.b.called("sum").real(RealOp::Add, [value, change]);
+            return match ty.elem() {
+                Elem::Data(data) => {
+                    let func = self.ad.plus_function(data);
+                    let args = [value, more.clone(), weight.clone()];
+                    self.b.called("sum").call(func, args, &[ty]).remove(0)
+                }
+                Elem::Real | Elem::Int | Elem::Bool | Elem::Text | Elem::Unit => {
+                    let change = self.b.real(RealOp::Mul, [weight.clone(), more.clone()]);
+                    self.b.called("sum").real(RealOp::Add, [value, change])
+                }
+            };
         };
-        self.inward("jvp".into(), &value, more, ty);
         let len = self.length(&value);
         let rows = self.open_rows(&[("y", row), ("t", row)]);
         let sum = match rows.as_slice() {
-            [y, t] => self.plus_weighted(y.clone(), t, row, weight),
+            [y, t] => self.plus_each(y.clone(), t, row, weight),
             _ => Atom::Unit,
         };
         let body = self.b.close(vec![sum]);

@@ -101,7 +101,7 @@ impl Code<'_> {
                 *func = self.ad.in_segments(*func);
                 self.b.push(made);
             }
-            (Op::Custom(parts), _) => {
+            (Op::Custom(parts), _) if self.ad.delay(parts).is_none() => {
                 parts.func = self.ad.in_segments(parts.func);
                 if let Rule::Jvp(rule) = &mut parts.rule {
                     *rule = self.ad.in_segments(*rule);

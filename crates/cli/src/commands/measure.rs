@@ -23,7 +23,12 @@ pub(crate) struct Measured<'a> {
 }
 
 /// `wengert bench FILE`
-pub(crate) fn bench(what: &Measured<'_>, runs: Runs, engine: EngineArg, style: Style) -> io::Result<u8> {
+pub(crate) fn bench(
+    what: &Measured<'_>,
+    runs: Runs,
+    (engine, strict): (EngineArg, bool),
+    style: Style,
+) -> io::Result<u8> {
     let engine = Engine::from(engine);
     let mut session = Session::new();
     if let Err(error) = engine.require() {
@@ -31,7 +36,7 @@ pub(crate) fn bench(what: &Measured<'_>, runs: Runs, engine: EngineArg, style: S
         return Ok(USAGE);
     }
     let input = read_input(what.input)?;
-    let options = Options { engine, ..options(what.limits) };
+    let options = Options { engine, strict, ..options(what.limits) };
     match session.bench(what.file, what.entry, &input, runs, &options) {
         Ok(bench) => {
             if let [first, ..] = bench.interpreted.as_slice() {

@@ -60,7 +60,8 @@ struct LinearTangent<'a> {
 }
 
 impl Mapper for LinearTangent<'_> {
-    const SHARES: bool = true;
+    // A number that is given twice is two numbers, as in compiled code.
+    const SHARES: bool = false;
     const LOOKS_AT_PLAIN: bool = true;
 
     fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {
@@ -105,6 +106,10 @@ impl Mapper for LinearTangent<'_> {
         }
         let zero = Fun::TangentOf { tag: self.cx.fresh_tag(), func };
         Ok(FunAction::Replace(Value::Fun(Rc::new(zero))))
+    }
+
+    fn enter(&mut self, children: usize) -> Result<(), Failure> {
+        self.cx.work(children as u64)
     }
 }
 
