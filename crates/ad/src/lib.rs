@@ -212,12 +212,8 @@ struct Ad {
     tangent_rules: FxHashMap<(FuncId, FuncId), FuncId>,
     /// Whether derivatives may be differentiated.
     nests: bool,
-    /// How often they are differentiated at most; 0 if that may be often.
-    outer: usize,
-    /// The functions of which series are asked, and all that these call.
-    in_series: FxHashSet<FuncId>,
-    /// Rules of what varies with a later derivative than the next: [`velocity`].
-    delays: FxHashMap<FuncId, velocity::Delay>,
+    /// How often they are at most, and what varies with a later derivative than the next.
+    later_on: velocity::Later,
     /// Whether those that are made at the moment may.
     is_inside: bool,
     /// The functions whose requests are expanded later.
@@ -285,9 +281,7 @@ impl Ad {
             transposes: FxHashMap::default(),
             tangent_rules: FxHashMap::default(),
             nests: false,
-            outer: 0,
-            in_series: FxHashSet::default(),
-            delays: FxHashMap::default(),
+            later_on: velocity::Later::default(),
             is_inside: false,
             later: FxHashSet::default(),
             mixed: FxHashMap::default(),

@@ -51,8 +51,8 @@ impl Ad {
             outer += 1;
             inside = self.part_of_asked(&inside);
         }
-        self.outer = if inside.is_empty() { outer } else { 0 };
-        self.in_series = self.part_of_series();
+        self.later_on.outer = if inside.is_empty() { outer } else { 0 };
+        self.later_on.in_series = self.part_of_series();
         self.is_inside = self.nests;
         if self.nests { seen } else { FxHashSet::default() }
     }

@@ -29,6 +29,7 @@ mod arrays;
 mod beside;
 mod control;
 mod custom;
+mod entries;
 mod marks;
 mod moved;
 mod plus;
@@ -72,6 +73,10 @@ pub(crate) struct Made {
     helpers: FxHashMap<Helper, FuncId>,
     /// The type of tapes without nodes.
     plain_tape: Option<DataId>,
+    /// The same where nothing is differentiated of them.
+    last_tape: Option<DataId>,
+    /// All tapes that nothing is differentiated of.
+    last: FxHashSet<DataId>,
     /// What the nodes of tapes with nodes are, a constructor each.
     nodes: FxHashMap<DataId, Vec<custom::Node>>,
     requests: FxHashMap<LinearId, Rc<request::Request>>,
@@ -106,9 +111,8 @@ enum Helper {
     Again(DataId, DataId),
     /// Data with other data of its shape added, times a weight.
     Plus(DataId),
-    /// Entries with one term and with two.
-    One(DataId),
-    Two(DataId),
+    /// An entry of a tape, with these flags.
+    Entry(DataId, i64),
     /// An entry of a product, or of a quotient, in which zeros are strong.
     Strong(DataId, bool),
     /// A tape that runs backward.

@@ -20,6 +20,7 @@
 //! must not vary, as only a function with a rule tells.
 
 use crate::{Ad, Code, Key};
+use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
 use wengert_ir::op::{Atom, Compare, Custom, Op, Rule, Stmt};
 use wengert_ir::program::FuncId;
@@ -27,6 +28,17 @@ use wengert_ir::ty::{Elem, Ty};
 
 /// How often derivatives may be differentiated for that.
 pub(crate) const MOST: usize = 3;
+
+/// What there is to know of derivatives that are differentiated.
+#[derive(Default)]
+pub(crate) struct Later {
+    /// How often they are at most; 0 if that may be often.
+    pub(crate) outer: usize,
+    /// The functions of which series are asked, and all that these call.
+    pub(crate) in_series: FxHashSet<FuncId>,
+    /// Rules of what counts with a later derivative than the next.
+    delays: FxHashMap<FuncId, Delay>,
+}
 
 /// When a point counts: so many derivatives from now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +65,7 @@ impl Ad {
     /// When the point of a function with a rule counts, if not at once.
     pub(crate) fn delay(&self, parts: &Custom) -> Option<Delay> {
         match parts.rule {
-            Rule::Jvp(rule) => self.delays.get(&rule).copied(),
+            Rule::Jvp(rule) => self.later_on.delays.get(&rule).copied(),
             Rule::Vjp(..) => None,
         }
     }
@@ -68,10 +80,10 @@ impl Code<'_> {
         (captured, rule_captured): (Vec<bool>, Vec<bool>),
     ) -> Option<Beside> {
         let varies = captured.contains(&true) || rule_captured.contains(&true);
-        if !self.ad.exact || !self.ad.is_inside || self.ad.outer == 0 || !varies {
+        if !self.ad.exact || !self.ad.is_inside || self.ad.later_on.outer == 0 || !varies {
             return None;
         }
-        if !self.ad.sources.contains(&parts.func) || self.ad.in_series.contains(&parts.func) {
+        if !self.ad.sources.contains(&parts.func) || self.ad.later_on.in_series.contains(&parts.func) {
             return None;
         }
         let point: Vec<Ty> = parts.point.iter().map(|atom| self.b.type_of(atom)).collect();
@@ -91,8 +103,8 @@ impl Code<'_> {
         rule.1.resize(fixed + parts.point.len(), false);
         let args = parts.captured.iter().chain(&still).cloned().collect();
         let mut rule_args = Vec::new();
-        for left in (0..self.ad.outer).rev() {
-            let here = if left + 1 == self.ad.outer {
+        for left in (0..self.ad.later_on.outer).rev() {
+            let here = if left + 1 == self.ad.later_on.outer {
                 still.clone()
             } else {
                 self.delayed(&parts.point, Delay::Still(left + 1))
@@ -117,7 +129,7 @@ impl Code<'_> {
             }
         };
         let rule = self.second(&types, &types);
-        self.ad.delays.insert(rule, delay);
+        self.ad.later_on.delays.insert(rule, delay);
         let (captured, rule_captured) = (Vec::new(), Vec::new());
         let op = Custom { func, captured, rule: Rule::Jvp(rule), rule_captured, point: point.to_vec() };
         self.b.called("v").typed(&types, Op::Custom(Box::new(op)))

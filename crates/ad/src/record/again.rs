@@ -5,7 +5,7 @@
 //! again(slot, tape, n) = one(tape, n, slot)        again([…]) = each of them, one after the other
 //! ```
 
-use super::arith::{APART, TERM_A};
+use super::entries::{APART, TERM_A};
 use super::slots::{first, pair};
 use super::{Helper, Record, State, state_types};
 use crate::{Ad, Code};
@@ -31,16 +31,13 @@ impl Code<'_> {
         let [of_tape, of_count] = state_types(tape);
         match ty {
             Ty::Scalar(of) => {
-                let args = [slots.clone()];
-                let (func, args) = match of {
-                    Elem::Data(data) => (self.ad.again_function(data, own, tape), args.to_vec()),
+                let func = match of {
+                    Elem::Data(data) => self.ad.again_function(data, own, tape),
                     Elem::Real | Elem::Int | Elem::Bool | Elem::Text | Elem::Unit => {
-                        let [slot] = args;
-                        let args = vec![Atom::Int(TERM_A | APART), slot, Atom::Real(0.0)];
-                        (self.ad.one_function(tape), args)
+                        self.ad.entry_function(tape, TERM_A | APART)
                     }
                 };
-                let args: Vec<Atom> = state.atoms().into_iter().chain(args).collect();
+                let args: Vec<Atom> = state.atoms().into_iter().chain([slots.clone()]).collect();
                 let outs = [("slots".into(), own), ("tape".into(), of_tape), ("n".into(), of_count)];
                 let mut found = self.b.named(&outs, Op::Call { func, args, checkpoint: false });
                 let state = State::split_off(&mut found);

@@ -1,36 +1,19 @@
 //! Arithmetic, noted on the tape: the terms and the divisor of the rule in `wengert_prim` that applies.
 //!
-//! ```text
-//! Tape = Start | One flags a c rest                   ż = ± c · ȧ
-//!              | Two flags a b c e d rest             ż = (± c · ȧ ± e · ḃ) / d
-//! ```
-//!
-//! The flags say which terms, coefficients and signs, and whether the divisor, are there. What is a number that varies already, with
-//! nothing done to it (`x + 0`), is not noted: it has the slot of that number, unless the rule distinguishes cases.
+//! What is a number that varies already, with nothing done to it (`x + 0`), is not noted: it has the slot of that number, unless the rule
+//! distinguishes cases. The entries: [`super::entries`].
 
+use super::entries::{
+    APART, COEF_A, COEF_B, DIVISOR, NEGATIVE_A, NEGATIVE_B, TERM_A, TERM_B, nothing, slot_and_state,
+};
 use super::{Helper, Record, State, state_types};
 use crate::scalar;
 use crate::{Ad, Code};
 use wengert_base::Name;
-use wengert_ir::op::{Atom, Block, Compare, Convert, IntOp, Op, Var};
+use wengert_ir::op::{Atom, Compare, Convert, IntOp, Op, Var};
 use wengert_ir::program::FuncId;
-use wengert_ir::ty::{Ctor, Data, DataId, Elem, Role, Ty};
+use wengert_ir::ty::{DataId, Ty};
 use wengert_prim::{RealOp, Rule, Term, rules};
-
-pub(super) const TERM_A: i64 = 1;
-pub(super) const NEGATIVE_A: i64 = 1 << 1;
-pub(super) const COEF_A: i64 = 1 << 2;
-pub(super) const TERM_B: i64 = 1 << 3;
-pub(super) const NEGATIVE_B: i64 = 1 << 4;
-pub(super) const COEF_B: i64 = 1 << 5;
-pub(super) const DIVISOR: i64 = 1 << 6;
-/// Noted in any case.
-pub(super) const APART: i64 = 1 << 7;
-
-/// The constructors of a tape.
-pub(super) const START: u32 = 0;
-pub(super) const ONE: u32 = 1;
-pub(super) const TWO: u32 = 2;
 
 /// A term of a rule, with its operand's slot.
 struct Part {
@@ -47,114 +30,6 @@ impl Part {
     fn flags(&self, term: i64, negative: i64, coef: i64) -> i64 {
         let if_so = |holds: bool, flag: i64| if holds { flag } else { 0 };
         term | if_so(self.negative, negative) | if_so(self.coef.is_some(), coef)
-    }
-
-    fn coef(&self) -> Atom {
-        self.coef.clone().unwrap_or(Atom::Real(0.0))
-    }
-}
-
-impl Ad {
-    /// The type of tapes without nodes.
-    pub(super) fn plain_tape(&mut self) -> DataId {
-        if let Some(known) = self.recorded.plain_tape {
-            return known;
-        }
-        let tape = self.new_tape();
-        self.recorded.plain_tape = Some(tape);
-        tape
-    }
-
-    pub(super) fn new_tape(&mut self) -> DataId {
-        let data = Data { name: "Tape".into(), role: Role::Residual, ctors: Vec::new() };
-        let tape = self.program.data.push(data);
-        let own = Ty::Scalar(Elem::Data(tape));
-        let ctor = |name: &str, fields: Vec<Ty>| Ctor { name: name.into(), fields };
-        let (int, real) = (Ty::INT, Ty::REAL);
-        self.program.data.at_mut(tape).ctors = vec![
-            ctor("Start", Vec::new()),
-            ctor("One", vec![int, int, real, own]),
-            ctor("Two", vec![int, int, int, real, real, real, own]),
-        ];
-        tape
-    }
-
-    /// The function that notes one term.
-    pub(super) fn one_function(&mut self, tape: DataId) -> FuncId {
-        let results = slot_and_state(tape);
-        self.recording_helper(Helper::One(tape), results.clone(), |ad| {
-            let mut code = Code::new(ad, "one");
-            let state = code.state_params(tape);
-            let [flags, a] = ["flags", "a"].map(|name| code.b.param(name.into(), Ty::INT));
-            let c = code.b.param("c".into(), Ty::REAL);
-            let none = code.none_of(&a);
-            let then = nothing(&state);
-            code.b.open();
-            let fields = [flags, a, c, state.tape.clone()];
-            let pushed = code.pushed(tape, ONE, fields, &state);
-            let otherwise = code.b.close(pushed);
-            let found = code.b.typed(&results, Op::If { cond: none, then, otherwise });
-            code.finish(found)
-        })
-    }
-
-    /// The function that notes two terms, or that of them which varies.
-    fn two_function(&mut self, tape: DataId) -> FuncId {
-        let results = slot_and_state(tape);
-        self.recording_helper(Helper::Two(tape), results.clone(), |ad| {
-            let mut code = Code::new(ad, "two");
-            let state = code.state_params(tape);
-            let [flags, a, b] = ["flags", "a", "b"].map(|name| code.b.param(name.into(), Ty::INT));
-            let reals = ["c", "e", "d"].map(|name| code.b.param(name.into(), Ty::REAL));
-            if code.ad.is_no_tape(tape) {
-                let slot = code.either(a, b);
-                return code.finish(std::iter::once(slot).chain(state.atoms()).collect());
-            }
-            let entry = |code: &mut Code<'_>, keep: i64| {
-                let flags = code
-                    .b
-                    .called("flags")
-                    .typed1(Ty::INT, Op::Int(IntOp::BitAnd, vec![flags.clone(), Atom::Int(keep)]));
-                let [c, e, d] = reals.clone();
-                code.pushed(tape, TWO, [flags, a.clone(), b.clone(), c, e, d, state.tape.clone()], &state)
-            };
-            let first = TERM_A | NEGATIVE_A | COEF_A;
-            let second = TERM_B | NEGATIVE_B | COEF_B;
-            // One of them alone, which may be nothing but the number itself.
-            let alone = |code: &mut Code<'_>, slot: &Atom, done: i64, gone: i64| {
-                let op = Op::Int(IntOp::BitAnd, vec![flags.clone(), Atom::Int(done | DIVISOR | APART)]);
-                let done = code.b.typed1(Ty::INT, op);
-                let cond = code.b.compare(Compare::Eq, done, Atom::Int(0));
-                let results = std::iter::once(slot.clone()).chain(state.atoms()).collect();
-                let then = Block { results, ..Block::default() };
-                code.b.open();
-                let pushed = entry(code, !gone);
-                let otherwise = code.b.close(pushed);
-                code.b.typed(&slot_and_state(tape), Op::If { cond, then, otherwise })
-            };
-            let cond = code.none_of(&a);
-            code.b.open();
-            let none = code.none_of(&b);
-            let then = nothing(&state);
-            code.b.open();
-            let found = alone(&mut code, &b, NEGATIVE_B | COEF_B, first);
-            let otherwise = code.b.close(found);
-            let found = code.b.typed(&results, Op::If { cond: none, then, otherwise });
-            let without_first = code.b.close(found);
-            code.b.open();
-            let none = code.none_of(&b);
-            code.b.open();
-            let found = alone(&mut code, &a, NEGATIVE_A | COEF_A, second);
-            let then = code.b.close(found);
-            code.b.open();
-            let found = entry(&mut code, -1);
-            let otherwise = code.b.close(found);
-            let found = code.b.typed(&results, Op::If { cond: none, then, otherwise });
-            let with_first = code.b.close(found);
-            let op = Op::If { cond, then: without_first, otherwise: with_first };
-            let found = code.b.typed(&results, op);
-            code.finish(found)
-        })
     }
 }
 
@@ -181,49 +56,18 @@ impl Ad {
             }
             let then = nothing(&state);
             code.b.open();
-            let two = code.ad.two_function(tape);
-            let (flags, c, e, d) = if product {
-                (TERM_A | COEF_A | TERM_B | COEF_B, y, x, Atom::Real(1.0))
+            let (flags, coefs) = if product {
+                (TERM_A | COEF_A | TERM_B | COEF_B, [y, x])
             } else {
-                (TERM_A | TERM_B | NEGATIVE_B | COEF_B | DIVISOR, Atom::Real(0.0), z, y)
+                (TERM_A | TERM_B | NEGATIVE_B | COEF_B | DIVISOR, [z, y])
             };
-            let [list, count] = state.atoms();
-            let args = [list, count, Atom::Int(flags), a, b, c, e, d];
-            let found = code.b.call(two, args, &results);
+            let func = code.ad.entry_function(tape, flags);
+            let args: Vec<Atom> = state.atoms().into_iter().chain([a, b]).chain(coefs).collect();
+            let found = code.b.call(func, args, &results);
             let otherwise = code.b.close(found);
             let found = code.b.typed(&results, Op::If { cond, then, otherwise });
             code.finish(found)
         })
-    }
-}
-
-/// The results of what notes something: the slot of that, tape and count.
-fn slot_and_state(tape: DataId) -> Vec<Ty> {
-    std::iter::once(Ty::INT).chain(state_types(tape)).collect()
-}
-
-/// Nothing varies, and nothing is noted.
-fn nothing(state: &State) -> Block {
-    Block { results: std::iter::once(Atom::Int(0)).chain(state.atoms()).collect(), ..Block::default() }
-}
-
-impl Code<'_> {
-    pub(super) fn none_of(&mut self, slot: &Atom) -> Atom {
-        self.b.compare(Compare::Eq, slot.clone(), Atom::Int(0))
-    }
-
-    /// An entry on top of a tape: its slot, tape and count.
-    fn pushed<const N: usize>(
-        &mut self,
-        tape: DataId,
-        ctor: u32,
-        fields: [Atom; N],
-        state: &State,
-    ) -> Vec<Atom> {
-        let tape = self.b.called("tape").make(tape, ctor, fields);
-        let op = Op::Int(IntOp::Add, vec![state.count.clone(), Atom::Int(1)]);
-        let count = self.b.called("n").typed1(Ty::INT, op);
-        vec![state.count.clone(), tape, count]
     }
 }
 
@@ -316,24 +160,16 @@ impl Record<'_, '_> {
         match (parts, divisor) {
             ([], _) => None,
             ([part], None) if part.is_plain() && apart == 0 => Some(part.slot.clone()),
-            ([part], None) => {
-                let flags = part.flags(TERM_A, NEGATIVE_A, COEF_A) | apart;
-                let args = vec![Atom::Int(flags), part.slot.clone(), part.coef()];
-                let func = self.code.ad.one_function(self.tape);
-                Some(self.call_noting(out, func, args))
-            }
-            ([first, rest @ ..], divisor) => {
-                let mut flags = first.flags(TERM_A, NEGATIVE_A, COEF_A) | apart;
-                flags |= if divisor.is_some() { DIVISOR } else { 0 };
-                let mut second = (Atom::Int(0), Atom::Real(0.0));
-                if let Some(part) = rest.first() {
-                    flags |= part.flags(TERM_B, NEGATIVE_B, COEF_B);
-                    second = (part.slot.clone(), part.coef());
+            (parts, divisor) => {
+                let mut flags = apart | if divisor.is_some() { DIVISOR } else { 0 };
+                let places = [(TERM_A, NEGATIVE_A, COEF_A), (TERM_B, NEGATIVE_B, COEF_B)];
+                for (part, (term, negative, coef)) in parts.iter().zip(places) {
+                    flags |= part.flags(term, negative, coef);
                 }
-                let divisor = divisor.unwrap_or(Atom::Real(1.0));
-                let args =
-                    vec![Atom::Int(flags), first.slot.clone(), second.0, first.coef(), second.1, divisor];
-                let func = self.code.ad.two_function(self.tape);
+                let slots = parts.iter().map(|part| part.slot.clone());
+                let coefs = parts.iter().filter_map(|part| part.coef.clone());
+                let args = slots.chain(coefs).chain(divisor).collect();
+                let func = self.code.ad.entry_function(self.tape, flags);
                 Some(self.call_noting(out, func, args))
             }
         }

@@ -12,7 +12,7 @@
 //!
 //! A rule from tangents to tangents is recorded where it is run, at tangents whose slots are those of the point.
 
-use super::arith::START;
+use super::entries::{NODES, START};
 use super::slots::CELLS;
 use super::{Record, State, state_types};
 use crate::{Ad, BEYOND, Code, Key};
@@ -67,7 +67,7 @@ impl Ad {
     fn node_ctor(&mut self, tape: DataId, node: Node) -> u32 {
         let nodes = self.recorded.nodes.entry(tape).or_default();
         if let Some(known) = nodes.iter().position(|other| *other == node) {
-            return START + 3 + known as u32;
+            return NODES + known as u32;
         }
         let number = nodes.len();
         nodes.push(node.clone());
@@ -94,7 +94,7 @@ impl Ad {
         }
         fields.push(Ty::Scalar(Elem::Data(tape)));
         self.program.data.at_mut(tape).ctors.push(Ctor { name: Name::new(&name), fields });
-        START + 3 + number as u32
+        NODES + number as u32
     }
 }
 
@@ -339,7 +339,12 @@ impl Code<'_> {
         fields: &[Atom],
         (cells, places): (&Atom, &Atom),
     ) -> (Vec<Atom>, Atom) {
-        let node = self.ad.recorded.nodes.get(&tape).and_then(|nodes| nodes.get((ctor - START - 3) as usize));
+        let node = self
+            .ad
+            .recorded
+            .nodes
+            .get(&tape)
+            .and_then(|nodes| nodes.get(ctor.saturating_sub(NODES) as usize));
         let (Some(node), [first, inner @ .., rest]) = (node.cloned(), fields) else {
             return (Vec::new(), places.clone());
         };

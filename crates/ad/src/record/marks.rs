@@ -9,7 +9,7 @@
 //! Most of what may vary does, as far as the text shows: it is *sure*, has the slot 1 for each number, and functions that are given
 //! nothing else stay as they are. So do loops ([`super::rounds`]).
 
-use super::arith::START;
+use super::entries::START;
 use super::{Record, State};
 use crate::requests::callees;
 use crate::scoped::Scoped;

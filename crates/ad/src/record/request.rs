@@ -9,7 +9,7 @@
 //! parts, as without such demands.
 
 use super::State;
-use super::arith::START;
+use super::entries::START;
 use crate::{Ad, Code, Key};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;

@@ -12,7 +12,7 @@
 //!
 //! A tape with nodes has places ([`super::moved`]) beside its cells.
 
-use super::arith::{COEF_A, COEF_B, DIVISOR, NEGATIVE_A, NEGATIVE_B, ONE, START, TERM_A, TERM_B, TWO};
+use super::entries::{COEF_A, COEF_B, NEGATIVE_A, NEGATIVE_B, ONE, QUOTIENT, START, TERM_B, TWO};
 use super::moved::PLACES;
 use super::slots::CELLS;
 use super::{Helper, state_types};
@@ -26,9 +26,37 @@ use wengert_prim::RealOp;
 struct Term<'a> {
     slot: &'a Atom,
     coef: &'a Atom,
-    present: i64,
     negative: i64,
     scaled: i64,
+    /// Whether it may not be there.
+    open: bool,
+}
+
+/// An entry: the flags, if it has such, its terms and its divisor.
+struct Entry<'a> {
+    flags: Option<&'a Atom>,
+    terms: Vec<Term<'a>>,
+    divisor: Option<&'a Atom>,
+    rest: &'a Atom,
+}
+
+impl<'a> Entry<'a> {
+    /// The entry with this constructor and these fields; `None` if it is a node.
+    fn of(ctor: u32, fields: &'a [Atom], has_flags: bool) -> Option<Entry<'a>> {
+        let (flags, fields) = match fields {
+            [flags, fields @ ..] if has_flags => (Some(flags), fields),
+            fields => (None, fields),
+        };
+        let first = |slot, coef| Term { slot, coef, negative: NEGATIVE_A, scaled: COEF_A, open: false };
+        let second = |slot, coef, open| Term { slot, coef, negative: NEGATIVE_B, scaled: COEF_B, open };
+        let (terms, divisor, rest) = match (ctor, fields) {
+            (ONE, [a, c, rest]) => (vec![first(a, c)], None, rest),
+            (TWO, [a, b, c, e, rest]) => (vec![first(a, c), second(b, e, false)], None, rest),
+            (QUOTIENT, [a, b, c, e, d, rest]) => (vec![first(a, c), second(b, e, true)], Some(d), rest),
+            _ => return None,
+        };
+        Some(Entry { flags, terms, divisor, rest })
+    }
 }
 
 impl Ad {
@@ -64,7 +92,7 @@ impl Ad {
             let [list, count, cells, places] = open(&mut code);
             let mut arms = Vec::new();
             for (i, ctor) in ctors.iter().enumerate() {
-                let mut arm = code.sweep_arm(tape, i as u32, ctor, (&list, &count, &cells, &places));
+                let mut arm = code.sweep_arm(tape, i as u32, ctor, (&count, &cells, &places));
                 arm.results.truncate(types.len());
                 arms.push(arm);
             }
@@ -84,62 +112,71 @@ impl Code<'_> {
         tape: DataId,
         index: u32,
         ctor: &Ctor,
-        (list, count, cells, places): (&Atom, &Atom, &Atom, &Atom),
+        (count, cells, places): (&Atom, &Atom, &Atom),
     ) -> Block {
         self.b.open();
         let fields = self.field_params("x", &ctor.fields);
-        let (mut results, places) = match (index, fields.as_slice()) {
-            (ONE, [flags, a, c, rest]) => {
-                let one = Term { slot: a, coef: c, present: TERM_A, negative: NEGATIVE_A, scaled: COEF_A };
-                (self.entry_back(flags, None, &[one], (rest, count, cells)), places.clone())
+        let entry = Entry::of(index, &fields, !self.ad.is_last(tape));
+        let (mut results, places) = match (entry, fields.as_slice()) {
+            (Some(entry), _) => (self.entry_back(&entry, count, cells), places.clone()),
+            (None, []) => {
+                // It is there again, so that what was there may be taken apart.
+                let end = self.b.called("tape").make(tape, START, []);
+                (vec![end, count.clone(), cells.clone()], places.clone())
             }
-            (TWO, [flags, a, b, c, e, d, rest]) => {
-                let first = Term { slot: a, coef: c, present: TERM_A, negative: NEGATIVE_A, scaled: COEF_A };
-                let second = Term { slot: b, coef: e, present: TERM_B, negative: NEGATIVE_B, scaled: COEF_B };
-                (self.entry_back(flags, Some(d), &[first, second], (rest, count, cells)), places.clone())
-            }
-            (START, _) | (_, []) => (vec![list.clone(), count.clone(), cells.clone()], places.clone()),
-            (node, fields) => self.node_back(tape, node, fields, (cells, places)),
+            (None, fields) => self.node_back(tape, index, fields, (cells, places)),
         };
         results.push(places);
         self.b.close(results)
     }
 
-    fn entry_back(
-        &mut self,
-        flags: &Atom,
-        divisor: Option<&Atom>,
-        terms: &[Term<'_>],
-        (rest, count, cells): (&Atom, &Atom, &Atom),
-    ) -> Vec<Atom> {
+    fn entry_back(&mut self, entry: &Entry<'_>, count: &Atom, cells: &Atom) -> Vec<Atom> {
         let count =
             self.b.called("n").typed1(Ty::INT, Op::Int(IntOp::Sub, vec![count.clone(), Atom::Int(1)]));
         let cotangent = self.b.called("s").array(ArrayOp::Index, [cells.clone(), count.clone()]);
         let cond = self.is_zero(&cotangent);
         let then = Block { results: vec![cells.clone()], ..Block::default() };
         self.b.open();
-        let scaled = match divisor {
+        let scaled = match entry.divisor {
             None => cotangent,
-            Some(divisor) => self.only_if(flags, DIVISOR, cotangent, |code, s| {
-                code.b.real(RealOp::DivZero, [s, divisor.clone()])
-            }),
+            Some(divisor) => self.b.real(RealOp::DivZero, [cotangent, divisor.clone()]),
         };
         let mut cells = cells.clone();
-        for term in terms {
-            let has = self.has(flags, term.present);
+        for term in &entry.terms {
+            if !term.open {
+                cells = self.term_back(term, entry.flags, &scaled, &cells);
+                continue;
+            }
+            let none = match entry.flags {
+                Some(flags) => {
+                    let there = self.has(flags, TERM_B);
+                    self.b.typed1(Ty::BOOL, Op::Not(there))
+                }
+                None => self.none_of(term.slot),
+            };
+            let then = Block { results: vec![cells.clone()], ..Block::default() };
             self.b.open();
-            let summand = self.only_if(flags, term.scaled, scaled.clone(), |code, s| {
-                code.b.real(RealOp::MulZero, [s, term.coef.clone()])
-            });
-            let negative = self.has(flags, term.negative);
-            let added = self.add_to_cell(&cells, term.slot, &summand, Some(&negative));
-            let then = self.b.close(vec![added]);
-            let otherwise = Block { results: vec![cells], ..Block::default() };
-            cells = self.b.called("cells").typed1(CELLS, Op::If { cond: has, then, otherwise });
+            let added = self.term_back(term, entry.flags, &scaled, &cells);
+            let otherwise = self.b.close(vec![added]);
+            cells = self.b.called("cells").typed1(CELLS, Op::If { cond: none, then, otherwise });
         }
         let otherwise = self.b.close(vec![cells]);
         let cells = self.b.called("cells").typed1(CELLS, Op::If { cond, then, otherwise });
-        vec![rest.clone(), count, cells]
+        vec![entry.rest.clone(), count, cells]
+    }
+
+    /// Cells with what a term adds. That is added even if it is zero where nothing is differentiated of it.
+    fn term_back(&mut self, term: &Term<'_>, flags: Option<&Atom>, scaled: &Atom, cells: &Atom) -> Atom {
+        let Some(flags) = flags else {
+            let summand = self.b.real(RealOp::MulZero, [scaled.clone(), term.coef.clone()]);
+            let args = [cells.clone(), term.slot.clone(), summand];
+            return self.b.called("cells").array(ArrayOp::AddAt, args);
+        };
+        let summand = self.only_if(flags, term.scaled, scaled.clone(), |code, s| {
+            code.b.real(RealOp::MulZero, [s, term.coef.clone()])
+        });
+        let negative = self.has(flags, term.negative);
+        self.add_to_cell(cells, term.slot, &summand, Some(&negative))
     }
 
     fn has(&mut self, flags: &Atom, flag: i64) -> Atom {

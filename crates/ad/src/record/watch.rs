@@ -9,7 +9,7 @@
 //! States stand where [slots](super::slots) stand on a tape, and there is no tape. Each number has one: what comes from neither tangents
 //! nor anything that may vary elsewhere is zero and stays so, or is something else, as its value says.
 
-use super::arith::START;
+use super::entries::START;
 use super::{Helper, Record, State};
 use crate::{Ad, Code, Key, UNSEEN};
 use wengert_ir::op::{ArrayOp, Atom, Block, Compare, IntOp, Op, Stmt, Var, While};
