@@ -233,13 +233,8 @@ Examples:
         #[arg(long)]
         json: bool,
 
-        /// The evaluator
-        #[arg(long, value_enum, env = "WENGERT_ENGINE", default_value_t = EngineArg::Native)]
-        engine: EngineArg,
-
-        /// Measure what gives every number to the last bit as the interpreter does
-        #[arg(long, env = "WENGERT_STRICT")]
-        strict: bool,
+        #[command(flatten)]
+        with: MeasuredWith,
 
         #[command(flatten)]
         limits: LimitArgs,
@@ -465,6 +460,18 @@ fn parse_pass(text: &str) -> Result<String, String> {
 
 fn family(family: &Family) -> PossibleValue {
     PossibleValue::new(family.name).help(family.what)
+}
+
+/// What is measured with.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct MeasuredWith {
+    /// The evaluator
+    #[arg(long, value_enum, env = "WENGERT_ENGINE", default_value_t = EngineArg::Native)]
+    pub(crate) engine: EngineArg,
+
+    /// Measure what gives every number to the last bit as the interpreter does
+    #[arg(long, env = "WENGERT_STRICT")]
+    pub(crate) strict: bool,
 }
 
 /// How to evaluate and print.

@@ -56,14 +56,9 @@ fn run(cli: Cli) -> std::io::Result<u8> {
         Command::Build { file, entry, output, jvp, vjp, timeout } => {
             commands::build::build(&file, &Build { entry, jvp, vjp }, &output, timeout, style)
         }
-        Command::Bench { file, entry, input, runs, seconds, json, engine, strict, limits } => {
+        Command::Bench { file, entry, input, runs, seconds, json, with, limits } => {
             let what = Measured { file: &file, entry: &entry, input: &input, limits: &limits, json };
-            commands::measure::bench(
-                &what,
-                Runs { count: runs.max(1), time: seconds },
-                (engine, strict),
-                style,
-            )
+            commands::measure::bench(&what, Runs { count: runs.max(1), time: seconds }, with, style)
         }
         Command::Profile { file, entry, input, of, seconds, json, limits } => {
             let what = Measured { file: &file, entry: &entry, input: &input, limits: &limits, json };

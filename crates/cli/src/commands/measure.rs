@@ -1,7 +1,7 @@
 //! `bench` and `profile`: what measures programs.
 
 use super::run::{options, read_input};
-use crate::args::{EngineArg, LimitArgs};
+use crate::args::{LimitArgs, MeasuredWith};
 use crate::output::{AT_FAULT, FINE, USAGE, note, print_text, report};
 use std::fmt::Write;
 use std::io;
@@ -23,20 +23,15 @@ pub(crate) struct Measured<'a> {
 }
 
 /// `wengert bench FILE`
-pub(crate) fn bench(
-    what: &Measured<'_>,
-    runs: Runs,
-    (engine, strict): (EngineArg, bool),
-    style: Style,
-) -> io::Result<u8> {
-    let engine = Engine::from(engine);
+pub(crate) fn bench(what: &Measured<'_>, runs: Runs, with: MeasuredWith, style: Style) -> io::Result<u8> {
+    let engine = Engine::from(with.engine);
     let mut session = Session::new();
     if let Err(error) = engine.require() {
         report(session.sources(), &[error], style)?;
         return Ok(USAGE);
     }
     let input = read_input(what.input)?;
-    let options = Options { engine, strict, ..options(what.limits) };
+    let options = Options { engine, strict: with.strict, ..options(what.limits) };
     match session.bench(what.file, what.entry, &input, runs, &options) {
         Ok(bench) => {
             if let [first, ..] = bench.interpreted.as_slice() {
