@@ -225,6 +225,12 @@ const FOUND: &[Found] = &[
         expression: "(ask 1.5, backward pairs, three (build 23 (\\i -> [real i, 0.5, 2.0 * real i])), grad backward pairs)",
         exact: true,
     },
+    Found {
+        what: "a zero that is divided by zero was no strong zero once its sign was in the divisor",
+        definitions: "",
+        expression: "map (\\i -> grad (\\x -> atan2 x (x / 0.0)) (real i)) (iota 3)",
+        exact: true,
+    },
 ];
 
 /// All ways to evaluate, and whether they round as the interpreter does.

@@ -297,6 +297,8 @@ impl Better<'_, '_> {
                 let plain = (op == RealOp::MulZero && c.is_normal()).then(|| (x.clone(), Atom::Real(*c)));
                 self.times(x, *c).or_else(|| plain.and_then(|(x, c)| real(RealOp::Mul, &x, &c)))
             }
+            // A zero stays one, divided by zero too.
+            (RealOp::DivZero, [_, Atom::Real(c)]) if !c.is_normal() => None,
             (RealOp::Div | RealOp::DivZero, [x, Atom::Real(c)]) => self.divided(x, *c),
             (RealOp::Div, [Atom::Real(c), x]) => self.constant_divided(*c, x),
             (RealOp::Mul | RealOp::MulZero | RealOp::Div | RealOp::DivZero, [x, y]) => {
