@@ -615,6 +615,189 @@ fn functions_that_give_functions_are_compiled() {
     }
 }
 
+const HOLDING: &str = "\
+type Stack a = Nil | Cons a (Stack a)
+type Tree a = Leaf | Node (Tree a) a (Tree a)
+type Maybe a = Nothing | Just a
+type Rows = Done | Row (Real -> Real) (Real -> Real -> Real) Rows
+type Term = Var | Lit Real | Apply (Real -> Real) Term | Times Term Term
+def total l x = match l with Nil -> 0.0 | Cons f r -> f x + total r x
+def chain l x = match l with Nil -> x | Cons f r -> chain r (f x)
+def each f l = match l with Nil -> Nil | Cons x r -> Cons (f x) (each f r)
+def leaves t x = match t with Leaf -> 0.0 | Node l f r -> leaves l x + f x + leaves r x
+def grown n x = if n == 0 then Leaf else Node (grown (n - 1) (sin x)) (\\y -> x * y) (grown (n - 1) (cos x))
+def other n x = if n == 0 then Leaf else Node (other (n - 1) (x * x)) (\\y -> x + y) (other (n - 1) (2.0 * x))
+def rows l x = match l with Done -> 0.0 | Row f g r -> f x + g x x + rows r x
+def value e x = match e with Var -> x | Lit c -> c | Apply f a -> f (value a x) | Times a b -> value a x * value b x
+";
+
+/// Derivatives with respect to functions that give data, or arrays of arrays, with functions in them, and what they are.
+const OF_HOLDERS: &[(&str, &str)] = &[
+    (
+        "snd (jvp (\\f -> grad (\\x -> total (f x) x) 0.5) ((\\x -> Cons (\\y -> x * y) (Cons sin Nil)), (\\x -> Cons (\\y -> x + y) (Cons cos Nil))))",
+        "grad (\\x -> 2.0 * x + cos x) 0.5",
+    ),
+    (
+        "apply_dual (pullback (\\f -> grad (\\x -> total (f x) x) 0.5) (\\_ -> to_dual 1.0) (\\x -> Cons (\\y -> x * y) (Cons sin Nil))) (\\x -> Cons (\\y -> x + y) (Cons cos Nil))",
+        "grad (\\x -> 2.0 * x + cos x) 0.5",
+    ),
+    (
+        "snd (jvp (\\f -> derivative (\\x -> chain (f x) x) 0.5) ((\\x -> Cons (\\y -> x * y) (Cons sin Nil)), (\\x -> Cons (\\y -> x + y) (Cons cos Nil))))",
+        "derivative (\\x -> cos (x * x) + cos (x * x) * 2.0 * x) 0.5",
+    ),
+    (
+        "snd (jvp (\\f -> grad (\\x -> total (each (\\g y -> g (g y)) (f x)) x) 0.5) ((\\x -> Cons (\\y -> x * y) (Cons sin Nil)), (\\x -> Cons (\\y -> x + y) (Cons cos Nil))))",
+        "grad (\\x -> x + x * x + x * 2.0 * x + cos (sin x) + cos (sin x) * cos x) 0.5",
+    ),
+    (
+        "snd (jvp (\\f -> grad (\\x -> leaves (f 2 x) x) 0.5) (grown, other))",
+        "grad (\\x -> leaves (other 2 x) x) 0.5",
+    ),
+    (
+        "snd (jvp (\\f -> grad (\\x -> match f x with Just g -> g x | Nothing -> x) 0.5) ((\\x -> if x > 0.0 then Just (\\y -> x * y) else Nothing), (\\x -> if x > 0.0 then Just (\\y -> x + y) else Nothing)))",
+        "2.0",
+    ),
+    (
+        "snd (jvp (\\f -> grad (\\x -> match f x with Just (g, y) -> g (x * y) | Nothing -> 0.0) 0.5) ((\\x -> Just ((\\y -> x * y), x * x)), (\\x -> Just ((\\y -> x + y), sin x))))",
+        "grad (\\x -> x + x ^ 3 + x * x * sin x) 0.5",
+    ),
+    // Functions in data that give functions in data.
+    (
+        "snd (jvp (\\f -> grad (\\x -> match f x with Just g -> (match g x with Just h -> h x | Nothing -> 0.0) | Nothing -> 1.0) 0.5) ((\\a -> Just (\\b -> Just (\\c -> a * b * c))), (\\a -> Just (\\b -> Just (\\c -> a + b * c)))))",
+        "grad (\\x -> x + x * x) 0.5",
+    ),
+    // Functions of two types, in turn.
+    (
+        "snd (jvp (\\f -> grad (\\x -> rows (f x) x) 0.5) ((\\x -> Row (\\y -> x * y) (\\a b -> a * b * x) (Row sin (\\a b -> a + b) Done)), (\\x -> Row cos (\\a b -> a * x) (Row (\\y -> x * y) (\\a b -> b * x) Done))))",
+        "grad (\\x -> cos x + 3.0 * x * x) 0.5",
+    ),
+    (
+        "snd (jvp (\\f -> grad (\\x -> value (f x) x) 0.4) ((\\a -> Times (Apply (\\y -> a * y) Var) (Lit a)), (\\a -> Times (Apply (\\y -> a + y) Var) (Lit 1.0))))",
+        "grad (\\x -> 2.0 * x * x + x * x) 0.4",
+    ),
+    // Arrays of arrays, and arrays of data.
+    (
+        "snd (jvp (\\f -> grad (\\x -> (f x)[1][0] x * (f x)[0][1] 2.0) 0.5) ((\\a -> [[sin, \\y -> a * y], [\\y -> y * y, cos]]), (\\a -> [[cos, \\y -> y * a * a], [\\y -> a, sin]])))",
+        "grad (\\x -> 2.0 * x * x + 2.0 * x ^ 4) 0.5",
+    ),
+    (
+        "snd (jvp (\\f -> grad (\\x -> sum (map (\\l -> sum (map (\\g -> g x) l)) (f x))) 0.5) ((\\a -> [[sin, \\y -> a * y], [exp, cos]]), (\\a -> [[cos, \\y -> y * a], [sin, sin]])))",
+        "grad (\\x -> cos x + x * x + 2.0 * sin x) 0.5",
+    ),
+    (
+        "snd (jvp (\\f -> grad (\\x -> sum (map (\\o -> match o with Just g -> g x | Nothing -> x) (f x))) 0.5) ((\\x -> [Just sin, Nothing, Just (\\y -> x * y)]), (\\x -> [Just (\\y -> x * y), Nothing, Just cos])))",
+        "grad (\\x -> x * x + cos x) 0.5",
+    ),
+];
+
+/// The same where derivatives are taken of that, or inside of it.
+const OF_HOLDERS_AGAIN: &[(&str, &str)] = &[
+    (
+        "grad (\\k -> snd (jvp (\\f -> match f k with Just g -> g k | Nothing -> 0.0) ((\\x -> Just (\\y -> x * y)), (\\x -> Just (\\y -> x + sin y))))) 0.5",
+        "grad (\\k -> k + sin k) 0.5",
+    ),
+    (
+        "grad (\\k -> snd (jvp (\\f -> grad (\\x -> total (f (k * x)) x) k) ((\\x -> Cons (\\y -> x * y) (Cons sin Nil)), (\\x -> Cons (\\y -> k * x + y) (Cons cos Nil))))) 0.5",
+        "grad (\\k -> k * k + 1.0 - sin k) 0.5",
+    ),
+    (
+        "grad (\\k -> apply_dual (pullback (\\f -> grad (\\x -> total (f x) x) k) (\\_ -> to_dual 1.0) (\\x -> Cons (\\y -> x * y) (Cons sin Nil))) (\\x -> Cons (\\y -> x + y) (Cons cos Nil))) 0.5",
+        "grad (grad (\\x -> 2.0 * x + cos x)) 0.5",
+    ),
+    (
+        "snd (jvp (\\f -> (taylor 3 (\\x -> total (f x) x) 0.5)[3]) ((\\x -> Cons (\\y -> x * y) (Cons sin Nil)), (\\x -> Cons (\\y -> x + y * y) (Cons cos Nil))))",
+        "sin 0.5",
+    ),
+    (
+        "sum ((snd (jvp (\\f -> hessian (\\v -> total (f v[0]) v[1]) [0.5, 0.6]) ((\\x -> Cons (\\y -> x * y) (Cons sin Nil)), (\\x -> Cons (\\y -> x * x * y) (Cons cos Nil)))))[1])",
+        "sum ((hessian (\\v -> v[0] ^ 2 * v[1] + cos v[1]) [0.5, 0.6])[1])",
+    ),
+];
+
+#[test]
+fn functions_that_give_data_with_functions_in_them_are_compiled() {
+    let (mut session, scope) = everywhere::session_with(HOLDING);
+    for (programs, modes) in [(OF_HOLDERS, &[false, true][..]), (OF_HOLDERS_AGAIN, &[false])] {
+        for (program, expected) in programs {
+            let found = compiled(&mut session, &scope, program, modes);
+            let expected = compiled(&mut session, &scope, expected, &[]);
+            let close = (found - expected).abs() <= 1e-12 * (1.0 + expected.abs());
+            assert!(close, "{program}\ngives {found}, not {expected}");
+        }
+    }
+}
+
+/// Taylor series of derivatives with respect to functions, and derivatives of such series with respect to functions: of any order. With
+/// `--strict` up to order 24.
+const SERIES: &[(&str, &str)] = &[
+    (
+        "(taylor ORDER (\\a -> snd (jvp (\\g -> g (g a)) (sin, cos))) 0.7)[5]",
+        "(taylor 5 (\\a -> cos (sin a) + cos (sin a) * cos a) 0.7)[5]",
+    ),
+    (
+        "(\\n -> (taylor n (\\a -> snd (jvp (\\g -> g (g a)) (sin, cos))) 0.7)[5]) ORDER",
+        "(taylor 5 (\\a -> cos (sin a) + cos (sin a) * cos a) 0.7)[5]",
+    ),
+    (
+        "(taylor ORDER (\\a -> snd (jvp (\\g -> g (g a)) ((\\y -> sin (a * y)), (\\y -> cos (a + y))))) 0.7)[4]",
+        "(taylor 4 (\\a -> cos (a + sin (a * a)) + a * cos (a * sin (a * a)) * cos (a + a)) 0.7)[4]",
+    ),
+    (
+        "(taylor ORDER (\\a -> apply_dual (pullback (\\g -> grad g (g a)) (\\_ -> to_dual 1.0) (\\y -> sin (a * y))) (\\y -> cos (a + y))) 0.7)[4]",
+        "(taylor 4 (\\a -> 0.0 - sin (a + sin (a * a)) - a * a * sin (a * sin (a * a)) * cos (a + a)) 0.7)[4]",
+    ),
+    (
+        "snd (jvp (\\h -> (taylor ORDER (\\x -> h (h x)) 0.3)[6]) (sin, cos))",
+        "(taylor 6 (\\x -> cos (sin x) + cos (sin x) * cos x) 0.3)[6]",
+    ),
+    (
+        "apply_dual (pullback (\\h -> (taylor ORDER (\\x -> h (h x)) 0.3)[6]) (\\_ -> to_dual 1.0) sin) cos",
+        "(taylor 6 (\\x -> cos (sin x) + cos (sin x) * cos x) 0.3)[6]",
+    ),
+    (
+        "snd (jvp (\\h -> grad (\\k -> (taylor ORDER (\\x -> h (k * h x)) 0.3)[3]) 0.8) (sin, cos))",
+        "grad (\\k -> (taylor 3 (\\x -> cos (k * sin x) + cos (k * sin x) * k * cos x) 0.3)[3]) 0.8",
+    ),
+    (
+        "snd (jvp (\\h -> (taylor ORDER (\\x -> grad (\\k -> h (k * h x)) 0.8) 0.3)[3]) (sin, cos))",
+        "(taylor 3 (\\x -> grad (\\k -> cos (k * sin x) + cos (k * sin x) * k * cos x) 0.8) 0.3)[3]",
+    ),
+    // Rules that have captured what varies along the series.
+    (
+        "(taylor ORDER (\\a -> grad (grad (\\x -> custom_jvp (\\y -> a * a * y * y) (\\(y, t) -> (a * a * y * y, 2.0 * a * a * y * t)) (x * x))) 0.5) 0.3)[2]",
+        "6.0",
+    ),
+    (
+        "(taylor ORDER (\\a -> let (y, p) = vjp (\\x -> custom_vjp (\\y -> a * y * y) (\\y -> (a * y * y, \\w -> 2.0 * a * y * w)) x) 0.5 in p a) 0.3)[2]",
+        "2.0",
+    ),
+    // Rules that are given functions which do not vary along the series.
+    (
+        "(taylor ORDER (\\a -> snd (jvp (\\h -> custom_jvp (\\g -> g a) (\\(g, t) -> (g a, t a)) h) (sin, cos))) 0.3)[5]",
+        "(taylor 5 cos 0.3)[5]",
+    ),
+    (
+        "(taylor ORDER (\\a -> custom_jvp (\\y -> y * sin a) (\\(g, t) -> (g, t)) 0.5) 0.3)[5]",
+        "0.5 * (taylor 5 sin 0.3)[5]",
+    ),
+];
+
+#[test]
+fn series_of_any_order_of_derivatives_with_respect_to_functions_are_compiled() {
+    let (mut session, scope) = everywhere::session_with("def nothing = 0\n");
+    for (program, expected) in SERIES {
+        for (order, modes) in [("6", &[false, true][..]), ("26", &[false])] {
+            let program = program.replace("ORDER", order);
+            // Where only running tells the order there are fewer in strict mode.
+            let modes = if program.starts_with("(\\n") { &[false] } else { modes };
+            let found = compiled(&mut session, &scope, &program, modes);
+            let expected = compiled(&mut session, &scope, expected, &[]);
+            let close = (found - expected).abs() <= 1e-11 * (1.0 + expected.abs());
+            assert!(close, "{program}\ngives {found}, not {expected}");
+        }
+    }
+}
+
 /// A function and a multiple of another one added, for functions as a functional takes them.
 fn plus(functional: &str) -> &'static str {
     match functional {

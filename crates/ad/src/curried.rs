@@ -21,9 +21,14 @@
 //! both(f, x, i, y) = match f { lambda() { a = Inner::lambda(x); b = Inner::sin() in apply2([a, b][i], y) } … }
 //! ```
 //!
+//! Where function values are inside of data, or of arrays of arrays, the rest has their shape: see [`holes`].
+//!
 //! That computes what is done between the arguments anew for each second one, so it is done only where derivatives cannot be made
 //! otherwise. What `f x` gives beside functions, and how it fails, is computed as before.
 
+mod holes;
+
+use holes::{Filling, Holes, Making};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
 use wengert_ir::Ty;
@@ -38,9 +43,9 @@ pub(crate) fn uncurried(program: &Program) -> Option<Program> {
         Role::Tangent(_) | Role::Declared | Role::Closure | Role::Residual => None,
     };
     let closures: FxHashSet<DataId> = program.data.iter().filter_map(tangents).collect();
-    let mut work =
-        Curried { applies: applications(program, &closures)?, finals: FxHashMap::default(), program };
-    if !closures.iter().any(|data| work.gives(*data).next().is_some()) {
+    let applies = applications(program, &closures)?;
+    let mut work = Curried { applies, finals: FxHashMap::default(), holes: Holes::default(), program };
+    if closures.iter().all(|data| work.gives(*data).is_empty()) {
         return None;
     }
     let given = crate::flow::find(program).given;
@@ -83,11 +88,40 @@ fn applications(program: &Program, closures: &FxHashSet<DataId>) -> Option<FxHas
 }
 
 /// Function values that are given.
+#[derive(Clone)]
+enum Inner {
+    /// One.
+    One(DataId),
+    /// An array of them.
+    Many(DataId),
+    /// Of these types, inside of other data or arrays.
+    Inside(Vec<DataId>),
+}
+
+impl Inner {
+    /// Their types.
+    fn types(&self) -> &[DataId] {
+        match self {
+            Inner::One(data) | Inner::Many(data) => std::slice::from_ref(data),
+            Inner::Inside(types) => types,
+        }
+    }
+
+    /// Whether there may be more than one, which are counted.
+    fn is_counted(&self) -> bool {
+        !matches!(self, Inner::One(_))
+    }
+}
+
+/// How one of the function values that are given is found.
 #[derive(Clone, Copy)]
-struct Inner {
-    data: DataId,
-    /// Whether it is an array of them.
-    many: bool,
+enum Found {
+    /// It is what is given.
+    Itself,
+    /// It is an element of that.
+    Element,
+    /// It is an element of the array that this function makes of it.
+    Listed(FuncId),
 }
 
 struct Curried<'a> {
@@ -96,25 +130,28 @@ struct Curried<'a> {
     applies: FxHashMap<DataId, Vec<FuncId>>,
     /// What applies them in the new program, and gives no such function values.
     finals: FxHashMap<DataId, Vec<FuncId>>,
+    holes: Holes,
 }
 
 impl Curried<'_> {
     /// The types of function values that function values of a type give.
-    fn gives(&self, data: DataId) -> impl Iterator<Item = DataId> {
+    fn gives(&self, data: DataId) -> Vec<DataId> {
         let funcs = self.applies.get(&data).into_iter().flatten();
         let results = funcs.flat_map(|id| &self.program.funcs.at(*id).results);
-        results.filter_map(|ty| self.inner(*ty)).map(|inner| inner.data)
+        let inner = results.filter_map(|ty| self.inner(self.program, *ty));
+        inner.flat_map(|inner| inner.types().to_vec()).collect()
     }
 
-    /// The function values that a result is.
-    fn inner(&self, ty: Ty) -> Option<Inner> {
+    /// The function values that a result is or holds.
+    fn inner(&self, program: &Program, ty: Ty) -> Option<Inner> {
+        let is_waiting = |data: DataId| self.applies.contains_key(&data);
         match ty {
-            Ty::Scalar(Elem::Data(data)) | Ty::Array(Elem::Data(data), 1)
-                if self.applies.contains_key(&data) =>
-            {
-                Some(Inner { data, many: ty.rank() > 0 })
+            Ty::Scalar(Elem::Data(data)) if is_waiting(data) => Some(Inner::One(data)),
+            Ty::Array(Elem::Data(data), 1) if is_waiting(data) => Some(Inner::Many(data)),
+            Ty::Scalar(_) | Ty::Array(..) => {
+                let types = holes::functions_in(program, &is_waiting, ty)?;
+                (!types.is_empty()).then_some(Inner::Inside(types))
             }
-            Ty::Scalar(_) | Ty::Array(..) => None,
         }
     }
 
@@ -125,7 +162,7 @@ impl Curried<'_> {
         let mut order: Vec<DataId> = Vec::new();
         while !left.is_empty() {
             let (ready, rest): (Vec<DataId>, Vec<DataId>) =
-                left.iter().partition(|data| self.gives(**data).all(|inner| order.contains(&inner)));
+                left.iter().partition(|data| self.gives(**data).iter().all(|inner| order.contains(inner)));
             if ready.is_empty() {
                 return None;
             }
@@ -141,7 +178,8 @@ impl Curried<'_> {
         let mut any = false;
         for id in self.applies.get(&data).cloned().unwrap_or_default() {
             let of = self.program.funcs.at(id);
-            let inner: Vec<Option<Inner>> = of.results.iter().map(|ty| self.inner(*ty)).collect();
+            let inner: Vec<Option<Inner>> =
+                of.results.iter().map(|ty| self.inner(self.program, *ty)).collect();
             if inner.iter().all(Option::is_none) {
                 finals.push(id);
                 continue;
@@ -149,28 +187,140 @@ impl Curried<'_> {
             any = true;
             let whole = made.funcs.at(id).clone();
             let rest = made.funcs.push(whole.clone());
-            *made.funcs.at_mut(rest) = without(&whole, &inner, rest);
+            let without = self.without(made, &whole, &inner, rest);
+            *made.funcs.at_mut(rest) = without;
             finals.push(rest);
-            let mut ctors = Vec::new();
-            for (place, inner) in inner.iter().enumerate() {
-                let Some(inner) = *inner else { continue };
-                let mut fields = whole.param_types();
-                fields.extend(inner.many.then_some(Ty::INT));
-                ctors.push((place, inner, add_ctor(made, inner.data, fields)));
-                for last in self.finals.get(&inner.data).cloned().unwrap_or_default() {
-                    let both = made.funcs.push(whole.clone());
-                    let applied = (last, made.funcs.at(last));
-                    *made.funcs.at_mut(both) = composed(&whole, (place, inner.many), applied, both);
-                    finals.push(both);
-                    add_arm(made, last, (&whole, inner.many), both);
+            let mut waiting = Vec::new();
+            for (place, inner) in inner.into_iter().enumerate() {
+                let Some(inner) = inner else { continue };
+                let mut ctors = Vec::new();
+                for data in inner.types() {
+                    ctors.push((*data, self.applied(made, &whole, (place, &inner), *data, &mut finals)));
                 }
+                waiting.push((place, inner, ctors));
             }
-            *made.funcs.at_mut(id) = waiting(&whole, rest, &ctors);
+            let function = self.waiting(made, &whole, rest, waiting);
+            *made.funcs.at_mut(id) = function;
         }
         self.finals.insert(data, finals);
         any
     }
+
+    /// The constructor of function values of a type that wait for further arguments, and the functions that apply them.
+    fn applied(
+        &mut self,
+        made: &mut Program,
+        whole: &Func,
+        (place, inner): (usize, &Inner),
+        data: DataId,
+        finals: &mut Vec<FuncId>,
+    ) -> u32 {
+        let mut fields = whole.param_types();
+        fields.extend(inner.is_counted().then_some(Ty::INT));
+        let ctor = add_ctor(made, data, fields);
+        let found = match inner {
+            Inner::One(_) => Found::Itself,
+            Inner::Many(_) => Found::Element,
+            Inner::Inside(_) => {
+                let ty = whole.results.get(place).copied().unwrap_or(Ty::INT);
+                Found::Listed(self.making(made, |making| making.list(ty, data)))
+            }
+        };
+        for last in self.finals.get(&data).cloned().unwrap_or_default() {
+            let both = made.funcs.push(whole.clone());
+            let applied = (last, made.funcs.at(last));
+            *made.funcs.at_mut(both) = composed(whole, (place, found, data), applied, both);
+            finals.push(both);
+            add_arm(made, last, (whole, inner.is_counted()), both);
+        }
+        ctor
+    }
+
+    /// Makes something for types with function values in them.
+    fn making<R>(&mut self, program: &mut Program, make: impl FnOnce(&mut Making<'_>) -> R) -> R {
+        let applies = &self.applies;
+        let is_waiting = |data: DataId| applies.contains_key(&data);
+        make(&mut Making { program, is_waiting: &is_waiting, holes: &mut self.holes })
+    }
+
+    /// What a function gives beside function values; of arrays of such, zeros, and the shape of what they are in.
+    fn without(&mut self, made: &mut Program, whole: &Func, inner: &[Option<Inner>], itself: FuncId) -> Func {
+        let mut func = whole.clone();
+        for (place, inner) in inner.iter().enumerate() {
+            match inner {
+                None | Some(Inner::One(_)) => {}
+                Some(Inner::Many(_)) => counted(&mut func, place),
+                Some(Inner::Inside(_)) => {
+                    let ty = whole.results.get(place).copied().unwrap_or(Ty::INT);
+                    let shape = self.making(made, |making| (making.shape(ty), making.shape_type(ty)));
+                    shaped(&mut func, place, shape);
+                }
+            }
+        }
+        let keep = |place: usize| !matches!(inner.get(place), Some(Some(Inner::One(_))));
+        retain(&mut func.results, keep);
+        retain(&mut func.body.results, keep);
+        if let Some((arms, outs)) = the_match(&mut func) {
+            retain(outs, keep);
+            arms.iter_mut().for_each(|arm| retain(&mut arm.results, keep));
+        }
+        tangent_arm(&mut func, itself);
+        func
+    }
+
+    /// What gives function values that wait for further arguments.
+    fn waiting(&mut self, made: &mut Program, whole: &Func, rest: FuncId, waiting: Vec<Waiting>) -> Func {
+        let mut func = whole.clone();
+        let args: Vec<Atom> = func.body.params.iter().copied().map(Atom::Var).collect();
+        let span = func.span;
+        let outs = the_match(&mut func).map(|(_, outs)| outs.clone()).unwrap_or_default();
+        let mut given = outs.clone();
+        for (place, inner, _) in waiting.iter().filter(|(_, inner, _)| inner.is_counted()) {
+            let ty = match (inner, whole.results.get(*place)) {
+                (Inner::Inside(_), Some(ty)) => self.making(made, |making| making.shape_type(*ty)),
+                _ => ZEROS,
+            };
+            if let Some(there) = given.get_mut(*place) {
+                *there = func.fresh(Name::new("zeros"), ty);
+            }
+        }
+        let shapes = given.clone();
+        let is_one = |place: usize| waiting.iter().any(|(of, inner, _)| *of == place && !inner.is_counted());
+        retain(&mut given, |place| !is_one(place));
+        let op = Op::Call { func: rest, args: args.clone(), checkpoint: false };
+        func.body.stmts = vec![Stmt { outs: given, op, span }];
+        for (place, inner, ctors) in waiting {
+            let out: Vec<Var> = outs.get(place).copied().into_iter().collect();
+            let shape: Vec<Atom> = shapes.get(place).copied().map(Atom::Var).into_iter().collect();
+            let ctor = ctors.first().map_or(0, |(_, ctor)| *ctor);
+            match inner {
+                Inner::One(data) => {
+                    let op = Op::Make { data, ctor, fields: args.clone() };
+                    func.body.stmts.push(Stmt { outs: out, op, span });
+                }
+                Inner::Many(data) => each_waits(&mut func, (data, ctor), (shape, out), &args),
+                Inner::Inside(_) => {
+                    let counts = ctors.iter().map(|_| func.fresh(Name::new("n"), Ty::INT));
+                    let outs = out.into_iter().chain(counts).collect();
+                    let none = ctors.iter().map(|_| Atom::Int(0));
+                    let args = shape.into_iter().chain(args.iter().cloned()).chain(none).collect();
+                    let params = whole.body.params.iter().map(|var| *whole.vars.at(*var)).collect();
+                    let mut filling = Filling { params, ctors, made: FxHashMap::default() };
+                    let ty = whole.results.get(place).copied().unwrap_or(Ty::INT);
+                    let filled = self.making(made, |making| making.filled(&mut filling, ty));
+                    let op = Op::Call { func: filled, args, checkpoint: false };
+                    func.body.stmts.push(Stmt { outs, op, span });
+                }
+            }
+        }
+        func
+    }
 }
+
+/// A result, the function values that it is or holds, and for each type of them the constructor of those that wait.
+type Waiting = (usize, Inner, Vec<(DataId, u32)>);
+
+const ZEROS: Ty = Ty::Array(Elem::Real, 1);
 
 /// Adds a constructor before that of tangents.
 fn add_ctor(program: &mut Program, data: DataId, fields: Vec<Ty>) -> u32 {
@@ -224,26 +374,8 @@ fn tangent_arm(func: &mut Func, itself: FuncId) {
     arm.results = tangents.into_iter().map(Atom::Var).collect();
 }
 
-/// What a function gives beside function values; of arrays of such, zeros.
-fn without(whole: &Func, inner: &[Option<Inner>], itself: FuncId) -> Func {
-    let mut func = whole.clone();
-    for (place, _) in inner.iter().enumerate().filter(|(_, inner)| inner.is_some_and(|inner| inner.many)) {
-        counted(&mut func, place);
-    }
-    let keep = |place: usize| inner.get(place).is_none_or(|inner| inner.is_none_or(|inner| inner.many));
-    retain(&mut func.results, keep);
-    retain(&mut func.body.results, keep);
-    if let Some((arms, outs)) = the_match(&mut func) {
-        retain(outs, keep);
-        arms.iter_mut().for_each(|arm| retain(&mut arm.results, keep));
-    }
-    tangent_arm(&mut func, itself);
-    func
-}
-
 /// Puts as many zeros in the place of a result, an array.
 fn counted(func: &mut Func, place: usize) {
-    const ZEROS: Ty = Ty::Array(Elem::Real, 1);
     let span = func.span;
     let count = the_match(func).map_or(0, |(arms, _)| arms.len());
     for arm in 0..count.saturating_sub(1) {
@@ -256,12 +388,32 @@ fn counted(func: &mut Func, place: usize) {
             arm.stmts.push(Stmt { outs: vec![out], op: Op::Array(op, args), span });
         }
     }
-    let out = func.fresh(Name::new("zeros"), ZEROS);
+    give(func, place, ZEROS);
+}
+
+/// Puts the shape of a result in its place.
+fn shaped(func: &mut Func, place: usize, (shape, ty): (FuncId, Ty)) {
+    let span = func.span;
+    let count = the_match(func).map_or(0, |(arms, _)| arms.len());
+    for arm in 0..count.saturating_sub(1) {
+        let out = func.fresh(Name::new("shape"), ty);
+        let Some(arm) = the_match(func).and_then(|(arms, _)| arms.get_mut(arm)) else { continue };
+        let Some(result) = arm.results.get_mut(place) else { continue };
+        let args = vec![std::mem::replace(result, Atom::Var(out))];
+        let op = Op::Call { func: shape, args, checkpoint: false };
+        arm.stmts.push(Stmt { outs: vec![out], op, span });
+    }
+    give(func, place, ty);
+}
+
+/// Lets a result have another type.
+fn give(func: &mut Func, place: usize, ty: Ty) {
+    let out = func.fresh(Name::new("zeros"), ty);
     if let Some(there) = the_match(func).and_then(|(_, outs)| outs.get_mut(place)) {
         *there = out;
     }
-    if let (Some(result), Some(ty)) = (func.body.results.get_mut(place), func.results.get_mut(place)) {
-        (*result, *ty) = (Atom::Var(out), ZEROS);
+    if let (Some(result), Some(there)) = (func.body.results.get_mut(place), func.results.get_mut(place)) {
+        (*result, *there) = (Atom::Var(out), ty);
     }
 }
 
@@ -273,17 +425,18 @@ fn retain<T>(items: &mut Vec<T>, keep: impl Fn(usize) -> bool) {
     });
 }
 
-/// A function whose result at a place, or an element of it, is applied to further arguments.
+/// A function whose result at a place, or a function value in it, is applied to further arguments.
 fn composed(
     whole: &Func,
-    (place, many): (usize, bool),
+    (place, found, data): (usize, Found, DataId),
     (last, applied): (FuncId, &Func),
     itself: FuncId,
 ) -> Func {
     let mut func = whole.clone();
     func.name = Name::new(&format!("{}_{}", whole.name, applied.name));
     func.results.clone_from(&applied.results);
-    let index = many.then(|| func.fresh(Name::new("i"), Ty::INT));
+    let is_counted = !matches!(found, Found::Itself);
+    let index = is_counted.then(|| func.fresh(Name::new("i"), Ty::INT));
     func.body.params.extend(index);
     let mut more = Vec::new();
     for param in applied.body.params.iter().skip(1) {
@@ -291,16 +444,7 @@ fn composed(
         more.push(func.fresh(name, ty));
     }
     func.body.params.extend(&more);
-    let named: Vec<VarInfo> = applied
-        .body
-        .results
-        .iter()
-        .zip(&applied.results)
-        .map(|(atom, ty)| VarInfo {
-            name: atom.var().map_or("t".into(), |var| applied.vars.at(var).name),
-            ty: *ty,
-        })
-        .collect();
+    let named = named_results(applied);
     let fresh = |func: &mut Func| -> Vec<Var> {
         named.iter().map(|VarInfo { name, ty }| func.fresh(*name, *ty)).collect()
     };
@@ -308,10 +452,16 @@ fn composed(
     let count = the_match(&mut func).map_or(0, |(arms, _)| arms.len());
     for arm in 0..count.saturating_sub(1) {
         let results = fresh(&mut func);
-        let element = func.fresh(Name::new("f"), applied.param_types().first().copied().unwrap_or(Ty::INT));
+        let element = func.fresh(Name::new("f"), Ty::Scalar(Elem::Data(data)));
+        let list = func.fresh(Name::new("fs"), Ty::Array(Elem::Data(data), 1));
         let span = func.span;
         let Some(arm) = the_match(&mut func).and_then(|(arms, _)| arms.get_mut(arm)) else { continue };
         let Some(mut given) = arm.results.get(place).cloned() else { continue };
+        if let Found::Listed(listed) = found {
+            let op = Op::Call { func: listed, args: vec![given], checkpoint: false };
+            arm.stmts.push(Stmt { outs: vec![list], op, span });
+            given = Atom::Var(list);
+        }
         if let Some(index) = index {
             let op = Op::Array(ArrayOp::Index, vec![given, Atom::Var(index)]);
             arm.stmts.push(Stmt { outs: vec![element], op, span });
@@ -328,6 +478,13 @@ fn composed(
     func.body.results = outs.into_iter().map(Atom::Var).collect();
     tangent_arm(&mut func, itself);
     func
+}
+
+/// Names and types of the results of a function.
+fn named_results(func: &Func) -> Vec<VarInfo> {
+    let name = |atom: &Atom| atom.var().map_or(Name::new("t"), |var| func.vars.at(var).name);
+    let all = func.body.results.iter().zip(&func.results);
+    all.map(|(atom, ty)| VarInfo { name: name(atom), ty: *ty }).collect()
 }
 
 /// The block, in a function that applies function values, for those that wait for these arguments.
@@ -351,42 +508,23 @@ fn add_arm(program: &mut Program, id: FuncId, (waiting, many): (&Func, bool), bo
     }
 }
 
-/// What gives function values that wait for further arguments.
-fn waiting(whole: &Func, rest: FuncId, ctors: &[(usize, Inner, u32)]) -> Func {
-    let mut func = whole.clone();
-    let args: Vec<Atom> = func.body.params.iter().copied().map(Atom::Var).collect();
+/// Makes an array of function values that wait, as long as one of zeros.
+fn each_waits(
+    func: &mut Func,
+    (data, ctor): (DataId, u32),
+    (zeros, outs): (Vec<Atom>, Vec<Var>),
+    args: &[Atom],
+) {
     let span = func.span;
-    let outs = the_match(&mut func).map(|(_, outs)| outs.clone()).unwrap_or_default();
-    let mut given = outs.clone();
-    for (place, _, _) in ctors.iter().filter(|(_, inner, _)| inner.many) {
-        if let Some(there) = given.get_mut(*place) {
-            *there = func.fresh(Name::new("zeros"), Ty::Array(Elem::Real, 1));
-        }
-    }
-    let counts = given.clone();
-    retain(&mut given, |place| ctors.iter().all(|(of, inner, _)| *of != place || inner.many));
-    let op = Op::Call { func: rest, args: args.clone(), checkpoint: false };
-    func.body.stmts = vec![Stmt { outs: given, op, span }];
-    for (place, inner, ctor) in ctors {
-        let outs = outs.get(*place).copied().into_iter().collect();
-        let mut fields = args.clone();
-        if !inner.many {
-            let op = Op::Make { data: inner.data, ctor: *ctor, fields };
-            func.body.stmts.push(Stmt { outs, op, span });
-            continue;
-        }
-        let [n, i] = ["n", "i"].map(|name| func.fresh(Name::new(name), Ty::INT));
-        let made = func.fresh(Name::new("f"), Ty::Scalar(Elem::Data(inner.data)));
-        let zeros = counts.get(*place).copied().map(Atom::Var).into_iter().collect();
-        func.body.stmts.push(Stmt { outs: vec![n], op: Op::Array(ArrayOp::Length(0), zeros), span });
-        fields.push(Atom::Var(i));
-        let op = Op::Make { data: inner.data, ctor: *ctor, fields };
-        let stmts = vec![Stmt { outs: vec![made], op, span }];
-        let body = Block { params: vec![i], stmts, results: vec![Atom::Var(made)] };
-        let (mode, backward, len) = (Mode::Each, false, Atom::Var(n));
-        let (init, accs, inputs) = (Vec::new(), Vec::new(), Vec::new());
-        let op = Op::Loop(Box::new(Loop { mode, backward, len, inputs, init, accs, body }));
-        func.body.stmts.push(Stmt { outs, op, span });
-    }
-    func
+    let [n, i] = ["n", "i"].map(|name| func.fresh(Name::new(name), Ty::INT));
+    let made = func.fresh(Name::new("f"), Ty::Scalar(Elem::Data(data)));
+    func.body.stmts.push(Stmt { outs: vec![n], op: Op::Array(ArrayOp::Length(0), zeros), span });
+    let fields = args.iter().cloned().chain([Atom::Var(i)]).collect();
+    let op = Op::Make { data, ctor, fields };
+    let stmts = vec![Stmt { outs: vec![made], op, span }];
+    let body = Block { params: vec![i], stmts, results: vec![Atom::Var(made)] };
+    let (mode, backward, len) = (Mode::Each, false, Atom::Var(n));
+    let (init, accs, inputs) = (Vec::new(), Vec::new(), Vec::new());
+    let op = Op::Loop(Box::new(Loop { mode, backward, len, inputs, init, accs, body }));
+    func.body.stmts.push(Stmt { outs, op, span });
 }

@@ -111,7 +111,7 @@ impl Ad {
     }
 
     /// Whether a value is or holds a function whose tangent may be a function of the user's.
-    fn holds_given(&self, ty: Ty) -> bool {
+    pub(crate) fn holds_given(&self, ty: Ty) -> bool {
         let (mut seen, mut todo) = (FxHashSet::default(), vec![ty]);
         while let Some(next) = todo.pop() {
             let Elem::Data(data) = next.elem() else { continue };
@@ -193,26 +193,17 @@ impl Ad {
         self.program.funcs.push(made)
     }
 
-    /// Notes that value and tangent of a function that is additive are additive too.
-    pub(crate) fn note_jvp(&mut self, id: FuncId, key: &Key) {
-        let Some(of) = self.applications.get(&key.0).cloned() else { return };
-        let reach = self.varying_results(key.0, &key.1);
+    /// Notes that value and tangents of a function that is additive are additive too.
+    pub(crate) fn note_derived(&mut self, id: FuncId) {
+        let Some(derived) = self.derived.get(&id).cloned() else { return };
+        let (func, active) = &derived.key;
+        let Some(of) = self.applications.get(func).cloned() else { return };
+        let reach = self.varying_results(*func, active);
         let mut made = of.clone();
-        let varying = key.1.iter().enumerate().filter(|(_, active)| **active);
-        for (place, (param, _)) in varying.enumerate() {
-            if param == 0 || of.varying.contains(&param) {
-                made.varying.push(key.1.len() + place);
-            }
-            if of.seeds.contains(&param) {
-                made.seeds.push(key.1.len() + place);
-            }
-        }
-        let varying = reach.iter().enumerate().filter(|(_, active)| **active);
-        for (place, (result, _)) in varying.enumerate() {
-            if of.results.contains(&result) {
-                made.results.push(reach.len() + place);
-            }
-        }
+        made.varying.extend(derived.tangents_of(&|param| param == 0 || of.varying.contains(&param)));
+        made.seeds.extend(derived.tangents_of(&|param| of.seeds.contains(&param)));
+        let more = places(&reach, derived.orders, &|result| of.results.contains(&result));
+        made.results.extend(more);
         self.applications.insert(id, made);
     }
 
@@ -260,8 +251,8 @@ impl Ad {
         let func = self.program.funcs.at(key.0);
         let count = func.body.params.len();
         let captured = self.program.funcs.push(itself);
-        self.derived.insert(captured, key.clone());
-        self.note_jvp(captured, key);
+        self.derived.insert(captured, Derived::jvp(key));
+        self.note_derived(captured);
         let tangent = self.whole_tangent(data).unwrap_or(data);
         let ctors = self.program.data.at(tangent).ctors.clone();
         let mut code = Code::new(self, name.as_str());
@@ -301,7 +292,7 @@ impl Ad {
         }
         let varying = self.tangents_of_first(func);
         let is_application = match self.derived.get(&func) {
-            Some((of, _)) => self.application(*of).is_some(),
+            Some(derived) => self.application(derived.key.0).is_some(),
             None => self.sources.contains(&func),
         };
         is_application.then_some(Application { varying, ..Application::default() })
@@ -327,13 +318,24 @@ impl Ad {
                 self.backward_function(&Variant { key, ..variant })
             });
         }
-        let Some((of, active)) = self.derived.get(&func).cloned() else { return Some(func) };
+        let Some(derived) = self.derived.get(&func).cloned() else { return Some(func) };
+        let of = derived.key.0;
         let copy = self.ready_at_given(of)?;
-        let key = (copy, active);
+        let key = (copy, derived.key.1.clone());
         if copy == of {
             return Some(func);
         }
-        self.varies_alike(&key, &(of, key.1.clone())).then(|| self.jvp_function(&key))
+        self.varies_alike(&key, &derived.key).then(|| self.made_of(Derived { key, ..derived }))
+    }
+
+    /// The function with such tangents.
+    fn made_of(&mut self, derived: Derived) -> FuncId {
+        let Derived { key, given, orders, is_long } = derived;
+        if is_long {
+            self.with_long(true, |ad| ad.long_function(&key))
+        } else {
+            self.with_long(false, |ad| ad.series_function(&key, given, orders))
+        }
     }
 
     /// Whether the same results of two functions vary.
@@ -352,17 +354,45 @@ impl Ad {
 
     /// The parameters of a function that are tangents of its first one.
     fn tangents_of_first(&self, func: FuncId) -> Vec<usize> {
-        let Some((of, active)) = self.derived.get(&func) else { return Vec::new() };
-        let mut places = self.tangents_of_first(*of);
-        let varying = active.iter().enumerate().filter(|(_, active)| **active);
-        let more: Vec<usize> = varying
-            .enumerate()
-            .filter(|(_, (param, _))| *param == 0 || places.contains(param))
-            .map(|(place, _)| active.len() + place)
-            .collect();
+        let Some(derived) = self.derived.get(&func) else { return Vec::new() };
+        let mut places = self.tangents_of_first(derived.key.0);
+        let more = derived.tangents_of(&|param| param == 0 || places.contains(&param));
         places.extend(more);
         places
     }
+}
+
+/// What a function with tangents is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Derived {
+    pub(crate) key: Key,
+    /// Up to which order there are tangents of arguments.
+    pub(crate) given: usize,
+    /// The same of results.
+    pub(crate) orders: usize,
+    /// Whether they are long series.
+    pub(crate) is_long: bool,
+}
+
+impl Derived {
+    /// Of value and tangent.
+    pub(crate) fn jvp(key: &Key) -> Derived {
+        Derived { key: key.clone(), given: 1, orders: 1, is_long: false }
+    }
+
+    /// The parameters that are tangents of such parameters.
+    fn tangents_of(&self, such: &dyn Fn(usize) -> bool) -> Vec<usize> {
+        places(&self.key.1, self.given, such)
+    }
+}
+
+/// The places of tangents, of each order, of such parameters or results: they stand after all of these.
+fn places(varies: &[bool], orders: usize, such: &dyn Fn(usize) -> bool) -> Vec<usize> {
+    let varying: Vec<usize> =
+        varies.iter().enumerate().filter(|(_, varies)| **varies).map(|(i, _)| i).collect();
+    let each = varying.len();
+    let all = varying.iter().copied().cycle().take(each * orders).enumerate();
+    all.filter(|(_, of)| such(*of)).map(|(place, _)| varies.len() + place).collect()
 }
 
 impl Code<'_> {

@@ -22,6 +22,7 @@ mod rules;
 
 use crate::arrays::Scope;
 use crate::forward::Writer;
+use crate::given::Derived;
 use crate::like::Likes;
 use crate::linear::Lin;
 use crate::scoped::{Begin, Scoped};
@@ -43,13 +44,13 @@ impl Ad {
         let results = self.jvp_results(key, 1);
         let id = self.reserve(results);
         self.jvps.insert(key.clone(), id);
-        self.derived.insert(id, key.clone());
+        self.derived.insert(id, Derived::jvp(key));
         if self.series_of_guard(id, key, 1, 1) {
             return id;
         }
         let applied = self.applied(key);
         if applied.is_none() {
-            self.note_jvp(id, key);
+            self.note_derived(id);
         }
         let made = match applied {
             Some(data) => self.jvp_of_apply(key, data),
@@ -72,6 +73,10 @@ impl Ad {
         let id = self.reserve(results);
         self.series.insert((key.clone(), given, orders), id);
         self.note_series(id, key, given, orders);
+        if !self.exact {
+            self.derived.insert(id, Derived { key: key.clone(), given, orders, is_long: false });
+            self.note_derived(id);
+        }
         if self.series_of_guard(id, key, given, orders) {
             return id;
         }

@@ -185,7 +185,7 @@ struct Ad {
     prepared: FxHashMap<(Key, [bool; 2]), Rc<expand::Prepared>>,
     jvps: FxHashMap<Key, FuncId>,
     /// Functions with their tangents: what they are the derivatives of.
-    derived: FxHashMap<FuncId, Key>,
+    derived: FxHashMap<FuncId, given::Derived>,
     linears: FxHashMap<Key, Rc<linearize::Linearized>>,
     /// Primal part and type of the tape of recursive functions, before they are done.
     tapes: FxHashMap<Key, (FuncId, DataId)>,
@@ -194,8 +194,6 @@ struct Ad {
     series: FxHashMap<(Key, usize, usize), FuncId>,
     /// What is made for long series.
     long: long::Long,
-    /// Derivatives of functions of one real.
-    derivatives: FxHashMap<FuncId, FuncId>,
     backwards: FxHashMap<transpose::Variant, FuncId>,
     /// For a function and cotangents that are there, which parameters get one.
     lives: FxHashMap<(Key, Vec<bool>), Vec<bool>>,
@@ -270,7 +268,6 @@ impl Ad {
             forwards: FxHashMap::default(),
             series: FxHashMap::default(),
             long: long::Long::default(),
-            derivatives: FxHashMap::default(),
             backwards: FxHashMap::default(),
             lives: FxHashMap::default(),
             unsettled_lives: None,

@@ -18,6 +18,7 @@ mod rules;
 mod solve;
 mod steps;
 
+use crate::given::Derived;
 use crate::jvp::Jvp;
 use crate::types::Helper;
 use crate::{Ad, Code, Key};
@@ -40,10 +41,17 @@ pub(crate) struct Long {
     /// The tangent types, and the helpers, of the others while they are; else those of long series.
     tangents: FxHashMap<DataId, Option<DataId>>,
     helpers: FxHashMap<Helper, FuncId>,
+    /// The types of series of data, each with that of the data.
+    series: FxHashMap<DataId, DataId>,
     functions: FxHashMap<Key, FuncId>,
     primitives: FxHashMap<(Primitive, Vec<bool>), FuncId>,
     families: FxHashMap<Primitive, FuncId>,
     scaled: Option<FuncId>,
+}
+
+/// The name of a type, or constructor, of series.
+fn named(name: Name) -> Name {
+    Name::new(&format!("{name}_series"))
 }
 
 impl Ad {
@@ -69,30 +77,34 @@ impl Ad {
         std::mem::swap(&mut self.helpers, &mut self.long.helpers);
     }
 
-    /// The type of long series of data, with all its constructors.
+    /// The type of long series of data. It has all its constructors when code needs them.
     pub(crate) fn long_data(&mut self, data: DataId) -> Option<DataId> {
         if let Some(known) = self.tangents.get(&data) {
             return *known;
         }
-        let varies = self.with_long(false, |ad| {
-            let tangent = ad.tangent_data(data);
-            ad.fill(data);
-            tangent.is_some()
-        });
-        if !varies {
+        if self.with_long(false, |ad| ad.tangent_data(data)).is_none() {
             self.tangents.insert(data, None);
             return None;
         }
-        let Data { name, ctors, .. } = self.program.data.at(data).clone();
-        let named = |name: Name| Name::new(&format!("{name}_series"));
+        let name = named(self.program.data.at(data).name);
         let zero = vec![Ctor { name: "Zero".into(), fields: Vec::new() }];
-        let series = self.program.data.push(Data { name: named(name), role: Role::Residual, ctors: zero });
+        let series = self.program.data.push(Data { name, role: Role::Residual, ctors: zero });
         self.tangents.insert(data, Some(series));
-        for Ctor { name, fields } in ctors {
+        self.long.series.insert(series, data);
+        Some(series)
+    }
+
+    /// What a type holds the long series of.
+    pub(crate) fn long_series_of(&self, data: DataId) -> Option<DataId> {
+        self.long.series.get(&data).copied()
+    }
+
+    /// The constructors of a type of long series.
+    pub(crate) fn fill_long_data(&mut self, data: DataId, series: DataId) {
+        for Ctor { name, fields } in self.program.data.at(data).ctors.clone() {
             let fields = fields.into_iter().filter_map(|ty| self.tangent(ty)).collect();
             self.program.data.at_mut(series).ctors.push(Ctor { name: named(name), fields });
         }
-        Some(series)
     }
 
     /// Value and long series of a function: from its arguments, the series of those that vary, and the order.
@@ -103,6 +115,10 @@ impl Ad {
         let results = self.jvp_results(key, 1);
         let id = self.reserve(results);
         self.long.functions.insert(key.clone(), id);
+        if !self.exact {
+            self.derived.insert(id, Derived { key: key.clone(), given: 1, orders: 1, is_long: true });
+            self.note_derived(id);
+        }
         if self.series_of_guard(id, key, 1, 1) {
             return id;
         }

@@ -133,7 +133,10 @@ impl Ad {
         match ty.elem() {
             Elem::Data(data) => match self.program.data.at(data).role {
                 Role::Tangent(of) => 1 + self.order(Ty::Scalar(Elem::Data(of))),
-                Role::Declared | Role::Closure | Role::Residual => 0,
+                Role::Declared | Role::Closure | Role::Residual => match self.long_series_of(data) {
+                    Some(of) => 1 + self.order(Ty::Scalar(Elem::Data(of))),
+                    None => 0,
+                },
             },
             Elem::Real | Elem::Int | Elem::Bool | Elem::Text | Elem::Unit => 0,
         }
@@ -154,7 +157,8 @@ impl Ad {
         let mut code = Code::new(self, &format!("tangent_of_{name}"));
         code.b.set_span(span);
         let (point, t) = (code.b.param("x".into(), own), code.b.param("t".into(), own));
-        if let Role::Tangent(_) = role {
+        let of_functions = |of| code.ad.holds_given(Ty::Scalar(Elem::Data(of)));
+        if matches!(role, Role::Tangent(_)) || code.ad.long_series_of(data).is_some_and(of_functions) {
             let made = code.tangent_at_tangent(&point, &t, (data, tangent), operator);
             return code.finish(vec![made]);
         }

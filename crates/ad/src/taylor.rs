@@ -3,21 +3,12 @@
 //!
 //! The size of this code grows with the square of the order; beyond some order ([`MAX_ORDER`]) coefficients are in arrays
 //! ([`crate::long`]). An order that is not known chooses among a few, of which the first coefficients are taken, and that.
-//!
-//! Functions that apply functions for which others may be given as tangents, and those with rules of their own for functions, are
-//! differentiated again and again in forward mode,
-//!
-//! ```text
-//! taylor 2 f x          [f(x), f'(x), f''(x)]          where f' is the tangent of f along 1, and f'' that of f'
-//! ```
-//!
-//! which makes code that grows exponentially ([`MAX_AGAIN`]).
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "operations that are looked for are named")]
 
 use crate::{Ad, BEYOND, Code, Key};
 use wengert_ir::op::{ArrayOp, Atom, Compare, Op};
-use wengert_ir::program::{FuncId, VarInfo};
+use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Elem, Ty};
 use wengert_prim::RealOp;
 
@@ -30,8 +21,8 @@ const STEPS: [usize; 3] = [2, 6, 12];
 /// Up to this order there is such code where numbers need not be exact.
 const STEPS_TO: usize = 6;
 
-/// The largest order to which functions are differentiated again and again, or for which there is code of its own if it is not known.
-const MAX_AGAIN: usize = 5;
+/// The largest order for which there is code of its own if it is not known and there are rules.
+const MAX_RULES: usize = 5;
 
 /// So many statements times the square of the order are written out.
 const SHORT: usize = 60_000;
@@ -50,23 +41,18 @@ const SERIES: Ty = Ty::Array(Elem::Real, 1);
 /// The array of derivatives up to an order.
 pub(crate) fn taylor(code: &mut Code<'_>, func: FuncId, captured: &[Atom], order: &Atom, at: &Atom) -> Atom {
     let args: Vec<Atom> = captured.iter().chain([at]).cloned().collect();
-    let again = code.ad.is_again(func);
     let known = if let Atom::Int(order) = order { Some(*order) } else { None };
-    match (known, again) {
-        (Some(order), _) => {
-            let most = if again { MAX_AGAIN } else { MAX_ORDER };
-            match usize::try_from(order) {
-                Ok(order) if order <= most && again => series(code, func, &args, order),
-                Ok(order) if order <= most && code.ad.is_short(func, order) => {
-                    expansion(code, func, &args, order)
-                }
-                Ok(_) if !again => long(code, func, &args, &Atom::Int(order)),
-                Ok(_) | Err(_) => code.fail(&[SERIES], BEYOND).remove(0),
+    match known {
+        Some(order) => match usize::try_from(order) {
+            Ok(order) if order <= MAX_ORDER && code.ad.is_short(func, order) => {
+                expansion(code, func, &args, order)
             }
-        }
+            Ok(_) => long(code, func, &args, &Atom::Int(order)),
+            Err(_) => code.fail(&[SERIES], BEYOND).remove(0),
+        },
         // Whether a rule is run depends on which coefficients there are.
-        (None, _) if again || code.ad.has_rules(func) => choose(code, func, &args, order, 0),
-        (None, _) => {
+        None if code.ad.has_rules(func) => choose(code, func, &args, order, 0),
+        None => {
             let cond = code.b.compare(Compare::Lt, order.clone(), Atom::Int(0));
             code.b.open();
             let array = code.fail(&[SERIES], BEYOND);
@@ -137,10 +123,10 @@ fn long_or_none(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom) 
     code.b.called("series").typed1(SERIES, Op::If { cond, then, otherwise })
 }
 
-/// The array for any order of 1 or more that can be stored. There are no such series of functions whose tangents may be functions of the
-/// user's.
+/// The array for any order of 1 or more that can be stored. Where numbers must be exact there are no such series of functions whose tangents
+/// may be functions of the user's.
 fn long(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom) -> Atom {
-    if code.ad.meets_given(func) {
+    if code.ad.exact && code.ad.meets_given(func) {
         return code.fail(&[SERIES], BEYOND).remove(0);
     }
     let cond = code.b.compare(Compare::Lt, Atom::Int(MOST_LONG), order.clone());
@@ -155,32 +141,17 @@ fn long(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom) -> Atom 
 
 /// The array for the order, which is `least` or more, by code for each order.
 fn choose(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom, least: usize) -> Atom {
-    let again = code.ad.is_again(func);
-    if least > MAX_AGAIN && again {
-        return code.fail(&[SERIES], BEYOND).remove(0);
-    } else if least > MAX_AGAIN {
+    if least > MAX_RULES {
         return long_or_none(code, func, args, order);
     }
     let cond = code.b.compare(Compare::Eq, order.clone(), Atom::Int(least as i64));
     code.b.open();
-    let array = if again { series(code, func, args, least) } else { expansion(code, func, args, least) };
+    let array = expansion(code, func, args, least);
     let then = code.b.close(vec![array]);
     code.b.open();
     let array = choose(code, func, args, order, least + 1);
     let otherwise = code.b.close(vec![array]);
     code.b.called("series").typed1(SERIES, Op::If { cond, then, otherwise })
-}
-
-fn series(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: usize) -> Atom {
-    let mut rows = Vec::new();
-    let mut func = func;
-    for k in 0..=order {
-        if k > 0 {
-            func = code.ad.derivative_function(func);
-        }
-        rows.extend(code.b.call(func, args, &[Ty::REAL]));
-    }
-    code.b.called("series").array(ArrayOp::Literal, rows)
 }
 
 impl Ad {
@@ -214,49 +185,5 @@ impl Ad {
     fn refuses_series(&mut self, key: &Key) -> bool {
         let series = self.series_function(key, 1, 2);
         self.reaches(series, &crate::requests::is_beyond)
-    }
-
-    /// Whether a function, or one that it calls, has a rule of its own for functions, or applies functions for which others may be given
-    /// as tangents.
-    fn is_again(&self, func: FuncId) -> bool {
-        !self.all_called(func, &mut |func, stmt| match &stmt.op {
-            Op::Custom(parts) => {
-                let outs = stmt.outs.iter().copied().map(Atom::Var);
-                let mut all = parts.point.iter().cloned().chain(outs);
-                all.all(|atom| self.is_first_order(func.type_of(&atom)))
-            }
-            Op::Match { on, .. } => self.has_weights() || !self.tells_given(func.type_of(on)),
-            _ => true,
-        })
-    }
-
-    /// The derivative of a function of captured values and a real, to a real.
-    fn derivative_function(&mut self, func: FuncId) -> FuncId {
-        if let Some(known) = self.derivatives.get(&func) {
-            return *known;
-        }
-        let source = self.program.funcs.at(func);
-        let (name, params) = (source.name, source.body.params.clone());
-        let params: Vec<VarInfo> = params.iter().map(|var| *source.vars.at(*var)).collect();
-        let mut key: Key = (func, vec![false; params.len()]);
-        if let Some(last) = key.1.last_mut() {
-            *last = true;
-        }
-        let varies = self.varying_results(func, &key.1).contains(&true);
-        let jvp = if varies { Some(self.jvp_function(&key)) } else { None };
-        let mut code = Code::new(self, &format!("derivative_{name}"));
-        let mut args: Vec<Atom> =
-            params.into_iter().map(|VarInfo { name, ty }| code.b.param(name, ty)).collect();
-        let result = match jvp {
-            Some(jvp) => {
-                args.push(Atom::Real(1.0));
-                code.b.call(jvp, args, &[Ty::REAL, Ty::REAL]).pop().unwrap_or(Atom::Real(0.0))
-            }
-            None => Atom::Real(0.0),
-        };
-        let made = code.finish(vec![result]);
-        let id = self.program.funcs.push(made);
-        self.derivatives.insert(func, id);
-        id
     }
 }

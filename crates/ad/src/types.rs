@@ -98,9 +98,11 @@ impl Ad {
     pub(crate) fn whole_tangent(&mut self, data: DataId) -> Option<DataId> {
         let tangent = self.tangent_data(data)?;
         if self.is_long() {
-            return Some(tangent);
-        }
-        if tangent == data {
+            if self.whole.insert(tangent) {
+                self.fill(data);
+                self.fill_long_data(data, tangent);
+            }
+        } else if tangent == data {
             self.fill(data);
         } else if self.whole.insert(tangent) {
             self.fill(data);
@@ -114,6 +116,8 @@ impl Ad {
     pub(crate) fn fill(&mut self, data: DataId) {
         if let Role::Tangent(of) = self.program.data.at(data).role {
             self.with_long(false, |ad| ad.whole_tangent(of));
+        } else if let Some(of) = self.long_series_of(data) {
+            self.with_long(true, |ad| ad.whole_tangent(of));
         }
     }
 
@@ -200,7 +204,8 @@ impl Ad {
     fn varies(&self, data: DataId) -> bool {
         self.holds(data, &|data| {
             let role = self.program.data.at(data).role;
-            matches!(role, Role::Closure | Role::Tangent(_)) || self.which.contains(&data)
+            let is_tangent = matches!(role, Role::Closure | Role::Tangent(_));
+            is_tangent || self.which.contains(&data) || self.long_series_of(data).is_some()
         })
     }
 
@@ -326,7 +331,7 @@ impl Ad {
         // The tangent of a zero is zero.
         let place = self.tangent_ctor(data, ctor);
         let is_tangent = matches!(self.program.data.at(data).role, Role::Tangent(_));
-        let zeros = if is_tangent && tangent != data && !self.is_long() { 2 } else { 1 };
+        let zeros = if is_tangent && tangent != data { 2 } else { 1 };
         let id = self.helper(Helper::Fields(data, ctor), results, |ad| {
             let Data { name, ctors, .. } = ad.program.data.at(tangent).clone();
             let shown = ctors.get(place as usize).map_or(name, |ctor| ctor.name);

@@ -6,12 +6,12 @@
 //! custom_vjp f rule x       the same, where v is the transpose of what the rule gives, at x'
 //! ```
 //!
-//! What the function itself has captured must not vary; the interpreter refuses that. Where what the rule has captured varies along the
+//! What the function itself has captured must not vary where the point does; the interpreter refuses that. Where what the rule has captured varies along the
 //! series, and the series is differentiated in turn: [`crate::mixed`].
 
 use super::Jvp;
 use crate::{BEYOND, Code, Key};
-use wengert_ir::op::{Atom, Custom, Rule, Stmt};
+use wengert_ir::op::{Atom, Custom, Op, Rule, Stmt};
 use wengert_ir::ty::Ty;
 use wengert_prim::RealOp;
 
@@ -57,18 +57,38 @@ impl Found {
 }
 
 impl Jvp<'_, '_> {
+    /// Which of what a function with a rule has captured varies: if the point does too, the interpreter refuses that.
+    pub(crate) fn varying_captured(&mut self, parts: &Custom) -> Vec<bool> {
+        let own = self.scope.mask(&parts.captured);
+        if own.contains(&true) && self.scope.mask(&parts.point).contains(&true) {
+            self.code.fail(&[], BEYOND);
+        }
+        own
+    }
+
+    /// A rule that is run for functions, or gives some, has no series: the interpreter says so.
+    pub(crate) fn refuses_functions(&mut self, stmt: &Stmt, parts: &Custom) {
+        if !self.scope.mask(&parts.point).contains(&true) {
+            return;
+        }
+        let outs = stmt.outs.iter().copied().map(Atom::Var);
+        let mut all = parts.point.iter().cloned().chain(outs).map(|atom| self.code.b.type_of(&atom));
+        if !all.all(|ty| self.code.ad.is_first_order(ty)) {
+            self.code.fail(&[], BEYOND);
+        }
+    }
+
     /// A function with a rule, with the tangents of its results of each order.
     pub(super) fn custom_series(&mut self, stmt: &Stmt, parts: &Custom) {
         self.code.b.push(stmt.clone());
         let (captured, point) = (self.scope.mask(&parts.rule_captured), self.scope.mask(&parts.point));
-        if self.scope.mask(&parts.captured).contains(&true) {
-            self.code.fail(&[], BEYOND);
-        }
+        let own = self.varying_captured(parts);
         // Where what is captured varies, so does the derivative by it with the point.
         let is_mixed = self.code.ad.is_inside && captured.contains(&true);
-        if !point.contains(&true) && !is_mixed {
+        if !point.contains(&true) && !is_mixed && !own.contains(&true) {
             return;
         }
+        self.refuses_functions(stmt, parts);
         let orders = self.dots.len();
         let ruled = Ruled { parts, captured, point, orders };
         let values: Vec<Atom> = stmt.outs.iter().copied().map(Atom::Var).collect();
@@ -78,14 +98,8 @@ impl Jvp<'_, '_> {
         let found = if ruled.point.contains(&true) {
             self.code.series_by_rule(&ruled, &values, &inner, &tangents)
         } else {
-            let zeros = values.iter().zip(&varies).filter(|(_, varies)| **varies);
-            let zeros: Vec<Atom> = zeros
-                .map(|(value, _)| {
-                    let ty = self.code.b.type_of(value);
-                    self.code.zero(Some(value), ty)
-                })
-                .collect();
-            zeros.iter().cycle().take(zeros.len() * orders).cloned().collect()
+            let tangents = self.tangents_or_zeros(&varying(&parts.captured, &own));
+            self.code.series_by_function(&values, parts, (&own, tangents), orders)
         };
         let found = self.code.mixed_series(&values, parts, (&ruled.captured, &inner), orders, found);
         let mut found = found.into_iter();
@@ -98,6 +112,36 @@ impl Jvp<'_, '_> {
 }
 
 impl Code<'_> {
+    /// The same where the point does not vary: by what the function has captured. By the point derivatives are what the rule says.
+    pub(crate) fn series_by_function(
+        &mut self,
+        values: &[Atom],
+        parts: &Custom,
+        (own, tangents): (&[bool], Vec<Atom>),
+        orders: usize,
+    ) -> Vec<Atom> {
+        let varies = self.have_tangents(values);
+        let mut rows = vec![vec![None; values.len()]; orders];
+        if own.contains(&true) {
+            let types: Vec<Ty> = parts.point.iter().map(|x| self.b.type_of(x)).collect();
+            let point = self.b.typed(&types, Op::StopGradient(parts.point.clone()));
+            let key = (parts.func, own.iter().copied().chain(point.iter().map(|_| false)).collect());
+            let args = parts.captured.iter().cloned().chain(point).collect();
+            rows = self.rows_of_series(&key, args, tangents, orders).1;
+        }
+        let mut found = Vec::new();
+        for row in rows {
+            for ((value, tangent), _) in values.iter().zip(row).zip(&varies).filter(|(_, varies)| **varies) {
+                let ty = self.b.type_of(value);
+                found.push(match tangent {
+                    Some(tangent) => tangent,
+                    None => self.zero(Some(value), ty),
+                });
+            }
+        }
+        found
+    }
+
     /// The tangents of the values that have such, of one order after the other.
     fn series_by_rule(
         &mut self,

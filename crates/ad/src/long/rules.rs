@@ -8,7 +8,7 @@
 
 use crate::jvp::Jvp;
 use crate::types::Helper;
-use crate::{Ad, BEYOND, Code, Key};
+use crate::{Ad, Code, Key};
 use wengert_ir::op::{Atom, Block, Compare, Custom, IntOp, Op, Rule, Stmt};
 use wengert_ir::program::{Func, FuncId};
 use wengert_ir::ty::{Ctor, Data, DataId, Elem, Ty};
@@ -25,29 +25,25 @@ impl Jvp<'_, '_> {
     pub(crate) fn custom_long(&mut self, stmt: &Stmt, parts: &Custom) {
         self.code.b.push(stmt.clone());
         let (captured, point) = (self.scope.mask(&parts.rule_captured), self.scope.mask(&parts.point));
-        if self.scope.mask(&parts.captured).contains(&true) {
-            self.code.fail(&[], BEYOND);
-        }
         let is_mixed = self.code.ad.is_inside && captured.contains(&true);
-        if !point.contains(&true) && !is_mixed {
+        let own = self.varying_captured(parts);
+        if !point.contains(&true) && !is_mixed && !own.contains(&true) {
             return;
         }
+        self.refuses_functions(stmt, parts);
         let values: Vec<Atom> = stmt.outs.iter().copied().map(Atom::Var).collect();
         let varies = self.code.have_tangents(&values);
         let of = |atoms: &[Atom], mask: &[bool]| -> Vec<Atom> {
             atoms.iter().zip(mask).filter(|(_, varies)| **varies).map(|(atom, _)| atom.clone()).collect()
         };
-        let [inner, tangents] = [of(&parts.rule_captured, &captured), of(&parts.point, &point)]
-            .map(|atoms| atoms.iter().map(|atom| self.tangent_or_zero(0, atom)).collect::<Vec<Atom>>());
-        let mut found = Vec::new();
-        if point.contains(&true) {
-            found = self.code.rule_on_series(parts, &values, (&captured, &inner), (&point, &tangents));
+        let all = [of(&parts.rule_captured, &captured), of(&parts.point, &point), of(&parts.captured, &own)];
+        let [inner, tangents, by_function] =
+            all.map(|atoms| atoms.iter().map(|atom| self.tangent_or_zero(0, atom)).collect::<Vec<Atom>>());
+        let found = if point.contains(&true) {
+            self.code.rule_on_series(parts, &values, (&captured, &inner), (&point, &tangents))
         } else {
-            for value in of(&values, &varies) {
-                let ty = self.code.b.type_of(&value);
-                found.push(self.code.zero(Some(&value), ty));
-            }
-        }
+            self.code.series_by_function(&values, parts, (&own, by_function), 1)
+        };
         let mut found = self.code.mixed_series(&values, parts, (&captured, &inner), 1, found).into_iter();
         let outs = stmt.outs.iter().zip(&varies).filter(|(_, varies)| **varies);
         for (out, _) in outs {
@@ -314,6 +310,7 @@ impl Ad {
     }
 
     fn make_split(&mut self, data: DataId, own: Ty) -> Func {
+        self.whole_tangent(data);
         let Data { name, ctors, .. } = self.program.data.at(data).clone();
         let value = Ty::Scalar(Elem::Data(data));
         let mut code = Code::new(self, &format!("slope_of_{name}"));
@@ -347,6 +344,7 @@ impl Ad {
     }
 
     fn make_join(&mut self, data: DataId, own: Ty) -> Func {
+        self.whole_tangent(data);
         let Data { name, ctors, .. } = self.program.data.at(data).clone();
         let value = Ty::Scalar(Elem::Data(data));
         let mut code = Code::new(self, &format!("series_of_{name}"));

@@ -73,7 +73,7 @@ impl Code<'_> {
     }
 
     /// Values of a function and, of each order, tangents of those that vary.
-    fn rows_of_series(
+    pub(crate) fn rows_of_series(
         &mut self,
         key: &Key,
         args: Vec<Atom>,

@@ -9,6 +9,7 @@
 //! That is what the interpreter does, so cotangents add up as there.
 
 use super::Helper;
+use crate::given::Derived;
 use crate::{Ad, BEYOND, Code, Key};
 use wengert_ir::op::{Atom, Op};
 use wengert_ir::program::{FuncId, VarInfo};
@@ -62,7 +63,7 @@ impl Ad {
 
     /// Whether a function records or is one on series, or is made of one.
     pub(crate) fn is_recording(&self, func: FuncId) -> bool {
-        let derived = || self.derived.get(&func).is_some_and(|(of, _)| self.is_recording(*of));
+        let derived = || self.derived.get(&func).is_some_and(|derived| self.is_recording(derived.key.0));
         self.recorded.of.contains_key(&func) || self.recorded.series.contains_key(&func) || derived()
     }
 
@@ -85,7 +86,8 @@ impl Ad {
                 func: self.series_function(&(func, with(&active, at)), given, orders),
                 at,
             })
-        } else if let (Some((of, active)), true) = (self.derived.get(&func).cloned(), self.is_recording(func))
+        } else if let (Some(Derived { key: (of, active), .. }), true) =
+            (self.derived.get(&func).cloned(), self.is_recording(func))
         {
             self.plus(of)
                 .map(|Plus { func, at }| Plus { func: self.jvp_function(&(func, with(&active, at))), at })
