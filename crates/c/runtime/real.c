@@ -69,7 +69,10 @@ static inline WG_UNUSED double wg_unless_faint(double t) {
 /* The first at ties, NaN if either is. */
 static inline WG_UNUSED double wg_min(double x, double y) { return x <= y ? x : y < x ? y : (double)NAN; }
 static inline WG_UNUSED double wg_max(double x, double y) { return x >= y ? x : y > x ? y : (double)NAN; }
-static inline WG_UNUSED double wg_sign(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x == 0.0 ? 0.0 : x; }
+static inline WG_UNUSED double wg_sign(double x) {
+    double sign = copysign(1.0, x), known = x == 0.0 ? 0.0 : sign;
+    return x == x ? known : x;
+}
 static inline WG_UNUSED double wg_relu(double x) { return x <= 0.0 ? 0.0 : x; }
 /* To the nearest integer, halves away from zero. */
 static inline WG_UNUSED double wg_nearest(double x) {

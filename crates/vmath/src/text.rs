@@ -91,7 +91,7 @@ fn traced(build: impl Fn(Tracer<'_>) -> usize) -> Trace {
 /// A C function that does what was written down.
 fn body(text: &mut String, head: &str, trace: &Trace) {
     let needed = needed(trace);
-    let _ = writeln!(text, "static inline {head} {{");
+    let _ = writeln!(text, "WG_MATH {head} {{");
     for (number, (node, _)) in trace.nodes.iter().zip(&needed).enumerate().filter(|(_, (_, needed))| **needed)
     {
         let kind = match kind(*node) {
