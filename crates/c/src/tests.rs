@@ -17,6 +17,7 @@ mod finite;
 mod heap;
 mod products;
 mod steps;
+mod straight;
 mod strips;
 mod sums;
 mod threads;
@@ -40,11 +41,23 @@ fn kinds(program: &Program, entry: FuncId) -> Vec<wengert_native::loops::Kind> {
 }
 
 fn with_options(text: &str, math: Math, options: &[&str]) -> Option<(Compiled, FuncId)> {
-    let cc = compiler()?;
+    compiler()?;
     let program = wengert_ir::parse::parse(text).expect("the text is a program");
     assert_eq!(wengert_ir::verify::verify(&program), Ok(()));
     let entry = *program.entries.values().next().expect("it has an entry");
     let loops = wengert_native::lower::lower(&program);
+    with_loops(program, loops, entry, math, options)
+}
+
+/// The same, of loops that were made of the program.
+fn with_loops(
+    program: Program,
+    loops: wengert_native::loops::Program,
+    entry: FuncId,
+    math: Math,
+    options: &[&str],
+) -> Option<(Compiled, FuncId)> {
+    let cc = compiler()?;
     let input = Input { program: &loops, entries: vec![entry], kinds: kinds(&program, entry) };
     let made = source(&input, math, &|_| None);
     let (from, to) = (place("c"), place("so"));
@@ -243,6 +256,11 @@ fn is_close(text: &str, args: &[Value]) {
     else {
         return;
     };
+    is_strict_but_rounded(text, (&mut library, entry), args);
+}
+
+/// Whether a library gives what the program gives with nothing made faster.
+fn is_strict_but_rounded(text: &str, (library, entry): (&mut Compiled, FuncId), args: &[Value]) {
     let Some((mut strict, _)) = with_options(text, Math::Host, &[]) else { return };
     let (found, expected) = (library.call(entry, args), strict.call(entry, args));
     let (found, expected) = (found.expect("it runs"), expected.expect("it runs"));

@@ -7,7 +7,6 @@
 #![expect(unsafe_code, reason = "machine code is called by address, and freed when it is no longer")]
 
 mod body;
-mod choices;
 mod counted;
 mod fused;
 mod keep;
@@ -24,6 +23,7 @@ mod wide;
 mod zeros;
 
 pub(crate) use keep::Kept;
+pub(crate) use vector::is_vector_op;
 
 use crate::compiled::Math;
 use crate::loops::{Func, Kind, Program, Word};

@@ -4,6 +4,7 @@
 
 mod blocks;
 mod cells;
+mod choices;
 mod compiled;
 mod dead;
 pub mod faults;
@@ -19,13 +20,18 @@ mod outline;
 mod parallel;
 mod runtime;
 pub mod saved;
+mod straight;
 mod values;
 
 /// The loop program of an IR program, which is verified and has no derivative left to make, with the parts of loops that may be
-/// divided between threads. If `exact`, reals are added in the order of the source; `short_loops` are divided for tests.
+/// divided between threads. If `exact`, reals are added in the order of the source; else loops that can be run in vectors are
+/// without branches. `short_loops` are divided for tests.
 pub fn divided(program: &wengert_ir::Program, exact: bool, short_loops: bool) -> loops::Program {
     let mut loops = lower::lower(program);
     parallel::divide(&mut loops, exact, short_loops);
+    if !exact {
+        straight::straighten(&mut loops);
+    }
     loops
 }
 

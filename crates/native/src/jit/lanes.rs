@@ -11,11 +11,11 @@
 mod quick;
 
 use super::body::Body;
-use super::choices::Words;
 use super::value::{condition, float_condition, integer_of};
 use super::vector::{Carried, How, Plan};
 use super::zeros::{Doubtful, plain};
 use super::{fused, real, wide};
+use crate::choices::Words;
 use crate::loops::{Int, Local, Operand, Round, Stmt, Value as Expr, Word};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};

@@ -1,12 +1,12 @@
 //! Which innermost loops work on several numbers at a time, in vectors of two.
 //!
-//! A loop is taken if its body can be written as straight-line code ([`super::choices`]) whose iterations do not meet in memory, and whose carried values are
+//! A loop is taken if its body can be written as straight-line code ([`crate::choices`]) whose iterations do not meet in memory, and whose carried values are
 //! sums or extremes (only where numbers may be added in another order). Each variable is classified by how it differs from
 //! one iteration to the next; [`super::lanes`] makes the code accordingly. Checks may stand before the first store: where one
 //! would fail, the rest of the loop runs one iteration at a time, and fails where it would have failed.
 
-use super::choices::{self, Words};
 use super::zeros;
+use crate::choices::{self, Words};
 use crate::live;
 use crate::loops::walk::operands;
 use crate::loops::{Func, Int, Local, Operand, Round, Stmt, Value, Word};
@@ -501,7 +501,7 @@ fn select(word: Word, cond: Class, a: Class, b: Class) -> Option<Class> {
 
 /// Whether there are instructions for an operation on vectors.
 #[expect(clippy::wildcard_enum_match_arm, reason = "operations that are not listed are functions")]
-pub(super) fn is_vector_op(op: RealOp) -> bool {
+pub(crate) fn is_vector_op(op: RealOp) -> bool {
     match op {
         RealOp::Neg | RealOp::Abs | RealOp::Sqrt | RealOp::Sign | RealOp::Relu => true,
         RealOp::Add | RealOp::Sub | RealOp::Mul | RealOp::Div => true,

@@ -6,14 +6,14 @@
 //!
 //! That can be done where neither side can fail or costs much: arithmetic without functions, loads or divisions of integers.
 
-use super::vector::is_vector_op;
+use crate::jit::is_vector_op;
 use crate::loops::walk::{is_failure, operands, parts};
 use crate::loops::{Func, Int, Local, Operand, Stmt, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::ty::Id;
 
 /// Whether a body can be written so; checks that fail stay.
-pub(super) fn is_convertible(body: &[Stmt]) -> bool {
+pub(crate) fn is_convertible(body: &[Stmt]) -> bool {
     body.iter().all(|stmt| match stmt {
         Stmt::Set(..) | Stmt::Store { .. } => true,
         Stmt::If { then, otherwise, .. } => {
@@ -71,27 +71,32 @@ fn is_choice(side: &[Stmt]) -> bool {
 }
 
 /// The words of the variables of a function, and of those that are needed in addition.
-pub(super) struct Words<'f> {
+pub(crate) struct Words<'f> {
     func: &'f Func,
-    more: Vec<Word>,
+    more: Vec<(Word, Local)>,
 }
 
 impl Words<'_> {
-    pub(super) fn get(&self, local: Local) -> Option<Word> {
+    pub(crate) fn get(&self, local: Local) -> Option<Word> {
         match local.index().checked_sub(self.func.locals.len()) {
             None => self.func.locals.get(local).copied(),
-            Some(place) => self.more.get(place).copied(),
+            Some(place) => self.more.get(place).map(|(word, _)| *word),
         }
     }
 
-    fn push(&mut self, word: Word) -> Local {
-        self.more.push(word);
+    fn push(&mut self, word: Word, like: Local) -> Local {
+        self.more.push((word, like));
         Local::new(self.func.locals.len() + self.more.len() - 1)
+    }
+
+    /// The words of those in addition, and the variables that they are like.
+    pub(crate) fn added(self) -> Vec<(Word, Local)> {
+        self.more
     }
 }
 
 /// The body so written, and the variables that it needs.
-pub(super) fn convert<'f>(func: &'f Func, body: &[Stmt], after: &FxHashSet<Local>) -> (Vec<Stmt>, Words<'f>) {
+pub(crate) fn convert<'f>(func: &'f Func, body: &[Stmt], after: &FxHashSet<Local>) -> (Vec<Stmt>, Words<'f>) {
     let mut reads = FxHashMap::default();
     count(body, &mut reads);
     let mut converter = Converter { words: Words { func, more: Vec::new() }, made: Vec::new(), reads, after };
@@ -189,7 +194,7 @@ impl Converter<'_, '_> {
 
     fn fresh(&mut self, like: Local) -> Local {
         let word = self.words.get(like).unwrap_or(Word::Int);
-        self.words.push(word)
+        self.words.push(word, like)
     }
 
     /// A side's statements on variables of their own.

@@ -1,0 +1,88 @@
+//! Loops with choices in them.
+
+use super::{is_strict_but_rounded, source, with_loops};
+use crate::{Input, Math};
+use wengert_ir::eval::Value;
+
+/// The text without `exact`: with loops made straight.
+fn text_of(text: &str) -> String {
+    let program = wengert_ir::parse::parse(text).expect("the text is a program");
+    let loops = wengert_native::divided(&program, false, false);
+    let entries = program.entries.values().copied().collect();
+    source(&Input { program: &loops, entries, kinds: Vec::new() }, Math::Library, &|_| None).text
+}
+
+/// The straight loops give what the branches give.
+fn is_close(text: &str, args: &[Value]) {
+    let program = wengert_ir::parse::parse(text).expect("the text is a program");
+    let loops = wengert_native::divided(&program, false, false);
+    let entry = *program.entries.values().next().expect("it has an entry");
+    let options = ["-O3", "-fopenmp-simd", "-march=native"];
+    let Some((mut library, entry)) = with_loops(program, loops, entry, Math::Library, &options) else {
+        return;
+    };
+    is_strict_but_rounded(text, (&mut library, entry), args);
+}
+
+/// Numbers of all kinds.
+fn numbers() -> Value {
+    let some = |i: i32| f64::from(i * 7 % 23) * 0.31 - 3.0;
+    Value::reals((0..1003).map(some).chain([0.0, -0.0, 1e9, 1.0, -1.0]).collect::<Vec<_>>())
+}
+
+#[test]
+fn choices_in_sums_are_made_in_vectors() {
+    let huber = r"
+        func f(xs: []Real) -> (Real, Real) {
+            n = length(xs)
+            s, d = for i < n, s = 0.0, d = 0.0, x in xs {
+                a = abs(x)
+                c = a < 1.0
+                y, z = if c {
+                    b = 0.5 * x k = b * x yield k, x
+                } else {
+                    k = a - 0.5 p = x > 2.0 m = if p { q = 2.0 * x yield q } else { yield a } yield k, m
+                }
+                t = s + y
+                e = d + z
+                yield t, e
+            }
+            return s, d
+        }
+        entry f = f";
+    let made = text_of(huber);
+    assert!(made.contains("#pragma omp simd reduction(+ : s, d)"), "{made}");
+    assert!(made.contains("? 0.5 * "), "{made}");
+    is_close(huber, &[numbers()]);
+    let slopes = r"
+        func f(xs: []Real) -> []Real {
+            n = length(xs)
+            ys = each i < n, x in xs {
+                c = x == 0.0
+                y = if c { yield 0.0 } else { q = 1.0 / x yield q }
+                yield y
+            }
+            return ys
+        }
+        entry f = f";
+    assert!(text_of(slopes).contains(" == 0.0 ? 0.0 : 1.0 / "), "{}", text_of(slopes));
+    is_close(slopes, &[numbers()]);
+}
+
+#[test]
+fn what_decides_the_next_iteration_stays_a_branch() {
+    let text = r"
+        func f(xs: []Real) -> (Real, Real) {
+            n = length(xs)
+            s, k = for i < n, s = 0.0, k = 1.0, x in xs {
+                c = s > 10.0
+                t, m = if c { a = s - k b = k * 0.5 yield a, b } else { a = s + x yield a, k }
+                yield t, m
+            }
+            return s, k
+        }
+        entry f = f";
+    let made = text_of(text);
+    assert!(made.contains("} else {") && !made.contains("#pragma omp simd reduction"), "{made}");
+    is_close(text, &[numbers()]);
+}

@@ -1,0 +1,134 @@
+//! Loops without branches, for a compiler that makes vector code of loops but of no branches in them: both sides of a choice are
+//! computed ([`choices`]).
+//!
+//! Only where iterations are independent but for what they add up; elsewhere a branch, which is foreseen, costs less.
+
+use crate::choices;
+use crate::live;
+use crate::loops::walk::{is_failure, operands};
+use crate::loops::{Func, Local, Operand, Program, Stmt, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_prim::RealOp;
+
+/// So often what is handed on is copied at most before it is.
+const COPIES: usize = 3;
+
+/// See the module.
+pub(crate) fn straighten(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        let known = live::after_loops(func, &|body| branches(body) && choices::is_convertible(body));
+        if !known.is_empty() {
+            let mut body = std::mem::take(&mut func.body);
+            stmts(func, &mut body, &known);
+            func.body = body;
+        }
+    }
+}
+
+/// Whether there is a choice in a body.
+fn branches(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| matches!(stmt, Stmt::If { then, .. } if !is_failure(then)))
+}
+
+/// Loops by their addresses, and what they assign that is read after them.
+type Known = FxHashMap<*const Stmt, FxHashSet<Local>>;
+
+fn stmts(func: &mut Func, all: &mut [Stmt], known: &Known) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        for stmt in all {
+            let after = known.get(&std::ptr::from_ref(&*stmt));
+            match stmt {
+                Stmt::For { body, .. } => match after.filter(|after| only_adds(body, after)) {
+                    Some(after) => *body = straight(func, body, after),
+                    None => stmts(func, body, known),
+                },
+                Stmt::If { then, otherwise, .. } => {
+                    stmts(func, then, known);
+                    stmts(func, otherwise, known);
+                }
+                Stmt::Switch { cases, .. } => cases.iter_mut().for_each(|case| stmts(func, case, known)),
+                Stmt::While { head, body, .. } => {
+                    stmts(func, head, known);
+                    stmts(func, body, known);
+                }
+                Stmt::Set(..)
+                | Stmt::Store { .. }
+                | Stmt::Parallel { .. }
+                | Stmt::Call { .. }
+                | Stmt::Runtime { .. }
+                | Stmt::Retain(..)
+                | Stmt::Release(..)
+                | Stmt::Free(..)
+                | Stmt::Fail(..) => {}
+            }
+        }
+    });
+}
+
+/// The body without choices.
+fn straight(func: &mut Func, body: &[Stmt], after: &FxHashSet<Local>) -> Vec<Stmt> {
+    let (made, words) = choices::convert(func, body, after);
+    for (word, like) in words.added() {
+        let local = func.locals.push(word);
+        if let Some(origin) = func.origins.get(&like).copied() {
+            func.origins.insert(local, origin);
+        }
+    }
+    made
+}
+
+/// Whether what a body hands on, to its next iteration or to what comes after, are sums to which it adds.
+fn only_adds(body: &[Stmt], after: &FxHashSet<Local>) -> bool {
+    let (mut assigned, mut values) = (FxHashSet::default(), FxHashMap::default());
+    let mut early: FxHashSet<Local> = after.clone();
+    for stmt in body {
+        note(stmt, &mut assigned, &mut early);
+        if let Stmt::Set(local, value) = stmt {
+            values.insert(*local, value);
+        }
+    }
+    early.iter().filter(|local| assigned.contains(local)).all(|sum| adds(*sum, &values))
+}
+
+/// Notes what a statement assigns, and what it reads that was not assigned before.
+fn note(stmt: &Stmt, assigned: &mut FxHashSet<Local>, early: &mut FxHashSet<Local>) {
+    early.extend(
+        operands(stmt).into_iter().filter_map(Operand::local).filter(|local| !assigned.contains(local)),
+    );
+    match stmt {
+        Stmt::Set(local, _) => {
+            assigned.insert(*local);
+        }
+        Stmt::If { then, otherwise, .. } => {
+            stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+                let mut other = assigned.clone();
+                then.iter().for_each(|stmt| note(stmt, assigned, early));
+                otherwise.iter().for_each(|stmt| note(stmt, &mut other, early));
+                assigned.extend(other);
+            });
+        }
+        // A body that can be written without choices has no others.
+        Stmt::Store { .. }
+        | Stmt::Switch { .. }
+        | Stmt::For { .. }
+        | Stmt::While { .. }
+        | Stmt::Parallel { .. }
+        | Stmt::Call { .. }
+        | Stmt::Runtime { .. }
+        | Stmt::Retain(..)
+        | Stmt::Release(..)
+        | Stmt::Free(..)
+        | Stmt::Fail(..) => {}
+    }
+}
+
+/// Whether the new value of a variable is its old one with something added.
+fn adds(sum: Local, values: &FxHashMap<Local, &Value>) -> bool {
+    let mut value = values.get(&sum).copied();
+    for _ in 0..COPIES {
+        if let Some(Value::Copy(Operand::Local(made))) = value {
+            value = values.get(made).copied();
+        }
+    }
+    matches!(value, Some(Value::Real(RealOp::Add | RealOp::Sub, args)) if args.contains(&Operand::Local(sum)))
+}
