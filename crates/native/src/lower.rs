@@ -26,6 +26,7 @@ mod cursor;
 mod data;
 mod drain;
 mod growing;
+mod in_place;
 mod loops;
 mod origins;
 mod pauses;
@@ -165,6 +166,10 @@ struct Lower<'a> {
     sizes: FxHashSet<Local>,
     /// Variables that were made there.
     in_place: FxHashSet<Var>,
+    /// Arrays that are made there for what is nothing but them with some elements changed.
+    changed_in_place: FxHashSet<Var>,
+    /// Arrays that are zeros before they are made: the array that they are rows of is.
+    zeros_there: FxHashSet<Var>,
     /// Arrays that were made with zeros in them.
     zeros: FxHashSet<Var>,
     /// Objects that were made in so many loops, and referred to once.
@@ -213,6 +218,8 @@ impl<'a> Lower<'a> {
             destinations: FxHashMap::default(),
             beside,
             in_place: FxHashSet::default(),
+            changed_in_place: FxHashSet::default(),
+            zeros_there: FxHashSet::default(),
             zeros: FxHashSet::default(),
             fresh: FxHashMap::default(),
             depth: 0,

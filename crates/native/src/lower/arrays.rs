@@ -1,13 +1,11 @@
 //! Array operations.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is made elsewhere and copied")]
-
 use super::uses::Vars;
 use super::{ArrayPlace, Destination, Lower, Operand, Place, Stmt, Value, Word, kind, word};
 use crate::loops::{Failure, Int, Kind, Runtime, Sum};
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Compare};
-use wengert_ir::{Atom, Block, Elem, MOST_ELEMENTS, Op, Ty, Var};
+use wengert_ir::{Atom, Elem, MOST_ELEMENTS, Ty, Var};
 use wengert_prim::RealOp;
 
 impl Lower<'_> {
@@ -270,8 +268,11 @@ impl Lower<'_> {
             return self.bind(out, Value::Copy(Operand::Real(0.0)));
         }
         let dims = self.array(like).dims;
+        let there = self.zeros_there.contains(&out) && self.destinations.contains_key(&out);
         let made = self.new_array(out, dims);
-        self.fill_with_zeros(out, &made);
+        if !there {
+            self.fill_with_zeros(out, &made);
+        }
     }
 
     fn fill_with_zeros(&mut self, out: Var, made: &ArrayPlace) {
@@ -522,38 +523,6 @@ impl Lower<'_> {
         let size = self.product(Some(&array.dims));
         let site = Operand::Int(i64::from(self.site(Failure::Memory)));
         self.emit(Stmt::Runtime { call, args: vec![array.first, size, made.first, site], out: None });
-    }
-}
-
-/// Whether the operation that binds a variable in a block can make it in a destination.
-pub(super) fn makes_in_place(block: &Block, var: Var) -> bool {
-    let Some(stmt) = block.stmts.iter().find(|stmt| stmt.outs.contains(&var)) else { return false };
-    let place = stmt.outs.iter().position(|out| *out == var);
-    let arm = |arm: &Block| {
-        let result = place.and_then(|place| arm.results.get(place)?.var());
-        result.is_some_and(|result| makes_in_place(arm, result))
-    };
-    match &stmt.op {
-        Op::Loop(parts) => place >= Some(parts.init.len() + parts.accs.len()),
-        Op::If { then, otherwise, .. } => arm(then) || arm(otherwise),
-        Op::Match { arms, .. } => arms.iter().any(arm),
-        Op::Array(op, _) => matches!(
-            op,
-            ArrayOp::Literal
-                | ArrayOp::Set
-                | ArrayOp::AddAt
-                | ArrayOp::ScatterAdd
-                | ArrayOp::AddProduct(_)
-                | ArrayOp::Zeros
-                | ArrayOp::Iota
-                | ArrayOp::Replicate
-                | ArrayOp::Concat
-                | ArrayOp::Reverse
-                | ArrayOp::Sort
-                | ArrayOp::ArgSort
-                | ArrayOp::MatVec
-        ),
-        _ => false,
     }
 }
 

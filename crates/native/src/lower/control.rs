@@ -1,6 +1,5 @@
 //! Branches and calls.
 
-use super::arrays::makes_in_place;
 use super::uses::Vars;
 use super::{Destination, Kind, Lower, Operand, Passing, Place, Stmt, Value, Word, kind, word};
 use crate::loops::Local;
@@ -101,10 +100,8 @@ impl<'a> Lower<'a> {
     pub(super) fn arm(&mut self, block: &'a Block, mine: Vars, results: &[Joined]) {
         for (result, atom) in results.iter().zip(&block.results) {
             let once = block.results.iter().filter(|other| *other == atom).count() == 1;
-            if let (Joined::Row(row), Some(var), true) = (result, atom.var(), once)
-                && makes_in_place(block, var)
-            {
-                self.destinations.insert(var, row.clone());
+            if let (Joined::Row(row), Some(var), true) = (result, atom.var(), once) {
+                self.make_in_place(block, var, row.clone());
             }
         }
         self.block(block, mine, &mut |this, given, dying| {

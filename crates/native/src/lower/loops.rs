@@ -3,7 +3,6 @@
 //! Carried values live in variables that are set at the end of an iteration. The rows of outputs are made in their places
 //! where the size of a row is known before the loop; else the output is made in the first iteration, when it is known.
 
-use super::arrays::makes_in_place;
 use super::drain::Drained;
 use super::stable::Versions;
 use super::uses::Vars;
@@ -47,6 +46,11 @@ impl<'a> Lower<'a> {
         let backward = parts.backward;
         self.start_draining(&mut drained);
         let outputs = self.outputs(made, rows, len, &parts.body, (row_params, &inputs));
+        for output in &outputs {
+            if let (Some((made, _)), Some(row)) = (&output.made, output.row.var()) {
+                self.zeros_first(made, &parts.body, row);
+            }
+        }
         let body = self.inside(|this| {
             this.loops.push((Operand::Local(index), len));
             this.bind_carried(params, &locals);
@@ -239,14 +243,14 @@ impl<'a> Lower<'a> {
     /// Asks for the row of an output to be made in its place, if the operation that makes it can.
     fn row_destination(&mut self, output: &Output, body: &Block, index: Operand) {
         let (Some((made, dims)), Some(row)) = (&output.made, output.row.var()) else { return };
-        if dims.is_empty() || self.destinations.contains_key(&row) || !makes_in_place(body, row) {
+        if dims.is_empty() || !super::in_place::makes_in_place(body, row) {
             return;
         }
         let stride = self.product(Some(dims));
         let start = self.int(Int::Mul, index, stride);
         let first = self.set(Word::Address, Value::Address { base: made.first, index: start, offset: 0 });
         let place = ArrayPlace { object: None, first, dims: dims.clone(), elem: made.elem };
-        self.destinations.insert(row, Destination { place, index });
+        self.make_in_place(body, row, Destination { place, index });
     }
 
     /// Puts a row into its place.

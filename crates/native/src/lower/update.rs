@@ -17,6 +17,12 @@ impl Lower<'_> {
             return place;
         }
         let source = self.array(atom);
+        let changed = |var: &Var| self.changed_in_place.contains(var);
+        if atom.var().filter(changed).is_some_and(|var| self.in_place.remove(&var)) {
+            self.in_place.insert(out);
+            self.places.insert(out, Place::Array(source.clone()));
+            return source;
+        }
         if self.destinations.contains_key(&out) {
             let made = self.new_array(out, source.dims.clone());
             let size = self.product(Some(&source.dims));

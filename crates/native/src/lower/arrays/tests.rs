@@ -23,3 +23,28 @@ fn rows_of_zeros_are_made_at_once() {
     let (zeros, ones) = (shown.first().expect("zeros"), shown.get(1).expect("ones"));
     assert_eq!(zeros.replace("0.0", "1.0"), *ones);
 }
+
+#[test]
+fn rows_that_are_zeros_but_for_some_elements_are_made_in_their_place() {
+    let text = "func f(xs: [][]Real) -> ([][]Real, [][]Real) {
+            n = length(xs)
+            a = each i < n, x in xs { zs = zeros(x) y = x[0] b = zs with [0] += 2.0 c = b with [1] += y yield c }
+            d = each i < n, x in xs { us = zeros(x) b2 = us with [1] += 3.0 c2 = b2 with [0] += 4.0 e = sum(b2) g = c2 with [0] += e yield g }
+            return a, d
+        }
+        entry f = f";
+    let program = wengert_ir::parse(text).expect("the text is a program");
+    let loops = crate::loops::print(&crate::lower::lower(&program));
+    // The second array's rows begin with what something else looks at.
+    assert_eq!((loops.matches("alloc(").count(), loops.matches("zero_words(").count()), (3, 2), "{loops}");
+    let entry = *program.entries.values().next().expect("it has an entry");
+    let row = |numbers: [f64; 4]| wengert_ir::eval::Items::Reals(numbers.to_vec());
+    let given = wengert_ir::eval::Value::array([2, 2], row([5.0, 6.0, 7.0, 8.0]));
+    let compiled =
+        crate::Compiled::with_math(program, crate::Math::Strict, 1 << 30, std::sync::Arc::default());
+    let made = compiled.expect("it compiles").call(entry, &[given]).expect("it runs");
+    let expected = [[2.0, 5.0, 2.0, 7.0], [7.0, 3.0, 7.0, 3.0]]
+        .map(|numbers| wengert_ir::eval::Value::array([2, 2], row(numbers)));
+    assert!(made.iter().zip(&expected).all(|(a, b)| a.same(b)), "{made:?}");
+    assert_eq!(made.len(), 2);
+}
