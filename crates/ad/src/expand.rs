@@ -26,6 +26,15 @@ pub(crate) struct Prepared {
     pub(crate) results: Vec<bool>,
 }
 
+/// How products are written out.
+#[derive(Clone, Copy)]
+struct Written {
+    /// Those of matrices, too.
+    matrices: bool,
+    /// The product of an array begins with 1, not with the first element.
+    from_one: bool,
+}
+
 impl Prepared {
     /// A function in which these variables vary.
     fn of(func: Func, active: FxHashSet<Var>) -> Prepared {
@@ -37,18 +46,27 @@ impl Prepared {
 impl Ad {
     /// A function, ready to be differentiated with respect to these parameters.
     pub(crate) fn prepare(&mut self, key: &Key) -> Rc<Prepared> {
-        // On a tape there are numbers only.
-        let matrices = self.exact || self.is_long();
-        self.prepare_with(key, matrices)
+        self.prepare_with(key, Written { matrices: self.writes_matrices(), from_one: false })
+    }
+
+    /// The same, to be linearized: there a first product with 1 is as good as none, and no case apart.
+    pub(crate) fn prepare_linear(&mut self, key: &Key) -> Rc<Prepared> {
+        self.prepare_with(key, Written { matrices: self.writes_matrices(), from_one: true })
     }
 
     /// The same, with products of matrices written out too.
     pub(crate) fn prepare_products(&mut self, key: &Key) -> Rc<Prepared> {
-        self.prepare_with(key, true)
+        self.prepare_with(key, Written { matrices: true, from_one: false })
     }
 
-    fn prepare_with(&mut self, key: &Key, matrices: bool) -> Rc<Prepared> {
-        let known = (key.clone(), [self.is_long(), matrices]);
+    /// On a tape there are numbers only.
+    fn writes_matrices(&self) -> bool {
+        self.exact || self.is_long()
+    }
+
+    fn prepare_with(&mut self, key: &Key, written: Written) -> Rc<Prepared> {
+        let matrices = written.matrices;
+        let known = (key.clone(), [self.is_long(), matrices, written.from_one]);
         if let Some(prepared) = self.prepared.get(&known) {
             return Rc::clone(prepared);
         }
@@ -58,7 +76,7 @@ impl Ad {
         func.body.for_each_stmt(&mut |stmt| products |= is_product(stmt, &active, matrices));
         let prepared = Rc::new(if products {
             let mut code = Code::like(self, &func, func.name.as_str());
-            let results = write_out(&mut code, &func.body, &active, matrices);
+            let results = write_out(&mut code, &func.body, &active, written);
             let mut made = code.b.finish(results);
             made.span = func.span;
             let active = self.varying(&made, &key.1);
@@ -81,21 +99,21 @@ fn is_product(stmt: &Stmt, active: &FxHashSet<Var>, matrices: bool) -> bool {
     product && stmt.outs.iter().any(|out| active.contains(out))
 }
 
-fn write_out(code: &mut Code<'_>, block: &Block, active: &FxHashSet<Var>, matrices: bool) -> Vec<Atom> {
+fn write_out(code: &mut Code<'_>, block: &Block, active: &FxHashSet<Var>, written: Written) -> Vec<Atom> {
     deep(|| {
         for stmt in &block.stmts {
             code.b.set_span(stmt.span);
             if let (Op::Array(op, args), true, [out]) =
-                (&stmt.op, is_product(stmt, active, matrices), &*stmt.outs)
+                (&stmt.op, is_product(stmt, active, written.matrices), &*stmt.outs)
             {
-                let result = product(code, *op, args);
+                let result = product(code, *op, args, written);
                 code.b.push(Stmt { outs: vec![*out], op: Op::Copy(result), span: stmt.span });
                 continue;
             }
             let mut stmt = stmt.clone();
             for inner in stmt.op.blocks_mut() {
                 code.b.open();
-                let results = write_out(code, inner, active, matrices);
+                let results = write_out(code, inner, active, written);
                 let written = code.b.close(results);
                 *inner = Block { params: inner.params.clone(), ..written };
             }
@@ -105,8 +123,9 @@ fn write_out(code: &mut Code<'_>, block: &Block, active: &FxHashSet<Var>, matric
     block.results.clone()
 }
 
-fn product(code: &mut Code<'_>, op: ArrayOp, args: &[Atom]) -> Atom {
+fn product(code: &mut Code<'_>, op: ArrayOp, args: &[Atom], written: Written) -> Atom {
     match (op, args) {
+        (ArrayOp::Product, [xs]) if written.from_one => multiplied(code, Atom::Real(1.0), xs),
         (ArrayOp::Product, [xs]) => product_of(code, xs),
         (ArrayOp::Dot, [xs, ys]) => {
             let [m, n] = [xs, ys].map(|array| code.length(array));
@@ -163,9 +182,23 @@ fn products_of_rows(
     code.each(count, vec![rows.clone()], Vec::new(), body, &[("product".into(), ty)]).remove(0)
 }
 
-/// The elements times each other, one after the other; 1 if there is none.
+/// The first element times the others, one after the other; 1 if there is none.
 fn product_of(code: &mut Code<'_>, xs: &Atom) -> Atom {
-    fold(code, Atom::Real(1.0), std::slice::from_ref(xs), |code, total, rows| {
+    let n = code.length(xs);
+    let cond = code.b.compare(Compare::Eq, n.clone(), Atom::Int(0));
+    code.b.open();
+    let then = code.b.close(vec![Atom::Real(1.0)]);
+    code.b.open();
+    let first = code.b.called("first").array(ArrayOp::Index, [xs.clone(), Atom::Int(0)]);
+    let rest = code.b.called("rest").array(ArrayOp::Slice, [xs.clone(), Atom::Int(1), n]);
+    let product = multiplied(code, first, &rest);
+    let otherwise = code.b.close(vec![product]);
+    code.b.called("product").typed1(Ty::REAL, Op::If { cond, then, otherwise })
+}
+
+/// A number times elements, one after the other.
+fn multiplied(code: &mut Code<'_>, start: Atom, xs: &Atom) -> Atom {
+    fold(code, start, std::slice::from_ref(xs), |code, total, rows| {
         code.b.called("product").real(RealOp::Mul, [total].into_iter().chain(rows).collect::<Vec<_>>())
     })
 }

@@ -182,7 +182,7 @@ struct Ad {
     /// Functions that are no derivatives.
     sources: FxHashSet<FuncId>,
     /// In long series or not, and with products of matrices written out or not.
-    prepared: FxHashMap<(Key, [bool; 2]), Rc<expand::Prepared>>,
+    prepared: FxHashMap<(Key, [bool; 3]), Rc<expand::Prepared>>,
     jvps: FxHashMap<Key, FuncId>,
     /// Functions with their tangents: what they are the derivatives of.
     derived: FxHashMap<FuncId, given::Derived>,

@@ -71,7 +71,7 @@ impl Ad {
         if let Some(known) = self.linears.get(key) {
             return Rc::clone(known);
         }
-        let prepared = self.prepare(key);
+        let prepared = self.prepare_linear(key);
         let func = &prepared.func;
         let reserved = self.is_recursive(key.0).then(|| self.reserve_tape(key, func));
         let likes = Rc::new(self.likes(func));
