@@ -124,6 +124,7 @@ const SUITES: &[(&str, How)] = &[
     ("tests/tests/calculi_pullback.rs", How::Nothing("calculi")),
     ("tests/tests/contract", How::Itself),
     ("tests/tests/deep.rs", How::Itself),
+    ("tests/tests/depth.rs", How::Itself),
     ("tests/tests/derivatives.rs", How::Itself),
     ("tests/tests/differential.rs", How::Itself),
     ("tests/tests/engine.rs", How::Itself),

@@ -25,6 +25,9 @@ impl Ad {
     /// Which results of a function vary if these parameters do.
     pub(crate) fn varying_results(&mut self, func: FuncId, active: &[bool]) -> Vec<bool> {
         let func = self.within(func);
+        if let Some(found) = self.varying_results_of_entry(func, active) {
+            return found;
+        }
         let key: Key = (func, active.to_vec());
         if let Some(known) = self.reach.get(&key) {
             return known.clone();

@@ -74,7 +74,7 @@ impl Ad {
         let active = self.varying(&func, &key.1);
         let mut products = false;
         func.body.for_each_stmt(&mut |stmt| products |= is_product(stmt, &active, matrices));
-        let prepared = Rc::new(if products {
+        let mut prepared = if products {
             let mut code = Code::like(self, &func, func.name.as_str());
             let results = write_out(&mut code, &func.body, &active, written);
             let mut made = code.b.finish(results);
@@ -83,7 +83,11 @@ impl Ad {
             Prepared::of(made, active)
         } else {
             Prepared::of(func, active)
-        });
+        };
+        if let Some(results) = self.varying_results_of_entry(key.0, &key.1) {
+            prepared.results = results;
+        }
+        let prepared = Rc::new(prepared);
         self.prepared.insert(known, Rc::clone(&prepared));
         prepared
     }

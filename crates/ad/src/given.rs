@@ -332,7 +332,7 @@ impl Ad {
     fn made_of(&mut self, derived: Derived) -> FuncId {
         let Derived { key, given, orders, is_long } = derived;
         if is_long {
-            self.with_long(true, |ad| ad.long_function(&key))
+            self.with_series(false, |ad| ad.long_function(&key))
         } else {
             self.with_long(false, |ad| ad.series_function(&key, given, orders))
         }

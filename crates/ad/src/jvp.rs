@@ -48,6 +48,10 @@ impl Ad {
         if self.series_of_guard(id, key, 1, 1) {
             return id;
         }
+        if let Some(made) = self.jvp_of_entry(key) {
+            *self.program.funcs.at_mut(id) = made;
+            return id;
+        }
         let applied = self.applied(key);
         if applied.is_none() {
             self.note_derived(id);
@@ -100,7 +104,11 @@ impl Ad {
         let prepared = self.prepare(key);
         let func = &prepared.func;
         let reach = self.varying_results(key.0, &key.1);
-        let what = if orders == 1 { "jvp" } else { "series" };
+        let what = match orders {
+            1 if self.is_cube() => "cube",
+            1 => "jvp",
+            _ => "series",
+        };
         let mut code = Code::like(self, func, &format!("{what}_{}", func.name));
         let mut dots: Vec<Scoped> = (0..orders).map(|_| Scoped::default()).collect();
         for dots in dots.iter_mut().take(given) {
@@ -240,6 +248,10 @@ impl Jvp<'_, '_> {
 
     fn stmt(&mut self, stmt: &Stmt) {
         self.code.b.set_span(stmt.span);
+        if crate::requests::is_request(&stmt.op) {
+            // There is none in what is differentiated.
+            self.code.fail(&[], BEYOND);
+        }
         let outs: Vec<Var> =
             stmt.outs.iter().copied().filter(|out| self.scope.active.contains(out)).collect();
         if outs.is_empty() {
@@ -285,6 +297,9 @@ impl Jvp<'_, '_> {
 
     /// A call: of the function that gives tangents too.
     fn call(&mut self, stmt: &Stmt, func: FuncId, args: &[Atom], checkpoint: bool) {
+        if let (true, Some(entry)) = (self.code.ad.is_cube(), self.code.ad.entry_of(func).cloned()) {
+            return self.call_entry(stmt, &entry, args);
+        }
         let key: Key = (func, self.scope.mask(args));
         let jvp = if self.code.ad.is_long() {
             self.code.ad.long_function(&key)

@@ -8,20 +8,44 @@
 //! apply_2 asks for the derivative of apply_1, which asks for that of apply_0, which fails if it would have to ask
 //! ```
 //!
+//! The last of them asks for derivatives of itself all the same, where it can: as deep as running says ([`entries`]), by functions of
+//! numbers with as many tangents. These take longer, so there are copies before.
+//!
 //! A residual may have to be of one type at all levels, where it is part of a value; then only [`BEYOND`] is left.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "calls and requests are named, the others stay")]
 
+mod entries;
+
 use crate::{Ad, BEYOND, deep};
+use entries::Asked;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{Atom, Block, Op, Rule, Var};
 use wengert_ir::program::{Func, FuncId, Linear, LinearId};
 use wengert_ir::ty::{Data, Elem, Ty};
 
-/// How often a function may ask for its own derivative, each time for that of a copy.
-pub(crate) const LEVELS: usize = 5;
+/// How often a function may ask for its own derivative, each time for that of a copy, if nothing comes after that.
+const LEVELS: usize = 5;
+
+/// The same if something does, and where it asks in reverse mode for more than some numbers.
+const LEVELS_BEFORE: [usize; 2] = [1, 2];
 
 impl Ad {
+    /// A copy of a function, that may ask for its own derivative as often as there are copies for.
+    pub(crate) fn at_levels(&mut self, func: FuncId) -> FuncId {
+        let [few, some] = LEVELS_BEFORE;
+        let levels = match self.asked_beyond(func) {
+            _ if !self.has_entries(func) => LEVELS,
+            Asked::Everything => few,
+            Asked::Slowly => some,
+            Asked::NotAll => LEVELS,
+        };
+        let copy = self.at_level(func, levels - 1);
+        self.make_entries();
+        deep(|| self.expand(copy));
+        copy
+    }
+
     /// A copy of a function that may ask for derivatives of what is not ready so many times more.
     pub(crate) fn at_level(&mut self, func: FuncId, level: usize) -> FuncId {
         if self.is_ready(func) {
@@ -33,11 +57,16 @@ impl Ad {
         let mut copy = self.program.funcs.at(func).clone();
         let id = self.program.funcs.push(copy.clone());
         self.levels.insert((func, level), id);
+        // What calls it calls it.
+        self.levels.insert((id, level), id);
         self.sources.insert(id);
         if let Some(known) = self.applications.get(&func).cloned() {
             self.applications.insert(id, known);
         }
         let own = if level > 0 { self.own_linears(&mut copy, level - 1) } else { FxHashMap::default() };
+        if level == 0 && self.has_entries(func) {
+            copy = self.with_entries(&copy);
+        }
         self.redirect(&mut copy.body, level, &own);
         *self.program.funcs.at_mut(id) = copy;
         if let Some(given) = self.at_given.get(&func).copied() {
@@ -52,22 +81,12 @@ impl Ad {
     /// the residuals.
     fn own_linears(&mut self, func: &mut Func, below: usize) -> FxHashMap<Var, LinearId> {
         let mut found: Vec<(Var, LinearId)> = Vec::new();
-        let mut escaped: FxHashSet<Var> = FxHashSet::default();
-        let mut results: Vec<&Atom> = func.body.results.iter().collect();
         func.body.for_each_stmt(&mut |stmt| {
-            results.extend(stmt.op.blocks().into_iter().flat_map(|inner| &inner.results));
-            match &stmt.op {
-                Op::Linearize { linear, args } => {
-                    found.extend(stmt.outs.last().map(|residual| (*residual, *linear)));
-                    escaped.extend(args.iter().filter_map(Atom::var));
-                }
-                Op::Forward { tangents: rest, .. } | Op::Backward { cotangents: rest, .. } => {
-                    escaped.extend(rest.iter().filter_map(Atom::var));
-                }
-                op => op.for_each_atom(&mut |atom| escaped.extend(atom.var())),
+            if let Op::Linearize { linear, .. } = &stmt.op {
+                found.extend(stmt.outs.last().map(|residual| (*residual, *linear)));
             }
         });
-        escaped.extend(results.into_iter().filter_map(Atom::var));
+        let escaped = escaped(func);
         let mut own = FxHashMap::default();
         for (residual, linear) in found {
             let Linear { func: asked, active, residual: data } = self.program.linears.at(linear).clone();
@@ -135,4 +154,21 @@ impl Ad {
             }
         });
     }
+}
+
+/// What is looked at by others than those that apply linear maps, or given back.
+fn escaped(func: &Func) -> FxHashSet<Var> {
+    let mut escaped: FxHashSet<Var> = FxHashSet::default();
+    let mut results: Vec<&Atom> = func.body.results.iter().collect();
+    func.body.for_each_stmt(&mut |stmt| {
+        results.extend(stmt.op.blocks().into_iter().flat_map(|inner| &inner.results));
+        match &stmt.op {
+            Op::Linearize { args: rest, .. }
+            | Op::Forward { tangents: rest, .. }
+            | Op::Backward { cotangents: rest, .. } => escaped.extend(rest.iter().filter_map(Atom::var)),
+            op => op.for_each_atom(&mut |atom| escaped.extend(atom.var())),
+        }
+    });
+    escaped.extend(results.into_iter().filter_map(Atom::var));
+    escaped
 }

@@ -21,8 +21,8 @@
 //! is nothing new. Every function is made once for each set of parameters that vary ([`activity`] finds what else does).
 //!
 //! A function that asks for its own derivative (one that applies function values does) has copies for the function values
-//! that it is given ([`flow`], [`specialize`]), most of which do so no more; others may do so a number of times:
-//! [`levels`]. What is differentiated with respect to functions: [`given`].
+//! that it is given ([`flow`], [`specialize`]), most of which do so no more; others may do so a number of times, and then as often as
+//! running says: [`levels`]. What is differentiated with respect to functions: [`given`].
 //!
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
 //! rules of single operations ([`series`] those of series, [`long`] those of long ones), [`custom`] the user's own ([`mixed`] where such are differentiated once more, [`velocity`] to the last bit, [`guard`] leaves them out for zeros, [`transposed`] turns them around), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
@@ -72,7 +72,7 @@ use wengert_ir::program::{Func, FuncId, LinearId, Program};
 use wengert_ir::ty::{DataId, Role};
 use wengert_ir::{Builder, Ty};
 
-/// The message of the failure that running ends with where a derivative would be needed that cannot be made beforehand: of a
+/// The message of the failure that running ends with where a derivative would be needed that cannot be made beforehand: as some are of a
 /// function that asks for its own derivative again and again, to an order that only running tells. Such a program is one for the
 /// interpreter.
 pub const BEYOND: &str = "a derivative of an order that is not known before running";

@@ -8,12 +8,19 @@
 //! It is forward mode ([`crate::jvp`]) with tangents of other types: an array has an array with one more axis, the last one, data have
 //! data of a type of their own. What moves elements about moves rows of coefficients; each operation on reals is a function,
 //! generated once, with loops over coefficients ([`solve`]). The order is a parameter of all of them.
+//!
+//! The coefficients may also be those of several infinitesimals, where what is differentiated is differentiated once more, as deep as only
+//! running tells: [`cube`].
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "operations that are not done row by row are named")]
 
+mod cube;
+mod entry;
 mod family;
+mod halves;
 mod ordered;
 mod products;
+mod ruled;
 mod rules;
 mod solve;
 mod steps;
@@ -22,9 +29,10 @@ use crate::given::Derived;
 use crate::jvp::Jvp;
 use crate::types::Helper;
 use crate::{Ad, Code, Key};
+pub(crate) use entry::{Entry, is_same_type};
 use rustc_hash::FxHashMap;
 use solve::Primitive;
-use wengert_base::Name;
+use wengert_base::{Name, Span};
 use wengert_ir::op::{ArrayOp, Atom, Compare, IntOp, Loop, Mode, Op, Stmt, Var};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Ctor, Data, DataId, Elem, Role, Ty};
@@ -38,15 +46,22 @@ const SERIES: Ty = Ty::Array(Elem::Real, 1);
 pub(crate) struct Long {
     /// Whether tangents are long series at the moment.
     on: bool,
+    /// Whether the coefficients are those of several infinitesimals.
+    cube: bool,
     /// The tangent types, and the helpers, of the others while they are; else those of long series.
     tangents: FxHashMap<DataId, Option<DataId>>,
     helpers: FxHashMap<Helper, FuncId>,
     /// The types of series of data, each with that of the data.
     series: FxHashMap<DataId, DataId>,
-    functions: FxHashMap<Key, FuncId>,
-    primitives: FxHashMap<(Primitive, Vec<bool>), FuncId>,
+    /// Of one infinitesimal, or of several.
+    functions: FxHashMap<(Key, bool), FuncId>,
+    primitives: FxHashMap<(Primitive, Vec<bool>, bool), FuncId>,
     families: FxHashMap<Primitive, FuncId>,
     scaled: Option<FuncId>,
+    /// Functions that begin with an infinitesimal, and those of them that are still to be made.
+    entries: FxHashMap<FuncId, Entry>,
+    begun: FxHashMap<(Entry, Span), FuncId>,
+    pending: Vec<(FuncId, Span)>,
 }
 
 /// The name of a type, or constructor, of series.
@@ -68,6 +83,19 @@ impl Ad {
         self.switch();
         let result = run(self);
         self.switch();
+        result
+    }
+
+    /// Whether tangents are the coefficients of several infinitesimals.
+    pub(crate) fn is_cube(&self) -> bool {
+        self.long.on && self.long.cube
+    }
+
+    /// Does something where tangents are long series of one infinitesimal, or of several.
+    pub(crate) fn with_series<R>(&mut self, cube: bool, run: impl FnOnce(&mut Ad) -> R) -> R {
+        let before = std::mem::replace(&mut self.long.cube, cube);
+        let result = self.with_long(true, run);
+        self.long.cube = before;
         result
     }
 
@@ -109,13 +137,14 @@ impl Ad {
 
     /// Value and long series of a function: from its arguments, the series of those that vary, and the order.
     pub(crate) fn long_function(&mut self, key: &Key) -> FuncId {
-        if let Some(known) = self.long.functions.get(key) {
+        let of = (key.clone(), self.long.cube);
+        if let Some(known) = self.long.functions.get(&of) {
             return *known;
         }
         let results = self.jvp_results(key, 1);
         let id = self.reserve(results);
-        self.long.functions.insert(key.clone(), id);
-        if !self.exact {
+        self.long.functions.insert(of, id);
+        if !self.exact && !self.long.cube {
             self.derived.insert(id, Derived { key: key.clone(), given: 1, orders: 1, is_long: true });
             self.note_derived(id);
         }
@@ -180,7 +209,7 @@ pub(crate) fn expansion(code: &mut Code<'_>, func: FuncId, args: &[Atom], order:
     let zeros = code.b.array(ArrayOp::Replicate, [order.clone(), Atom::Real(0.0)]);
     let varies = code.ad.varying_results(func, &key.1).contains(&true);
     let (value, coefs) = if varies {
-        let series = code.ad.with_long(true, |ad| ad.long_function(&key));
+        let series = code.ad.with_series(false, |ad| ad.long_function(&key));
         let ones = code.b.array(ArrayOp::Set, [zeros, Atom::Int(0), Atom::Real(1.0)]);
         let args: Vec<Atom> = args.iter().cloned().chain([ones, order.clone()]).collect();
         let mut found = code.b.call(series, args, &[Ty::REAL, SERIES]);
@@ -247,6 +276,14 @@ impl Code<'_> {
     }
 }
 
+/// What gives the series of an operation, with the exponent or which polygamma function it is.
+fn family_of(op: RealOp) -> (Primitive, Option<Atom>) {
+    match solve::family(op) {
+        Some((of, number)) => (of, Some(Atom::Int(number))),
+        None => (Primitive::Real(op), None),
+    }
+}
+
 impl Jvp<'_, '_> {
     /// Whether an operation needs more than that it is done for rows of coefficients.
     pub(crate) fn is_for_long(op: &Op) -> bool {
@@ -286,6 +323,10 @@ impl Jvp<'_, '_> {
         let (primitive, number, args) = match op {
             Op::Real(RealOp::PowInt(n), args) if !(0..=2).contains(n) => {
                 (Primitive::Power, Some(Atom::Int(*n)), args.as_slice())
+            }
+            Op::Real(op, args) if self.code.ad.is_cube() => {
+                let (of, number) = family_of(*op);
+                (of, number, args.as_slice())
             }
             Op::Real(op, args) => (Primitive::Real(*op), None, args.as_slice()),
             Op::Power { base, exponent } => {

@@ -12,7 +12,6 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "requests are named, the others are no requests")]
 
-use crate::levels::LEVELS;
 use crate::linearize::Linearized;
 use crate::record;
 use crate::transpose::Variant;
@@ -62,7 +61,7 @@ pub(crate) fn callees(op: &Op) -> Vec<FuncId> {
     }
 }
 
-fn is_request(op: &Op) -> bool {
+pub(crate) fn is_request(op: &Op) -> bool {
     matches!(
         op,
         Op::Jvp { .. } | Op::Linearize { .. } | Op::Forward { .. } | Op::Backward { .. } | Op::Taylor { .. }
@@ -293,8 +292,7 @@ fn request(code: &mut Code<'_>, op: &Op) -> Vec<Atom> {
         return code.fail(&types, BEYOND);
     }
     if let (Op::Jvp { args, tangents, .. }, false) = (op, code.ad.is_ready(func)) {
-        let copy = code.ad.at_level(func, LEVELS - 1);
-        deep(|| code.ad.expand(copy));
+        let copy = code.ad.at_levels(func);
         if code.ad.is_ready(copy) {
             let made = jvp(code, copy, args, tangents);
             code.ad.make_mixed();
@@ -304,8 +302,7 @@ fn request(code: &mut Code<'_>, op: &Op) -> Vec<Atom> {
     if let (Op::Linearize { linear, .. } | Op::Forward { linear, .. } | Op::Backward { linear, .. }, false) =
         (op, code.ad.is_ready(func))
     {
-        let copy = code.ad.at_level(func, LEVELS - 1);
-        deep(|| code.ad.expand(copy));
+        let copy = code.ad.at_levels(func);
         if code.ad.is_ready(copy) {
             code.ad.program.linears.at_mut(*linear).func = copy;
             return request(code, op);

@@ -47,6 +47,16 @@ pub(crate) enum Helper {
     Split(DataId),
     /// And back.
     Join(DataId),
+    /// Long series of several infinitesimals with one more, of which there is nothing.
+    Lift(DataId),
+    /// The same, where there is: from value, series, tangent and its series.
+    Widen(DataId),
+    /// And back, from the value and such a series.
+    Halves(DataId),
+    /// The series of one infinitesimal, from a tangent.
+    Pack(DataId),
+    /// And back.
+    Unpack(DataId),
 }
 
 impl Ad {

@@ -4,7 +4,7 @@
 
 use crate::Code;
 use crate::jvp::Jvp;
-use wengert_ir::op::{ArrayOp, Atom, IntOp, Lie};
+use wengert_ir::op::{ArrayOp, Atom, Block, Compare, IntOp, Lie, Op};
 use wengert_ir::ty::Ty;
 
 /// A factor: the value, and all coefficients if it varies.
@@ -67,7 +67,18 @@ impl Code<'_> {
                     let other = code.b.int(IntOp::Sub, [k.clone(), i.clone()]);
                     let [a, b] = [(xs, &i), (ys, &other)].map(|(all, place)| code.coefficient(all, place));
                     let sum = state.into_iter().next().unwrap_or(Atom::Unit);
-                    vec![add(code, sum, a, b)]
+                    if !code.ad.is_cube() {
+                        return vec![add(code, sum, a, b)];
+                    }
+                    // Of several infinitesimals those products that are products of these.
+                    let common = code.b.int(IntOp::BitAnd, [i.clone(), k.clone()]);
+                    let cond = code.b.compare(Compare::Eq, common, i);
+                    let ty = code.b.type_of(&sum);
+                    code.b.open();
+                    let more = add(code, sum.clone(), a, b);
+                    let then = code.b.close(vec![more]);
+                    let otherwise = Block { results: vec![sum], ..Block::default() };
+                    vec![code.b.called("sum").typed1(ty, Op::If { cond, then, otherwise })]
                 });
                 found.into_iter().next().unwrap_or(Atom::Unit)
             }

@@ -24,6 +24,9 @@ impl Jvp<'_, '_> {
     /// A function with a rule, with the series of its results.
     pub(crate) fn custom_long(&mut self, stmt: &Stmt, parts: &Custom) {
         self.code.b.push(stmt.clone());
+        if self.code.ad.is_cube() {
+            return self.custom_in_cube(stmt, parts);
+        }
         let (captured, point) = (self.scope.mask(&parts.rule_captured), self.scope.mask(&parts.point));
         let is_mixed = self.code.ad.is_inside && captured.contains(&true);
         let own = self.varying_captured(parts);
@@ -284,7 +287,7 @@ impl Code<'_> {
     }
 
     /// The series of the fields of a constructor, of those that have such.
-    fn fields_of_series(
+    pub(super) fn fields_of_series(
         &mut self,
         data: DataId,
         ctor: usize,
@@ -381,7 +384,7 @@ impl Ad {
 
 impl Code<'_> {
     /// The series of a value that is made by a constructor.
-    fn series_of_ctor(&mut self, own: Ty, data: DataId, ctor: usize, parts: Vec<Atom>) -> Atom {
+    pub(super) fn series_of_ctor(&mut self, own: Ty, data: DataId, ctor: usize, parts: Vec<Atom>) -> Atom {
         let place = self.ad.tangent_ctor(data, ctor as u32);
         match own.elem() {
             Elem::Data(series) => self.b.make(series, place, parts),

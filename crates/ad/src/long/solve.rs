@@ -107,6 +107,11 @@ impl Code<'_> {
                 return Some(one.clone());
             }
             (Primitive::Real(RealOp::Add), _) => return Some(self.b.array(ArrayOp::Add, series)),
+            (Primitive::Real(op), _) if self.ad.is_cube() => {
+                if let Some(found) = self.each_coefficient(op, order, args) {
+                    return Some(found);
+                }
+            }
             (Primitive::Real(_) | Primitive::Power | Primitive::Polygamma, _) => {}
         }
         let varying = args.iter().map(|(_, series)| series.is_some()).collect();
@@ -124,12 +129,14 @@ impl Ad {
     /// The function for an operation of which these arguments vary: from the order, an exponent, the value, the arguments, and the series of
     /// those that vary, to the series of the result.
     fn primitive_function(&mut self, of: Primitive, varying: Vec<bool>) -> FuncId {
-        if let Some(known) = self.long.primitives.get(&(of, varying.clone())) {
+        let cube = self.is_cube();
+        if let Some(known) = self.long.primitives.get(&(of, varying.clone(), cube)) {
             return *known;
         }
         let id = self.reserve(vec![SERIES]);
-        self.long.primitives.insert((of, varying.clone()), id);
-        let made = self.make_primitive(of, &varying);
+        self.long.primitives.insert((of, varying.clone(), cube), id);
+        let made =
+            if cube { self.make_cube_primitive(id, of, &varying) } else { self.make_primitive(of, &varying) };
         *self.program.funcs.at_mut(id) = made;
         id
     }
