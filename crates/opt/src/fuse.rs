@@ -89,9 +89,12 @@ impl Fuse<'_> {
                     // What was joined may have a maker of its own.
                     joined = true;
                 } else {
-                    // What one made for the other inside of them now is in one block.
+                    // What one made for the other inside of them now is in one block, and used as often as the other used it.
                     let inside = place.stmts.get_mut(at).filter(|_| joined).map(|stmt| stmt.op.blocks_mut());
-                    inside.into_iter().flatten().for_each(|inner| self.block(func, inner));
+                    for inner in inside.into_iter().flatten() {
+                        let uses = count_uses(inner);
+                        Fuse { uses: &uses, ..*self }.block(func, inner);
+                    }
                     (at, joined) = (at + 1, false);
                 }
             }

@@ -156,3 +156,36 @@ fn the_same_everywhere_in_the_shape_of_an_array_is_rows_of_it() {
     "#]],
     );
 }
+
+#[test]
+fn what_the_other_loop_uses_twice_stays_an_array() {
+    let text = r"
+        func f(xs: [][]Real, m: Int) -> ([]Real, []Real) {
+            n = length(xs)
+            ys = each i < n, row in xs { zs = each j < m, x in row { y = x * x yield y } yield zs }
+            ss, ts = each i < n, zs in ys { s = sum(zs) t = maximum(zs) yield s, t }
+            return ss, ts
+        }
+        entry f = f";
+    check(
+        "fuse",
+        text,
+        &expect![[r#"
+        func f(xs: [][]Real, m: Int) -> ([]Real, []Real) {
+          n = length(xs)
+          ss, ts = each i < n, row in xs {
+            zs = each j < m, x in row {
+              y = x * x
+              yield y
+            }
+            s = sum(zs)
+            t = maximum(zs)
+            yield s, t
+          }
+          return ss, ts
+        }
+
+        entry f = f
+    "#]],
+    );
+}
