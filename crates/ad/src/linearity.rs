@@ -49,7 +49,7 @@ impl Ad {
         types.any(|ty| self.holds_functions(ty))
     }
 
-    fn holds_functions(&self, ty: Ty) -> bool {
+    pub(crate) fn holds_functions(&self, ty: Ty) -> bool {
         let (mut seen, mut todo) = (FxHashSet::default(), vec![ty]);
         while let Some(ty) = todo.pop() {
             let Elem::Data(data) = ty.elem() else { continue };

@@ -187,7 +187,7 @@ impl<'t> Lexer<'t> {
         } else if SYMBOL_NAMES.contains(&c) {
             self.position += c.len_utf8();
             self.push(TokenKind::Lower(Name::new(self.text.get(start..self.position).unwrap_or(""))), start);
-        } else if c == '_' || c.is_alphabetic() {
+        } else if c == '_' || (c.is_alphabetic() && continues_word(c)) {
             self.word();
         } else if let Some((spelling, kind)) = SYMBOLS.iter().find(|(s, _)| self.rest().starts_with(s)) {
             self.position += spelling.len();

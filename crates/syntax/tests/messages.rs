@@ -33,7 +33,18 @@ fn check_files(texts: &[&str], expected: Expect) {
 #[test]
 fn characters() {
     check(
-        &["1 $ 2", "!x", "x² + 1", "a – b", "f\u{a0}x", "f\u{200b}x", "√ 2 ∑ xs", "\u{0}\u{1} x", "r.x′"],
+        &[
+            "1 $ 2",
+            "!x",
+            "x² + 1",
+            "a – b",
+            "f\u{a0}x",
+            "f\u{200b}x",
+            "xⁿ + ⁱ",
+            "√ 2 ∑ xs",
+            "\u{0}\u{1} x",
+            "r.x′",
+        ],
         expect![[r#"
             ## 1 $ 2
             E0101 `$`: the character `$` has no meaning here
@@ -53,6 +64,11 @@ fn characters() {
             ## f\u{200b}x
             E0102 `\u{200b}`: an invisible character, U+200B, stands here
               help: remove it, or replace it by an ordinary space
+            ## xⁿ + ⁱ
+            E0101 `ⁿ`: the character `ⁿ` has no meaning here
+              help: remove it, or put it in a string or a comment
+            E0101 `ⁱ`: the character `ⁱ` has no meaning here
+              help: remove it, or put it in a string or a comment
             ## √ 2 ∑ xs
             E0101 `√`: the character `√` has no meaning here
               help: the square root is the function `sqrt`

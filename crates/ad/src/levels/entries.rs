@@ -85,6 +85,12 @@ impl Ad {
                 let mut all = parts.point.iter().map(|atom| func.type_of(atom)).chain(outs);
                 if fixed && all.all(is_number) { Asked::Everything } else { Asked::NotAll }
             }
+            // Who applies the tangent of a function asks with that.
+            Op::Jvp { func: asked, args, tangents } if !self.is_ready(*asked) => {
+                let mut varying = args.iter().zip(tangents).filter(|(_, tangent)| tangent.is_some());
+                let functions = varying.any(|(arg, _)| self.holds_functions(func.type_of(arg)));
+                if functions { Asked::NotAll } else { Asked::Everything }
+            }
             _ => Asked::Everything,
         }
     }
