@@ -8,10 +8,10 @@
 //! The loops have the derivatives of loops, which sum in the order in which the products are summed, and keep nothing: what
 //! they need of the primal part are rows of arrays that are there anyway. Products that do not vary stay as they are.
 
-use crate::{Ad, Code, Key, activity, deep};
+use crate::{Ad, Code, Key, activity};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
-use wengert_ir::op::{ArrayOp, Atom, Block, Compare, Loop, Mode, Op, Requirement, Stmt, Var};
+use wengert_ir::op::{ArrayOp, Atom, Compare, Loop, Mode, Op, Requirement, Stmt, Var};
 use wengert_ir::program::Func;
 use wengert_ir::ty::{Elem, Ty};
 use wengert_prim::RealOp;
@@ -76,7 +76,10 @@ impl Ad {
         func.body.for_each_stmt(&mut |stmt| products |= is_product(stmt, &active, matrices));
         let mut prepared = if products {
             let mut code = Code::like(self, &func, func.name.as_str());
-            let results = write_out(&mut code, &func.body, &active, written);
+            let results = code.replaced(&func.body, &mut |code, stmt| {
+                let Op::Array(op, args) = &stmt.op else { return None };
+                is_product(stmt, &active, matrices).then(|| vec![product(code, *op, args, written)])
+            });
             let mut made = code.b.finish(results);
             made.span = func.span;
             let active = self.varying(&made, &key.1);
@@ -101,30 +104,6 @@ fn is_product(stmt: &Stmt, active: &FxHashSet<Var>, matrices: bool) -> bool {
         false
     };
     product && stmt.outs.iter().any(|out| active.contains(out))
-}
-
-fn write_out(code: &mut Code<'_>, block: &Block, active: &FxHashSet<Var>, written: Written) -> Vec<Atom> {
-    deep(|| {
-        for stmt in &block.stmts {
-            code.b.set_span(stmt.span);
-            if let (Op::Array(op, args), true, [out]) =
-                (&stmt.op, is_product(stmt, active, written.matrices), &*stmt.outs)
-            {
-                let result = product(code, *op, args, written);
-                code.b.push(Stmt { outs: vec![*out], op: Op::Copy(result), span: stmt.span });
-                continue;
-            }
-            let mut stmt = stmt.clone();
-            for inner in stmt.op.blocks_mut() {
-                code.b.open();
-                let results = write_out(code, inner, active, written);
-                let written = code.b.close(results);
-                *inner = Block { params: inner.params.clone(), ..written };
-            }
-            code.b.push(stmt);
-        }
-    });
-    block.results.clone()
 }
 
 fn product(code: &mut Code<'_>, op: ArrayOp, args: &[Atom], written: Written) -> Atom {

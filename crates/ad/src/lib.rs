@@ -70,7 +70,7 @@ use wengert_base::Span;
 use wengert_ir::op::{Atom, Op, Rule, Stmt};
 use wengert_ir::program::{Func, FuncId, LinearId, Program};
 use wengert_ir::ty::{DataId, Role};
-use wengert_ir::{Builder, Ty};
+use wengert_ir::{Block, Builder, Ty};
 
 /// The message of the failure that running ends with where a derivative would be needed that cannot be made beforehand: as some are of a
 /// function that asks for its own derivative again and again, to an order that only running tells. Such a program is one for the
@@ -310,6 +310,34 @@ impl<'a> Code<'a> {
         empty.name = name.into();
         empty.body.stmts.clear();
         Code { ad, b: Builder::resume(empty).0, order: None }
+    }
+
+    /// Writes a block again, and gives its results. Wherever `instead` gives results for a statement, they stand in its place.
+    fn replaced(
+        &mut self,
+        block: &Block,
+        instead: &mut dyn FnMut(&mut Code<'_>, &Stmt) -> Option<Vec<Atom>>,
+    ) -> Vec<Atom> {
+        deep(|| {
+            for stmt in &block.stmts {
+                self.b.set_span(stmt.span);
+                if let Some(results) = instead(self, stmt) {
+                    for (out, result) in stmt.outs.iter().zip(results) {
+                        self.b.push(Stmt { outs: vec![*out], op: Op::Copy(result), span: stmt.span });
+                    }
+                    continue;
+                }
+                let mut stmt = stmt.clone();
+                for inner in stmt.op.blocks_mut() {
+                    self.b.open();
+                    let results = self.replaced(inner, instead);
+                    let made = self.b.close(results);
+                    *inner = Block { params: inner.params.clone(), ..made };
+                }
+                self.b.push(stmt);
+            }
+        });
+        block.results.clone()
     }
 
     /// The function.

@@ -128,7 +128,9 @@ impl Ad {
         deep(|| needed.into_iter().for_each(|func| self.expand(func)));
         if requests && !self.later.contains(&id) {
             let mut code = Code::like(self, &func, func.name.as_str());
-            let results = expand_block(&mut code, &func.body);
+            let results = code.replaced(&func.body, &mut |code, stmt| {
+                is_request(&stmt.op).then(|| request(code, &stmt.op))
+            });
             let made = code.finish(results);
             *self.program.funcs.at_mut(id) = made;
         }
@@ -252,30 +254,6 @@ impl Ad {
         self.wrapped.insert(id, Rc::clone(&wrapped));
         wrapped
     }
-}
-
-fn expand_block(code: &mut Code<'_>, block: &Block) -> Vec<Atom> {
-    deep(|| {
-        for stmt in &block.stmts {
-            code.b.set_span(stmt.span);
-            if is_request(&stmt.op) {
-                let results = request(code, &stmt.op);
-                for (out, result) in stmt.outs.iter().zip(results) {
-                    code.b.push(Stmt { outs: vec![*out], op: Op::Copy(result), span: stmt.span });
-                }
-                continue;
-            }
-            let mut stmt = stmt.clone();
-            for inner in stmt.op.blocks_mut() {
-                code.b.open();
-                let results = expand_block(code, inner);
-                let expanded = code.b.close(results);
-                *inner = Block { params: inner.params.clone(), ..expanded };
-            }
-            code.b.push(stmt);
-        }
-    });
-    block.results.clone()
 }
 
 /// The results of a request.

@@ -41,7 +41,6 @@ fn kinds(program: &Program, entry: FuncId) -> Vec<wengert_native::loops::Kind> {
 }
 
 fn with_options(text: &str, math: Math, options: &[&str]) -> Option<(Compiled, FuncId)> {
-    compiler()?;
     let program = wengert_ir::parse::parse(text).expect("the text is a program");
     assert_eq!(wengert_ir::verify::verify(&program), Ok(()));
     let entry = *program.entries.values().next().expect("it has an entry");

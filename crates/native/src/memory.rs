@@ -4,7 +4,7 @@
 //! independent in memory as a map. That is seen from where addresses come from: what a function allocates itself is none
 //! of what it was given, and two allocations are different.
 
-use crate::loops::walk::{every, parts, writes};
+use crate::loops::walk::{every, parts, parts_mut, writes};
 use crate::loops::{Func, Int, Local, Operand, Program, Stmt, Sum, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -21,34 +21,12 @@ pub(crate) fn mark(program: &mut Program) {
 fn loops(stmts: &mut [Stmt], origins: &Origins) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         for stmt in stmts {
-            match stmt {
-                Stmt::For { index, independent, sums, body, .. } => {
-                    let but_for_words = sums.iter().all(|sum| matches!(sum, Sum::Word(..)));
-                    let seen = !sums.is_empty() && but_for_words && stores(body);
-                    if !*independent && (seen || is_independent(body, *index, sums, origins)) {
-                        *independent = true;
-                    }
-                    loops(body, origins);
-                }
-                Stmt::If { then, otherwise, .. } => {
-                    loops(then, origins);
-                    loops(otherwise, origins);
-                }
-                Stmt::Switch { cases, .. } => cases.iter_mut().for_each(|case| loops(case, origins)),
-                Stmt::While { head, body, .. } => {
-                    loops(head, origins);
-                    loops(body, origins);
-                }
-                Stmt::Set(..)
-                | Stmt::Store { .. }
-                | Stmt::Parallel { .. }
-                | Stmt::Call { .. }
-                | Stmt::Runtime { .. }
-                | Stmt::Retain(..)
-                | Stmt::Release(..)
-                | Stmt::Free(..)
-                | Stmt::Fail(..) => {}
+            if let Stmt::For { index, independent: independent @ false, sums, body, .. } = stmt {
+                let but_for_words = sums.iter().all(|sum| matches!(sum, Sum::Word(..)));
+                let seen = !sums.is_empty() && but_for_words && stores(body);
+                *independent = seen || is_independent(body, *index, sums, origins);
             }
+            parts_mut(stmt).into_iter().for_each(|part| loops(part, origins));
         }
     });
 }

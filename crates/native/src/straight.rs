@@ -5,7 +5,7 @@
 
 use crate::choices;
 use crate::live;
-use crate::loops::walk::{is_failure, operands};
+use crate::loops::walk::{is_failure, operands, parts_mut};
 use crate::loops::{Func, Local, Operand, Program, Stmt, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_prim::RealOp;
@@ -37,29 +37,11 @@ fn stmts(func: &mut Func, all: &mut [Stmt], known: &Known) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         for stmt in all {
             let after = known.get(&std::ptr::from_ref(&*stmt));
-            match stmt {
-                Stmt::For { body, .. } => match after.filter(|after| only_adds(body, after)) {
-                    Some(after) => *body = straight(func, body, after),
-                    None => stmts(func, body, known),
-                },
-                Stmt::If { then, otherwise, .. } => {
-                    stmts(func, then, known);
-                    stmts(func, otherwise, known);
+            match (stmt, after) {
+                (Stmt::For { body, .. }, Some(after)) if only_adds(body, after) => {
+                    *body = straight(func, body, after);
                 }
-                Stmt::Switch { cases, .. } => cases.iter_mut().for_each(|case| stmts(func, case, known)),
-                Stmt::While { head, body, .. } => {
-                    stmts(func, head, known);
-                    stmts(func, body, known);
-                }
-                Stmt::Set(..)
-                | Stmt::Store { .. }
-                | Stmt::Parallel { .. }
-                | Stmt::Call { .. }
-                | Stmt::Runtime { .. }
-                | Stmt::Retain(..)
-                | Stmt::Release(..)
-                | Stmt::Free(..)
-                | Stmt::Fail(..) => {}
+                (stmt, _) => parts_mut(stmt).into_iter().for_each(|part| stmts(func, part, known)),
             }
         }
     });

@@ -16,10 +16,11 @@ mod flattened;
 use crate::facts::{is_safe, is_total_inside, total};
 use crate::sizes::{boxes, in_range};
 use crate::walk::count_uses;
+use flattened::Sum;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
-use wengert_ir::program::{FuncId, VarInfo};
-use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
+use wengert_ir::program::FuncId;
+use wengert_ir::{Atom, Block, Func, Program, Stmt, Var};
 use wengert_prim::RealOp;
 
 /// See the module.
@@ -219,8 +220,10 @@ fn is_input(user: &Stmt, var: Var) -> bool {
 /// Puts the loop `made` into the statement that uses what it makes; `kept_outs` are the places of what that gives from then on.
 fn join(func: &mut Func, made: Stmt, user: &mut Stmt, kept_outs: &[usize]) {
     let Op::Loop(maker) = made.op else { return };
-    if let Op::Array(ArrayOp::Sum, _) = &user.op {
-        user.op = sum_loop(func, &maker.len, &made.outs, user.outs.first().copied());
+    if let (Op::Array(ArrayOp::Sum, args), [sum]) = (&user.op, &*user.outs)
+        && let [Atom::Var(array)] = **args
+    {
+        user.op = Sum::new(func, array, *sum, user.span).through(array, maker.len.clone());
     }
     user.outs.extend(kept_outs.iter().filter_map(|place| made.outs.get(*place)));
     let Op::Loop(parts) = &mut user.op else { return };
@@ -271,29 +274,4 @@ fn join(func: &mut Func, made: Stmt, user: &mut Stmt, kept_outs: &[usize]) {
             }
         }
     });
-}
-
-/// The sum of an array as a loop.
-fn sum_loop(func: &mut Func, len: &Atom, arrays: &[Var], out: Option<Var>) -> Op {
-    let elem = arrays.first().map_or(Ty::REAL, |array| Ty::Scalar(func.ty(*array).elem()));
-    let name = out.map_or_else(|| "sum".into(), |out| func.vars.at(out).name);
-    let mut fresh = |name, ty| func.vars.push(VarInfo { name, ty });
-    let (index, before, row, after) =
-        (fresh("i".into(), Ty::INT), fresh(name, elem), fresh("x".into(), elem), fresh(name, elem));
-    let args = vec![Atom::Var(before), Atom::Var(row)];
-    let (op, zero) = if elem == Ty::REAL {
-        (Op::Real(RealOp::Add, args), Atom::Real(0.0))
-    } else {
-        (Op::Int(wengert_ir::op::IntOp::Add, args), Atom::Int(0))
-    };
-    let stmt = Stmt { outs: vec![after], op, span: wengert_base::Span::NOWHERE };
-    Op::Loop(Box::new(Loop {
-        mode: Mode::Sequence,
-        backward: false,
-        len: len.clone(),
-        inputs: arrays.first().map(|array| Atom::Var(*array)).into_iter().collect(),
-        init: vec![zero],
-        accs: Vec::new(),
-        body: Block { params: vec![index, before, row], stmts: vec![stmt], results: vec![Atom::Var(after)] },
-    }))
 }

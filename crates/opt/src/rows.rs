@@ -31,11 +31,10 @@ pub(crate) fn run(program: &mut Program) {
     for (_, func) in program.funcs.iter_mut() {
         // Without any of these there is nothing to find.
         let is_other = |stmt: &Stmt| {
-            let found = matches!(
+            !matches!(
                 stmt.op,
                 Op::Array(ArrayOp::Index | ArrayOp::Add | ArrayOp::AddAt | ArrayOp::UnflattenLike, _)
-            );
-            !found
+            )
         };
         if func.body.all_stmts(&mut |stmt| is_other(stmt)) {
             continue;

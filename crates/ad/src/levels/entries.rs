@@ -10,9 +10,9 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "requests are named, the others stay")]
 
 use crate::long::is_same_type;
-use crate::{Ad, BEYOND, Code, deep};
+use crate::{Ad, BEYOND, Code};
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Stmt, Var};
+use wengert_ir::op::{ArrayOp, Atom, Loop, Mode, Op, Stmt, Var};
 use wengert_ir::program::{Func, FuncId, Linear};
 use wengert_ir::ty::{Elem, Ty};
 use wengert_prim::RealOp;
@@ -99,32 +99,9 @@ impl Ad {
     pub(super) fn with_entries(&mut self, func: &Func) -> Func {
         let mut code = Code::like(self, func, func.name.as_str());
         let mut points = Points { of: FxHashMap::default(), escaped: super::escaped(func) };
-        let results = rewrite(&mut code, &func.body, &mut points);
+        let results = code.replaced(&func.body, &mut |code, stmt| request(code, stmt, &mut points));
         code.finish(results)
     }
-}
-
-fn rewrite(code: &mut Code<'_>, block: &Block, points: &mut Points) -> Vec<Atom> {
-    deep(|| {
-        for stmt in &block.stmts {
-            code.b.set_span(stmt.span);
-            if let Some(results) = request(code, stmt, points) {
-                for (out, result) in stmt.outs.iter().zip(results) {
-                    code.b.push(Stmt { outs: vec![*out], op: Op::Copy(result), span: stmt.span });
-                }
-                continue;
-            }
-            let mut stmt = stmt.clone();
-            for inner in stmt.op.blocks_mut() {
-                code.b.open();
-                let results = rewrite(code, inner, points);
-                let made = code.b.close(results);
-                *inner = Block { params: inner.params.clone(), ..made };
-            }
-            code.b.push(stmt);
-        }
-    });
-    block.results.clone()
 }
 
 /// What a request gives, if it is one for what is not ready.

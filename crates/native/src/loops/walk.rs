@@ -22,17 +22,13 @@ pub(crate) fn parts(stmt: &Stmt) -> Vec<&[Stmt]> {
     }
 }
 
-/// The statement with the statements directly inside of it changed.
-pub(crate) fn map_parts(stmt: Stmt, change: &mut dyn FnMut(Vec<Stmt>) -> Vec<Stmt>) -> Stmt {
+/// The statements directly inside of a statement, to be changed.
+pub(crate) fn parts_mut(stmt: &mut Stmt) -> Vec<&mut Vec<Stmt>> {
     match stmt {
-        Stmt::If { cond, then, otherwise } => {
-            Stmt::If { cond, then: change(then), otherwise: change(otherwise) }
-        }
-        Stmt::Switch { on, cases } => Stmt::Switch { on, cases: cases.into_iter().map(change).collect() },
-        Stmt::For { index, len, backward, independent, sums, body } => {
-            Stmt::For { index, len, backward, independent, sums, body: change(body) }
-        }
-        Stmt::While { head, cond, body } => Stmt::While { head: change(head), cond, body: change(body) },
+        Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+        Stmt::Switch { cases, .. } => cases.iter_mut().collect(),
+        Stmt::For { body, .. } => vec![body],
+        Stmt::While { head, body, .. } => vec![head, body],
         Stmt::Set(..)
         | Stmt::Store { .. }
         | Stmt::Parallel { .. }
@@ -41,8 +37,16 @@ pub(crate) fn map_parts(stmt: Stmt, change: &mut dyn FnMut(Vec<Stmt>) -> Vec<Stm
         | Stmt::Retain(..)
         | Stmt::Release(..)
         | Stmt::Free(..)
-        | Stmt::Fail(..) => stmt,
+        | Stmt::Fail(..) => Vec::new(),
     }
+}
+
+/// The statement with the statements directly inside of it changed.
+pub(crate) fn map_parts(mut stmt: Stmt, change: &mut dyn FnMut(Vec<Stmt>) -> Vec<Stmt>) -> Stmt {
+    for part in parts_mut(&mut stmt) {
+        *part = change(std::mem::take(part));
+    }
+    stmt
 }
 
 /// Whether statements do nothing but fail.

@@ -35,10 +35,8 @@ pub(super) fn nested(func: &mut Func, place: &mut Block, uses: &FxHashMap<Var, u
             (Op::Array(ArrayOp::Sum, args), [out]) => {
                 let of = args.first().and_then(Atom::var).and_then(|of| rows.get(&of).copied());
                 let Some((array, depth @ 1..)) = of else { continue };
-                let elem = Ty::Scalar(func.ty(array).elem());
-                let zero = if elem == Ty::REAL { Atom::Real(0.0) } else { Atom::Int(0) };
-                let mut sum = Sum { name: func.vars.at(*out).name, func, elem, span: stmt.span };
-                let (length, op) = sum.of(array, zero, depth);
+                let mut sum = Sum::new(func, array, *out, stmt.span);
+                let (length, op) = sum.of(array, sum.zero(), depth);
                 lengths.push((at, length));
                 stmt.op = op;
             }
@@ -48,21 +46,43 @@ pub(super) fn nested(func: &mut Func, place: &mut Block, uses: &FxHashMap<Var, u
     lengths.into_iter().rev().for_each(|(at, length)| place.stmts.insert(at, length));
 }
 
-/// What is added up.
-struct Sum<'f> {
+/// A sum that becomes a loop.
+pub(super) struct Sum<'f> {
     func: &'f mut Func,
     name: Name,
     elem: Ty,
     span: Span,
 }
 
-impl Sum<'_> {
+impl<'f> Sum<'f> {
+    /// The sum `out` of the numbers in an array, at a place in the source.
+    pub(super) fn new(func: &'f mut Func, array: Var, out: Var, span: Span) -> Sum<'f> {
+        Sum { name: func.vars.at(out).name, elem: Ty::Scalar(func.ty(array).elem()), func, span }
+    }
+
+    fn zero(&self) -> Atom {
+        if self.elem == Ty::REAL { Atom::Real(0.0) } else { Atom::Int(0) }
+    }
+
+    /// The loop that adds up the numbers in an array of this length.
+    pub(super) fn through(mut self, array: Var, len: Atom) -> Op {
+        let zero = self.zero();
+        self.run(array, len, zero, 0)
+    }
+
     /// The length of an array, and the loop that adds its elements to what is there before: its numbers, or those of its rows that are
     /// so deep in it.
     fn of(&mut self, array: Var, before: Atom, depth: u32) -> (Stmt, Op) {
+        let len = self.func.vars.push(VarInfo { name: "n".into(), ty: Ty::INT });
+        let length = Op::Array(ArrayOp::Length(0), vec![Atom::Var(array)]);
+        let op = self.run(array, Atom::Var(len), before, depth);
+        (Stmt { outs: vec![len], op: length, span: self.span }, op)
+    }
+
+    fn run(&mut self, array: Var, len: Atom, before: Atom, depth: u32) -> Op {
         let ty = self.func.ty(array);
         let mut fresh = |name: Name, ty| self.func.vars.push(VarInfo { name, ty });
-        let (len, index) = (fresh("n".into(), Ty::INT), fresh("i".into(), Ty::INT));
+        let index = fresh("i".into(), Ty::INT);
         let (total, sum) = (fresh(self.name, self.elem), fresh(self.name, self.elem));
         let row = fresh(if depth == 0 { "x" } else { "row" }.into(), ty.at(1).unwrap_or(self.elem));
         let terms = vec![Atom::Var(total), Atom::Var(row)];
@@ -77,17 +97,14 @@ impl Sum<'_> {
             None => Op::Int(IntOp::Add, terms),
         };
         stmts.push(Stmt { outs: vec![sum], op, span: self.span });
-        let body = Block { params: vec![index, total, row], stmts, results: vec![Atom::Var(sum)] };
-        let length = Op::Array(ArrayOp::Length(0), vec![Atom::Var(array)]);
-        let op = Op::Loop(Box::new(Loop {
+        Op::Loop(Box::new(Loop {
             mode: Mode::Sequence,
             backward: false,
-            len: Atom::Var(len),
+            len,
             inputs: vec![Atom::Var(array)],
             init: vec![before],
             accs: Vec::new(),
-            body,
-        }));
-        (Stmt { outs: vec![len], op: length, span: self.span }, op)
+            body: Block { params: vec![index, total, row], stmts, results: vec![Atom::Var(sum)] },
+        }))
     }
 }
