@@ -171,12 +171,15 @@ def loss : []Real -> Real -> Real = \\xs rate -> sum (map (\\x -> (rate * x) ^ 2
 def mixed : (Bool, [][]Real) -> String -> (Int, {big : []Real, text : String}) =
   \\(up, rows) name -> let row = rows[if up then 1 else 0] in (length row, {big = map (\\x -> 2.0 * x) row, text = name ++ \"!\"})
 def deep : Int -> Real = \\n -> if n == 0 then 0.0 else 1.0 + deep (n - 1)
+def parts : [](Real, Int) -> [](Real, [](Int, Real)) -> Real =
+  \\pairs rows -> sum (map (\\(x, n) -> x ^ n) pairs) + sum (map (\\(x, row) -> sum (map (\\(n, y) -> real n * x * y) row)) rows)
 ";
 
 const PROGRAM: &str = r#"
 #include "loss.h"
 #include "mixed.h"
 #include "deep.h"
+#include "parts.h"
 #include <stdio.h>
 #include <stdlib.h>
 int main(void) {
@@ -213,6 +216,24 @@ int main(void) {
     printf(" %g\n", value);
     printf("%d %s\n", deep(third, 1000000000, &value), deep_message(third));
     deep_close(third);
+
+    parts_run *last = parts_open((uint64_t)1 << 26);
+    int64_t powers[] = {2, 3}, times[] = {1, 2, 3, 4, 5, 6};
+    wengert_reals_1 bases = {data, {2}}, factors = {toward, {2}}, base_bar, factor_bar;
+    wengert_ints_1 exponents = {powers, {2}}, exponent_bar;
+    wengert_ints_2 counts = {times, {2, 3}}, count_bar;
+    wengert_reals_2 others = {matrix, {2, 3}}, other_bar;
+    printf("%d", parts(last, bases, exponents, factors, counts, others, &value));
+    printf(" %g\n", value);
+    exponents.size[0] = 1;
+    printf("%d %s\n", parts(last, bases, exponents, factors, counts, others, &value), parts_message(last));
+    exponents.size[0] = 2;
+    others.size[0] = 1;
+    printf("%d %s\n", parts(last, bases, exponents, factors, counts, others, &value), parts_message(last));
+    others = (wengert_reals_2){matrix, {2, 2}};
+    printf("%d %s\n", parts_vjp(last, bases, exponents, factors, counts, others, 1.0, &value, &base_bar, &exponent_bar,
+                                &factor_bar, &count_bar, &other_bar), parts_message(last));
+    parts_close(last);
     return 0;
 }
 "#;
@@ -225,6 +246,10 @@ const OUTPUT: &str = "\
 3 8 12 name!
 0 1e+06
 1 loss.wg:4:62: out of memory
+0 23
+1 `pairs` has 2 elements, but `pairs_2`, which is of the same array, has 1
+1 `rows` has 2 elements, but `rows_3`, which is of the same array, has 1
+1 `rows_2` has 3 elements, but `rows_3`, which is of the same array, has 2
 ";
 
 #[test]
@@ -237,8 +262,8 @@ fn a_c_program_calls_a_library() {
         fs::write(folder.join(name), text).expect("there is room");
     }
     let line = "wengert build loss.wg --entry loss -o out --jvp --vjp && wengert build loss.wg --entry mixed -o out \
-                && wengert build loss.wg --entry deep -o out \
-                && cc -Wall -Wextra -Werror -Iout program.c -o program -Lout -lloss -lmixed -ldeep -Wl,-rpath,$PWD/out \
+                && wengert build loss.wg --entry parts -o out --vjp && wengert build loss.wg --entry deep -o out \
+                && cc -Wall -Wextra -Werror -Iout program.c -o program -Lout -lloss -lmixed -ldeep -lparts -Wl,-rpath,$PWD/out \
                 && ./program";
     let ran = shell_in(&folder, line);
     let program = ran.stdout.split_once("out/deep.c\n").map(|(_, program)| program);

@@ -79,6 +79,13 @@ static WG_UNUSED int wg_failed(wg_run *r) {
     return 1;
 }
 
+/* Arrays that stand for one array of tuples must have its size. */
+static WG_UNUSED int wg_parts_differ(wg_run *r, const char *one, word size, const char *other, word other_size) {
+    snprintf(r->text, sizeof r->text, "`%s` has %lld elements, but `%s`, which is of the same array, has %lld", one,
+             (long long)size, other, (long long)other_size);
+    return 1;
+}
+
 static WG_UNUSED int wg_no_memory(wg_run *r) {
     r->site = WG_MEMORY;
     r->message = NULL;

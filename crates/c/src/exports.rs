@@ -50,6 +50,17 @@ pub struct Message {
     pub uneven: bool,
 }
 
+/// Two parameters that are parts of one array of tuples, and have its size along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The one.
+    pub one: usize,
+    /// The other.
+    pub other: usize,
+    /// The axis.
+    pub axis: usize,
+}
+
 /// A function for C programs.
 pub struct Export<'p> {
     /// Its name.
@@ -62,6 +73,8 @@ pub struct Export<'p> {
     pub func: FuncId,
     /// Names and forms of the parameters.
     pub params: Vec<(String, Form)>,
+    /// Which arrays among the parameters are parts of one array of tuples.
+    pub parts: Vec<Parts>,
     /// Names and forms of the results.
     pub results: Vec<(String, Form)>,
     /// For each place where the program can fail, what it says then.
@@ -250,6 +263,24 @@ fn run(export: &Export<'_>, inner: &str, text: &mut String) {
     }
 }
 
+/// The checks that the parts of arrays of tuples have one size.
+fn sizes(export: &Export<'_>) -> String {
+    let mut text = String::new();
+    for parts in &export.parts {
+        let name = |place: usize| export.params.get(place).map(|(name, _)| name.as_str());
+        let (Some(one), Some(other)) = (name(parts.one), name(parts.other)) else { continue };
+        let size = |name: &str| format!("{name}.size[{}]", parts.axis);
+        let (size, other_size) = (size(one), size(other));
+        let _ = writeln!(
+            text,
+            "    if ({size} != {other_size}) return wg_parts_differ(run, {}, {size}, {}, {other_size});",
+            quoted(one),
+            quoted(other)
+        );
+    }
+    text
+}
+
 /// The function that C programs call.
 fn function(unit: &mut Unit<'_>, name: &str, export: &Export<'_>, inner: &str, text: &mut String) {
     let passing = unit.program.funcs.get(export.func).map(|func| func.passing.clone()).unwrap_or_default();
@@ -280,7 +311,8 @@ fn function(unit: &mut Unit<'_>, name: &str, export: &Export<'_>, inner: &str, t
     }
     let count = export.results.len().max(1);
     let arguments = if words.is_empty() { "0".to_string() } else { words.join(", ") };
-    let _ = writeln!(text, "{} {{\n{checks}    word wg_results[{count}];", head(name, export));
+    let _ =
+        writeln!(text, "{} {{\n{}{checks}    word wg_results[{count}];", head(name, export), sizes(export));
     let _ = writeln!(text, "    const word wg_arguments[] = {{{arguments}}};");
     run(export, inner, text);
     for (place, (result, form)) in export.results.iter().enumerate() {

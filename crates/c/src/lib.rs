@@ -25,7 +25,7 @@ use wengert_native::library::host_functions;
 use wengert_native::loops::{Func, Kind, Local, Program, Word};
 use wengert_vmath::Function;
 
-pub use exports::{Export, Exported, Form, Message, export};
+pub use exports::{Export, Exported, Form, Message, Parts, export};
 pub use names::c_names;
 pub use unit::Line;
 

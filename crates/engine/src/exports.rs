@@ -5,9 +5,10 @@
 
 use crate::Unit;
 use wengert_base::Span;
-use wengert_c::{Export, Exported, Form, Line, Math, Message};
+use wengert_c::{Export, Exported, Form, Line, Math, Message, Parts};
 use wengert_ir::op::Requirement;
 use wengert_ir::{Elem, Func, Ty};
+use wengert_lower::Layout;
 use wengert_native::loops::{Failure, Program as Loops, Site};
 
 /// A function of a library.
@@ -105,6 +106,7 @@ fn export<'p>(
         program: loops,
         func: unit.entry.func,
         params: all,
+        parts: parts(&unit.entry.params),
         results,
         messages: loops.sites.iter().map(message).collect(),
         ragged: None,
@@ -155,6 +157,35 @@ fn parameters(func: &Func) -> Result<Named, String> {
         form(info.ty).map(|form| (info.name.to_string(), form))
     };
     func.body.params.iter().map(of).collect()
+}
+
+/// Which parameters are parts of one array of tuples: an array is an array for each value of an element.
+fn parts(params: &[Layout]) -> Vec<Parts> {
+    let (mut all, mut place) = (Vec::new(), 0);
+    for param in params {
+        parts_of(param, place, 0, &mut all);
+        place += param.values();
+    }
+    all
+}
+
+/// The same of what begins at a parameter and stands in arrays with so many axes.
+fn parts_of(layout: &Layout, first: usize, axis: usize, all: &mut Vec<Parts>) {
+    match layout {
+        Layout::Tuple(items) => {
+            let mut place = first;
+            for item in items {
+                parts_of(item, place, axis, all);
+                place += item.values();
+            }
+        }
+        Layout::Array(of) => {
+            all.extend((1..layout.values()).map(|other| Parts { one: first, other: first + other, axis }));
+            parts_of(of, first, axis + 1, all);
+        }
+        Layout::Dual(of) | Layout::Boxed(_, of) => parts_of(of, first, axis, all),
+        Layout::Real | Layout::Int | Layout::Bool | Layout::Text | Layout::Data(_) | Layout::Function(_) => {}
+    }
 }
 
 fn results(func: &Func) -> Result<Named, String> {
