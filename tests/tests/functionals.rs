@@ -5,7 +5,7 @@
 
 use std::path::Path;
 use wengert_driver::scope::Scope;
-use wengert_driver::{Engine, Options, Session, show};
+use wengert_driver::{Options, Session, show};
 use wengert_tests::everywhere;
 
 /// The value of an expression as every engine prints it, or the message of the error.
@@ -385,12 +385,18 @@ fn tangents_that_use_of_the_argument_what_the_function_does_not_are_compiled() {
     let mut session = Session::new();
     let report = session.check_text("data.wg", DATA, Path::new("."));
     let scope = Scope::of_file(&report.modules);
-    let mut number = |text: &str| compiled(&mut session, &scope, text, &[false]);
     for (functional, functions) in OF_DATA {
         for (i, f) in functions.iter().enumerate() {
             let h = functions[(i + 1) % functions.len()];
-            let tangent = number(&format!("snd (jvp ({functional}) ({f}, {h}))"));
-            let mut at = |step: f64| number(&format!("({functional}) (\\x -> {f} x + ({step:?}) * {h} x)"));
+            let program = format!("snd (jvp ({functional}) ({f}, {h}))");
+            let tangent = compiled(&mut session, &scope, &program, &[false]);
+            let mut at = |step: f64| {
+                interpreted(
+                    &mut session,
+                    &scope,
+                    &format!("({functional}) (\\x -> {f} x + ({step:?}) * {h} x)"),
+                )
+            };
             let quotient = (8.0 * (at(1e-3) - at(-1e-3)) - (at(2e-3) - at(-2e-3))) / 12e-3;
             assert!(
                 (tangent - quotient).abs() <= 1e-8 * (1.0 + tangent.abs()),
@@ -450,11 +456,8 @@ fn reverse_mode_through_a_function_that_varies_is_compiled() {
         };
         for argument in arguments {
             let text = format!("(\\k -> {program}{argument}) 0.7");
-            let value = everywhere::eval(&mut session, &scope, &text);
-            assert!(!value.starts_with('E'), "{text}\ngives {value}");
-            let options = Options { engine: Engine::Native, ..Options::default() };
-            let evaluated = session.eval_in(&scope, "test.wg", &text, &options).expect("a value");
-            assert_eq!(evaluated.engine, Engine::Native, "{text}\nis run by the interpreter");
+            let made = everywhere::compiled(&mut session, &scope, &text, &[false]);
+            assert!(made.as_ref().is_ok_and(|value| !value.starts_with('E')), "{text}: {made:?}");
         }
     }
 }
@@ -595,9 +598,7 @@ fn functions_that_give_functions_are_compiled() {
         let tangent = compiled(&mut session, &scope, &program, &[false, true]);
         let mut at = |step: f64| {
             let text = format!("(\\s -> ({functional}) (({}) {f} {h})) ({step:?})", plus(functional));
-            let evaluated = session.eval_in(&scope, "test.wg", &text, &Options::default());
-            let value = show(&evaluated.unwrap_or_else(|_| panic!("{text}")).value);
-            value.parse::<f64>().unwrap_or_else(|_| panic!("{text}\ngives {value}"))
+            interpreted(&mut session, &scope, &text)
         };
         let quotient = (8.0 * (at(1e-3) - at(-1e-3)) - (at(2e-3) - at(-2e-3))) / 12e-3;
         assert!(
@@ -607,7 +608,7 @@ fn functions_that_give_functions_are_compiled() {
     }
     for (program, expected) in OTHERS {
         let found = compiled(&mut session, &scope, program, &[false, true]);
-        let expected = compiled(&mut session, &scope, expected, &[]);
+        let expected = interpreted(&mut session, &scope, expected);
         assert!(
             (found - expected).abs() <= 1e-12 * (1.0 + expected.abs()),
             "{program}\ngives {found}, not {expected}"
@@ -720,7 +721,7 @@ fn functions_that_give_data_with_functions_in_them_are_compiled() {
     for (programs, modes) in [(OF_HOLDERS, &[false, true][..]), (OF_HOLDERS_AGAIN, &[false])] {
         for (program, expected) in programs {
             let found = compiled(&mut session, &scope, program, modes);
-            let expected = compiled(&mut session, &scope, expected, &[]);
+            let expected = interpreted(&mut session, &scope, expected);
             let close = (found - expected).abs() <= 1e-12 * (1.0 + expected.abs());
             assert!(close, "{program}\ngives {found}, not {expected}");
         }
@@ -791,7 +792,7 @@ fn series_of_any_order_of_derivatives_with_respect_to_functions_are_compiled() {
             // Where only running tells the order there are fewer in strict mode.
             let modes = if program.starts_with("(\\n") { &[false] } else { modes };
             let found = compiled(&mut session, &scope, &program, modes);
-            let expected = compiled(&mut session, &scope, expected, &[]);
+            let expected = interpreted(&mut session, &scope, expected);
             let close = (found - expected).abs() <= 1e-11 * (1.0 + expected.abs());
             assert!(close, "{program}\ngives {found}, not {expected}");
         }
@@ -812,13 +813,15 @@ fn plus(functional: &str) -> &'static str {
     }
 }
 
+/// The number that the interpreter gives for an expression: for closed forms and difference quotients.
+fn interpreted(session: &mut Session, scope: &Scope, text: &str) -> f64 {
+    let evaluated = session.eval_in(scope, "test.wg", text, &Options::default());
+    let value = show(&evaluated.unwrap_or_else(|_| panic!("{text}")).value);
+    value.parse().unwrap_or_else(|_| panic!("{text}\ngives {value}"))
+}
+
 /// The number that every engine gives, where machine code is made, strict or not.
 fn compiled(session: &mut Session, scope: &Scope, text: &str, modes: &[bool]) -> f64 {
-    let value = everywhere::eval(session, scope, text);
-    for strict in modes.iter().copied() {
-        let options = Options { engine: Engine::Native, strict, ..Options::default() };
-        let evaluated = session.eval_in(scope, "test.wg", text, &options).expect("a value");
-        assert_eq!(evaluated.engine, Engine::Native, "{text}\nis run by the interpreter");
-    }
+    let value = everywhere::compiled(session, scope, text, modes).unwrap_or_else(|error| panic!("{error}"));
     value.parse().unwrap_or_else(|_| panic!("{text}\ngives {value}"))
 }
