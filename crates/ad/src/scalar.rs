@@ -40,10 +40,12 @@ pub(crate) fn form(
     out: &Atom,
     of: &[Option<Ref>],
 ) -> (Vec<Term>, Option<Atom>) {
-    let rule = rules::lookup(op);
+    let whole = rules::lookup(op);
+    let possible = possible(op, args, &whole);
+    let rule = possible.as_ref().unwrap_or(&whole);
     let active: Vec<bool> = of.iter().map(Option::is_some).collect();
-    let slope = Point { code, args, out, active: &active }.rule(&rule);
-    let terms: Vec<Term> = order(&rule, args.len())
+    let slope = Point { code, args, out, active: &active }.rule(rule);
+    let terms: Vec<Term> = order(rule, args.len())
         .into_iter()
         .filter_map(|i| {
             let factor = slope.terms.get(i)?.clone()?;
@@ -53,6 +55,25 @@ pub(crate) fn form(
         .collect();
     let divisor = slope.divisor.filter(|_| !terms.is_empty());
     (terms, divisor)
+}
+
+/// The rule of a power in fewer cases. A base of 0 with a positive exponent gives 0, for which all is as where the result underflows. So if
+/// the result is not 0, and the exponent is a positive number, the base is not 0 either; and if the base is a positive number, its
+/// logarithm is finite, so that nothing is special where the result is 0.
+fn possible(op: RealOp, args: &[Atom], rule: &Rule) -> Option<Rule> {
+    let (RealOp::Pow, [base, exponent]) = (op, args) else { return None };
+    let Rule::Case(no_base, at_zero, rest) = rule else { return None };
+    let (Rule::Case(_, _, not_positive), Rule::Case(no_result, same, general)) = (&**at_zero, &**rest) else {
+        return None;
+    };
+    Some(match (base, exponent) {
+        (_, Atom::Real(p)) if *p > 0.0 => (**rest).clone(),
+        (Atom::Real(c), _) if *c > 0.0 && c.is_finite() => (**general).clone(),
+        _ => {
+            let others = Rule::Case(no_base.clone(), not_positive.clone(), general.clone());
+            Rule::Case(no_result.clone(), same.clone(), Box::new(others))
+        }
+    })
 }
 
 /// An expression of the rule of `out = op(args)`.

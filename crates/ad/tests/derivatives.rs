@@ -760,7 +760,7 @@ entry main = main
     let linear = made.split_once("func linear_f(").map_or("", |(_, rest)| rest);
     assert!(linear.contains("= ws["), "{made}");
     // The first loop gives values, and nothing for the second one.
-    assert!(made.contains("  ys = each i < n"), "{made}");
+    assert!(made.contains("  ys = each i < length(places)"), "{made}");
 }
 
 #[test]

@@ -23,29 +23,31 @@
 //! A loop names what it carries (`s = 0.0`), what it adds to (`g += zeros`) and its rows (`x in xs`) in its head:
 //! `s2, ys = for i < n, s = 0.0, x in xs { … yield t, y }`. `require n >= 0, …` stands for `m = max(n, 0)` and `require n == m, …`. Names that occur twice are told apart by numbers. Types of
 //! variables are not printed but where nothing else tells them; spans are not printed.
+//!
+//! [`print_used`] is for people alone: there what is used once, and has no name of the source, stands where it is used (`places`).
 
 mod limits;
+mod ops;
+mod places;
 
-use crate::op::{
-    ArrayOp, Atom, Block, Custom, IntOp, Loop, Mode, Op, Requirement, Rule, Stmt, TextOp, Var, While,
-};
+use crate::op::{Atom, Block, Loop, Mode, Op, Requirement, Stmt, Var, While};
 use crate::program::{Func, FuncId, LinearId, Program};
 use crate::ty::{Ctor, Data, DataId, Elem, Id, Role, Ty};
 use crate::visit::{deep, flat_op};
 use crate::words;
+use places::Places;
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_base::{Name, real};
-use wengert_prim::RealOp;
+use wengert_base::Name;
 
 /// The whole program.
 pub fn print(program: &Program) -> String {
-    print_with(program, &|_| true)
+    print_with(program, &|_| true, false)
 }
 
-/// The program for a reader: data types of which there are no values are left out.
+/// The program for a reader: data types of which there are no values are left out, and small expressions stand where they are used.
 pub fn print_used(program: &Program) -> String {
     let used = used_data(program);
-    print_with(program, &|id| used.contains(&id))
+    print_with(program, &|id| used.contains(&id), true)
 }
 
 /// The data types of variables, and those in their fields.
@@ -72,13 +74,13 @@ fn used_data(program: &Program) -> FxHashSet<DataId> {
     used
 }
 
-fn print_with(program: &Program, is_shown: &dyn Fn(DataId) -> bool) -> String {
+fn print_with(program: &Program, is_shown: &dyn Fn(DataId) -> bool, in_place: bool) -> String {
     let names = Names::new(program);
     let data = program.data.iter().filter(|(id, _)| is_shown(*id));
     let mut parts: Vec<String> = data.map(|(id, data)| names.data_text(id, data)).collect();
     parts.extend(program.linears.ids().map(|id| names.linear_text(program, id)));
     for (id, func) in program.funcs.iter() {
-        parts.push(FuncPrinter::new(&names, func).func(id));
+        parts.push(FuncPrinter::new(&names, func, in_place).func(id));
     }
     if !program.entries.is_empty() {
         let entry = |(name, id): (&Name, &FuncId)| {
@@ -92,7 +94,7 @@ fn print_with(program: &Program, is_shown: &dyn Fn(DataId) -> bool) -> String {
 /// One function.
 pub fn print_func(program: &Program, id: FuncId) -> String {
     let names = Names::new(program);
-    program.funcs.get(id).map(|func| FuncPrinter::new(&names, func).func(id)).unwrap_or_default()
+    program.funcs.get(id).map(|func| FuncPrinter::new(&names, func, false).func(id)).unwrap_or_default()
 }
 
 /// A statement of a function, its first line only.
@@ -102,8 +104,9 @@ pub fn print_stmt(program: &Program, func: &Func, stmt: &Stmt) -> String {
 
 /// The same, with names that are known already.
 pub(crate) fn print_stmt_with(names: &Names, func: &Func, stmt: &Stmt) -> String {
-    let mut printer = FuncPrinter::new(names, func);
-    printer.stmt(stmt);
+    let mut printer = FuncPrinter::new(names, func, false);
+    let start = printer.outs(stmt);
+    printer.stmt(stmt, start);
     printer.out.lines().next().unwrap_or_default().trim().to_owned()
 }
 
@@ -280,26 +283,36 @@ struct FuncPrinter<'a> {
     func: &'a Func,
     vars: Vec<String>,
     limits: FxHashSet<Var>,
+    places: Places<'a>,
+    /// Whether this is for people.
+    in_place: bool,
     depth: usize,
     out: String,
 }
 
 /// The variables of a block in the order in which the text defines them.
-fn defined(block: &Block, limits: &FxHashSet<Var>, order: &mut Vec<Var>) {
+fn defined(block: &Block, is_shown: &dyn Fn(Var) -> bool, in_place: bool, order: &mut Vec<Var>) {
     deep(|| {
         order.extend(&block.params);
-        for stmt in &block.stmts {
-            order.extend(stmt.outs.iter().filter(|out| !limits.contains(out)));
-            stmt.op.blocks().into_iter().for_each(|block| defined(block, limits, order));
+        for (at, stmt) in block.stmts.iter().enumerate() {
+            let is_end = in_place && at + 1 == block.stmts.len() && places::is_end(block);
+            order.extend(stmt.outs.iter().filter(|out| !is_end && is_shown(**out)));
+            stmt.op.blocks().into_iter().for_each(|block| defined(block, is_shown, in_place, order));
         }
     });
 }
 
 impl<'a> FuncPrinter<'a> {
-    fn new(names: &'a Names, func: &'a Func) -> FuncPrinter<'a> {
+    fn new(names: &'a Names, func: &'a Func, in_place: bool) -> FuncPrinter<'a> {
+        let places = if in_place { places::places(func) } else { Places::default() };
         // Those that are seen come first: no number is spent on what is gone.
         let (limits, mut order) = (limits::limits(func), Vec::new());
-        defined(&func.body, &limits, &mut order);
+        defined(
+            &func.body,
+            &|var| !limits.contains(&var) && !places.contains_key(&var),
+            in_place,
+            &mut order,
+        );
         order.extend(func.vars.ids());
         let mut taken = Taken::default();
         let mut vars = vec![String::new(); func.vars.len()];
@@ -310,7 +323,7 @@ impl<'a> FuncPrinter<'a> {
                 *name = words::quoted(&taken.unique(info.name.as_str()), |_| false);
             }
         }
-        FuncPrinter { names, func, vars, limits, depth: 1, out: String::new() }
+        FuncPrinter { names, func, vars, limits, places, in_place, depth: 1, out: String::new() }
     }
 
     fn func(mut self, id: FuncId) -> String {
@@ -340,12 +353,21 @@ impl<'a> FuncPrinter<'a> {
     }
 
     fn stmts(&mut self, block: &Block, last: &str) {
-        for stmt in &block.stmts {
-            if !stmt.outs.iter().any(|out| self.limits.contains(out)) {
-                self.stmt(stmt);
+        let ends = self.in_place && places::is_end(block);
+        for (at, stmt) in block.stmts.iter().enumerate() {
+            if !stmt.outs.iter().any(|out| self.limits.contains(out) || self.places.contains_key(out)) {
+                let is_last = ends && at + 1 == block.stmts.len();
+                let start = if !is_last {
+                    self.outs(stmt)
+                } else if matches!(stmt.op, Op::Fail { .. }) {
+                    String::new()
+                } else {
+                    format!("{last} ")
+                };
+                self.stmt(stmt, start);
             }
         }
-        if !block.results.is_empty() {
+        if !block.results.is_empty() && !ends {
             let results = self.atoms(&block.results);
             self.line(&format!("{last} {results}"));
         }
@@ -366,30 +388,33 @@ impl<'a> FuncPrinter<'a> {
         self.line(&format!("}}{tail}"));
     }
 
-    fn stmt(&mut self, stmt: &Stmt) {
+    fn outs(&self, stmt: &Stmt) -> String {
         let out = |var: &Var| {
             let ty = self.func.vars.get(*var).filter(|_| stmt.op.never_returns());
             self.var(*var).to_owned()
                 + &ty.map_or(String::new(), |info| format!(": {}", self.names.ty(info.ty)))
         };
         let outs: Vec<String> = stmt.outs.iter().map(out).collect();
-        let start = if outs.is_empty() { String::new() } else { outs.join(", ") + " = " };
+        if outs.is_empty() { String::new() } else { outs.join(", ") + " = " }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, start: String) {
         match &stmt.op {
             Op::Match { on, arms } => {
-                self.line(&format!("{start}match {} {{", self.atom(on)));
+                self.line(&format!("{start}match {} {{", self.whole(on)));
                 self.arms(on, arms);
                 self.line("}");
             }
             Op::If { cond, then, otherwise } => {
-                self.block(&format!("{start}if {}", self.atom(cond)), then, " else {");
-                self.rest_of_block(otherwise, "");
+                self.line(&format!("{start}if {} {{", self.whole(cond)));
+                self.branches(then, otherwise);
             }
             Op::Loop(parts) => self.block(&(start + &self.loop_head(parts)), &parts.body, ""),
             Op::While(parts) => {
                 let While { init, cond, body } = &**parts;
                 let carried = cond.params.iter().zip(init);
                 let carried: Vec<String> =
-                    carried.map(|(var, atom)| format!("{} = {}", self.var(*var), self.atom(atom))).collect();
+                    carried.map(|(var, atom)| format!("{} = {}", self.var(*var), self.whole(atom))).collect();
                 let vars: Vec<&str> = body.params.iter().map(|var| self.var(*var)).collect();
                 let second = format!(" do {}{{", vars.join(", ") + if vars.is_empty() { "" } else { " " });
                 self.block(format!("{start}while {}", carried.join(", ")).trim_end(), cond, &second);
@@ -398,6 +423,24 @@ impl<'a> FuncPrinter<'a> {
             op @ flat_op!() => {
                 let op = self.flat(op);
                 self.line(&(start + &op));
+            }
+        }
+    }
+
+    /// What stands on both sides of a branch, after its head.
+    fn branches(&mut self, then: &Block, otherwise: &Block) {
+        match places::only_branch(otherwise, &self.places).filter(|_| self.in_place) {
+            Some((cond, first, second)) => {
+                let cond = self.whole(cond);
+                self.rest_of_block(then, &format!(" else if {cond} {{"));
+                deep(|| self.branches(first, second));
+            }
+            None if self.in_place && otherwise.stmts.is_empty() && otherwise.results.is_empty() => {
+                self.rest_of_block(then, "");
+            }
+            None => {
+                self.rest_of_block(then, " else {");
+                self.rest_of_block(otherwise, "");
             }
         }
     }
@@ -421,159 +464,15 @@ impl<'a> FuncPrinter<'a> {
         };
         let mut params = body.params.iter().map(|var| self.var(*var));
         let backward = if *backward { "backward " } else { "" };
-        let mut head = format!("{mode} {backward}{} < {}", params.next().unwrap_or("?"), self.atom(len));
+        let mut head = format!("{mode} {backward}{} < {}", params.next().unwrap_or("?"), self.whole(len));
         for (word, atoms) in [("=", init), ("+=", accs), ("in", inputs)] {
             for (atom, var) in atoms.iter().zip(&mut params) {
-                head += &format!(", {var} {word} {}", self.atom(atom));
+                head += &format!(", {var} {word} {}", self.whole(atom));
             }
         }
         head
     }
-
-    fn atom(&self, atom: &Atom) -> String {
-        match atom {
-            Atom::Var(var) => self.var(*var).to_owned(),
-            Atom::Real(x) => real::show(*x),
-            Atom::Int(n) => n.to_string(),
-            Atom::Bool(truth) => truth.to_string(),
-            Atom::Text(text) => format!("\"{}\"", words::escaped(text, '"')),
-            Atom::Unit => "()".into(),
-        }
-    }
-
-    fn atoms(&self, atoms: &[Atom]) -> String {
-        let shown: Vec<String> = atoms.iter().map(|atom| self.atom(atom)).collect();
-        shown.join(", ")
-    }
-
-    fn infix(&self, symbol: &str, args: &[Atom]) -> String {
-        match args {
-            [x, y] => format!("{} {symbol} {}", self.atom(x), self.atom(y)),
-            other => format!("({symbol})({})", self.atoms(other)),
-        }
-    }
-
-    fn call(&self, word: &str, args: &[Atom]) -> String {
-        format!("{word}({})", self.atoms(args))
-    }
-
-    /// `-x`; a literal keeps the word, for `-1.0` is a number.
-    fn negated(&self, args: &[Atom]) -> String {
-        match args {
-            [Atom::Var(x)] => format!("-{}", self.var(*x)),
-            other => self.call("negate", other),
-        }
-    }
-
-    fn real(&self, op: RealOp, args: &[Atom]) -> String {
-        if op == RealOp::Neg {
-            self.negated(args)
-        } else if let RealOp::PowInt(n) = op {
-            format!("{} ^ {n}", self.atoms(args))
-        } else if let RealOp::Polygamma(n) = op {
-            format!("polygamma[{n}]({})", self.atoms(args))
-        } else if words::is_named(op) {
-            self.call(op.name(), args)
-        } else {
-            self.infix(op.name(), args)
-        }
-    }
-
-    /// An operation without blocks.
-    fn flat(&self, op: &Op) -> String {
-        match op {
-            Op::Copy(x) => self.atom(x),
-            Op::Real(op, args) => self.real(*op, args),
-            Op::Power { base, exponent: exponent @ Atom::Var(_) } => {
-                format!("{} ^ {}", self.atom(base), self.atom(exponent))
-            }
-            Op::Power { base, exponent } => format!("power({}, {})", self.atom(base), self.atom(exponent)),
-            Op::Polygamma { order, x } => format!("polygamma({}, {})", self.atom(order), self.atom(x)),
-            Op::Int(IntOp::Neg, args) => self.negated(args),
-            Op::Int(op, args) => match words::int(*op) {
-                (symbol, true) => self.infix(symbol, args),
-                (word, false) => self.call(word, args),
-            },
-            Op::Compare(op, x, y) => format!("{} {} {}", self.atom(x), words::compare(*op), self.atom(y)),
-            Op::Convert(op, x) => format!("{}({})", words::convert(*op), self.atom(x)),
-            Op::Not(x) => format!("not({})", self.atom(x)),
-            Op::Whole(x) => format!("whole({})", self.atom(x)),
-            Op::Select { cond, then, otherwise } => {
-                format!("select({}, {}, {})", self.atom(cond), self.atom(then), self.atom(otherwise))
-            }
-            Op::Text(TextOp::Append, args) => self.infix("++", args),
-            Op::Text(op, args) => self.call(words::text(*op), args),
-            Op::Fail { message } => format!("fail({})", self.atom(message)),
-            Op::Require { what, left, right } => {
-                let is_limit = right.var().is_some_and(|right| self.limits.contains(&right));
-                let right = if is_limit { ">= 0".to_owned() } else { format!("== {}", self.atom(right)) };
-                format!("require {} {right}, {}", self.atom(left), self.names.requirement(*what))
-            }
-            Op::Make { data, ctor, fields } => self.call(self.names.ctor(*data, *ctor as usize), fields),
-            Op::Call { func, args, checkpoint } => {
-                let prefix = if *checkpoint { "checkpoint " } else { "" };
-                prefix.to_owned() + &self.call(self.names.func(*func), args)
-            }
-            Op::Array(op, args) => self.array(*op, args),
-            Op::StopGradient(args) => self.call("stop_gradient", args),
-            Op::Jvp { func, args, tangents } => self.jvp(*func, args, tangents),
-            Op::Linearize { linear, args } => {
-                format!("linearize {}", self.call(self.names.linear(*linear), args))
-            }
-            Op::Forward { linear, residual, tangents: rest } => {
-                self.linear("forward", *linear, residual, rest)
-            }
-            Op::Backward { linear, residual, cotangents: rest } => {
-                self.linear("backward", *linear, residual, rest)
-            }
-            Op::Custom(parts) => self.custom(parts),
-            Op::Taylor { func, captured, order, at } => {
-                format!("taylor {} {}({})", self.atom(order), self.captures(*func, captured), self.atom(at))
-            }
-            Op::Match { .. } | Op::If { .. } | Op::Loop(_) | Op::While(_) => String::new(),
-        }
-    }
-
-    fn jvp(&self, func: FuncId, args: &[Atom], tangents: &[Option<Atom>]) -> String {
-        let tangent = |tangent: &Option<Atom>| tangent.as_ref().map_or("_".into(), |atom| self.atom(atom));
-        let tangents: Vec<String> = tangents.iter().map(tangent).collect();
-        format!("jvp {}({}; {})", self.names.func(func), self.atoms(args), tangents.join(", "))
-    }
-
-    fn captures(&self, func: FuncId, captured: &[Atom]) -> String {
-        format!("{}[{}]", self.names.func(func), self.atoms(captured))
-    }
-
-    fn custom(&self, parts: &Custom) -> String {
-        let Custom { func, captured, rule, rule_captured, point } = parts;
-        let (kind, rule, apply) = match rule {
-            Rule::Jvp(rule) => ("jvp", *rule, String::new()),
-            Rule::Vjp(rule, apply) => ("vjp", *rule, format!(", {}", self.names.func(*apply))),
-        };
-        let (func, rule) = (self.captures(*func, captured), self.captures(rule, rule_captured));
-        format!("custom {kind} {func}({}), {rule}{apply}", self.atoms(point))
-    }
-
-    fn linear(&self, word: &str, linear: LinearId, residual: &Atom, rest: &[Atom]) -> String {
-        let comma = if rest.is_empty() { "" } else { ", " };
-        format!("{word} {}({}{comma}{})", self.names.linear(linear), self.atom(residual), self.atoms(rest))
-    }
-
-    fn array(&self, op: ArrayOp, args: &[Atom]) -> String {
-        match (op, args) {
-            (ArrayOp::Literal, args) => format!("[{}]", self.atoms(args)),
-            (ArrayOp::Empty(elem, rank), _) => format!("empty {}", self.names.ty(Ty::Array(elem, rank))),
-            (ArrayOp::Length(0), args) => self.call("length", args),
-            (ArrayOp::Length(axis), args) => format!("length({}, {axis})", self.atoms(args)),
-            (ArrayOp::Index, [xs, indices @ ..]) => format!("{}[{}]", self.atom(xs), self.atoms(indices)),
-            (ArrayOp::Set, [xs, indices @ .., row]) if !indices.is_empty() => {
-                format!("{} with [{}] = {}", self.atom(xs), self.atoms(indices), self.atom(row))
-            }
-            (ArrayOp::AddAt, [xs, indices @ .., row]) if !indices.is_empty() => {
-                format!("{} with [{}] += {}", self.atom(xs), self.atoms(indices), self.atom(row))
-            }
-            (ArrayOp::Add, args) => self.infix("+", args),
-            (op, args) => self.call(words::array(op).unwrap_or("?"), args),
-        }
-    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,8 @@
 //! a = e + e   b = a * 100.0                      becomes   b = e * 200.0
 //! a = x / 3.0   b = a * 6.0                      becomes   b = x * 2.0
 //! a = r + r   b = 1.0 / a   c = b * y  d = c + c  becomes   b = 1.0 / r   d = b * y
+//! a = x + x   b = 0.5 / r   c = b * a            becomes   b = 1.0 / r   c = b * x
+//! a = sign(x) b = mul_zero(x, a)                  becomes   b = abs(x)
 //! a = -x      b = mul_zero(a, y)   c = b + z      becomes   b = mul_zero(x, y)   c = z - b
 //! ```
 //!
@@ -117,6 +119,8 @@ struct Uses {
     doubled: Wish,
     /// As what has its sign changed.
     negated: Wish,
+    /// As a factor of what is twice something.
+    beside_twice: FxHashMap<Var, usize>,
 }
 
 impl Uses {
@@ -136,7 +140,7 @@ impl Uses {
         let doubled = Wish::of(doubled, &[RealOp::Mul, RealOp::MulZero], body, &all);
         let signed = [RealOp::Mul, RealOp::MulZero, RealOp::Div, RealOp::DivZero];
         let negated = Wish::of(negated, &signed, body, &all);
-        Uses { all, doubled, negated }
+        Uses { all, doubled, negated, beside_twice: beside_twice(body) }
     }
 
     fn count(&self, var: Var) -> usize {
@@ -147,6 +151,26 @@ impl Uses {
     fn is_only_doubled(&self, var: Var) -> bool {
         self.doubled.count(var) >= self.count(var)
     }
+}
+
+/// How often numbers are multiplied with what is twice something.
+fn beside_twice(body: &Block) -> FxHashMap<Var, usize> {
+    let (mut twice, mut beside) = (FxHashSet::<Var>::default(), FxHashMap::default());
+    body.for_each_stmt(&mut |stmt| {
+        let Op::Real(op, args) = &stmt.op else { return };
+        match (op, args.as_slice()) {
+            (RealOp::Add, [x, y]) if x == y => twice.extend(&stmt.outs),
+            (RealOp::Mul | RealOp::MulZero, [Atom::Var(x), Atom::Var(y)]) => {
+                if twice.contains(y) {
+                    *beside.entry(*x).or_default() += 1;
+                } else if twice.contains(x) {
+                    *beside.entry(*y).or_default() += 1;
+                }
+            }
+            _ => {}
+        }
+    });
+    beside
 }
 
 /// What is known at a place of a function.
@@ -214,6 +238,14 @@ impl Here<'_> {
         }
     }
 
+    /// Half of a number, if it is the sum of two that are the same.
+    fn half(&self, atom: &Atom) -> Option<Atom> {
+        match self.made(atom)? {
+            (RealOp::Add, [half, other]) if half == other => Some(half.clone()),
+            _ => None,
+        }
+    }
+
     /// Whether its negative is all that is wanted of it.
     fn is_only_negated(&self, atom: &Atom) -> bool {
         let wanted = |var: Var| {
@@ -233,6 +265,11 @@ impl Here<'_> {
         match self.made(atom) {
             Some((RealOp::Mul, [_, Atom::Real(_)] | [Atom::Real(_), _])) => true,
             Some((RealOp::Div, [_, Atom::Real(_)] | [Atom::Real(_), _])) => self.uses.is_only_doubled(var),
+            Some((RealOp::Div | RealOp::DivZero, [y, twice])) => {
+                self.uses.count(var) == 1
+                    && (self.half(twice).is_some()
+                        || depth > 0 && self.is_used_once(y, 1) && self.takes_two(y, depth - 1))
+            }
             Some((RealOp::Mul | RealOp::MulZero, [x, y])) => {
                 depth > 0
                     && self.uses.count(var) == 1
@@ -283,6 +320,7 @@ impl Better<'_, '_> {
     fn of(&mut self, op: RealOp, args: &[Atom]) -> Option<Op> {
         match (op, args) {
             (RealOp::Add, [x, y]) if x == y => self.twice(x, DEEP),
+            (RealOp::Add, [Atom::Real(0.0), x] | [x, Atom::Real(0.0)]) => Some(Op::Copy(x.clone())),
             (RealOp::Add, [x, y]) => self.sum(x, y).or_else(|| self.sum(y, x)),
             (RealOp::Sub, [Atom::Real(0.0), x]) => {
                 self.negated(x).or_else(|| Some(Op::Real(RealOp::Neg, vec![x.clone()])))
@@ -295,17 +333,62 @@ impl Better<'_, '_> {
             (RealOp::Mul | RealOp::MulZero, [x, Atom::Real(c)] | [Atom::Real(c), x]) => {
                 // A constant is no zero that would make infinities vanish.
                 let plain = (op == RealOp::MulZero && c.is_normal()).then(|| (x.clone(), Atom::Real(*c)));
-                self.times(x, *c).or_else(|| plain.and_then(|(x, c)| real(RealOp::Mul, &x, &c)))
+                let times = self.times(x, *c).or_else(|| self.times_two(x, *c));
+                times.or_else(|| plain.and_then(|(x, c)| real(RealOp::Mul, &x, &c)))
             }
             // A zero stays one, divided by zero too.
             (RealOp::DivZero, [_, Atom::Real(c)]) if !c.is_normal() => None,
             (RealOp::Div | RealOp::DivZero, [x, Atom::Real(c)]) => self.divided(x, *c),
             (RealOp::Div, [Atom::Real(c), x]) => self.constant_divided(*c, x),
-            (RealOp::Mul | RealOp::MulZero | RealOp::Div | RealOp::DivZero, [x, y]) => {
-                real(op, &self.here.negative(x)?, &self.here.negative(y)?)
+            (RealOp::Mul | RealOp::MulZero, [x, y]) => {
+                let better = self.magnitude(x, y).or_else(|| self.both_negative(op, x, y));
+                better.or_else(|| self.two_elsewhere(op, x, y))
             }
+            (RealOp::Div | RealOp::DivZero, [x, y]) => self.both_negative(op, x, y),
             _ => None,
         }
+    }
+
+    /// `x` times its sign: nothing else is 0 if one of them is, and both are no numbers together.
+    fn magnitude(&self, x: &Atom, y: &Atom) -> Option<Op> {
+        let is_sign = |sign: &Atom, of: &Atom| match self.here.made(sign) {
+            Some((RealOp::Sign, [x])) => x == of,
+            _ => false,
+        };
+        let of = if is_sign(y, x) { x } else { Some(y).filter(|y| is_sign(x, y))? };
+        Some(Op::Real(RealOp::Abs, vec![of.clone()]))
+    }
+
+    fn both_negative(&self, op: RealOp, x: &Atom, y: &Atom) -> Option<Op> {
+        real(op, &self.here.negative(x)?, &self.here.negative(y)?)
+    }
+
+    /// `x * y`, where one of them is twice something and the other has a constant that takes the two.
+    fn two_elsewhere(&mut self, op: RealOp, x: &Atom, y: &Atom) -> Option<Op> {
+        if let Some(y) = self.here.half(y) {
+            let x = self.constant_twice(x)?;
+            return real(op, &x, &y);
+        }
+        let x = self.here.half(x)?;
+        let y = self.constant_twice(y)?;
+        real(op, &x, &y)
+    }
+
+    /// Twice what has a constant, and is used for nothing but this and its like.
+    fn constant_twice(&mut self, x: &Atom) -> Option<Atom> {
+        let var = x.var()?;
+        let beside = self.here.uses.beside_twice.get(&var).copied().unwrap_or_default();
+        if self.here.uses.count(var) > beside.max(1) {
+            return None;
+        }
+        let op = match self.here.made(x)? {
+            (RealOp::Div, [Atom::Real(c), y]) => real(RealOp::Div, &together(2.0, *c, 2.0 * c)?, y)?,
+            (RealOp::Mul, [y, Atom::Real(c)] | [Atom::Real(c), y]) => {
+                real(RealOp::Mul, y, &together(2.0, *c, 2.0 * c)?)?
+            }
+            _ => return None,
+        };
+        Some(self.emit(x, op))
     }
 
     /// `x + y`, where `y` is the negative of something.
@@ -330,6 +413,13 @@ impl Better<'_, '_> {
             (RealOp::Div, [y, Atom::Real(k)]) => scaled(y, c, *k),
             _ => None,
         }
+    }
+
+    /// `x * 2`, where `x` is a product that is needed for nothing else.
+    fn times_two(&mut self, x: &Atom, c: f64) -> Option<Op> {
+        let is_product = matches!(self.here.made(x)?.0, RealOp::Mul | RealOp::MulZero);
+        let fits = c == 2.0 && is_product && self.here.is_used_once(x, 1);
+        if fits { self.product_with_two(x, DEEP) } else { None }
     }
 
     /// `x / c`
@@ -393,6 +483,13 @@ impl Better<'_, '_> {
         let constant = |args: &[Atom]| args.iter().any(|arg| matches!(arg, Atom::Real(_)));
         let op = match self.here.made(x)? {
             (RealOp::Mul | RealOp::MulZero, args) if !constant(args) => self.product_with_two(x, depth)?,
+            (op @ (RealOp::Div | RealOp::DivZero), [y, twice]) if self.here.half(twice).is_some() => {
+                real(op, y, &self.here.half(twice)?)?
+            }
+            (op @ (RealOp::Div | RealOp::DivZero), [y @ Atom::Var(_), by @ Atom::Var(_)]) => {
+                let (y, by) = (y.clone(), by.clone());
+                real(op, &self.factor_with_two(&y, depth.checked_sub(1)?)?, &by)?
+            }
             _ => self.twice(x, depth)?,
         };
         Some(self.emit(x, op))

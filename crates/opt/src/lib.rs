@@ -11,9 +11,11 @@
 
 mod abreast;
 mod alike;
+mod apart;
 mod blank;
 mod branches;
 mod cases;
+mod checks;
 mod choices;
 mod compose;
 mod copies;
@@ -22,6 +24,7 @@ mod dce;
 mod doubles;
 mod ends;
 mod facts;
+mod finite;
 mod flat;
 mod fuse;
 mod given;
@@ -33,6 +36,7 @@ mod linear;
 mod lists;
 mod live;
 mod merge;
+mod onward;
 mod products;
 mod reciprocals;
 mod recursion;
@@ -88,6 +92,7 @@ pub const PASSES: &[Pass] = &[
         run: |program| {
             known::run(program);
             given::run(program);
+            unroll::choices(program);
         },
     },
     Pass {
@@ -294,6 +299,7 @@ pub fn finish(program: &mut Program, options: &Options) {
         (pass.run)(program);
     }
     sizes::drop_said(program);
+    checks::run(program);
 }
 
 /// Optimizes a program further, where its numbers need not be to the last bit what they are elsewhere.
@@ -317,6 +323,12 @@ pub fn relax(program: &mut Program) {
             pass(program);
         }
     }
+    if apart::run(program) {
+        for pass in [simplify::run, rows::run, ends::run, cse::run, dce::run] {
+            pass(program);
+        }
+    }
+    onward::run(program);
     if updates::run(program) {
         simplify::run(program);
     }
@@ -333,6 +345,7 @@ pub fn relax(program: &mut Program) {
             pass(program);
         }
     }
+    finite::run(program);
 }
 
 /// Makes what the user says is associative in shares, which threads can make at once: the last thing to be done, where numbers need

@@ -16,6 +16,7 @@ mod always;
 mod instead;
 mod made;
 mod places;
+mod unmade;
 mod whole;
 
 pub(crate) use places::{in_range, in_range_there};
@@ -36,7 +37,8 @@ pub(crate) fn run(program: &mut Program) {
     let boxes = boxes(program);
     for (_, func) in program.funcs.iter_mut() {
         ask_first(func);
-        walk(func, &boxes, true);
+        let shapes = walk(func, &boxes, true);
+        unmade::run(func, &shapes);
     }
 }
 
@@ -264,6 +266,7 @@ impl<'f> Sizes<'f> {
             self.values.remove(out);
             self.shapes.remove(out);
             self.natural.remove(out);
+            self.limits.remove(out);
             self.whole.forget(*out);
         }
         if let Op::Whole(array) = &stmt.op {
@@ -477,8 +480,10 @@ impl<'f> Sizes<'f> {
                     self.length(array, usize::from(*axis), out);
                 }
             }
-            Op::Array(ArrayOp::ArgMax | ArrayOp::ArgMin, _) => {
+            Op::Array(ArrayOp::ArgMax | ArrayOp::ArgMin, args) => {
                 self.natural.insert(out);
+                let len = args.first().and_then(|array| self.shape(array).first().cloned().flatten());
+                self.limits.extend(len.map(|len| (out, len)));
             }
             Op::Array(op, args) => {
                 let shape = self.array(*op, args, self.func.ty(out));

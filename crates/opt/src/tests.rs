@@ -12,6 +12,7 @@ mod leaves;
 mod lists;
 mod loops;
 mod needed;
+mod reading;
 mod reciprocals;
 mod roots;
 mod shares;

@@ -9,13 +9,61 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is no loop that ends")]
 
+use rustc_hash::FxHashSet;
 use wengert_ir::build::Copier;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
-use wengert_ir::{Atom, Block, Func, Stmt, Var};
+use wengert_ir::{Atom, Block, Func, Program, Stmt, Var};
 
 /// So many iterations at most, and so many statements in all of them together.
 const ITERATIONS: i64 = 4;
 const STATEMENTS: usize = 96;
+
+/// Unrolls loops through a short list of numbers that say what is to be done: of an array of functions each is called by its name.
+pub(crate) fn choices(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        let mut lists = FxHashSet::default();
+        func.body.for_each_stmt(&mut |stmt| {
+            if matches!(&stmt.op, Op::Array(ArrayOp::Literal, args) if args.iter().all(|arg| matches!(arg, Atom::Int(_))))
+            {
+                lists.extend(&stmt.outs);
+            }
+        });
+        if !lists.is_empty() {
+            let mut body = std::mem::take(&mut func.body);
+            through_lists(func, &mut body, &lists);
+            func.body = body;
+        }
+    }
+}
+
+fn through_lists(func: &mut Func, block: &mut Block, lists: &FxHashSet<Var>) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let mut out = Vec::with_capacity(block.stmts.len());
+        for mut stmt in std::mem::take(&mut block.stmts) {
+            stmt.op.blocks_mut().into_iter().for_each(|inner| through_lists(func, inner, lists));
+            match &stmt.op {
+                Op::Loop(parts) if is_short(func, parts) && chooses(parts, lists) => {
+                    iterations(func, parts, &stmt, &mut out);
+                }
+                _ => out.push(stmt),
+            }
+        }
+        block.stmts = out;
+    });
+}
+
+/// Whether what is done in an iteration depends on an element of such a list.
+fn chooses(parts: &Loop, lists: &FxHashSet<Var>) -> bool {
+    let rows = parts.body.params.iter().skip(1 + parts.init.len() + parts.accs.len());
+    let known =
+        rows.zip(&parts.inputs).filter(|(_, input)| input.var().is_some_and(|var| lists.contains(&var)));
+    let known: FxHashSet<Var> = known.map(|(row, _)| *row).collect();
+    let compares = |stmt: &Stmt| match &stmt.op {
+        Op::Compare(_, Atom::Var(x), Atom::Int(_)) => known.contains(x),
+        _ => false,
+    };
+    !parts.body.all_stmts(&mut |stmt| !compares(stmt))
+}
 
 /// Unrolls the loops of a block, not those inside of them. Whether there were any.
 pub(crate) fn block(func: &mut Func, block: &mut Block) -> bool {

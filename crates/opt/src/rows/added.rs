@@ -35,6 +35,11 @@ impl Made {
         {
             self.rows.insert(*out, Some(row.clone()));
         }
+        if let (Op::Array(ArrayOp::Zeros, _), [out]) = (&stmt.op, stmt.outs.as_slice())
+            && func.ty(*out) == Ty::Array(Elem::Real, 1)
+        {
+            self.rows.insert(*out, Some(Atom::Real(0.0)));
+        }
     }
 
     /// Whether a loop has made it.

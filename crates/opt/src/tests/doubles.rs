@@ -333,7 +333,7 @@ fn what_a_loop_adds_up_stays_a_sum() {
               s = for i < n, t = 0.0, x in xs {
                 a = t + x
                 b = -x
-                c = mul_zero(b, x)
+                c = b * x
                 d = a + c
                 yield d
               }

@@ -68,7 +68,7 @@ fn slopes_are_left_where_they_are_no_gain_or_not_all_of_it() {
     // A short way; what else comes in on the way; a condition on the tangent; no derivative at all.
     for body in [
         "a = mul_zero(t, x) yield a",
-        "a = mul_zero(t, x) b = a + x c = mul_zero(b, x) d = c - b yield d",
+        "a = mul_zero(t, x) b = a + 1.0 c = mul_zero(b, x) d = c - b yield d",
         "p = t > 0.0 a = mul_zero(t, x) b = a + t c = b - a s = select(p, b, c) yield s",
         "a = t * x b = a + t c = b * x yield c",
         "a = mul_zero(t, x) b = mul_zero(a, t) c = b + t yield c",

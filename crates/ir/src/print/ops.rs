@@ -1,0 +1,246 @@
+//! Operations without blocks, and the operands in them, which may be expressions of their own.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not written with a symbol is a call")]
+
+use super::FuncPrinter;
+use crate::op::{ArrayOp, Atom, Custom, IntOp, Op, Rule, TextOp};
+use crate::program::{FuncId, LinearId};
+use crate::ty::Ty;
+use crate::visit::deep;
+use crate::words;
+use wengert_base::real;
+use wengert_prim::RealOp;
+
+/// How strongly names, literals and calls hold together.
+const CALL: u8 = 9;
+/// Powers.
+const POWER: u8 = 4;
+/// Products and quotients, and `-x`.
+const PRODUCT: u8 = 3;
+/// Sums and differences.
+const SUM: u8 = 2;
+/// Comparisons, and what has another symbol.
+const COMPARISON: u8 = 1;
+
+/// How strongly an operator binds.
+fn level(symbol: &str) -> u8 {
+    match symbol {
+        "^" | "**" => POWER,
+        "*" | "/" | "%" => PRODUCT,
+        "+" | "-" | "++" => SUM,
+        _ => COMPARISON,
+    }
+}
+
+fn is_negation(op: &Op) -> bool {
+    matches!(op, Op::Real(RealOp::Neg, _) | Op::Int(IntOp::Neg, _))
+}
+
+/// The number of which this is the negative, if it has a name.
+fn minus_of(op: &Op) -> Option<&Atom> {
+    match op {
+        Op::Real(RealOp::Neg, args) => args.first().filter(|x| x.var().is_some()),
+        _ => None,
+    }
+}
+
+/// How strongly the text of an operation holds together.
+fn strength(op: &Op) -> u8 {
+    match op {
+        Op::Real(RealOp::Neg, _) | Op::Int(IntOp::Neg, _) => PRODUCT,
+        Op::Real(RealOp::PowInt(_), _) | Op::Power { base: _, exponent: Atom::Var(_) } => POWER,
+        Op::Real(op, _) if !words::is_named(*op) => level(op.name()),
+        Op::Int(op, _) => match words::int(*op) {
+            (symbol, true) => level(symbol),
+            (_, false) => CALL,
+        },
+        Op::Compare(..) => COMPARISON,
+        Op::Text(TextOp::Append, _) | Op::Array(ArrayOp::Add, _) => SUM,
+        Op::Array(ArrayOp::Set | ArrayOp::AddAt, _) => 0,
+        _ => CALL,
+    }
+}
+
+impl<'a> FuncPrinter<'a> {
+    /// An operand that stands by itself, between commas or words.
+    pub(super) fn whole(&self, atom: &Atom) -> String {
+        match self.place(atom) {
+            Some(op) => deep(|| self.flat(op)),
+            None => self.leaf(atom),
+        }
+    }
+
+    /// An operand beside other words: in parentheses unless it is a name, a literal or a call.
+    pub(super) fn atom(&self, atom: &Atom) -> String {
+        self.within(atom, CALL)
+    }
+
+    /// An operand in parentheses, if it binds less than this.
+    fn within(&self, atom: &Atom, least: u8) -> String {
+        let text = self.whole(atom);
+        let bare = self.place(atom).is_none_or(|op| strength(op) >= least);
+        if bare { text } else { format!("({text})") }
+    }
+
+    fn place(&self, atom: &Atom) -> Option<&'a Op> {
+        atom.var().and_then(|var| self.places.get(&var).copied())
+    }
+
+    fn leaf(&self, atom: &Atom) -> String {
+        match atom {
+            Atom::Var(var) => self.var(*var).to_owned(),
+            Atom::Real(x) => real::show(*x),
+            Atom::Int(n) => n.to_string(),
+            Atom::Bool(truth) => truth.to_string(),
+            Atom::Text(text) => format!("\"{}\"", words::escaped(text, '"')),
+            Atom::Unit => "()".into(),
+        }
+    }
+
+    pub(super) fn atoms(&self, atoms: &[Atom]) -> String {
+        let shown: Vec<String> = atoms.iter().map(|atom| self.whole(atom)).collect();
+        shown.join(", ")
+    }
+
+    fn infix(&self, symbol: &str, args: &[Atom]) -> String {
+        match args {
+            [x, y] => {
+                let level = level(symbol);
+                // `x + (-y)` is `x - y` to the last bit.
+                if symbol == "+"
+                    && let Some(negated) = self.place(y).and_then(minus_of)
+                {
+                    return format!("{} - {}", self.within(x, level), self.within(negated, level + 1));
+                }
+                let left = self.within(x, if level == POWER { CALL } else { level });
+                let minus = self.place(y).is_some_and(is_negation);
+                format!("{left} {symbol} {}", self.within(y, if minus { CALL } else { level + 1 }))
+            }
+            other => format!("({symbol})({})", self.atoms(other)),
+        }
+    }
+
+    fn call(&self, word: &str, args: &[Atom]) -> String {
+        format!("{word}({})", self.atoms(args))
+    }
+
+    /// `-x`; a literal keeps the word, for `-1.0` is a number.
+    fn negated(&self, args: &[Atom]) -> String {
+        match args {
+            [x @ Atom::Var(_)] => format!("-{}", self.atom(x)),
+            other => self.call("negate", other),
+        }
+    }
+
+    fn real(&self, op: RealOp, args: &[Atom]) -> String {
+        if op == RealOp::Neg {
+            self.negated(args)
+        } else if let RealOp::PowInt(n) = op {
+            format!("{} ^ {n}", args.first().map_or_else(String::new, |x| self.atom(x)))
+        } else if let RealOp::Polygamma(n) = op {
+            format!("polygamma[{n}]({})", self.atoms(args))
+        } else if words::is_named(op) {
+            self.call(op.name(), args)
+        } else {
+            self.infix(op.name(), args)
+        }
+    }
+
+    /// An operation without blocks.
+    pub(super) fn flat(&self, op: &Op) -> String {
+        match op {
+            Op::Copy(x) => self.atom(x),
+            Op::Real(op, args) => self.real(*op, args),
+            Op::Power { base, exponent: exponent @ Atom::Var(_) } => {
+                format!("{} ^ {}", self.atom(base), self.atom(exponent))
+            }
+            Op::Power { base, exponent } => format!("power({}, {})", self.whole(base), self.whole(exponent)),
+            Op::Polygamma { order, x } => format!("polygamma({}, {})", self.whole(order), self.whole(x)),
+            Op::Int(IntOp::Neg, args) => self.negated(args),
+            Op::Int(op, args) => match words::int(*op) {
+                (symbol, true) => self.infix(symbol, args),
+                (word, false) => self.call(word, args),
+            },
+            Op::Compare(op, x, y) => self.infix(words::compare(*op), &[x.clone(), y.clone()]),
+            Op::Convert(op, x) => format!("{}({})", words::convert(*op), self.whole(x)),
+            Op::Not(x) => format!("not({})", self.whole(x)),
+            Op::Whole(x) => format!("whole({})", self.whole(x)),
+            Op::Select { cond, then, otherwise } => {
+                format!("select({}, {}, {})", self.whole(cond), self.whole(then), self.whole(otherwise))
+            }
+            Op::Text(TextOp::Append, args) => self.infix("++", args),
+            Op::Text(op, args) => self.call(words::text(*op), args),
+            Op::Fail { message } => format!("fail({})", self.whole(message)),
+            Op::Require { what, left, right } => {
+                let is_limit = right.var().is_some_and(|right| self.limits.contains(&right));
+                let right = if is_limit { ">= 0".to_owned() } else { format!("== {}", self.whole(right)) };
+                format!("require {} {right}, {}", self.whole(left), self.names.requirement(*what))
+            }
+            Op::Make { data, ctor, fields } => self.call(self.names.ctor(*data, *ctor as usize), fields),
+            Op::Call { func, args, checkpoint } => {
+                let prefix = if *checkpoint { "checkpoint " } else { "" };
+                prefix.to_owned() + &self.call(self.names.func(*func), args)
+            }
+            Op::Array(op, args) => self.array(*op, args),
+            Op::StopGradient(args) => self.call("stop_gradient", args),
+            Op::Jvp { func, args, tangents } => self.jvp(*func, args, tangents),
+            Op::Linearize { linear, args } => {
+                format!("linearize {}", self.call(self.names.linear(*linear), args))
+            }
+            Op::Forward { linear, residual, tangents: rest } => {
+                self.linear("forward", *linear, residual, rest)
+            }
+            Op::Backward { linear, residual, cotangents: rest } => {
+                self.linear("backward", *linear, residual, rest)
+            }
+            Op::Custom(parts) => self.custom(parts),
+            Op::Taylor { func, captured, order, at } => {
+                format!("taylor {} {}({})", self.atom(order), self.captures(*func, captured), self.whole(at))
+            }
+            Op::Match { .. } | Op::If { .. } | Op::Loop(_) | Op::While(_) => String::new(),
+        }
+    }
+
+    fn jvp(&self, func: FuncId, args: &[Atom], tangents: &[Option<Atom>]) -> String {
+        let tangent = |tangent: &Option<Atom>| tangent.as_ref().map_or("_".into(), |atom| self.whole(atom));
+        let tangents: Vec<String> = tangents.iter().map(tangent).collect();
+        format!("jvp {}({}; {})", self.names.func(func), self.atoms(args), tangents.join(", "))
+    }
+
+    fn captures(&self, func: FuncId, captured: &[Atom]) -> String {
+        format!("{}[{}]", self.names.func(func), self.atoms(captured))
+    }
+
+    fn custom(&self, parts: &Custom) -> String {
+        let Custom { func, captured, rule, rule_captured, point } = parts;
+        let (kind, rule, apply) = match rule {
+            Rule::Jvp(rule) => ("jvp", *rule, String::new()),
+            Rule::Vjp(rule, apply) => ("vjp", *rule, format!(", {}", self.names.func(*apply))),
+        };
+        let (func, rule) = (self.captures(*func, captured), self.captures(rule, rule_captured));
+        format!("custom {kind} {func}({}), {rule}{apply}", self.atoms(point))
+    }
+
+    fn linear(&self, word: &str, linear: LinearId, residual: &Atom, rest: &[Atom]) -> String {
+        let comma = if rest.is_empty() { "" } else { ", " };
+        format!("{word} {}({}{comma}{})", self.names.linear(linear), self.whole(residual), self.atoms(rest))
+    }
+
+    fn array(&self, op: ArrayOp, args: &[Atom]) -> String {
+        match (op, args) {
+            (ArrayOp::Literal, args) => format!("[{}]", self.atoms(args)),
+            (ArrayOp::Empty(elem, rank), _) => format!("empty {}", self.names.ty(Ty::Array(elem, rank))),
+            (ArrayOp::Length(0), args) => self.call("length", args),
+            (ArrayOp::Length(axis), args) => format!("length({}, {axis})", self.atoms(args)),
+            (ArrayOp::Index, [xs, indices @ ..]) => format!("{}[{}]", self.atom(xs), self.atoms(indices)),
+            (ArrayOp::Set, [xs, indices @ .., row]) if !indices.is_empty() => {
+                format!("{} with [{}] = {}", self.atom(xs), self.atoms(indices), self.whole(row))
+            }
+            (ArrayOp::AddAt, [xs, indices @ .., row]) if !indices.is_empty() => {
+                format!("{} with [{}] += {}", self.atom(xs), self.atoms(indices), self.whole(row))
+            }
+            (ArrayOp::Add, args) => self.infix("+", args),
+            (op, args) => self.call(words::array(op).unwrap_or("?"), args),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What people see: expressions in their places.
+
+use crate::{parse, print_used};
+
+#[track_caller]
+fn shown(text: &str, wanted: &str) {
+    let program = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(crate::verify(&program), Ok(()));
+    let body = print_used(&program);
+    let (_, body) = body.split_once("{\n").expect("a function");
+    let (body, _) = body.rsplit_once("}\n\nentry").expect("its end");
+    assert_eq!(body, wanted);
+}
+
+#[test]
+fn what_is_used_once_stands_in_its_place() {
+    shown(
+        "func f(x: Real, y: Real) -> Real {
+            t = x + y  t2 = -t  t3 = x * y  t4 = t2 - t3  t5 = y ^ 2  t6 = t4 / t5  t7 = -x  t8 = t6 + t7
+            return t8
+        } entry f = f",
+        "  t6 = (-(x + y) - x * y) / y ^ 2\n  return t6 - x\n",
+    );
+    // Sums and products are read from the left.
+    shown(
+        "func f(x: Real, y: Real) -> Real {
+            t = x + y  t2 = x + t  t3 = x * y  t4 = t3 * t2  t5 = x * t4  t6 = -y  t7 = t5 * t6  t8 = t7 ** x
+            return t8
+        } entry f = f",
+        "  t7 = x * (x * y * (x + (x + y))) * (-y)\n  return t7 ** x\n",
+    );
+}
+
+#[test]
+fn names_of_the_source_stay_and_so_does_what_is_used_twice() {
+    shown(
+        "func f(x: Real) -> Real {
+            speed = x * x  t = sin(speed)  t2 = exp(x)  t3 = t2 * t2  t4 = t + t3
+            return t4
+        } entry f = f",
+        "  speed = x * x\n  t2 = exp(x)\n  return sin(speed) + t2 * t2\n",
+    );
+}
+
+#[test]
+fn what_may_fail_does_not_pass_what_may_fail() {
+    shown(
+        "func f(xs: []Real, i: Int, j: Int) -> Real {
+            t = xs[i]  t2 = xs[j]  t3 = t + t2
+            return t3
+        } entry f = f",
+        "  return xs[i] + xs[j]\n",
+    );
+    shown(
+        "func f(xs: []Real, i: Int, j: Int) -> Real {
+            t = xs[i]  require i == j, rows  t2 = sin(t)
+            return t2
+        } entry f = f",
+        "  t = xs[i]\n  require i == j, rows\n  return sin(t)\n",
+    );
+}
+
+#[test]
+fn what_is_inside_of_a_loop_or_a_branch_does_not_go_there() {
+    shown(
+        "func f(x: Real, n: Int) -> Real {
+            t = exp(x)
+            s = for i < n, s = 0.0 { t2 = s + t yield t2 }
+            return s
+        } entry f = f",
+        "  t = exp(x)\n  s = for i < n, s2 = 0.0 {\n    yield s2 + t\n  }\n  return s\n",
+    );
+}
+
+#[test]
+fn branches_at_the_end_give_what_is_given() {
+    shown(
+        "func f(x: Real, n: Int) -> Real {
+            c = x > 0.0
+            s = if c { yield x } else {
+              c2 = n == 0
+              s = if c2 { t = -x yield t } else { t: Real = fail(\"no\") yield t }
+              yield s
+            }
+            return s
+        } entry f = f",
+        "  return if x > 0.0 {
+    yield x
+  } else if n == 0 {
+    yield -x
+  } else {
+    fail(\"no\")
+  }
+",
+    );
+}

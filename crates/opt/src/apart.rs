@@ -1,0 +1,175 @@
+//! What each iteration of a loop adds to one and the same element of an array is summed apart, and added once.
+//!
+//! ```text
+//! zs = ys with [k] += 1.0                                       zs, m = each i < n, a += ys, m += 0.0, x in xs {
+//! zs2 = each i < n, a += zs, x in xs {                            b = a with [i] += x
+//!   b = a with [i] += x                               becomes     m2 = m - x
+//!   y = -x                                                        yield b, m2
+//!   c = b with [k] += y                                         }
+//!   yield c }                                                   sum = 1.0 + m   zs2 = zs with [k] += sum
+//! ```
+//!
+//! Then the other updates may be rows. So it is in the derivative of what takes the largest element from all of them. Numbers are added up in another
+//! order: it is for where they need not be to the last bit what they are elsewhere.
+
+use crate::sizes::{boxes, in_range_there};
+use crate::walk::count_uses;
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_base::{Name, Span};
+use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
+use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
+use wengert_prim::RealOp;
+
+/// See the module. Whether something has changed.
+pub(crate) fn run(program: &mut Program) -> bool {
+    let boxes = boxes(program);
+    let mut changed = false;
+    for (_, func) in program.funcs.iter_mut() {
+        let adds = |stmt: &Stmt| matches!(stmt.op, Op::Array(ArrayOp::AddAt, _));
+        if func.body.all_stmts(&mut |stmt| !adds(stmt)) {
+            continue;
+        }
+        let there = in_range_there(func, &boxes);
+        let mut body = std::mem::take(&mut func.body);
+        let uses = count_uses(&body);
+        changed |= Apart { func, uses, there }.block(&mut body);
+        func.body = body;
+    }
+    changed
+}
+
+struct Apart<'p> {
+    func: &'p mut Func,
+    uses: FxHashMap<Var, usize>,
+    /// What is updated at places that are there.
+    there: FxHashSet<Var>,
+}
+
+/// An update of an element that is always the same: where it stands in the body, the place, and what is added.
+struct Update {
+    at: usize,
+    place: Vec<Atom>,
+    added: Atom,
+}
+
+impl Apart<'_> {
+    fn block(&mut self, place: &mut Block) -> bool {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let mut changed = false;
+            let mut out: Vec<Stmt> = Vec::with_capacity(place.stmts.len());
+            for mut stmt in std::mem::take(&mut place.stmts) {
+                for inner in stmt.op.blocks_mut() {
+                    changed |= self.block(inner);
+                }
+                let mut after = Vec::new();
+                if let Op::Loop(parts) = &mut stmt.op {
+                    for at in 0..parts.accs.len() {
+                        let place = parts.init.len() + at;
+                        if let Some(update) = self.update(parts, place) {
+                            let last = self.summed(parts, &mut stmt.outs, place, update, stmt.span);
+                            after.extend(self.begin_without(parts, &mut stmt.outs, at, &mut out));
+                            after.extend(last);
+                        }
+                    }
+                }
+                changed |= !after.is_empty();
+                out.push(stmt);
+                out.extend(after);
+            }
+            place.stmts = out;
+            changed
+        })
+    }
+
+    /// The update of an accumulator at a place that is the same in all iterations, if there is another one besides.
+    fn update(&self, parts: &Loop, place: usize) -> Option<Update> {
+        if parts.mode == Mode::Reduce {
+            return None;
+        }
+        let mut current = *parts.body.params.get(1 + place)?;
+        let end = parts.body.results.get(place)?.var()?;
+        let mut inside: FxHashSet<Var> = parts.body.params.iter().copied().collect();
+        parts.body.stmts.iter().for_each(|stmt| inside.extend(&stmt.outs));
+        let is_fixed = |index: &Atom| index.var().is_none_or(|var| !inside.contains(&var));
+        let (mut found, mut others) = (None, 0);
+        for (at, stmt) in parts.body.stmts.iter().enumerate() {
+            let Op::Array(ArrayOp::AddAt, args) = &stmt.op else { continue };
+            let ([array, place @ .., added], [out]) = (args.as_slice(), stmt.outs.as_slice()) else {
+                continue;
+            };
+            if array.var() != Some(current) || self.uses.get(&current) != Some(&1) {
+                continue;
+            }
+            current = *out;
+            let number = self.func.type_of(added) == Ty::REAL && self.there.contains(out);
+            if found.is_none() && number && place.iter().all(is_fixed) {
+                found = Some(Update { at, place: place.to_vec(), added: added.clone() });
+            } else {
+                others += 1;
+            }
+        }
+        found.filter(|_| current == end && self.uses.get(&end) == Some(&1) && others > 0)
+    }
+
+    /// Sums apart what is added there; gives the update after the loop.
+    fn summed(
+        &mut self,
+        parts: &mut Loop,
+        outs: &mut Vec<Var>,
+        place: usize,
+        update: Update,
+        span: Span,
+    ) -> Option<Stmt> {
+        let total = *outs.get(place)?;
+        let stmt = parts.body.stmts.get_mut(update.at)?;
+        let Op::Array(_, args) = &stmt.op else { return None };
+        stmt.op = Op::Copy(args.first()?.clone());
+        let [before, sum, all] = [(); 3].map(|()| self.func.fresh(Name::new("sum"), Ty::REAL));
+        let add = Op::Real(RealOp::Add, vec![Atom::Var(before), update.added]);
+        parts.body.stmts.insert(update.at + 1, Stmt { outs: vec![sum], op: add, span });
+        let end = parts.init.len() + parts.accs.len();
+        parts.accs.push(Atom::Real(0.0));
+        parts.body.params.insert(1 + end, before);
+        parts.body.results.insert(end, Atom::Var(sum));
+        let given = self.given(outs, place)?;
+        outs.insert(end, all);
+        let args = [Atom::Var(given)].into_iter().chain(update.place).chain([Atom::Var(all)]);
+        Some(Stmt { outs: vec![total], op: Op::Array(ArrayOp::AddAt, args.collect()), span })
+    }
+
+    /// A new name for what a loop gives.
+    fn given(&mut self, outs: &mut [Var], place: usize) -> Option<Var> {
+        let out = outs.get_mut(place)?;
+        let info = self.func.vars.at(*out);
+        let (name, ty) = (info.name, info.ty);
+        *out = self.func.fresh(name, ty);
+        Some(*out)
+    }
+
+    /// What was added to an accumulator at a place that is there, before the loop, is added after it.
+    fn begin_without(
+        &mut self,
+        parts: &mut Loop,
+        outs: &mut [Var],
+        at: usize,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Stmt> {
+        let var = parts.accs.get(at)?.var()?;
+        let from = out.iter().rposition(|stmt| stmt.outs == [var])?;
+        let Stmt { op: Op::Array(ArrayOp::AddAt, args), span, .. } = out.get(from)? else { return None };
+        let ([array, place @ .., added], span) = (args.as_slice(), *span) else { return None };
+        let number = self.func.type_of(added) == Ty::REAL && self.there.contains(&var);
+        if !number || self.uses.get(&var) != Some(&1) {
+            return None;
+        }
+        let (array, rest): (Atom, Vec<Atom>) =
+            (array.clone(), place.iter().chain([added]).cloned().collect());
+        let slot = parts.init.len() + at;
+        let next = *outs.get(slot)?;
+        let given = self.given(outs, slot)?;
+        *parts.accs.get_mut(at)? = array;
+        out.remove(from);
+        let args = [Atom::Var(given)].into_iter().chain(rest);
+        Some(Stmt { outs: vec![next], op: Op::Array(ArrayOp::AddAt, args.collect()), span })
+    }
+}

@@ -1,0 +1,52 @@
+//! A loop that only requires what is the same in each iteration requires it once, if it runs at all.
+//!
+//! ```text
+//! each i < n { require a == b }          becomes          c = n > 0   if c { require a == b }
+//! ```
+//!
+//! This is done in the end: as long as it is a loop, what holds in it is known in other loops that run as often.
+
+use rustc_hash::FxHashSet;
+use wengert_base::Name;
+use wengert_ir::op::{Compare, Loop, Op};
+use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
+
+/// See the module.
+pub(crate) fn run(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        let mut body = std::mem::take(&mut func.body);
+        block(func, &mut body);
+        func.body = body;
+    }
+}
+
+fn block(func: &mut Func, place: &mut Block) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let mut out = Vec::with_capacity(place.stmts.len());
+        for mut stmt in std::mem::take(&mut place.stmts) {
+            stmt.op.blocks_mut().into_iter().for_each(|inner| block(func, inner));
+            if let Op::Loop(parts) = &mut stmt.op
+                && stmt.outs.is_empty()
+                && only_checks(parts)
+            {
+                let cond = func.fresh(Name::new("c"), Ty::BOOL);
+                let some = Op::Compare(Compare::Gt, parts.len.clone(), Atom::Int(0));
+                out.push(Stmt { outs: vec![cond], op: some, span: stmt.span });
+                let then = Block { stmts: std::mem::take(&mut parts.body.stmts), ..Block::default() };
+                stmt.op = Op::If { cond: Atom::Var(cond), then, otherwise: Block::default() };
+            }
+            out.push(stmt);
+        }
+        place.stmts = out;
+    });
+}
+
+/// Whether a loop does nothing but require, and that of nothing that changes.
+fn only_checks(parts: &Loop) -> bool {
+    let changing: FxHashSet<Var> = parts.body.params.iter().copied().collect();
+    let fixed = |stmt: &Stmt| {
+        matches!(stmt.op, Op::Require { .. })
+            && stmt.op.operand_vars().iter().all(|var| !changing.contains(var))
+    };
+    parts.body.stmts.iter().all(fixed)
+}

@@ -1,0 +1,133 @@
+//! A product in which a zero wins over an infinity is an ordinary one, where the other factor is finite if the first is zero.
+//!
+//! ```text
+//! a = x * x   b = cos(a)   c = mul_zero(b, x)          becomes          c = b * x
+//! ```
+//!
+//! If `b` is 0, then `a` is finite, or `b` would be no number, and so `x` is. The sign of a zero may differ: it is for where numbers need not be to
+//! the last bit what they are elsewhere.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed tells nothing")]
+
+use rustc_hash::FxHashMap;
+use wengert_ir::op::Op;
+use wengert_ir::{Atom, Block, Program, Stmt, Var};
+use wengert_prim::RealOp;
+
+/// So deep into expressions one looks.
+const DEEP: u32 = 6;
+/// Constants between this and its reciprocal change no number so much that it matters.
+const SMALL: f64 = 1e-100;
+
+/// See the module.
+pub(crate) fn run(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        let mut made = Made::default();
+        func.body.for_each_stmt(&mut |stmt| {
+            if let (Op::Real(op, args), [out]) = (&stmt.op, stmt.outs.as_slice()) {
+                made.0.insert(*out, (*op, args.clone()));
+            }
+        });
+        block(&made, &mut func.body);
+    }
+}
+
+fn block(made: &Made, place: &mut Block) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        for stmt in &mut place.stmts {
+            plain(made, stmt);
+            stmt.op.blocks_mut().into_iter().for_each(|inner| block(made, inner));
+        }
+    });
+}
+
+fn plain(made: &Made, stmt: &mut Stmt) {
+    let Op::Real(op @ RealOp::MulZero, args) = &mut stmt.op else { return };
+    let [a, b] = args.as_slice() else { return };
+    if made.is_finite_where_zero(a, b, DEEP) {
+        *op = RealOp::Mul;
+    }
+}
+
+/// How large a number can be.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Size {
+    /// Finite.
+    Finite,
+    /// And its multiples are, too: its square is finite.
+    Root,
+}
+
+#[derive(Default)]
+struct Made(FxHashMap<Var, (RealOp, Vec<Atom>)>);
+
+fn is_moderate(c: f64) -> bool {
+    (SMALL..=1.0 / SMALL).contains(&c.abs())
+}
+
+impl Made {
+    fn of(&self, atom: &Atom) -> Option<(RealOp, &[Atom])> {
+        let (op, args) = self.0.get(&atom.var()?)?;
+        Some((*op, args))
+    }
+
+    /// Whether `b` is finite, if `a` is 0.
+    fn is_finite_where_zero(&self, a: &Atom, b: &Atom, depth: u32) -> bool {
+        if self.zero_tells(a, b, Size::Finite, depth) {
+            return true;
+        }
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        match self.of(b) {
+            Some((RealOp::Neg | RealOp::Abs | RealOp::Sign | RealOp::Sin | RealOp::Cos, [x])) => {
+                self.is_finite_where_zero(a, x, depth)
+            }
+            Some((RealOp::Tanh | RealOp::Atan | RealOp::Erf | RealOp::Sigmoid, [x])) => {
+                self.is_finite_where_zero(a, x, depth)
+            }
+            Some((RealOp::Add, [x, y])) if x == y => self.zero_tells(a, x, Size::Root, depth),
+            Some((RealOp::Mul, [x, Atom::Real(c)] | [Atom::Real(c), x])) if is_moderate(*c) => {
+                self.zero_tells(a, x, Size::Root, depth)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether `a` can only be 0 if `x` has this size.
+    fn zero_tells(&self, a: &Atom, x: &Atom, size: Size, depth: u32) -> bool {
+        if a == x {
+            return true;
+        }
+        let Some(inner) = depth.checked_sub(1) else { return false };
+        match self.of(a) {
+            // Only of what is near to 0.
+            Some((RealOp::Neg | RealOp::Sign | RealOp::Abs | RealOp::Tanh | RealOp::Atan, [y])) => {
+                self.zero_tells(y, x, size, inner)
+            }
+            Some((RealOp::Add, [y, z])) if y == z => self.zero_tells(y, x, size, inner),
+            Some((RealOp::Mul, [y, Atom::Real(c)] | [Atom::Real(c), y])) if is_moderate(*c) && y == x => true,
+            _ => self.tells(a, x, size, depth),
+        }
+    }
+
+    /// Whether `a` can only be finite if `x` has this size.
+    fn tells(&self, a: &Atom, x: &Atom, size: Size, depth: u32) -> bool {
+        if a == x {
+            return size == Size::Finite;
+        }
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        match self.of(a) {
+            Some((RealOp::Mul, [y, z])) if y == z && y == x => true,
+            Some((RealOp::Add | RealOp::Sub | RealOp::Mul, args)) => {
+                args.iter().any(|arg| self.tells(arg, x, size, depth))
+            }
+            // The divisor may be infinite.
+            Some((RealOp::Div, [y, _])) => self.tells(y, x, size, depth),
+            Some((RealOp::PowInt(2), [y])) => y == x || self.tells(y, x, size, depth),
+            Some((RealOp::Neg | RealOp::Abs | RealOp::Sqrt, [y])) => self.tells(y, x, size, depth),
+            Some((RealOp::Sin | RealOp::Cos | RealOp::Tan | RealOp::Sinh | RealOp::Cosh, [y])) => {
+                self.tells(y, x, size, depth)
+            }
+            _ => false,
+        }
+    }
+}

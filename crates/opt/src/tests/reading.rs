@@ -1,0 +1,283 @@
+//! What is done so that derivatives read as if a person had written them.
+
+use super::check;
+use expect_test::{Expect, expect};
+
+#[track_caller]
+fn relaxed(text: &str, expected: &Expect) {
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    crate::relax(&mut program);
+    assert_eq!(wengert_ir::verify(&program), Ok(()), "after:\n{}", wengert_ir::print(&program));
+    expected.assert_eq(&wengert_ir::print(&program));
+}
+
+#[test]
+fn what_is_always_added_to_one_element_is_summed_apart() {
+    relaxed(
+        "func f(xs: []Real, k: Int) -> []Real {
+            n = length(xs) zeros = zeros(xs) p = argmax(xs) ys = zeros with [p] += 1.0
+            zs = each backward i < n, a += ys, x in xs {
+              y = exp(x) b = a with [i] += y z = -y c = b with [p] += z yield c
+            }
+            return zs
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real, k: Int) -> []Real {
+              n = length(xs)
+              p = argmax(xs)
+              sum, zs = each i < n, sum2 += 0.0, x in xs {
+                y = exp(x)
+                z = -y
+                sum3 = sum2 + z
+                yield sum3, y
+              }
+              sum4 = 1.0 + sum
+              zs2 = zs with [p] += sum4
+              return zs2
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_not_known_to_be_there_stays() {
+    relaxed(
+        "func f(xs: []Real, k: Int) -> []Real {
+            n = length(xs) zeros = zeros(xs)
+            zs = each backward i < n, a += zeros, x in xs { b = a with [i] += x c = b with [k] += x yield c }
+            return zs
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real, k: Int) -> []Real {
+              n = length(xs)
+              zeros = zeros(xs)
+              zs = each backward i < n, a += zeros, x in xs {
+                b = a with [i] += x
+                c = b with [k] += x
+                yield c
+              }
+              return zs
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn sums_go_onward_but_not_what_may_fail() {
+    relaxed(
+        "func f(xs: []Real, is: []Int) -> (Real, Real) {
+            n = length(xs) m = length(is)
+            s = each backward i < n, a += 0.0, x in xs { b = a + x yield b }
+            r = each backward j < m, c += 0.0, k in is { y = xs[k] d = c + y yield d }
+            return s, r
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real, is: []Int) -> (Real, Real) {
+              n = length(xs)
+              m = length(is)
+              s = each i < n, a += 0.0, x in xs {
+                b = a + x
+                yield b
+              }
+              r = each backward j < m, c += 0.0, k in is {
+                y = xs[k]
+                d = c + y
+                yield d
+              }
+              return s, r
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn a_zero_that_meets_no_infinity_is_no_strong_one() {
+    relaxed(
+        "func f(x: Real, y: Real) -> (Real, Real, Real, Real, Real) {
+            a = x * x b = cos(a) c = mul_zero(b, x)
+            d = x * -400.0 e = x + x g = mul_zero(d, e)
+            h = 1.0 / x k = mul_zero(h, x)
+            l = exp(x) m = mul_zero(l, x)
+            o = x - y p = y + y q = mul_zero(o, p)
+            return c, g, k, m, q
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(x: Real, y: Real) -> (Real, Real, Real, Real, Real) {
+              a = x * x
+              b = cos(a)
+              c = b * x
+              d = x * -800.0
+              g = d * x
+              h = 1.0 / x
+              k = mul_zero(h, x)
+              l = exp(x)
+              m = mul_zero(l, x)
+              o = x - y
+              p = y + y
+              q = mul_zero(o, p)
+              return c, g, k, m, q
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn factors_of_two_go_into_constants() {
+    relaxed(
+        "func f(x: Real, y: Real) -> (Real, Real, Real) {
+            r = sqrt(y) a = 0.5 / r b = x + x c = mul_zero(a, b)
+            d = r + r e = div_zero(x, d) g = mul_zero(e, y) h = g * 2.0
+            s = sign(x) t = mul_zero(x, s) u = 0.0 + t
+            return c, h, u
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(x: Real, y: Real) -> (Real, Real, Real) {
+              r = sqrt(y)
+              a = 1.0 / r
+              c = mul_zero(a, x)
+              e = div_zero(x, r)
+              h = mul_zero(e, y)
+              t = abs(x)
+              return c, h, t
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_required_in_each_iteration_is_required_once() {
+    let text = "func f(n: Int, a: Int, b: Int) -> Int {
+        each i < n { require a == b, product_size matmul }
+        each j < n { require a == j, rows }
+        return n
+    }
+    entry f = f";
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    crate::finish(&mut program, &crate::Options::default());
+    assert_eq!(wengert_ir::verify(&program), Ok(()));
+    expect![[r#"
+        func f(n: Int, a: Int, b: Int) -> Int {
+          if n > 0 {
+            require a == b, product_size matmul
+          }
+          each j < n {
+            require a == j, rows
+          }
+          return n
+        }
+
+        entry f = f
+    "#]]
+    .assert_eq(&wengert_ir::print_used(&program));
+}
+
+#[test]
+fn what_is_only_asked_for_its_size_is_not_made() {
+    check(
+        "sizes",
+        "func f(xs: []Real, m: Int) -> (Int, Int) {
+            n = length(xs)
+            a = each i < m { r = each j < n, x in xs { y = x + 1.0 yield y } yield r }
+            b = each i < m { r = each j < n, x in xs { y = x + 1.0 yield y } yield r }
+            k = length(a, 1)
+            l = length(b, 1)
+            s = sum_of(b)
+            return k, l
+        }
+        func sum_of(b: [][]Real) -> Int { n = length(b) return n }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real, m: Int) -> (Int, Int) {
+              n = length(xs)
+              a = each i < m {
+                r = each j < n, x in xs {
+                  y = x + 1.0
+                  yield y
+                }
+                yield r
+              }
+              b = each i2 < m {
+                r2 = each j2 < n, x2 in xs {
+                  y2 = x2 + 1.0
+                  yield y2
+                }
+                yield r2
+              }
+              none = m == 0
+              k = select(none, 0, n)
+              l = length(b, 1)
+              s = sum_of(b)
+              return k, l
+            }
+
+            func sum_of(b: [][]Real) -> Int {
+              n = length(b)
+              return n
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn an_array_of_functions_is_called_one_by_one() {
+    check(
+        "known",
+        "func f(x: Real) -> Real {
+            fs = [1, 0]
+            s = for i < 2, s = 0.0, g in fs {
+              c = g == 0
+              y = if c { a = sin(x) yield a } else { b = cos(x) yield b }
+              t = s + y
+              yield t
+            }
+            return s
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(x: Real) -> Real {
+              fs = [1, 0]
+              g = fs[0]
+              c = g == 0
+              y = if c {
+                a = sin(x)
+                yield a
+              } else {
+                b = cos(x)
+                yield b
+              }
+              t = 0.0 + y
+              g2 = fs[1]
+              c2 = g2 == 0
+              y2 = if c2 {
+                a2 = sin(x)
+                yield a2
+              } else {
+                b2 = cos(x)
+                yield b2
+              }
+              t2 = t + y2
+              s = t2
+              return s
+            }
+
+            entry f = f
+        "#]],
+    );
+}
