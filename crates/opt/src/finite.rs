@@ -7,8 +7,6 @@
 //! If `b` is 0, then `a` is finite, or `b` would be no number, and so `x` is. The sign of a zero may differ: it is for where numbers need not be to
 //! the last bit what they are elsewhere.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed tells nothing")]
-
 use rustc_hash::FxHashMap;
 use wengert_ir::op::Op;
 use wengert_ir::{Atom, Block, Program, Stmt, Var};
