@@ -8,6 +8,7 @@ mod restored;
 pub use loaded::Loaded;
 
 use crate::dead;
+use crate::edges;
 use crate::faults::fault;
 use crate::jit::{Code, Kept, Outside};
 use crate::levels;
@@ -156,6 +157,7 @@ impl Compiled {
             parallel::divide(&mut loops, math == Math::Strict, short_loops);
         }
         memory::mark(&mut loops);
+        edges::split(&mut loops);
         neighbors::split(&mut loops);
         if math == Math::Fast {
             blocks::split(&mut loops);

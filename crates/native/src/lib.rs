@@ -7,7 +7,9 @@ mod cells;
 mod choices;
 mod compiled;
 mod dead;
+mod edges;
 pub mod faults;
+mod forms;
 mod jit;
 mod levels;
 pub mod library;
@@ -29,6 +31,7 @@ mod values;
 pub fn divided(program: &wengert_ir::Program, exact: bool, short_loops: bool) -> loops::Program {
     let mut loops = lower::lower(program);
     parallel::divide(&mut loops, exact, short_loops);
+    edges::split(&mut loops);
     if !exact {
         straight::straighten(&mut loops);
     }

@@ -12,10 +12,10 @@
 //!
 //! Each element gets what it gets in the same order as before: from the iteration that comes first. So no bit changes.
 
+use crate::forms::{DEEP, Form};
 use crate::loops::walk::{Uses, every, is_failure, map_parts, writes};
 use crate::loops::{Failure, Func, Int, Kind, Local, Operand, Program, Site, Stmt, Sum, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
 use wengert_ir::op::Compare;
 use wengert_prim::RealOp;
 
@@ -25,8 +25,6 @@ const STRIP: i64 = 512;
 const SHORT: i64 = 32;
 /// More updates than this would be too much to keep.
 const MOST: usize = 8;
-/// Longer chains of sums of indices are no neighbors.
-const DEEP: usize = 8;
 
 /// Makes strips of the loops of a program for which that can be done.
 pub(crate) fn split(program: &mut Program) {
@@ -90,39 +88,7 @@ impl Known {
 
     /// An index as a sum of variables.
     fn form(&self, operand: Operand, depth: usize) -> Form {
-        let local = match operand {
-            Operand::Int(places) => return Form { terms: BTreeMap::new(), places },
-            Operand::Local(local) => local,
-            Operand::Real(_) | Operand::Text(_) => return Form::default(),
-        };
-        let value = self.values.get(&local).filter(|_| depth > 0);
-        if let Some(Value::Copy(x)) = value {
-            return self.form(*x, depth - 1);
-        }
-        if let Some(Value::Int(op @ (Int::Add | Int::Sub), a, b)) = value {
-            let mut sum = self.form(*a, depth - 1);
-            sum.add(&self.form(*b, depth - 1), if *op == Int::Add { 1 } else { -1 });
-            return sum;
-        }
-        Form { terms: BTreeMap::from_iter([(local, 1)]), places: 0 }
-    }
-}
-
-/// A sum of variables and a number.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Form {
-    terms: BTreeMap<Local, i64>,
-    places: i64,
-}
-
-impl Form {
-    fn add(&mut self, other: &Form, sign: i64) {
-        for (local, n) in &other.terms {
-            let sum = self.terms.entry(*local).or_default();
-            *sum = sum.wrapping_add(n.wrapping_mul(sign));
-        }
-        self.terms.retain(|_, n| *n != 0);
-        self.places = self.places.wrapping_add(other.places.wrapping_mul(sign));
+        Form::of(&self.values, operand, depth)
     }
 }
 

@@ -10,6 +10,7 @@
 //! ```
 
 mod abreast;
+mod addends;
 mod alike;
 mod apart;
 mod blank;
@@ -52,6 +53,7 @@ mod spare;
 mod still;
 mod strong;
 mod terms;
+mod truths;
 mod twigs;
 mod unbox;
 mod units;
@@ -153,9 +155,10 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "cse", what: "what was computed before is not computed again", run: cse::run },
     Pass {
         name: "branches",
-        what: "a branch that makes something for another on the same condition becomes part of it; one whose sides give the same is none",
+        what: "a branch that makes something for another on the same condition becomes part of it; one whose sides give the same is none; one that gives a truth value is a choice",
         run: |program| {
             alike::run(program);
+            truths::run(program);
             branches::run(program);
         },
     },
@@ -329,7 +332,7 @@ pub fn relax(program: &mut Program) {
         }
     }
     onward::run(program);
-    if updates::run(program) {
+    if updates::run(program) | addends::run(program) {
         simplify::run(program);
     }
     if terms::run(program) {

@@ -5,7 +5,7 @@
 //! zs = ys with [i] += b          becomes          s = a + b   zs = xs with [i] += s
 //! ```
 //!
-//! and zero is not added. So it is in the derivative of what reads an element once and uses it several times. Numbers are added up in another order: it is for
+//! and zero is not added. So it is if something is added at other places between them and the place is surely there. So it is in the derivative of what reads an element once and uses it several times. Numbers are added up in another order: it is for
 //! where they need not be to the last bit what they are elsewhere.
 
 use crate::facts::{is_quiet, total};
@@ -16,6 +16,9 @@ use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Op};
 use wengert_ir::{Atom, Block, Func, FuncId, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
+
+/// So many updates are looked through for one at the same place.
+const FAR: usize = 8;
 
 /// See the module. Whether something has changed.
 pub(crate) fn run(program: &mut Program) -> bool {
@@ -62,6 +65,7 @@ impl Updates<'_> {
                     stmt.op = once.update;
                     changed = true;
                 }
+                changed |= self.taken_along(&mut out, &mut stmt, &mut last);
                 if let Some(same) = self.adds_nothing(&stmt) {
                     stmt.op = Op::Copy(same);
                     changed = true;
@@ -90,6 +94,47 @@ impl Updates<'_> {
         let (array, _, added) = self.number_added(stmt)?;
         let there = stmt.outs.iter().all(|out| self.there.contains(out));
         (there && *added == Atom::Real(0.0)).then(|| array.clone())
+    }
+
+    /// Adds what was added at the same place before, if there were only other updates between.
+    fn taken_along(&mut self, out: &mut Vec<Stmt>, stmt: &mut Stmt, last: &mut Option<usize>) -> bool {
+        let Some((Atom::Var(updated), place, more)) = self.number_added(stmt) else { return false };
+        let (mut current, place, more) = (*updated, place.to_vec(), more.clone());
+        let mut after: Option<usize> = None;
+        for _ in 0..FAR {
+            if self.uses.get(&current) != Some(&1) {
+                return false;
+            }
+            let Some(at) = out.iter().rposition(|stmt| stmt.outs.as_slice() == [current]) else {
+                return false;
+            };
+            let Some((Atom::Var(array), other, added)) = out.get(at).and_then(|stmt| self.number_added(stmt))
+            else {
+                return false;
+            };
+            let (array, added, same) = (*array, added.clone(), other == place);
+            let Some(next) = after.filter(|_| same && self.there.contains(&current)) else {
+                (after, current) = (Some(at), array);
+                continue;
+            };
+            if let Some(Op::Array(ArrayOp::AddAt, args)) = out.get_mut(next).map(|stmt| &mut stmt.op)
+                && let Some(first) = args.first_mut()
+            {
+                *first = Atom::Var(array);
+            }
+            let sum = self.func.fresh(Name::new("sum"), Ty::REAL);
+            let op = Op::Real(RealOp::Add, vec![added, more]);
+            if let Op::Array(ArrayOp::AddAt, args) = &mut stmt.op
+                && let Some(added) = args.last_mut()
+            {
+                *added = Atom::Var(sum);
+            }
+            out.remove(at);
+            out.push(Stmt { outs: vec![sum], op, span: stmt.span });
+            *last = last.map(|last| last.saturating_sub(usize::from(last > at)));
+            return true;
+        }
+        false
     }
 
     /// Two updates as one, if the first is needed for nothing but the second, which adds at the same place.

@@ -331,10 +331,9 @@ fn what_a_loop_adds_up_stays_a_sum() {
             func f(xs: []Real) -> Real {
               n = length(xs)
               s = for i < n, t = 0.0, x in xs {
-                a = t + x
-                b = -x
-                c = b * x
-                d = a + c
+                c = x * x
+                sum = x - c
+                d = t + sum
                 yield d
               }
               return s

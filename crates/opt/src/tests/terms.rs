@@ -120,8 +120,8 @@ fn what_is_added_up_from_step_to_step_is_added_to_last() {
               s = for i < n, t = 0.0, x in xs, y in ys {
                 a = x * y
                 t2 = a * 2.0
-                t3 = t2 + y
-                e = t + t3
+                sum = t2 + y
+                e = t + sum
                 yield e
               }
               return s

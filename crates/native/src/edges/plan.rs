@@ -1,0 +1,394 @@
+//! Where the edges of a loop are: what a body asks of its index, and the code that finds the iterations for which the answer is the same.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed asks nothing")]
+
+use super::fold::Known;
+use super::{HUGE, SHORT};
+use crate::forms::{DEEP, Form};
+use crate::loops::walk::{every, is_failure, parts, writes};
+use crate::loops::{Func, Int, Local, Operand, Stmt, Value, Word};
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::op::Compare;
+
+/// So near to the ends is an edge at which something begins or ends.
+const NEAR: i64 = 8;
+/// So many edges are looked for at most.
+const EDGES: usize = 8;
+/// So many checks are made before the loop at most.
+const CHECKS: usize = 16;
+
+/// Whether something is asked that may have the same answer in most iterations.
+pub(super) fn asks(value: &Value) -> bool {
+    matches!(value, Value::CompareInt(..) | Value::OutOfRange(..) | Value::Int(Int::Rem, ..))
+}
+
+/// A body of a loop.
+pub(super) struct Body<'b> {
+    stmts: &'b [Stmt],
+    index: Local,
+    assigned: FxHashSet<Local>,
+    /// What its own variables are that are assigned once, in order.
+    values: FxHashMap<Local, Value>,
+    order: Vec<Local>,
+}
+
+/// What a body asks.
+pub(super) struct Edge {
+    /// The answer.
+    local: Local,
+    kind: Kind,
+}
+
+enum Kind {
+    /// Whether this is the index: no (0) or yes (1) where it is not.
+    Point(Form, i64),
+    /// From this index on the answer is that.
+    From(Form, i64),
+    /// Up to this index it was that.
+    UpTo(Form, i64),
+    /// The remainder of a number with the index in it, or what is taken from it, by a divisor.
+    Rem { whole: Operand, rest: Form, falls: bool, by: Form },
+}
+
+impl<'b> Body<'b> {
+    /// `own` are variables of the body alone, `sums` what others are.
+    pub(super) fn of(
+        stmts: &'b [Stmt],
+        index: Local,
+        own: &FxHashSet<Local>,
+        sums: &FxHashMap<Local, Value>,
+    ) -> Body<'b> {
+        let mut sets: FxHashMap<Local, usize> = FxHashMap::default();
+        let (mut values, mut order) = (FxHashMap::default(), Vec::new());
+        every(stmts, &mut |stmt| {
+            writes(stmt).into_iter().for_each(|local| *sets.entry(local).or_default() += 1);
+            if let Stmt::Set(local, value) = stmt {
+                values.insert(*local, value.clone());
+                order.push(*local);
+            }
+        });
+        values.retain(|local, _| sets.get(local) == Some(&1) && own.contains(local));
+        let mut assigned: FxHashSet<Local> = sets.into_keys().collect();
+        assigned.insert(index);
+        order.retain(|local| values.contains_key(local));
+        let others = sums.iter().filter(|(local, _)| !values.contains_key(*local));
+        let others: Vec<_> = others.map(|(local, sum)| (*local, sum.clone())).collect();
+        values.extend(others);
+        Body { stmts, index, assigned, values, order }
+    }
+
+    /// How often the index goes into a sum, and the rest of that, which does not change in the loop.
+    fn split(&self, form: &Form) -> Option<(i64, Form)> {
+        let mut rest = form.clone();
+        let times = rest.terms.remove(&self.index).unwrap_or(0);
+        let fixed = rest.terms.keys().all(|local| !self.assigned.contains(local));
+        (fixed && times.abs() <= 1).then_some((times, rest))
+    }
+
+    fn form(&self, operand: Operand) -> Form {
+        Form::of(&self.values, operand, DEEP)
+    }
+
+    /// What does not change in the loop.
+    fn fixed(&self, operand: Operand) -> Option<Form> {
+        self.split(&self.form(operand)).filter(|(times, _)| *times == 0).map(|(_, rest)| rest)
+    }
+
+    /// What is asked of the index.
+    pub(super) fn edges(&self, len: Operand) -> Vec<Edge> {
+        let len = self.form(len);
+        let edge = |local: &Local| {
+            let kind = match self.values.get(local)? {
+                Value::CompareInt(compare, a, b) => self.compared(*compare, *a, *b, &len)?,
+                Value::Int(Int::Rem, whole, by) => {
+                    let (times, rest) = self.split(&self.form(*whole)).filter(|(times, _)| *times != 0)?;
+                    let by = self.fixed(*by)?;
+                    if by.terms.is_empty() && by.places < SHORT {
+                        return None;
+                    }
+                    Kind::Rem { whole: *whole, rest, falls: times < 0, by }
+                }
+                _ => return None,
+            };
+            Some(Edge { local: *local, kind })
+        };
+        let edges: Vec<Edge> = self.order.iter().filter_map(edge).collect();
+        if edges.len() > EDGES { Vec::new() } else { edges }
+    }
+
+    fn compared(&self, compare: Compare, a: Operand, b: Operand, len: &Form) -> Option<Kind> {
+        let mut all = self.form(a);
+        all.add(&self.form(b), -1);
+        let (times, rest) = self.split(&all).filter(|(times, _)| *times != 0)?;
+        // The index for which both are equal.
+        let mut point = Form::default();
+        point.add(&rest, -times);
+        let falls = times < 0;
+        let (end, is_below) = match compare {
+            Compare::Eq => return Some(Kind::Point(point, 0)),
+            Compare::Ne => return Some(Kind::Point(point, 1)),
+            Compare::Lt => (i64::from(falls), !falls),
+            Compare::Le => (i64::from(!falls), !falls),
+            Compare::Gt => (i64::from(!falls), falls),
+            Compare::Ge => (i64::from(falls), falls),
+        };
+        // Below `point + end`, or not.
+        point.places = point.places.wrapping_add(end);
+        let mut from_end = point.clone();
+        from_end.add(len, -1);
+        let near = |form: &Form| form.terms.is_empty() && (-NEAR..=NEAR).contains(&form.places);
+        if near(&point) {
+            Some(Kind::From(point, i64::from(!is_below)))
+        } else {
+            near(&from_end).then(|| Kind::UpTo(point, i64::from(is_below)))
+        }
+    }
+
+    /// The variables that say that something fails, if they say it of the first or last iteration or of none.
+    fn checks(&self) -> Vec<(Local, Check)> {
+        let mut found = Vec::new();
+        self.checks_in(self.stmts, &mut found);
+        found
+    }
+
+    fn checks_in(&self, stmts: &[Stmt], found: &mut Vec<(Local, Check)>) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            for stmt in stmts {
+                match stmt {
+                    Stmt::If { cond: Operand::Local(cond), then, otherwise }
+                        if is_failure(then) && otherwise.is_empty() =>
+                    {
+                        found.extend(self.check(*cond).map(|check| (*cond, check)));
+                    }
+                    Stmt::For { .. } => parts(stmt).into_iter().for_each(|part| self.checks_in(part, found)),
+                    // What is done in some cases only need not hold in all.
+                    _ => {}
+                }
+            }
+        });
+    }
+
+    fn check(&self, cond: Local) -> Option<Check> {
+        match self.values.get(&cond)? {
+            Value::OutOfRange(place, size) => {
+                let (times, rest) = self.split(&self.form(*place))?;
+                Some(Check { compare: None, times, rest, with: self.fixed(*size)? })
+            }
+            Value::CompareInt(compare, a, b) => Some(Check {
+                compare: Some(*compare),
+                times: 0,
+                rest: self.fixed(*a)?,
+                with: self.fixed(*b)?,
+            }),
+            _ => None,
+        }
+    }
+
+    /// Whether there are checks, and all can be made before the loop.
+    pub(super) fn checks_all(&self) -> bool {
+        let failing = |stmt: &&Stmt| matches!(stmt, Stmt::If { then, .. } if is_failure(then));
+        let count = self.stmts.iter().filter(failing).count();
+        count > 0 && self.checks().len() == count
+    }
+}
+
+/// Something that may fail.
+#[derive(Clone, PartialEq)]
+struct Check {
+    /// Where two numbers compare so; or where the first is not a place of so many.
+    compare: Option<Compare>,
+    /// How often the index goes into the first, and the rest of it.
+    times: i64,
+    rest: Form,
+    with: Form,
+}
+
+/// Where the parts of a loop begin and end.
+#[derive(Clone, Copy)]
+pub(super) struct Places {
+    /// Where the edge at the beginning ends.
+    pub(super) low: Local,
+    /// Where the one at the end begins.
+    pub(super) high: Local,
+    /// How many iterations there are between them.
+    pub(super) count: Local,
+}
+
+/// Makes the code that finds them.
+pub(super) struct Builder<'f> {
+    func: &'f mut Func,
+    len: Operand,
+    made: Vec<Stmt>,
+    low: Operand,
+    high: Operand,
+    /// What must not be.
+    bad: Vec<Operand>,
+}
+
+impl Builder<'_> {
+    pub(super) fn new(func: &mut Func, len: Operand) -> Builder<'_> {
+        Builder { func, len, made: Vec::new(), low: Operand::Int(0), high: len, bad: Vec::new() }
+    }
+
+    fn set(&mut self, value: Value) -> Operand {
+        let local = self.func.fresh(Word::Int);
+        self.made.push(Stmt::Set(local, value));
+        Operand::Local(local)
+    }
+
+    fn int(&mut self, op: Int, a: Operand, b: Operand) -> Operand {
+        match (op, a, b) {
+            (Int::Add, x, Operand::Int(0))
+            | (Int::Sub, x, Operand::Int(0))
+            | (Int::Add, Operand::Int(0), x) => x,
+            (Int::Max, Operand::Int(x), Operand::Int(y)) => Operand::Int(x.max(y)),
+            (_, _, _) => self.set(Value::Int(op, a, b)),
+        }
+    }
+
+    /// The number that a sum is.
+    fn number(&mut self, form: &Form) -> Operand {
+        let mut sum = Operand::Int(form.places);
+        for (local, n) in &form.terms {
+            let (local, one) = (Operand::Local(*local), n.unsigned_abs() == 1);
+            let term = if one { local } else { self.int(Int::Mul, local, Operand::Int(*n)) };
+            sum = self.int(if one && *n < 0 { Int::Sub } else { Int::Add }, sum, term);
+        }
+        sum
+    }
+
+    /// Where the edges are, and what is known between them.
+    pub(super) fn edges(&mut self, edges: &[Edge]) -> FxHashMap<Local, Known> {
+        let mut known = FxHashMap::default();
+        for edge in edges {
+            let answer = match &edge.kind {
+                Kind::Point(at, answer) => {
+                    self.point(at);
+                    Known::Number(*answer)
+                }
+                Kind::From(first, answer) => {
+                    let first = self.number(first);
+                    self.low = self.int(Int::Max, self.low, first);
+                    Known::Number(*answer)
+                }
+                Kind::UpTo(end, answer) => {
+                    let end = self.number(end);
+                    self.high = self.int(Int::Min, self.high, end);
+                    Known::Number(*answer)
+                }
+                Kind::Rem { whole, rest, falls, by } => {
+                    let base = self.rem(rest, *falls, by);
+                    Known::Difference(*whole, base)
+                }
+            };
+            known.insert(edge.local, answer);
+        }
+        if !edges.is_empty() {
+            // Most of the iterations are to be between the edges.
+            let count = self.int(Int::Sub, self.high, self.low);
+            let twice = self.int(Int::Mul, count, Operand::Int(2));
+            let few = self.set(Value::CompareInt(Compare::Lt, twice, self.len));
+            self.bad.push(few);
+        }
+        known
+    }
+
+    /// An index that is apart: all up to it, or all from it on, whatever is less.
+    fn point(&mut self, at: &Form) {
+        let at = self.number(at);
+        let next = self.int(Int::Add, at, Operand::Int(1));
+        let low = self.int(Int::Max, self.low, next);
+        if matches!(at, Operand::Int(n) if (0..NEAR).contains(&n)) {
+            self.low = low;
+            return;
+        }
+        let rest = self.int(Int::Sub, self.len, next);
+        let outside = self.set(Value::OutOfRange(at, self.len));
+        let early = self.set(Value::CompareInt(Compare::Lt, at, rest));
+        let high = self.int(Int::Min, self.high, at);
+        let low = self.set(Value::Select(early, low, self.low));
+        let high = self.set(Value::Select(early, self.high, high));
+        self.low = self.set(Value::Select(outside, self.low, low));
+        self.high = self.set(Value::Select(outside, self.high, high));
+    }
+
+    /// What is to be taken from a number to have its remainder, for as many iterations as that is the same which it is for the one in the
+    /// middle.
+    fn rem(&mut self, rest: &Form, falls: bool, by: &Form) -> Operand {
+        let (rest, by) = (self.number(rest), self.number(by));
+        let middle = self.int(Int::ShiftRight, self.len, Operand::Int(1));
+        let whole = self.int(if falls { Int::Sub } else { Int::Add }, rest, middle);
+        let less = self.int(Int::Sub, by, Operand::Int(1));
+        let strange = self.set(Value::OutOfRange(less, Operand::Int(HUGE)));
+        let large = self.set(Value::OutOfRange(whole, Operand::Int(HUGE)));
+        self.bad.extend([strange, large]);
+        let by = self.set(Value::Select(strange, Operand::Int(1), by));
+        let times = self.int(Int::Div, whole, by);
+        let base = self.int(Int::Mul, times, by);
+        let (first, end) = if falls {
+            let last = self.int(Int::Sub, rest, base);
+            let end = self.int(Int::Add, last, Operand::Int(1));
+            (self.int(Int::Sub, end, by), end)
+        } else {
+            let first = self.int(Int::Sub, base, rest);
+            (first, self.int(Int::Add, first, by))
+        };
+        self.low = self.int(Int::Max, self.low, first);
+        self.high = self.int(Int::Min, self.high, end);
+        base
+    }
+
+    /// Makes the checks of a body for its first and last iteration. What they say is known then.
+    pub(super) fn checks(&mut self, body: &Body) -> FxHashMap<Local, Known> {
+        let (mut known, mut made): (_, Vec<Check>) = (FxHashMap::default(), Vec::new());
+        for (local, check) in body.checks() {
+            if made.contains(&check) {
+                known.insert(local, Known::Number(0));
+            } else if made.len() < CHECKS {
+                self.check(&check);
+                made.push(check);
+                known.insert(local, Known::Number(0));
+            }
+        }
+        known
+    }
+
+    fn check(&mut self, check: &Check) {
+        let with = self.number(&check.with);
+        let rest = self.number(&check.rest);
+        if let Some(compare) = check.compare {
+            let fails = self.set(Value::CompareInt(compare, rest, with));
+            return self.bad.push(fails);
+        }
+        if check.times == 0 {
+            let fails = self.set(Value::OutOfRange(rest, with));
+            return self.bad.push(fails);
+        }
+        let last = self.int(Int::Sub, self.high, Operand::Int(1));
+        for index in [self.low, last] {
+            let place = self.int(if check.times < 0 { Int::Sub } else { Int::Add }, rest, index);
+            let fails = self.set(Value::OutOfRange(place, with));
+            self.bad.push(fails);
+        }
+    }
+
+    /// The code, and where it leaves what it has found: of loops that are short or do not fit, nothing is between edges.
+    pub(super) fn finish(mut self) -> (Vec<Stmt>, Places) {
+        let mut bad = self.set(Value::CompareInt(Compare::Ge, self.len, Operand::Int(HUGE)));
+        for fails in std::mem::take(&mut self.bad) {
+            bad = self.int(Int::Or, bad, fails);
+        }
+        let [low, high, count] = [(); 3].map(|()| self.func.fresh(Word::Int));
+        self.made.push(Stmt::Set(low, Value::Select(bad, self.len, self.low)));
+        self.made.push(Stmt::Set(high, Value::Select(bad, self.len, self.high)));
+        let long = self.func.fresh(Word::Int);
+        let before = vec![
+            Stmt::Set(low, Value::Copy(self.len)),
+            Stmt::Set(high, Value::Copy(self.len)),
+            Stmt::Set(long, Value::CompareInt(Compare::Ge, self.len, Operand::Int(SHORT))),
+            Stmt::If { cond: Operand::Local(long), then: self.made, otherwise: Vec::new() },
+            Stmt::Set(count, Value::Int(Int::Sub, Operand::Local(high), Operand::Local(low))),
+        ];
+        (before, Places { low, high, count })
+    }
+}

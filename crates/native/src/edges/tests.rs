@@ -1,0 +1,146 @@
+//! Loops with edges, beside the evaluator of the IR.
+
+use crate::{Compiled, Math};
+use std::sync::Arc;
+use wengert_ir::Program;
+use wengert_ir::eval::{Evaluator, Limits, Value};
+
+fn program(text: &str) -> Program {
+    wengert_ir::parse::parse(text).expect("the text is a program")
+}
+
+/// The loops of a program, as text.
+fn split(program: &Program) -> String {
+    let mut loops = crate::lower::lower(program);
+    crate::dead::clean(&mut loops);
+    super::split(&mut loops);
+    crate::loops::print(&loops)
+}
+
+/// The same for any number of elements, failures included.
+fn agrees(program: &Program, counts: &[i32], more: &[i64]) {
+    let entry = *program.entries.values().next().expect("it has an entry");
+    for count in counts {
+        let xs: Vec<f64> = (0..*count).map(|i| 1.0 / f64::from(i % 37 + 1)).collect();
+        for n in more.iter().map(|more| (i64::from(*count) + more).max(0)) {
+            let args = [Value::reals(xs.clone()), Value::Int(n)];
+            let expected = Evaluator::new(program, Limits::default()).call(entry, args.to_vec());
+            let compiled = Compiled::with_math(program.clone(), Math::Strict, 1 << 32, Arc::default());
+            let given = compiled.expect("it compiles").call(entry, &args);
+            match (&given, &expected) {
+                (Ok(given), Ok(expected)) => {
+                    let same = given.iter().zip(expected).all(|(given, expected)| given.same(expected));
+                    assert!(same, "{count} {n}: {given:?} {expected:?}");
+                }
+                (given, expected) => {
+                    assert_eq!(
+                        format!("{:?}", given.as_ref().err()),
+                        format!("{:?}", expected.as_ref().err()),
+                        "{count} {n}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+const COUNTS: [i32; 12] = [0, 1, 2, 3, 15, 16, 17, 18, 19, 33, 64, 513];
+
+#[test]
+fn between_the_edges_nobody_asks_where_they_are() {
+    for way in ["each", "each backward"] {
+        let program = program(&format!(
+            "func f(xs: []Real, n: Int) -> []Real {{
+                m = max(n, 0)
+                l = m - 1
+                s = {way} i < m {{
+                    first = i == 0
+                    y = if first {{ yield 0.5 }} else {{
+                        last = i == l
+                        z = if last {{ yield 0.25 }} else {{
+                            j = i - 1 a = xs[j] k = i + 1 b = xs[k] d = b - a yield d
+                        }}
+                        yield z
+                    }}
+                    yield y
+                }}
+                return s
+            }}
+            entry f = f"
+        ));
+        let loops = split(&program);
+        let between = loops.split("for ").nth(2).expect("three loops");
+        assert!(!between.contains("if ") && !between.contains("out_of_range"), "{loops}");
+        assert_eq!(loops.matches("for ").count(), 3, "{loops}");
+        agrees(&program, &COUNTS, &[0, -1, 1, 2, 5]);
+    }
+}
+
+#[test]
+fn places_that_go_round_are_sums_between_the_edges() {
+    for (round, shift) in
+        ["mod(k, m)", "k % m"].into_iter().flat_map(|round| [-2, 1, 3].map(|shift| (round, shift)))
+    {
+        let text = format!(
+            "func f(xs: []Real, n: Int) -> []Real {{
+                m = max(n, 0)
+                s = each i < m {{
+                    j = i + m k = j + {shift} l = {round} x = xs[l]
+                    o = i - 1 p = mod(o, m) y = xs[p]
+                    z = x - y yield z
+                }}
+                return s
+            }}
+            entry f = f"
+        );
+        let program = program(&text);
+        let loops = split(&program);
+        let between = loops.split("for ").nth(2).expect("three loops");
+        assert!(!between.contains("out_of_range") && !between.contains("select"), "{loops}");
+        agrees(&program, &COUNTS, &[0, -1, 1]);
+    }
+}
+
+#[test]
+fn comparisons_with_the_ends_are_edges_and_others_stay() {
+    for (compare, splits) in [
+        ("i < 1", true),
+        ("0 < i", true),
+        ("i <= 2", true),
+        ("i >= l", true),
+        ("l > i", true),
+        ("l <= i", true),
+        ("i != 7", true),
+        ("i == h", true),
+        ("i < h", false),
+    ] {
+        let program = program(&format!(
+            "func f(xs: []Real, n: Int) -> []Real {{
+                m = max(n, 0) l = m - 1 h = m / 2
+                s = each i < m {{ c = {compare} y = if c {{ yield 0.5 }} else {{ x = sin(2.5) yield x }} yield y }}
+                return s
+            }}
+            entry f = f"
+        ));
+        let loops = split(&program);
+        assert_eq!(loops.matches("for ").count() == 3, splits, "{compare}: {loops}");
+        agrees(&program, &COUNTS, &[0]);
+    }
+}
+
+#[test]
+fn checks_of_all_iterations_are_made_before() {
+    let program = program(
+        "func f(xs: []Real, n: Int) -> []Real {
+            m = max(n, 0)
+            s = each i < m { j = i + 3 a = xs[j] k = n - i b = xs[k] c = xs[5] d = a - b e = d * c yield e }
+            return s
+        }
+        entry f = f",
+    );
+    let loops = split(&program);
+    let between = loops.split("for ").nth(1).expect("two loops");
+    let between = between.split("else").next().expect("a branch");
+    assert!(!between.contains("out_of_range"), "{loops}");
+    agrees(&program, &COUNTS, &[0, -2, -3, -4, -20]);
+}

@@ -1,0 +1,46 @@
+//! Integers as sums of variables and a number.
+
+use crate::loops::{Int, Local, Operand, Value};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Longer chains of sums are not looked at.
+pub(crate) const DEEP: usize = 8;
+
+/// A sum of variables and a number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Form {
+    pub(crate) terms: BTreeMap<Local, i64>,
+    pub(crate) places: i64,
+}
+
+impl Form {
+    /// Of what `values` says, sums and differences of which it is one.
+    pub(crate) fn of(values: &FxHashMap<Local, Value>, operand: Operand, depth: usize) -> Form {
+        let local = match operand {
+            Operand::Int(places) => return Form { terms: BTreeMap::new(), places },
+            Operand::Local(local) => local,
+            Operand::Real(_) | Operand::Text(_) => return Form::default(),
+        };
+        let value = values.get(&local).filter(|_| depth > 0);
+        if let Some(Value::Copy(x)) = value {
+            return Form::of(values, *x, depth - 1);
+        }
+        if let Some(Value::Int(op @ (Int::Add | Int::Sub), a, b)) = value {
+            let mut sum = Form::of(values, *a, depth - 1);
+            sum.add(&Form::of(values, *b, depth - 1), if *op == Int::Add { 1 } else { -1 });
+            return sum;
+        }
+        Form { terms: BTreeMap::from_iter([(local, 1)]), places: 0 }
+    }
+
+    /// Adds another one, or takes it away.
+    pub(crate) fn add(&mut self, other: &Form, sign: i64) {
+        for (local, n) in &other.terms {
+            let sum = self.terms.entry(*local).or_default();
+            *sum = sum.wrapping_add(n.wrapping_mul(sign));
+        }
+        self.terms.retain(|_, n| *n != 0);
+        self.places = self.places.wrapping_add(other.places.wrapping_mul(sign));
+    }
+}

@@ -1,0 +1,104 @@
+//! Sums to which an iteration adds several numbers, elements to which something is added twice, and truth values.
+
+use super::doubles::check;
+use super::slopes::check_relaxed;
+use expect_test::expect;
+
+#[test]
+fn what_an_iteration_adds_is_added_up_first() {
+    check(
+        "s = for i < 3, s = 0.0 { a = s + x b = a - y c = z + b yield c } return s",
+        &expect![[r#"
+            s = for i < 3, s2 = 0.0 {
+            sum = x + z
+            sum2 = sum - y
+            c = s2 + sum2
+            yield c
+            }
+            return s
+        "#]],
+    );
+    // What is used in between stays.
+    check(
+        "s = for i < 3, s = 0.0 { a = s + x w = a * a b = a + w yield b } return s",
+        &expect![[r#"
+            s = for i < 3, s2 = 0.0 {
+            a = s2 + x
+            w = a * a
+            b = a + w
+            yield b
+            }
+            return s
+        "#]],
+    );
+    check(
+        "s = for i < 3, s = 0.0 { a = s - x b = a - y yield b } return s",
+        &expect![[r#"
+        s = for i < 3, s2 = 0.0 {
+        sum = x + y
+        b = s2 - sum
+        yield b
+        }
+        return s
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_added_at_one_place_is_added_at_once() {
+    check_relaxed(
+        "func f(x: Real, y: Real, i: Int) -> []Real {
+            e = replicate(3, x)
+            a = e with [0] += x b = a with [1] += y c = b with [0] += y
+            g = c with [i] += x h = g with [1] += y k = h with [i] += y
+            return k
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(x: Real, y: Real, i: Int) -> []Real {
+              e = replicate(3, x)
+              sum = x + y
+              c = e with [0] += sum
+              g = c with [i] += x
+              sum2 = y + y
+              h = g with [1] += sum2
+              k = h with [i] += y
+              return k
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn truth_values_of_branches_that_compute_little_are_choices() {
+    super::check(
+        "branches",
+        "func f(n: Int, m: Int, xs: []Real) -> (Bool, Bool) {
+            p = n == 0
+            a = if p { yield true } else { l = m - 1 q = n == l yield q }
+            b = if p { x = xs[n] r = x < 0.0 yield r } else { yield false }
+            return a, b
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(n: Int, m: Int, xs: []Real) -> (Bool, Bool) {
+              p = n == 0
+              l = m - 1
+              q = n == l
+              a = select(p, true, q)
+              b = if p {
+                x = xs[n]
+                r = x < 0.0
+                yield r
+              } else {
+                yield false
+              }
+              return a, b
+            }
+
+            entry f = f
+        "#]],
+    );
+}
