@@ -1,10 +1,10 @@
-//! A product in which a zero wins over an infinity is an ordinary one, where the other factor is finite if the first is zero.
+//! A product in which a zero wins over an infinity is an ordinary one, where each factor is finite if the other is zero.
 //!
 //! ```text
 //! a = x * x   b = cos(a)   c = mul_zero(b, x)          becomes          c = b * x
 //! ```
 //!
-//! If `b` is 0, then `a` is finite, or `b` would be no number, and so `x` is. The sign of a zero may differ: it is for where numbers need not be to
+//! If `b` is 0, then `a` is finite, or `b` would be no number, and so `x` is; and if `x` is 0, then `b` is 1. The sign of a zero may differ: it is for where numbers need not be to
 //! the last bit what they are elsewhere.
 
 use rustc_hash::FxHashMap;
@@ -16,6 +16,8 @@ use wengert_prim::RealOp;
 const DEEP: u32 = 6;
 /// Constants between this and its reciprocal change no number so much that it matters.
 const SMALL: f64 = 1e-100;
+/// What is made of numbers up to this one, as deep as one looks, is finite.
+const LARGE: f64 = 1e3;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
@@ -42,7 +44,7 @@ fn block(made: &Made, place: &mut Block) {
 fn plain(made: &Made, stmt: &mut Stmt) {
     let Op::Real(op @ RealOp::MulZero, args) = &mut stmt.op else { return };
     let [a, b] = args.as_slice() else { return };
-    if made.is_finite_where_zero(a, b, DEEP) {
+    if made.is_finite_where_zero(a, b, DEEP) && made.is_finite_where_zero(b, a, DEEP) {
         *op = RealOp::Mul;
     }
 }
@@ -71,7 +73,7 @@ impl Made {
 
     /// Whether `b` is finite, if `a` is 0.
     fn is_finite_where_zero(&self, a: &Atom, b: &Atom, depth: u32) -> bool {
-        if self.zero_tells(a, b, Size::Finite, depth) {
+        if self.zero_tells(a, b, Size::Finite, depth) || self.is_moderate_where_zero(a, b, depth) {
             return true;
         }
         let Some(depth) = depth.checked_sub(1) else { return false };
@@ -88,6 +90,33 @@ impl Made {
             }
             _ => false,
         }
+    }
+
+    /// Whether `b` is computed of nothing but `a`, numbers that are not large, and what stays so, if `a` is 0.
+    fn is_moderate_where_zero(&self, a: &Atom, b: &Atom, depth: u32) -> bool {
+        if a == b {
+            return true;
+        }
+        if let Atom::Real(c) = b {
+            return c.abs() <= LARGE;
+        }
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        let args = match self.of(b) {
+            Some((
+                RealOp::Add | RealOp::Sub | RealOp::Mul | RealOp::MulZero | RealOp::Neg | RealOp::Abs,
+                args,
+            )) => args,
+            Some((
+                RealOp::Min | RealOp::Max | RealOp::Sign | RealOp::Sin | RealOp::Cos | RealOp::Tanh,
+                args,
+            )) => args,
+            Some((RealOp::Atan | RealOp::Erf | RealOp::Sigmoid | RealOp::Sqrt | RealOp::PowInt(2), args)) => {
+                args
+            }
+            Some((RealOp::Exp | RealOp::Cosh | RealOp::Sinh, [x])) => return x == a,
+            _ => return false,
+        };
+        args.iter().all(|arg| self.is_moderate_where_zero(a, arg, depth))
     }
 
     /// Whether `a` can only be 0 if `x` has this size.

@@ -102,17 +102,18 @@ fn sums_go_onward_but_not_what_may_fail() {
 #[test]
 fn a_zero_that_meets_no_infinity_is_no_strong_one() {
     relaxed(
-        "func f(x: Real, y: Real) -> (Real, Real, Real, Real, Real) {
+        "func f(x: Real, y: Real) -> (Real, Real, Real, Real, Real, Real) {
             a = x * x b = cos(a) c = mul_zero(b, x)
             d = x * -400.0 e = x + x g = mul_zero(d, e)
             h = 1.0 / x k = mul_zero(h, x)
             l = exp(x) m = mul_zero(l, x)
             o = x - y p = y + y q = mul_zero(o, p)
-            return c, g, k, m, q
+            r = x + y s = mul_zero(r, x)
+            return c, g, k, m, q, s
         }
         entry f = f",
         &expect![[r#"
-            func f(x: Real, y: Real) -> (Real, Real, Real, Real, Real) {
+            func f(x: Real, y: Real) -> (Real, Real, Real, Real, Real, Real) {
               a = x * x
               b = cos(a)
               c = b * x
@@ -125,7 +126,9 @@ fn a_zero_that_meets_no_infinity_is_no_strong_one() {
               o = x - y
               p = y + y
               q = mul_zero(o, p)
-              return c, g, k, m, q
+              r = x + y
+              s = mul_zero(r, x)
+              return c, g, k, m, q, s
             }
 
             entry f = f
