@@ -18,6 +18,14 @@ struct Found {
 
 const FOUND: &[Found] = &[
     Found {
+        what: "strict: sums of tangents of higher and higher order were made until there were too many",
+        definitions: "type Stream = Next Real (Real -> Stream)\n\
+            def from x = Next x (\\d -> from (x + d))\n\
+            def total n s d = if n == 0 then 0.0 else match s with | Next x f -> x * x + total (n - 1) (f d) d",
+        expression: "grad (\\k -> snd (jvp (\\s -> total 2 s k) (from 0.5, from k))) 0.3",
+        exact: true,
+    },
+    Found {
         what: "a sum was taken for one that nobody looks at on the way: parts of the loop began it at zero",
         definitions: "",
         expression: "fold (\\(k, total) _ -> (k + 1, total + k)) (2, 0) (iota 20)",

@@ -158,7 +158,7 @@ impl Ad {
             self.whole_tangent(of);
         }
         let own = Ty::Scalar(Elem::Data(tangent));
-        self.recording_helper(Helper::Sum(tangent), vec![own], |ad| ad.make_sum(tangent))
+        self.recording_helper(Helper::Sum(tangent), vec![own], |ad| ad.make_sum(tangent, true))
     }
 
     /// The key with those parameters only that have slots.

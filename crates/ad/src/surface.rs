@@ -129,7 +129,7 @@ impl Code<'_> {
 
 impl Ad {
     /// How often a type is the tangent type of another.
-    fn order(&self, ty: Ty) -> usize {
+    pub(crate) fn order(&self, ty: Ty) -> usize {
         match ty.elem() {
             Elem::Data(data) => match self.program.data.at(data).role {
                 Role::Tangent(of) => 1 + self.order(Ty::Scalar(Elem::Data(of))),

@@ -17,7 +17,7 @@
 //!
 //! [`Code::zero`] and [`Code::sum`] make zeros and sums; for data they call functions that are generated once.
 
-use crate::{Ad, Code};
+use crate::{Ad, BEYOND, Code};
 use wengert_base::{Name, Span};
 use wengert_ir::Builder;
 use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Var};
@@ -288,12 +288,14 @@ impl Ad {
     /// Makes the functions that add tangents.
     pub(crate) fn make_sums(&mut self) {
         while let Some((id, tangent)) = self.sums.pop() {
-            let made = self.make_sum(tangent);
+            let made = self.make_sum(tangent, false);
             *self.program.funcs.at_mut(id) = made;
         }
     }
 
-    pub(crate) fn make_sum(&mut self, tangent: DataId) -> wengert_ir::Func {
+    /// The same of two of one type. `apart` if tangents of function values that hold tangents of a higher order stay beside each other, where
+    /// they can: their types have no end.
+    pub(crate) fn make_sum(&mut self, tangent: DataId, apart: bool) -> wengert_ir::Func {
         let own = Ty::Scalar(Elem::Data(tangent));
         let Data { name, ctors, .. } = self.program.data.at(tangent).clone();
         let closure_sum = ctors.iter().position(|ctor| ctor.name == Name::new("Sum"));
@@ -303,6 +305,7 @@ impl Ad {
         for (i, ctor) in ctors.iter().enumerate() {
             code.b.open();
             let left = code.field_params("a", &ctor.fields);
+            let apart = apart && ctor.fields.iter().any(|ty| code.ad.order(*ty) > code.ad.order(own));
             let result = if i == 0 {
                 b.clone()
             } else {
@@ -312,10 +315,12 @@ impl Ad {
                     let right = code.field_params("b", &other.fields);
                     let result = if j == 0 {
                         a.clone()
-                    } else if i == j && (closure_sum.is_none_or(|sum| i + 1 < sum)) {
+                    } else if i == j && !apart && closure_sum.is_none_or(|sum| i + 1 < sum) {
                         let fields: Vec<Atom> =
                             left.iter().zip(right).map(|(x, y)| code.sum(x.clone(), y)).collect();
                         code.b.make(tangent, i as u32, fields)
+                    } else if apart && closure_sum.is_none() {
+                        code.fail(&[own], BEYOND).remove(0)
                     } else if let Some(sum) = closure_sum {
                         code.b.make(tangent, sum as u32, [a.clone(), b.clone()])
                     } else {
