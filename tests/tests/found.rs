@@ -16,7 +16,24 @@ struct Found {
     exact: bool,
 }
 
+/// Data of functions that give such data.
+const OBJECTS: &str = "type F = F (Real -> F) (Real -> Real) | E\n\
+    def fe k = F (\\x -> F (\\y -> E) (\\y -> k * x * y)) (\\x -> k * x)\n\
+    def usef t x = match t with | E -> x | F f g -> (match f (g x) with | E -> x | F h i -> i x)";
+
 const FOUND: &[Found] = &[
+    Found {
+        what: "a sum of tangents of functions in data was varied as one of them: its tangent had another constructor",
+        definitions: OBJECTS,
+        expression: "derivative (\\k -> snd (jvp (\\t -> usef t k) (fe 0.5, fe 0.3))) 0.7",
+        exact: true,
+    },
+    Found {
+        what: "the same in reverse mode",
+        definitions: OBJECTS,
+        expression: "grad (\\k -> snd (jvp (\\t -> usef t k) (fe 0.5, fe 0.3))) 0.7",
+        exact: true,
+    },
     Found {
         what: "strict: sums of tangents of higher and higher order were made until there were too many",
         definitions: "type Stream = Next Real (Real -> Stream)\n\

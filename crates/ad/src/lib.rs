@@ -80,6 +80,16 @@ pub const BEYOND: &str = "a derivative of an order that is not known before runn
 /// The message of the failure that running ends with where a rule is not linear, as far as compiled code sees. The interpreter says more.
 pub const UNSEEN: &str = "a rule of `custom_jvp` or `custom_vjp` is not linear";
 
+/// Tangents of data belong to its constructor. Only of sums of tangents of functions, which may be differentiated in turn, is that not always
+/// foreseen.
+const ASTRAY: &str = "a tangent belongs to another constructor";
+
+/// The same where such tangents are added.
+const APART: &str = "two tangents at different points are added";
+
+/// The messages of failures that say nothing about the program: the interpreter runs it then.
+pub const LEFT: [&str; 4] = [BEYOND, UNSEEN, ASTRAY, APART];
+
 /// Whether a program asks for derivatives, or has rules for them.
 pub fn asks(program: &Program) -> bool {
     let asks = |stmt: &Stmt| {

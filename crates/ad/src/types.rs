@@ -17,7 +17,7 @@
 //!
 //! [`Code::zero`] and [`Code::sum`] make zeros and sums; for data they call functions that are generated once.
 
-use crate::{Ad, BEYOND, Code};
+use crate::{APART, ASTRAY, Ad, BEYOND, Code};
 use wengert_base::{Name, Span};
 use wengert_ir::Builder;
 use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Var};
@@ -324,7 +324,7 @@ impl Ad {
                     } else if let Some(sum) = closure_sum {
                         code.b.make(tangent, sum as u32, [a.clone(), b.clone()])
                     } else {
-                        code.fail(&[own], "two tangents at different points are added").remove(0)
+                        code.fail(&[own], APART).remove(0)
                     };
                     inner.push(code.b.close(vec![result]));
                 }
@@ -375,7 +375,7 @@ impl Ad {
                     }
                     zeros
                 } else {
-                    code.fail(&results, "a tangent belongs to another constructor")
+                    code.fail(&results, ASTRAY)
                 };
                 arms.push(code.b.close(given));
             }

@@ -336,7 +336,7 @@ pub(crate) fn is_for_interpreter(error: &Diagnostic) -> bool {
 pub(crate) fn for_interpreter(error: &Diagnostic) -> Option<String> {
     let why = if wengert_mono::errors::CODES.iter().any(|code| code.code == error.code) {
         return Some(format!("because its definitions are used at too many types: {}", error.message));
-    } else if [wengert_engine::BEYOND, wengert_engine::UNSEEN].contains(&error.message.as_str()) {
+    } else if wengert_engine::LEFT.contains(&error.message.as_str()) {
         "because it needs a derivative, or a rule of `custom_jvp` or `custom_vjp`, of which only running tells how it is computed, or \
          derivatives of so many functions that they are not made beforehand"
     } else if is_huge(error) {

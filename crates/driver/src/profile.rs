@@ -61,9 +61,7 @@ impl Session {
     ) -> Result<Vec<Line>, Vec<Diagnostic>> {
         let call = self.call(file, entry, Some(input), Numbers::Real)?;
         let seen = self.sampled(&call, entry, part, time, options).map_err(|error| {
-            let beyond = [wengert_engine::BEYOND, wengert_engine::UNSEEN]
-                .iter()
-                .any(|text| error.message.contains(text));
+            let beyond = wengert_engine::LEFT.iter().any(|text| error.message.contains(text));
             vec![if beyond || native::is_for_interpreter(&error) {
                 errors::only_interpreted(call.def.span, entry)
             } else {

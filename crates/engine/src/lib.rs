@@ -24,7 +24,7 @@ mod ready;
 
 pub use exports::{CFunction, Role, c_library, c_names};
 pub use ready::{Loaded, Native};
-pub use wengert_ad::{BEYOND, UNSEEN};
+pub use wengert_ad::{BEYOND, LEFT};
 pub use wengert_c::{Exported, Line};
 pub use wengert_ir::stop::{is_asked, stoppable};
 pub use wengert_lower::{Entry, Head, Layout, Rows};
@@ -122,7 +122,7 @@ pub fn always_beyond(unit: &Unit) -> bool {
         next += 1;
         for stmt in &func.body.stmts {
             if let Op::Fail { message: Atom::Text(text) } = &stmt.op
-                && (**text == *BEYOND || **text == *UNSEEN)
+                && LEFT.contains(&&**text)
             {
                 return true;
             }

@@ -10,7 +10,7 @@
 
 use super::Helper;
 use crate::given::Derived;
-use crate::{Ad, BEYOND, Code, Key};
+use crate::{ASTRAY, Ad, BEYOND, Code, Key};
 use wengert_ir::op::{Atom, Op};
 use wengert_ir::program::{FuncId, VarInfo};
 use wengert_ir::ty::{Ctor, Data, DataId, Elem, Role, Ty};
@@ -157,7 +157,7 @@ impl Ad {
                         let sums: Vec<Atom> = sums.collect();
                         vec![code.b.make(data, i as u32, sums)]
                     } else {
-                        code.fail(&[ty], "a tangent belongs to another constructor")
+                        code.fail(&[ty], ASTRAY)
                     };
                     inner.push(code.b.close(made));
                 }
