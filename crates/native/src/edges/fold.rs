@@ -29,16 +29,16 @@ pub(super) fn fold(body: Vec<Stmt>, known: FxHashMap<Local, Known>, own: &FxHash
     let whole = |known: &Known| if let Known::Difference(whole, _) = known { whole.local() } else { None };
     let natural = known.values().filter_map(whole).collect();
     let (mut folder, mut body) = (Folder { natural, known, own, xors: FxHashMap::default() }, body);
-    folder.learn(&body);
     for _ in 0..ROUNDS {
-        let before = folder.known.len();
-        body = folder.stmts(body);
         folder.learn(&body);
-        if folder.known.len() == before {
+        let next = folder.stmts(body.clone());
+        let settled = next == body;
+        body = next;
+        if settled {
             break;
         }
     }
-    clean(folder.stmts(body), own)
+    clean(body, own)
 }
 
 struct Folder<'o> {

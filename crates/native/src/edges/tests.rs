@@ -77,6 +77,29 @@ fn between_the_edges_nobody_asks_where_they_are() {
 }
 
 #[test]
+fn what_both_edges_say_together_is_known_between_them() {
+    let program = program(
+        "func f(xs: []Real, n: Int) -> []Real {
+            m = max(n, 0)
+            l = m - 1
+            s = each i < m {
+                first = i == 0
+                last = i == l
+                edge = select(first, true, last)
+                y = if edge { yield 0.5 } else { j = i - 1 a = xs[j] k = i + 1 b = xs[k] d = b - a yield d }
+                yield y
+            }
+            return s
+        }
+        entry f = f",
+    );
+    let loops = split(&program);
+    let between = loops.split("for ").nth(2).expect("three loops");
+    assert!(!between.contains("if ") && !between.contains("out_of_range"), "{loops}");
+    agrees(&program, &COUNTS, &[0, -1, 1, 2, 5]);
+}
+
+#[test]
 fn places_that_go_round_are_sums_between_the_edges() {
     for (round, shift) in
         ["mod(k, m)", "k % m"].into_iter().flat_map(|round| [-2, 1, 3].map(|shift| (round, shift)))
