@@ -62,7 +62,9 @@ impl Apart<'_> {
                     changed |= self.block(inner);
                 }
                 let mut after = Vec::new();
-                if let Op::Loop(parts) = &mut stmt.op {
+                if let Op::Loop(parts) = &mut stmt.op
+                    && self.may_be_rows(parts, &out)
+                {
                     for at in 0..parts.accs.len() {
                         let place = parts.init.len() + at;
                         if let Some(update) = self.update(parts, place) {
@@ -79,6 +81,19 @@ impl Apart<'_> {
             place.stmts = out;
             changed
         })
+    }
+
+    /// Whether a loop adds to one array only, which is zeros before, but for an element. Else the other updates stay updates, and machine code
+    /// knows what to do with all of them together.
+    fn may_be_rows(&self, parts: &Loop, before: &[Stmt]) -> bool {
+        let mut arrays = parts.accs.iter().filter(|acc| self.func.type_of(acc).rank() > 0);
+        let (Some(Atom::Var(array)), None) = (arrays.next(), arrays.next()) else { return false };
+        let made = |var: Var| before.iter().rfind(|stmt| stmt.outs == [var]).map(|stmt| &stmt.op);
+        let from = match made(*array) {
+            Some(Op::Array(ArrayOp::AddAt, args)) => args.first().and_then(Atom::var).and_then(made),
+            other => other,
+        };
+        matches!(from, Some(Op::Array(ArrayOp::Zeros, _)))
     }
 
     /// The update of an accumulator at a place that is the same in all iterations, if there is another one besides.

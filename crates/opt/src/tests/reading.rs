@@ -42,6 +42,39 @@ fn what_is_always_added_to_one_element_is_summed_apart() {
     );
 }
 
+/// As in the forces between all pairs of bodies: if one array were taken apart, the loop would be no loop of vectors.
+#[test]
+fn what_is_added_to_several_arrays_stays_together() {
+    relaxed(
+        "func f(xs: []Real) -> ([]Real, []Real) {
+            n = length(xs) zeros = zeros(xs) more = zeros(xs) p = argmax(xs)
+            zs, zs2 = each backward i < n, a += zeros, a2 += more, x in xs {
+              b = a with [i] += x c = b with [p] += x b2 = a2 with [i] += x c2 = b2 with [p] += x yield c, c2
+            }
+            return zs, zs2
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real) -> ([]Real, []Real) {
+              n = length(xs)
+              zeros = zeros(xs)
+              more = zeros(xs)
+              p = argmax(xs)
+              zs, zs2 = each backward i < n, a += zeros, a2 += more, x in xs {
+                b = a with [i] += x
+                c = b with [p] += x
+                b2 = a2 with [i] += x
+                c2 = b2 with [p] += x
+                yield c, c2
+              }
+              return zs, zs2
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
 #[test]
 fn what_is_not_known_to_be_there_stays() {
     relaxed(
