@@ -206,10 +206,17 @@ impl Edges<'_> {
     }
 }
 
-/// Whether a body has no loops or calls, nor makes anything: without checks it can be run in vectors.
+/// Whether a body has no loops or calls, nor makes anything, nor adds to what is there, which is for passes that know sums: without checks
+/// it can be run in vectors.
 fn is_plain(body: &[Stmt]) -> bool {
-    let mut plain = true;
+    let (mut plain, mut stored, mut loaded) = (true, Vec::new(), Vec::new());
     every(body, &mut |stmt| {
+        if let Stmt::Set(_, Value::Load { base, .. }) = stmt {
+            loaded.push(*base);
+        }
+        if let Stmt::Store { base, .. } = stmt {
+            stored.push(*base);
+        }
         plain &= match stmt {
             Stmt::Set(_, value) => !matches!(value, Value::Alloc(..)),
             Stmt::Store { .. } | Stmt::Fail(..) => true,
@@ -225,7 +232,7 @@ fn is_plain(body: &[Stmt]) -> bool {
             | Stmt::Free(..) => false,
         };
     });
-    plain
+    plain && !loaded.iter().any(|base| stored.contains(base))
 }
 
 /// Whether a comparison of two integers holds.
