@@ -16,7 +16,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed neither reads nor writes memory")]
 
-use crate::loops::walk::{is_failure, map_parts, operands, parts, writes};
+use crate::loops::walk::{is_straight, map_parts, operands, parts, writes};
 use crate::loops::{Func, Local, Operand, Program, Stmt, Sum, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Compare;
@@ -155,24 +155,6 @@ impl<'s> Body<'s> {
         let some = func.fresh(Word::Int);
         made.push(Stmt::Set(some, Value::CompareInt(Compare::Gt, len, Operand::Int(0))));
         made.push(Stmt::If { cond: Operand::Local(some), then, otherwise: Vec::new() });
-    }
-}
-
-/// Whether a statement assigns, stores or checks.
-fn is_straight(stmt: &Stmt) -> bool {
-    match stmt {
-        Stmt::Set(..) | Stmt::Store { .. } => true,
-        Stmt::If { then, otherwise, .. } => otherwise.is_empty() && is_failure(then),
-        Stmt::Switch { .. }
-        | Stmt::For { .. }
-        | Stmt::While { .. }
-        | Stmt::Parallel { .. }
-        | Stmt::Call { .. }
-        | Stmt::Runtime { .. }
-        | Stmt::Retain(..)
-        | Stmt::Release(..)
-        | Stmt::Free(..)
-        | Stmt::Fail(..) => false,
     }
 }
 

@@ -17,7 +17,7 @@
 mod fold;
 mod plan;
 
-use crate::loops::walk::{Uses, every, is_failure, map_parts, reads, renamed, writes};
+use crate::loops::walk::{Uses, every, is_straight, map_parts, reads, renamed, writes};
 use crate::loops::{Func, Int, Local, Operand, Program, Stmt, Value, Word};
 use plan::{Body, Places};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -209,30 +209,19 @@ impl Edges<'_> {
 /// Whether a body has no loops or calls, nor makes anything, nor adds to what is there, which is for passes that know sums: without checks
 /// it can be run in vectors.
 fn is_plain(body: &[Stmt]) -> bool {
-    let (mut plain, mut stored, mut loaded) = (true, Vec::new(), Vec::new());
+    let (mut makes, mut stored, mut loaded) = (false, Vec::new(), Vec::new());
     every(body, &mut |stmt| {
-        if let Stmt::Set(_, Value::Load { base, .. }) = stmt {
-            loaded.push(*base);
+        if let Stmt::Set(_, value) = stmt {
+            makes |= matches!(value, Value::Alloc(..));
+            if let Value::Load { base, .. } = value {
+                loaded.push(*base);
+            }
         }
         if let Stmt::Store { base, .. } = stmt {
             stored.push(*base);
         }
-        plain &= match stmt {
-            Stmt::Set(_, value) => !matches!(value, Value::Alloc(..)),
-            Stmt::Store { .. } | Stmt::Fail(..) => true,
-            Stmt::If { then, otherwise, .. } => otherwise.is_empty() && is_failure(then),
-            Stmt::Switch { .. }
-            | Stmt::For { .. }
-            | Stmt::While { .. }
-            | Stmt::Parallel { .. }
-            | Stmt::Call { .. }
-            | Stmt::Runtime { .. }
-            | Stmt::Retain(..)
-            | Stmt::Release(..)
-            | Stmt::Free(..) => false,
-        };
     });
-    plain && !loaded.iter().any(|base| stored.contains(base))
+    !makes && body.iter().all(is_straight) && !loaded.iter().any(|base| stored.contains(base))
 }
 
 /// Whether a comparison of two integers holds.

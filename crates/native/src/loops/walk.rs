@@ -56,6 +56,24 @@ pub(crate) fn is_failure(stmts: &[Stmt]) -> bool {
     })
 }
 
+/// Whether a statement assigns, stores or checks.
+pub(crate) fn is_straight(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Set(..) | Stmt::Store { .. } => true,
+        Stmt::If { then, otherwise, .. } => otherwise.is_empty() && is_failure(then),
+        Stmt::Switch { .. }
+        | Stmt::For { .. }
+        | Stmt::While { .. }
+        | Stmt::Parallel { .. }
+        | Stmt::Call { .. }
+        | Stmt::Runtime { .. }
+        | Stmt::Retain(..)
+        | Stmt::Release(..)
+        | Stmt::Free(..)
+        | Stmt::Fail(..) => false,
+    }
+}
+
 /// What a statement itself reads.
 pub(crate) fn operands(stmt: &Stmt) -> Vec<Operand> {
     match stmt {
