@@ -29,6 +29,7 @@ mod finite;
 mod flat;
 mod fuse;
 mod given;
+mod handed;
 mod hoist;
 mod inline;
 mod known;
@@ -174,8 +175,11 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "hoist",
-        what: "what does not change in a loop is computed before it; what a loop that runs, or both sides of a branch, check first is checked before",
-        run: hoist::run,
+        what: "what does not change in a loop is computed before it, what it hands on as it came is what it began with; what a loop that runs, or both sides of a branch, check first is checked before",
+        run: |program| {
+            handed::run(program);
+            hoist::run(program);
+        },
     },
     Pass {
         name: "fuse",

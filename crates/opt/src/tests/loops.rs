@@ -484,3 +484,46 @@ fn a_loop_that_goes_the_other_way_is_joined_if_both_fail_alike() {
     "#]],
     );
 }
+
+/// What is handed on as it came, through loops inside, is known everywhere; what is not, or is another zero, stays.
+#[test]
+fn what_is_handed_on_is_what_it_began_with() {
+    let text = r"
+        func f(xs: []Real, b: Real) -> (Real, Real, Real, Real) {
+            n = length(xs)
+            a, d, e, z = for i < n, s = 1.0, t = b, p = 2.0, q = -0.0 {
+                c, g = for j < n, u = s, v = t { w = v + u yield u, w }
+                k = while h = p { ok = h < b yield ok } do m { yield m }
+                r = q + c
+                yield c, g, k, 0.0
+            }
+            return a, d, e, z
+        }
+        entry f = f";
+    check(
+        "hoist",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, b: Real) -> (Real, Real, Real, Real) {
+          n = length(xs)
+          ok = 2.0 < b
+          a, d, e, z = for i < n, s = 1.0, t = b, p = 2.0, q = -0.0 {
+            c, g = for j < n, u = 1.0, v = t {
+              w = v + 1.0
+              yield 1.0, w
+            }
+            k = while h = 2.0 {
+              yield ok
+            } do m {
+              yield 2.0
+            }
+            r = q + 1.0
+            yield 1.0, g, 2.0, 0.0
+          }
+          return 1.0, d, 2.0, z
+        }
+
+        entry f = f
+    "#]],
+    );
+}
