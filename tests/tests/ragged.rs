@@ -107,12 +107,12 @@ const FAILURES: &[&str] = &[
     "sum (map sum (map (\\k -> replicate (if k > 2 then 1 else 2) 1.0) (iota 5)))",
 ];
 
-/// All engines; of the passes, every third is left out in its turn.
+/// All engines, C for every second program, in its modes in turn; of the passes, every third is left out in its turn.
 fn ways(turn: usize) -> Vec<Options> {
     let of = |engine, strict| Options { engine, strict, ..Options::default() };
     let mut ways = vec![of(Engine::Ir, true), of(Engine::Native, true), of(Engine::Native, false)];
-    if Engine::C.require().is_ok() {
-        ways.push(of(Engine::C, turn.is_multiple_of(2)));
+    if turn.is_multiple_of(2) && Engine::C.require().is_ok() {
+        ways.push(of(Engine::C, turn.is_multiple_of(4)));
     }
     let without = |name: &str| Options { without: vec![name.into()], ..of(Engine::Ir, true) };
     ways.extend(PASSES.iter().skip(turn % 3).step_by(3).map(|pass| without(pass.name)));

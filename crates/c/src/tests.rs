@@ -250,20 +250,31 @@ fn values_go_in_and_come_out() {
 
 /// The entry's results by the interpreter of the IR, and by vectors.
 fn is_close(text: &str, args: &[Value]) {
+    are_close(text, &[args.to_vec()]);
+}
+
+/// The same for several lists of arguments: the C compiler runs once for all.
+fn are_close(text: &str, all: &[Vec<Value>]) {
     let Some((mut library, entry)) =
         with_options(text, Math::Library, &["-O3", "-fopenmp-simd", "-march=native"])
     else {
         return;
     };
-    is_strict_but_rounded(text, (&mut library, entry), args);
+    are_strict_but_rounded(text, (&mut library, entry), all);
 }
 
 /// Whether a library gives what the program gives with nothing made faster.
-fn is_strict_but_rounded(text: &str, (library, entry): (&mut Compiled, FuncId), args: &[Value]) {
+fn are_strict_but_rounded(text: &str, (library, entry): (&mut Compiled, FuncId), all: &[Vec<Value>]) {
     let Some((mut strict, _)) = with_options(text, Math::Host, &[]) else { return };
-    let (found, expected) = (library.call(entry, args), strict.call(entry, args));
-    let (found, expected) = (found.expect("it runs"), expected.expect("it runs"));
-    for (a, b) in found.iter().zip(&expected) {
+    for args in all {
+        let (found, expected) = (library.call(entry, args), strict.call(entry, args));
+        compare_but_rounded(&found.expect("it runs"), &expected.expect("it runs"));
+    }
+}
+
+/// Whether the results of two calls are the same but for rounding.
+fn compare_but_rounded(found: &[Value], expected: &[Value]) {
+    for (a, b) in found.iter().zip(expected) {
         let real = |value: &Value| if let Value::Real(x) = value { *x } else { f64::NAN };
         let numbers = |value: &Value| -> Vec<f64> {
             let Value::Array(array) = value else { return vec![real(value)] };
@@ -330,9 +341,8 @@ fn few_numbers_are_added_one_by_one() {
     // The longer loop is there twice, once in vectors; the one of three is there once and never in vectors.
     assert_eq!(made.text.matches("#pragma omp simd reduction").count(), 1, "{}", made.text);
     assert_eq!(made.text.matches("if (xs_size < 16) {").count(), 1, "{}", made.text);
-    for count in [0, 1, 15, 16, 17, 40] {
-        is_close(text, &[Value::reals((0..count).map(f64::from).collect::<Vec<_>>())]);
-    }
+    let numbers = |count: u32| vec![Value::reals((0..count).map(f64::from).collect::<Vec<_>>())];
+    are_close(text, &[0, 1, 15, 16, 17, 40].map(numbers));
 }
 
 fn text_of(text: &str, math: Math) -> String {

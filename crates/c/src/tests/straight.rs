@@ -1,6 +1,6 @@
 //! Loops with choices in them.
 
-use super::{is_strict_but_rounded, source, with_loops};
+use super::{are_strict_but_rounded, source, with_loops};
 use crate::{Input, Math};
 use wengert_ir::eval::Value;
 
@@ -21,7 +21,7 @@ fn is_close(text: &str, args: &[Value]) {
     let Some((mut library, entry)) = with_loops(program, loops, entry, Math::Library, &options) else {
         return;
     };
-    is_strict_but_rounded(text, (&mut library, entry), args);
+    are_strict_but_rounded(text, (&mut library, entry), &[args.to_vec()]);
 }
 
 /// Numbers of all kinds.

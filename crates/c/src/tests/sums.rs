@@ -1,6 +1,6 @@
 //! Sums over places that move with the loop but do not begin at 0.
 
-use super::{is_close, text_of};
+use super::{are_close, text_of};
 use crate::Math;
 use wengert_ir::eval::{Items, Value};
 
@@ -68,11 +68,9 @@ fn a_part_of_a_row_is_added_up_in_vectors() {
     let made = text_of(TRIANGLE, Math::Library);
     assert_eq!(made.matches("#pragma omp simd reduction").count(), 1, "{made}");
     assert_eq!(text_of(TRIANGLE, Math::Host).matches("#pragma omp simd reduction").count(), 0);
-    for size in [1, 15, 16, 17, 40] {
-        is_close(TRIANGLE, &[matrix(size), vector(size)]);
-        is_close(BACKWARD, &[matrix(size), vector(size), vector(size)]);
-        for shift in [0, 1, 3, 8] {
-            is_close(MEETING, &[vector(size + 8), Value::Int(shift)]);
-        }
-    }
+    let sizes = [1, 15, 16, 17, 40];
+    are_close(TRIANGLE, &sizes.map(|size| vec![matrix(size), vector(size)]));
+    are_close(BACKWARD, &sizes.map(|size| vec![matrix(size), vector(size), vector(size)]));
+    let shifted = |shift| sizes.map(|size| vec![vector(size + 8), Value::Int(shift)]);
+    are_close(MEETING, &[0, 1, 3, 8].map(shifted).concat());
 }
