@@ -256,6 +256,30 @@ const FOUND: &[Found] = &[
         expression: "map (\\i -> grad (\\x -> atan2 x (x / 0.0)) (real i)) (iota 3)",
         exact: true,
     },
+    Found {
+        what: "strict: what was used of a product with one, or of a difference from zero, was added to its operand one by one",
+        definitions: "def times h = let a = h * 1.0 let b = h * 0.5 let k = h / 2.0 let p = a + k * (a + 1.0) let q = b + k * (b + 1.0) in p * p + q * q\n\
+            def minus h = let a = h - 0.0 let b = h / 1.0 let k = b / 2.0 let p = a + k * (a + 1.0) let q = b + k * (b + 1.0) in p * p + q * q\n\
+            def vectors h = let v = scale h (1.0, 0.5) in norm_squared (add v (scale (h / 2.0) (add v (1.0, 1.0))))\n\
+            def zeros h = let a = 0.0 + h * h let b = h ^ 1 let k = a / 2.0 let p = a + k * (a + b) let q = b + k * (b + a) in p * p + q * q",
+        expression: "map (\\i -> map (\\f -> let x = 0.1 + 0.7 * real i / 16.0 in (grad f x, derivative (grad f) x)) [times, minus, vectors, zeros]) (iota 16)",
+        exact: true,
+    },
+    Found {
+        what: "strict: arrays of tuples were scaled and added component by component, so what scaled them was added up in another order",
+        definitions: "def ps = [(0.1, 0.3), (0.7, -0.1)]\n\
+            def both h = let q = scale h ps let (a, b) = q[0] let (c, d) = q[1] in (a - c) ^ 2 + (b - d) ^ 2 + a * b * c * d\n\
+            def added h = let q = add (replicate 2 (h, h)) ps let (a, b) = q[0] let (c, d) = q[1] in a * sin b * exp c * d\n\
+            def deeper h = let q = scale h [[{a = 0.1, b = [0.3, 0.7]}], [{a = 0.4, b = [0.2, 0.9]}]] in inner q (scale h q)",
+        expression: "map (\\i -> map (\\f -> let x = 0.1 + 0.7 * real i / 16.0 in (grad f x, derivative (grad f) x)) [both, added, deeper]) (iota 16)",
+        exact: true,
+    },
+    Found {
+        what: "C: the gamma function of -0",
+        definitions: "",
+        expression: "map (\\x -> gamma (x * 0.0)) [1.0, -1.0]",
+        exact: true,
+    },
 ];
 
 /// All ways to evaluate, and whether they round as the interpreter does.

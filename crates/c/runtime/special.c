@@ -19,6 +19,9 @@ static WG_UNUSED double wg_power(double x, word n) {
     return signbit(x) && n % 2 != 0 ? -result : result;
 }
 
+/* At both zeros the limit from the right, where the library goes by the sign of the zero. */
+static WG_UNUSED double wg_gamma(double x) { return x == 0.0 ? (double)INFINITY : tgamma(x); }
+
 static const double wg_bernoulli[] = {
     1.0 / 6.0,       -1.0 / 30.0,       1.0 / 42.0,      -1.0 / 30.0,         5.0 / 66.0,
     -691.0 / 2730.0, 7.0 / 6.0,         -3617.0 / 510.0, 43867.0 / 798.0,     -174611.0 / 330.0,

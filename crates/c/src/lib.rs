@@ -236,13 +236,12 @@ fn functions(math: Math) -> String {
         }
         Math::Library => {
             text.push_str(&wengert_vmath::c_source());
-            let own = ["digamma", "polygamma", "power"];
+            let own = ["gamma", "digamma", "polygamma", "power"];
             let vector: Vec<&str> = Function::ALL.iter().map(|function| function.name()).collect();
             for function in host_functions() {
                 let name = function.name;
                 if !own.contains(&name) && !vector.contains(&name) {
-                    let library = if name == "gamma" { "tgamma" } else { name };
-                    let _ = writeln!(text, "#define wg_{name} {library}");
+                    let _ = writeln!(text, "#define wg_{name} {name}");
                 }
             }
             text.push('\n');

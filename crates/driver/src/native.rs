@@ -177,7 +177,7 @@ pub(crate) fn stoppable<R>(
 /// The passes that these options ask for.
 pub(crate) fn passes(options: &Options) -> Passes {
     let ordered = options.strict || options.engine == Engine::Ir;
-    Passes { without: options.without.clone(), ordered }
+    Passes { without: options.without.clone(), ordered, in_order: false }
 }
 
 /// The value of a definition at arguments, by machine code.

@@ -23,6 +23,7 @@ mod equal;
 mod errors;
 mod flow;
 mod layout;
+mod leaves;
 mod scalars;
 mod show;
 mod simplify;

@@ -1,8 +1,7 @@
 //! Values as vectors: `zero`, `add`, `scale`, `inner`, `ravel`, `unravel`, and the pairing of `apply_dual`.
 //!
-//! They work on the reals in a value, and carry everything else along. `zero`, `add` and `scale` treat each array of an
-//! array of tuples by itself; the others go through a value from left to right, with a place or a sum so far. For a
-//! declared type each operation is a function.
+//! They work on the reals in a value, and carry everything else along. `zero`, `add` and `scale` are in `leaves`; the others go
+//! through a value from left to right, with a place or a sum so far. For a declared type each operation is a function.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "each function names the operations that it treats")]
 
@@ -13,7 +12,7 @@ use rustc_hash::FxHashSet;
 use wengert_base::{Name, Span};
 use wengert_ir::op::{ArrayOp, Atom, IntOp, Mode, Op, Requirement};
 use wengert_ir::program::FuncId;
-use wengert_ir::ty::{DataId, Elem, Ty};
+use wengert_ir::ty::{Elem, Ty};
 use wengert_prim::{Prim, RealOp};
 
 impl Lower<'_> {
@@ -56,147 +55,6 @@ impl Lower<'_> {
             }
         }
         false
-    }
-
-    // zero, add, scale: value by value.
-
-    /// `zero`, `add` or `scale` of values of a type; the last argument but the factor first.
-    pub(crate) fn vector_call(&mut self, op: Vector, ty: &Type, mut args: Vec<Vec<Atom>>) -> Vec<Atom> {
-        let last = args.pop().unwrap_or_default();
-        let first = args.pop();
-        let ixs = self.data_types(ty);
-        let mut results = Vec::with_capacity(last.len());
-        for (place, value) in last.into_iter().enumerate() {
-            let other = first.as_ref().and_then(|first| match op {
-                Vector::Scale => first.first().cloned(),
-                _ => first.get(place).cloned(),
-            });
-            let ix = ixs.get(place).copied().flatten();
-            results.push(self.component(op, ix, other, value));
-        }
-        results
-    }
-
-    /// For each value of a flattened type, the declared type that it (or its elements) belong to.
-    fn data_types(&self, ty: &Type) -> Vec<Option<DataIx>> {
-        match ty {
-            Type::Tuple(items) => items.iter().flat_map(|item| self.data_types(item)).collect(),
-            Type::Array(of) => {
-                let mut rows = self.data_types(of);
-                if rows.is_empty() {
-                    rows.push(None);
-                }
-                rows
-            }
-            Type::Dual(of) => self.data_types(of),
-            Type::Data(ix) => vec![Some(*ix)],
-            Type::Real | Type::Int | Type::Bool | Type::Text | Type::Fun(..) => vec![None],
-        }
-    }
-
-    fn component(&mut self, op: Vector, ix: Option<DataIx>, first: Option<Atom>, x: Atom) -> Atom {
-        match self.ty(&x) {
-            Ty::Scalar(Elem::Real) => match (op, first) {
-                (Vector::Add, Some(y)) => self.real(RealOp::Add, vec![y, x]),
-                (Vector::Scale, Some(factor)) => self.real(RealOp::Mul, vec![factor, x]),
-                _ => Atom::Real(0.0),
-            },
-            // Of two, what is not real is taken from the first.
-            Ty::Scalar(Elem::Int | Elem::Bool | Elem::Text | Elem::Unit) => match (op, first) {
-                (Vector::Add, Some(y)) => y,
-                _ => x,
-            },
-            Ty::Scalar(Elem::Data(data)) => match (self.array_in(data), ix) {
-                (Some(array), _) => self.boxed_vector(op, ix, first, x, (data, array)),
-                (None, Some(ix)) => self.data_vector(op, ix, first, x),
-                (None, None) => x,
-            },
-            ty @ Ty::Array(elem, rank) => {
-                if let (Vector::Add, Some(y)) = (op, &first) {
-                    self.check_shape("add", y, &x, rank);
-                }
-                match (elem, op, first) {
-                    (Elem::Real, Vector::Zero, _) => self.array_op(ArrayOp::Zeros, vec![x], ty),
-                    (Elem::Real, Vector::Add, Some(y)) => self.array_op(ArrayOp::Add, vec![y, x], ty),
-                    (Elem::Real | Elem::Data(_), _, first) => self.elementwise(op, ix, first, x),
-                    (_, Vector::Add, Some(y)) => y,
-                    _ => x,
-                }
-            }
-        }
-    }
-
-    /// The operation on what is in a box.
-    fn boxed_vector(
-        &mut self,
-        op: Vector,
-        ix: Option<DataIx>,
-        first: Option<Atom>,
-        x: Atom,
-        (data, array): (DataId, Ty),
-    ) -> Atom {
-        let first = match op {
-            Vector::Add => first.map(|first| self.opened(first, array)),
-            _ => first,
-        };
-        let x = self.opened(x, array);
-        let made = self.component(op, ix, first, x);
-        self.one(Op::Make { data, ctor: 0, fields: vec![made] }, Ty::Scalar(Elem::Data(data)))
-    }
-
-    /// What the objects of a type hold, if they are boxes around arrays.
-    fn array_in(&self, data: DataId) -> Option<Ty> {
-        self.boxes.iter().find(|(_, known)| **known == data).map(|(array, _)| *array)
-    }
-
-    /// Fails unless point and tangent agree in all sizes.
-    fn check_shape(&mut self, operation: &str, point: &Atom, tangent: &Atom, rank: u8) {
-        for axis in 0..rank {
-            let length = |lower: &mut Self, array: &Atom| {
-                lower.one(Op::Array(ArrayOp::Length(axis), vec![array.clone()]), Ty::INT)
-            };
-            let (m, n) = (length(self, point), length(self, tangent));
-            self.require(Requirement::Shape(Name::new(operation)), m, n);
-        }
-    }
-
-    /// The operation on each element of an array with any number of axes.
-    fn elementwise(&mut self, op: Vector, ix: Option<DataIx>, first: Option<Atom>, x: Atom) -> Atom {
-        let ty = self.ty(&x);
-        let one_axis = Ty::Array(ty.elem(), 1);
-        let mut inputs = Vec::new();
-        for array in first.iter().filter(|_| op == Vector::Add).chain([&x]) {
-            let flat = ty.rank() == 1;
-            inputs.push(if flat {
-                array.clone()
-            } else {
-                self.array_op(ArrayOp::Ravel, vec![array.clone()], one_axis)
-            });
-        }
-        let len = self.length(&inputs);
-        let outputs = vec![Ty::Scalar(ty.elem())];
-        let plan = Plan { mode: Mode::Each, len, inputs, init: Vec::new(), outputs };
-        let mut done = self.repeat(plan, |lower, mut round| {
-            let last = round.rows.pop().unwrap_or(Atom::Unit);
-            let other = if op == Vector::Scale { first } else { round.rows.pop() };
-            (Vec::new(), vec![lower.component(op, ix, other, last)])
-        });
-        let done = done.pop().unwrap_or(Atom::Unit);
-        if ty.rank() == 1 { done } else { self.array_op(ArrayOp::Reshape, vec![done, x], ty) }
-    }
-
-    fn data_vector(&mut self, op: Vector, ix: DataIx, first: Option<Atom>, x: Atom) -> Atom {
-        let ty = self.ty(&x);
-        if !self.holds_reals(&Type::Data(ix)) && op != Vector::Add {
-            return x;
-        }
-        let name = match op {
-            Vector::Zero => "zero",
-            Vector::Add => "add",
-            _ => "scale",
-        };
-        let func = self.request(Key::Vector(op, Type::Data(ix)), Type::unit(), Name::new(name), vec![ty]);
-        self.call(func, first.into_iter().chain([x]).collect()).pop().unwrap_or(Atom::Unit)
     }
 
     // inner, pairing: a sum from left to right.

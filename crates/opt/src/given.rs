@@ -255,7 +255,7 @@ impl Given<'_> {
             made.push(Stmt { outs: vec![param], op: Op::Make { data, ctor, fields }, span: func.span });
         }
         func.body.stmts.splice(0..0, made);
-        simplify::function(&mut func);
+        simplify::function_in_order(&mut func);
         let asks = self.asking.contains(&id);
         let copy = self.program.funcs.push(func);
         if asks {

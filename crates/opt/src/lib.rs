@@ -38,6 +38,7 @@ mod linear;
 mod lists;
 mod live;
 mod merge;
+mod numbers;
 mod onward;
 mod products;
 mod reciprocals;
@@ -234,6 +235,8 @@ pub struct Options {
     pub without: Vec<String>,
     /// Derivatives must add up in the order of the source.
     pub ordered: bool,
+    /// And they are still to be made.
+    pub in_order: bool,
 }
 
 /// Passes after which derivatives add up in another order than the source says: what was computed several times, each time with a
@@ -257,8 +260,13 @@ impl Options {
     pub fn before_derivatives(&self) -> Options {
         let reordering = if self.ordered { REORDERING.as_slice() } else { &[] };
         let without = self.without.iter().cloned().chain(reordering.iter().map(|name| (*name).to_owned()));
-        Options { without: without.collect(), ordered: self.ordered }
+        Options { without: without.collect(), ordered: self.ordered, in_order: self.ordered }
     }
+}
+
+/// What a pass does where derivatives are still to be made that must add up in the order of the source.
+fn in_order(pass: &Pass) -> fn(&mut Program) {
+    if pass.name == "simplify" { simplify::in_order } else { pass.run }
 }
 
 /// Rounds at most: a pass may make work for one before it.
@@ -272,7 +280,8 @@ pub fn optimize(program: &mut Program, options: &Options) -> bool {
         for pass in passes {
             wengert_ir::stop::check();
             if !options.without.iter().any(|name| name == pass.name) {
-                (pass.run)(program);
+                let run = if options.in_order { in_order(pass) } else { pass.run };
+                run(program);
             }
         }
         size(program)

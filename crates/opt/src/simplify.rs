@@ -4,10 +4,11 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed stays as it is")]
 
 use crate::facts::Lengths;
+use crate::numbers;
 use crate::walk::{Forward, Names, one, sides};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
-use wengert_ir::op::{ArrayOp, Compare, Convert, IntOp, Op};
+use wengert_ir::op::{ArrayOp, Compare, Convert, Op};
 use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
 
@@ -18,9 +19,21 @@ pub(crate) fn run(program: &mut Program) {
     }
 }
 
+/// The same where derivatives are still to be made that must add up in the order of the source.
+pub(crate) fn in_order(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        function_in_order(func);
+    }
+}
+
 /// The same for one function.
 pub(crate) fn function(func: &mut Func) {
     Simplifier::default().function(func);
+}
+
+/// The same for one function, and in order.
+pub(crate) fn function_in_order(func: &mut Func) {
+    Simplifier { in_order: true, ..Simplifier::default() }.function(func);
 }
 
 /// Arrays of so many elements are lists of them where that makes something simpler.
@@ -54,6 +67,8 @@ struct Simplifier {
     alike: FxHashMap<Var, Var>,
     /// Strong zeros: who adds them adds nothing.
     strong_zeros: FxHashSet<Var>,
+    /// Derivatives are still to be made, which must add up in the order of the source.
+    in_order: bool,
     /// Numbers that are never -0.
     never_minus_zero: FxHashSet<Var>,
 }
@@ -367,9 +382,9 @@ impl Simplifier {
     fn known(&self, func: &Func, op: &Op) -> Option<Atom> {
         match op {
             Op::Copy(atom) => Some(atom.clone()),
-            Op::Real(op, args) => real(*op, args).or_else(|| self.without_zero(*op, args)),
-            Op::Int(op, args) => integer(*op, args),
-            Op::Compare(compare, a, b) => comparison(*compare, a, b),
+            Op::Real(op, args) => numbers::real(*op, args).or_else(|| self.neutral(*op, args)),
+            Op::Int(op, args) => numbers::integer(*op, args),
+            Op::Compare(compare, a, b) => numbers::comparison(*compare, a, b),
             Op::Convert(Convert::IntToReal, Atom::Int(n)) => Some(Atom::Real(*n as f64)),
             Op::Not(Atom::Bool(x)) => Some(Atom::Bool(!x)),
             Op::Not(atom) => match self.made.get(&atom.var()?)? {
@@ -424,6 +439,14 @@ impl Simplifier {
         let Some(Made::Equal(op, a, b)) = self.made.get(var) else { return None };
         let other = if *op == Compare::Eq { Compare::Ne } else { Compare::Eq };
         Some(Op::Compare(other, a.clone(), b.clone()))
+    }
+
+    /// The operand that an operation gives as it is.
+    fn neutral(&self, op: RealOp, args: &[Atom]) -> Option<Atom> {
+        if self.in_order {
+            return None;
+        }
+        numbers::handed_on(op, args).or_else(|| self.without_zero(op, args))
     }
 
     /// A sum with zero is the other summand, unless that is -0.
@@ -502,63 +525,6 @@ fn any(ty: Ty) -> Atom {
         Elem::Text => Atom::Text("".into()),
         Elem::Unit | Elem::Data(_) => Atom::Unit,
     }
-}
-
-fn real(op: RealOp, args: &[Atom]) -> Option<Atom> {
-    match (op, args) {
-        (op, [Atom::Real(x)]) => Some(Atom::Real(op.eval1(*x))),
-        (op, [Atom::Real(x), Atom::Real(y)]) => Some(Atom::Real(op.eval2(*x, *y))),
-        (RealOp::Mul | RealOp::Div | RealOp::DivZero | RealOp::MulZero, [x, Atom::Real(1.0)]) => {
-            Some(x.clone())
-        }
-        (RealOp::Mul | RealOp::MulZero, [Atom::Real(1.0), x]) => Some(x.clone()),
-        (RealOp::MulZero, [Atom::Real(0.0), _] | [_, Atom::Real(0.0)]) => Some(Atom::Real(0.0)),
-        (RealOp::DivZero, [Atom::Real(0.0), _]) => Some(Atom::Real(0.0)),
-        (RealOp::Sub, [x, Atom::Real(zero)]) if zero.to_bits() == 0 => Some(x.clone()),
-        (RealOp::PowInt(1), [x]) => Some(x.clone()),
-        (RealOp::PowInt(0), [_]) => Some(Atom::Real(1.0)),
-        _ => None,
-    }
-}
-
-fn integer(op: IntOp, args: &[Atom]) -> Option<Atom> {
-    let known = match (op, args) {
-        (IntOp::Add, [x, Atom::Int(0)] | [Atom::Int(0), x])
-        | (IntOp::Sub, [x, Atom::Int(0)])
-        | (IntOp::Mul, [x, Atom::Int(1)] | [Atom::Int(1), x]) => return Some(x.clone()),
-        (IntOp::Mul, [_, Atom::Int(0)] | [Atom::Int(0), _]) => 0,
-        (IntOp::Add, [Atom::Int(a), Atom::Int(b)]) => a.wrapping_add(*b),
-        (IntOp::Sub, [Atom::Int(a), Atom::Int(b)]) => a.wrapping_sub(*b),
-        (IntOp::Mul, [Atom::Int(a), Atom::Int(b)]) => a.wrapping_mul(*b),
-        (IntOp::Min, [Atom::Int(a), Atom::Int(b)]) => *a.min(b),
-        (IntOp::Max, [Atom::Int(a), Atom::Int(b)]) => *a.max(b),
-        (IntOp::BitAnd, [Atom::Int(a), Atom::Int(b)]) => a & b,
-        (IntOp::Neg, [Atom::Int(a)]) => a.wrapping_neg(),
-        (IntOp::Rem, [Atom::Int(a), Atom::Int(b)]) => a.checked_rem(*b)?,
-        (IntOp::Div, [Atom::Int(a), Atom::Int(b)]) => a.checked_div(*b)?,
-        _ => return None,
-    };
-    Some(Atom::Int(known))
-}
-
-pub(crate) fn comparison(compare: Compare, a: &Atom, b: &Atom) -> Option<Atom> {
-    let order = match (a, b) {
-        (Atom::Int(a), Atom::Int(b)) => a.partial_cmp(b),
-        (Atom::Real(a), Atom::Real(b)) => {
-            let Some(order) = a.partial_cmp(b) else { return Some(Atom::Bool(compare == Compare::Ne)) };
-            Some(order)
-        }
-        (Atom::Bool(a), Atom::Bool(b)) => a.partial_cmp(b),
-        _ => return None,
-    }?;
-    Some(Atom::Bool(match compare {
-        Compare::Eq => order.is_eq(),
-        Compare::Ne => order.is_ne(),
-        Compare::Lt => order.is_lt(),
-        Compare::Le => order.is_le(),
-        Compare::Gt => order.is_gt(),
-        Compare::Ge => order.is_ge(),
-    }))
 }
 
 /// The same by a cheaper operation.

@@ -2,7 +2,8 @@
 
 use super::Sizes;
 use crate::linear::Linear;
-use crate::simplify::{self, FEW};
+use crate::numbers;
+use crate::simplify::FEW;
 use wengert_ir::op::{ArrayOp, Compare, Op};
 use wengert_ir::{Atom, Elem, Ty, Var};
 
@@ -57,7 +58,7 @@ impl Sizes<'_> {
             return Some(Atom::Bool(compare == Compare::Ne));
         }
         if let (Some(x @ Atom::Int(_)), Some(y @ Atom::Int(_))) = (x.atom(), y.atom()) {
-            let known = simplify::comparison(compare, &x, &y);
+            let known = numbers::comparison(compare, &x, &y);
             (*a, *b) = (x, y);
             return known;
         }
