@@ -32,6 +32,7 @@ pub const CODES: &[Code] = &[
     Code { code: "E0828", title: "a definition cannot be called from C" },
     Code { code: "E0829", title: "only the interpreter can run this" },
     Code { code: "E0830", title: "the interpreter runs this instead of machine code" },
+    Code { code: "E0831", title: "a function of functions has no code of its own" },
 ];
 
 /// A file that cannot be opened or read.
@@ -325,6 +326,13 @@ pub fn not_for_c(span: Span, entry: &str, ty: &str, why: &str) -> Diagnostic {
     Diagnostic::error("E0828", span, format!("`{entry}` cannot be called from C: its type is `{ty}`"))
         .note(why)
         .help("give it arguments and results of numbers, truth values, arrays of them, and tuples and records of all these")
+}
+
+/// A function that takes functions, of which the compiler's code is to be shown.
+pub fn no_code(span: Span) -> Diagnostic {
+    Diagnostic::error("E0831", span, "a function that takes functions has no code of its own")
+        .note("it is compiled anew for each function that it is given")
+        .help("show it with one that it is given: `\\x -> derivative sin x`")
 }
 
 /// What the compiler leaves to the interpreter, where there must be machine code.

@@ -224,10 +224,10 @@ pub(crate) fn text(
     passes: &Passes,
 ) -> Result<String, Diagnostic> {
     if stage == Stage::Ir {
-        let lowered = lowered(program, entry, library, (usize::MAX, Rows::Regular), passes)?;
+        let lowered = with_code(program, entry.0, lowered(program, entry, library, ALL, passes)?)?;
         return Ok(wengert_engine::ir(&lowered));
     }
-    let unit = unit(program, entry, library, (usize::MAX, Rows::Regular), passes)?;
+    let unit = with_code(program, entry.0, unit(program, entry, library, ALL, passes)?)?;
     let strict = passes.ordered;
     match stage {
         Stage::Loops => Ok(wengert_engine::loops(unit, strict)),
@@ -238,6 +238,18 @@ pub(crate) fn text(
         Stage::Clif => wengert_engine::clif(unit, strict).map_err(diagnostic),
         Stage::Core | Stage::Ir | Stage::Derivative => Ok(wengert_engine::derivative(unit, strict)),
     }
+}
+
+/// A function takes all arguments at once that are not functions.
+const ALL: Shape = (usize::MAX, Rows::Regular);
+
+/// The unit, if there is anything to see in it: a function that takes functions is compiled for each that it is given.
+fn with_code(program: &Program, name: Name, unit: Unit) -> Result<Unit, Diagnostic> {
+    if matches!(unit.entry.result, Layout::Function(_)) {
+        let span = program.defs.get(&name).map_or(Span::NOWHERE, |def| def.span);
+        return Err(errors::no_code(span));
+    }
+    Ok(unit)
 }
 
 /// A definition with its derivatives made, ready to be compiled.

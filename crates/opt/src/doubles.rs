@@ -424,6 +424,9 @@ impl Better<'_, '_> {
 
     /// `x / c`
     fn divided(&self, x: &Atom, c: f64) -> Option<Op> {
+        if c == -1.0 {
+            return Some(Op::Real(RealOp::Neg, vec![x.clone()]));
+        }
         if let Some((y, k)) = self.here.multiple(x) {
             return if k == c {
                 Some(Op::Copy(y))

@@ -3,6 +3,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not written with a symbol is a call")]
 
 use super::FuncPrinter;
+use super::places::{same, twice};
 use crate::op::{ArrayOp, Atom, Custom, IntOp, Op, Rule, TextOp};
 use crate::program::{FuncId, LinearId};
 use crate::ty::Ty;
@@ -48,6 +49,7 @@ fn minus_of(op: &Op) -> Option<&Atom> {
 fn strength(op: &Op) -> u8 {
     match op {
         Op::Real(RealOp::Neg, _) | Op::Int(IntOp::Neg, _) => PRODUCT,
+        op if twice(op).is_some() => PRODUCT,
         Op::Real(RealOp::PowInt(_), _) | Op::Power { base: _, exponent: Atom::Var(_) } => POWER,
         Op::Real(op, _) if !words::is_named(*op) => level(op.name()),
         Op::Int(op, _) => match words::int(*op) {
@@ -133,7 +135,9 @@ impl<'a> FuncPrinter<'a> {
     }
 
     fn real(&self, op: RealOp, args: &[Atom]) -> String {
-        if op == RealOp::Neg {
+        if let (true, RealOp::Add, Some(x)) = (self.in_place, op, same(args)) {
+            format!("2.0 * {}", self.within(x, PRODUCT + 1))
+        } else if op == RealOp::Neg {
             self.negated(args)
         } else if let RealOp::PowInt(n) = op {
             format!("{} ^ {n}", args.first().map_or_else(String::new, |x| self.atom(x)))

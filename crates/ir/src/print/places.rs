@@ -1,7 +1,7 @@
 //! Which expressions stand in their place: `return cos(x * x) * x` instead of a line for each operation.
 //!
 //! What is used once, in the same block, and has no name of the source, is written where it is used, as long as the line does not
-//! become long. What may fail does not go past anything else that may fail.
+//! become long. What may fail does not go past anything else that may fail. `t + t` is `2.0 * t`, which uses `t` once.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed has a line of its own")]
 
@@ -10,6 +10,7 @@ use crate::program::Func;
 use crate::ty::Ty;
 use crate::visit::{deep, flat_op};
 use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_prim::RealOp;
 
 /// The variables that are not shown, with what is shown in their place.
 pub(super) type Places<'a> = FxHashMap<Var, &'a Op>;
@@ -34,7 +35,10 @@ pub(super) fn places(func: &Func) -> Places<'_> {
         }
     };
     func.body.for_each_stmt(&mut |stmt| {
-        stmt.op.for_each_atom(&mut count);
+        match twice(&stmt.op) {
+            Some(x) => count(x),
+            None => stmt.op.for_each_atom(&mut count),
+        }
         stmt.op.blocks().into_iter().flat_map(|block| &block.results).for_each(&mut count);
     });
     func.body.results.iter().for_each(count);
@@ -68,6 +72,22 @@ pub(super) fn only_branch<'b>(
         .then_some((cond, then, otherwise))
 }
 
+/// The number of which this is twice as much.
+pub(super) fn twice(op: &Op) -> Option<&Atom> {
+    match op {
+        Op::Real(RealOp::Add, args) => same(args),
+        _ => None,
+    }
+}
+
+/// The variable that both of two operands are.
+pub(super) fn same(args: &[Atom]) -> Option<&Atom> {
+    match args {
+        [x @ Atom::Var(_), y] if x == y => Some(x),
+        _ => None,
+    }
+}
+
 struct Walk<'a> {
     func: &'a Func,
     uses: FxHashMap<Var, usize>,
@@ -82,7 +102,10 @@ impl<'a> Walk<'a> {
         let mut waiting = Waiting::default();
         for (at, stmt) in block.stmts.iter().enumerate() {
             let mut operands = Vec::new();
-            stmt.op.for_each_atom(&mut |atom| operands.extend(atom.var()));
+            match twice(&stmt.op) {
+                Some(x) => operands.extend(x.var()),
+                None => stmt.op.for_each_atom(&mut |atom| operands.extend(atom.var())),
+            }
             let size = self.line(block, &waiting, at, own_size(&stmt.op), &operands);
             deep(|| stmt.op.blocks().into_iter().for_each(|block| self.block(block)));
             let is_last = at + 1 == block.stmts.len() && is_end(block);

@@ -32,6 +32,17 @@ fn what_is_used_once_stands_in_its_place() {
 }
 
 #[test]
+fn a_sum_with_itself_is_twice_the_number() {
+    shown(
+        "func f(x: Real, y: Real) -> (Real, Real, Real) {
+            t = x * y  t2 = t + t  t3 = x + x  t4 = t3 * y  t5 = y - t3  t6 = t5 + t5  t7 = t2 ^ 2
+            return t7, t4, t6
+        } entry f = f",
+        "  t3 = 2.0 * x\n  t6 = 2.0 * (y - t3)\n  return (2.0 * (x * y)) ^ 2, t3 * y, t6\n",
+    );
+}
+
+#[test]
 fn names_of_the_source_stay_and_so_does_what_is_used_twice() {
     shown(
         "func f(x: Real) -> Real {
