@@ -32,7 +32,7 @@ pub(crate) fn run(program: &mut Program) -> bool {
         let there = in_range_there(func, &boxes);
         let mut body = std::mem::take(&mut func.body);
         let uses = count_uses(&body);
-        changed |= Apart { func, uses, there }.block(&mut body);
+        changed |= Apart { func, uses, there, begun: FxHashSet::default() }.block(&mut body);
         func.body = body;
     }
     changed
@@ -43,6 +43,8 @@ struct Apart<'p> {
     uses: FxHashMap<Var, usize>,
     /// What is updated at places that are there.
     there: FxHashSet<Var>,
+    /// What loops around this place have added up so far in an array that was zeros before them.
+    begun: FxHashSet<Var>,
 }
 
 /// An update of an element that is always the same: where it stands in the body, the place, and what is added.
@@ -58,12 +60,15 @@ impl Apart<'_> {
             let mut changed = false;
             let mut out: Vec<Stmt> = Vec::with_capacity(place.stmts.len());
             for mut stmt in std::mem::take(&mut place.stmts) {
+                if let Op::Loop(parts) = &stmt.op {
+                    self.begun.extend(self.may_be_rows(parts, &out));
+                }
                 for inner in stmt.op.blocks_mut() {
                     changed |= self.block(inner);
                 }
                 let mut after = Vec::new();
                 if let Op::Loop(parts) = &mut stmt.op
-                    && self.may_be_rows(parts, &out)
+                    && self.may_be_rows(parts, &out).is_some()
                 {
                     for at in 0..parts.accs.len() {
                         let place = parts.init.len() + at;
@@ -83,17 +88,19 @@ impl Apart<'_> {
         })
     }
 
-    /// Whether a loop adds to one array only, which is zeros before, but for an element. Else the other updates stay updates, and machine code
-    /// knows what to do with all of them together.
-    fn may_be_rows(&self, parts: &Loop, before: &[Stmt]) -> bool {
-        let mut arrays = parts.accs.iter().filter(|acc| self.func.type_of(acc).rank() > 0);
-        let (Some(Atom::Var(array)), None) = (arrays.next(), arrays.next()) else { return false };
+    /// If a loop adds to one array only, which is zeros before, but for an element: what has been added up so far. Else the other updates
+    /// stay updates, and machine code knows what to do with all of them together.
+    fn may_be_rows(&self, parts: &Loop, before: &[Stmt]) -> Option<Var> {
+        let params = parts.body.params.iter().skip(1 + parts.init.len());
+        let mut arrays = parts.accs.iter().zip(params).filter(|(acc, _)| self.func.type_of(acc).rank() > 0);
+        let (Some((Atom::Var(array), param)), None) = (arrays.next(), arrays.next()) else { return None };
         let made = |var: Var| before.iter().rfind(|stmt| stmt.outs == [var]).map(|stmt| &stmt.op);
-        let from = match made(*array) {
-            Some(Op::Array(ArrayOp::AddAt, args)) => args.first().and_then(Atom::var).and_then(made),
-            other => other,
+        let added_to = |op: &Op| {
+            if let Op::Array(ArrayOp::AddAt, args) = op { args.first().and_then(Atom::var) } else { None }
         };
-        matches!(from, Some(Op::Array(ArrayOp::Zeros, _)))
+        let from = made(*array).and_then(added_to).unwrap_or(*array);
+        let zeros = self.begun.contains(&from) || matches!(made(from), Some(Op::Array(ArrayOp::Zeros, _)));
+        zeros.then_some(*param)
     }
 
     /// The update of an accumulator at a place that is the same in all iterations, if there is another one besides.

@@ -42,6 +42,55 @@ fn what_is_always_added_to_one_element_is_summed_apart() {
     );
 }
 
+/// As in the gradient of a sum over all pairs: the array is one of zeros before the loop around the loop.
+#[test]
+fn what_an_inner_loop_adds_to_an_element_of_the_outer_one_is_summed_apart() {
+    relaxed(
+        "func f(xs: []Real, ys: []Real) -> ([]Real, []Real) {
+            n = length(xs) zeros = zeros(xs) m = length(ys)
+            zs = each backward i < n, a += zeros, x in xs {
+              b = each backward j < n, c += a, y in xs { s = x * y d = c with [i] += s e = d with [j] += y yield e }
+              yield b
+            }
+            us = each backward i < m, a += ys, x in ys {
+              b = each backward j < m, c += a, y in ys { s = x * y d = c with [i] += s e = d with [j] += y yield e }
+              yield b
+            }
+            return zs, us
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real, ys: []Real) -> ([]Real, []Real) {
+              n = length(xs)
+              zeros = zeros(xs)
+              m = length(ys)
+              zs = each backward i < n, a += zeros, x in xs {
+                b, sum = each backward j < n, c += a, sum2 += 0.0, y in xs {
+                  s = x * y
+                  sum3 = sum2 + s
+                  e = c with [j] += y
+                  yield e, sum3
+                }
+                b2 = b with [i] += sum
+                yield b2
+              }
+              us = each backward i2 < m, a2 += ys, x2 in ys {
+                b3 = each backward j2 < m, c2 += a2, y2 in ys {
+                  s2 = x2 * y2
+                  d = c2 with [i2] += s2
+                  e2 = d with [j2] += y2
+                  yield e2
+                }
+                yield b3
+              }
+              return zs, us
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
 /// As in the forces between all pairs of bodies: if one array were taken apart, the loop would be no loop of vectors.
 #[test]
 fn what_is_added_to_several_arrays_stays_together() {
