@@ -728,6 +728,85 @@ fn functions_that_give_data_with_functions_in_them_are_compiled() {
     }
 }
 
+/// Data in which functions give such data again, of several forms.
+const ENDLESS: &str = "\
+type Stream = Next Real (Real -> Stream)
+def from x = Next x (\\d -> from (x + d))
+def geo x = Next (x * x) (\\d -> geo (x * d))
+def taken n s d = if n == 0 then 0.0 else match s with Next x f -> x * x + taken (n - 1) (f d) d
+
+type Object = Object (Real -> Object) (Real -> Real) | End
+def made k = Object (\\x -> Object (\\y -> End) (\\y -> k * x * y)) (\\x -> k * x)
+def used o x = match o with End -> x | Object f g -> (match f (g x) with End -> x | Object h i -> i x)
+
+type Machine = Machine Real (Real -> State) (Real -> Real)
+type State = Halt | On Machine
+def rising x = Machine x (\\y -> if y > 0.0 then On (rising (x * y)) else Halt) (\\z -> x * sin z)
+def turning x = Machine (sin x) (\\y -> if y > 0.0 then On (turning (x + y)) else Halt) (\\z -> cos (x * z))
+def run n m d = if n == 0 then 0.0 else match m with Machine x f g -> (match f (g d) with Halt -> x | On next -> g x + run (n - 1) next d)
+
+type Rose = Rose Real (Real -> []Rose)
+def rose n x = Rose x (\\y -> if n == 0 then [] else [rose (n - 1) (x * y), rose (n - 1) (x + y)])
+def other n x = Rose (x * x) (\\y -> if n == 0 then [] else [other (n - 1) (x - y), other (n - 1) (sin (x * y))])
+def leaves r y = match r with Rose x f -> x + sum (map (\\s -> leaves s y) (f y))
+
+type Twice = Twice Real (Real -> Real -> Twice)
+def twice x = Twice x (\\a b -> twice (x * a + b))
+def thrice x = Twice (sin x) (\\a b -> thrice (x + a * b))
+def along n s d = if n == 0 then 0.0 else match s with Twice x f -> x * x + along (n - 1) (let g = f d in g x) d
+
+type First = First Real (Real -> Second)
+type Second = Second Real ((Real -> Real) -> First)
+def first x = First x (\\y -> second (x * y))
+def second x = Second x (\\g -> first (g x))
+def third x = First (x * x) (\\y -> fourth (x + y))
+def fourth x = Second (sin x) (\\g -> third (g (x * x)))
+def inturn n a d = if n == 0 then 0.0 else match a with First x f -> (match f d with Second y h -> x * y + inturn (n - 1) (h (\\z -> sin (z * d))) d)
+";
+
+/// Derivatives with respect to it, and to functions that give it.
+const OF_ENDLESS: &[&str] = &[
+    "snd (jvp (\\f -> grad (\\x -> taken 3 (f x) x) k) (from, geo))",
+    "grad (\\k -> snd (jvp (\\f -> taken 3 (f k) k) (from, geo))) k",
+    "grad (\\k -> snd (jvp (\\s -> taken 3 s k) (from 0.5, from k))) k",
+    "sum (snd (jvp (\\f -> grad (\\v -> taken 3 (f v[0]) v[1]) [k, 0.3]) (from, geo)))",
+    "snd (jvp (\\f -> (taylor 3 (\\x -> taken 3 (f x) x) k)[3]) (from, geo))",
+    "snd (jvp (\\f -> (taylor 2 (\\x -> match f x with Next y g -> y) k)[2]) (from, geo))",
+    "snd (jvp (\\f -> derivative (\\x -> match f x with Next y g -> y) k) (from, geo))",
+    "derivative (\\k -> snd (jvp (\\o -> used o k) (made 0.5, made 0.3))) k",
+    "grad (\\k -> snd (jvp (\\o -> used o k) (made k, made (sin k)))) k",
+    "grad (grad (\\k -> snd (jvp (\\o -> used o k) (made k, made (sin k))))) k",
+    "snd (jvp (\\o -> grad (used o) k) (made 0.5, made 0.3))",
+    "grad (\\k -> apply_dual (pullback (\\o -> grad (used o) k) (\\_ -> to_dual 1.0) (made k)) (made 0.3)) k",
+    "snd (jvp (\\f -> grad (\\x -> run 3 (f x) x) k) (rising, turning))",
+    "derivative (\\k -> snd (jvp (\\m -> run 3 m k) (rising k, rising (k * k)))) k",
+    "snd (jvp (\\f -> grad (\\x -> leaves (f 2 x) x) k) (rose, other))",
+    "grad (\\k -> snd (jvp (\\m -> leaves m k) (rose 2 k, rose 2 (k * k)))) k",
+    "snd (jvp (\\f -> grad (\\x -> along 3 (f x) x) k) (twice, thrice))",
+    "grad (\\k -> snd (jvp (\\m -> along 3 m k) (twice k, twice (k * k)))) k",
+    "snd (jvp (\\f -> grad (\\x -> inturn 2 (f x) x) k) (first, third))",
+    "grad (\\k -> snd (jvp (\\m -> inturn 2 m k) (first k, first (k * k)))) k",
+];
+
+/// What such functions give, and tangents of data that they are in, is applied again and again; that is compiled, and derivatives of it.
+#[test]
+fn functions_that_give_data_of_such_functions_are_compiled() {
+    let (mut session, scope) = everywhere::session_with(ENDLESS);
+    for program in OF_ENDLESS {
+        compiled(&mut session, &scope, &format!("(\\k -> {program}) 0.7"), &[false, true]);
+    }
+    // By hand: the numbers are x and 2 x, and vary by x² and x⁴.
+    let found = compiled(
+        &mut session,
+        &scope,
+        "snd (jvp (\\f -> grad (\\x -> taken 2 (f x) x) 0.7) (from, geo))",
+        &[false, true],
+    );
+    let expected =
+        interpreted(&mut session, &scope, "grad (\\x -> 2.0 * x * x ^ 2 + 2.0 * (2.0 * x) * x ^ 4) 0.7");
+    assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+}
+
 /// Taylor series of derivatives with respect to functions, and derivatives of such series with respect to functions: of any order. With
 /// `--strict` up to order 24.
 const SERIES: &[(&str, &str)] = &[

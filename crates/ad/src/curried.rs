@@ -23,12 +23,15 @@
 //!
 //! Where function values are inside of data, or of arrays of arrays, the rest has their shape: see [`holes`].
 //!
+//! Where they give such data again there is no end, and what was applied so far is data, too: see [`paths`].
+//!
 //! That computes what is done between the arguments anew for each second one, so it is done only where derivatives cannot be made
 //! otherwise. What `f x` gives beside functions, and how it fails, is computed as before.
 
 mod holes;
+mod paths;
 
-use holes::{Filling, Holes, Making};
+use holes::{Filling, Holes, Making, Steps};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
 use wengert_ir::Ty;
@@ -50,18 +53,21 @@ pub(crate) fn uncurried(program: &Program) -> Option<Program> {
     }
     let given = crate::flow::find(program).given;
     work.applies.retain(|data, _| given.contains_key(data));
-    let order = work.inner_first()?;
     let mut made = program.clone();
     let mut any = false;
-    for data in order {
-        any |= work.rewrite(&mut made, data);
+    for group in work.inner_first() {
+        any |= match group.as_slice() {
+            [data] if !work.reaches(*data, *data) => work.rewrite(&mut made, *data),
+            group => work.rewrite_together(&mut made, group),
+        };
     }
     any.then_some(made)
 }
 
 /// For each type of function values, the functions that apply them; `None` if they are taken apart elsewhere.
 fn applications(program: &Program, closures: &FxHashSet<DataId>) -> Option<FxHashMap<DataId, Vec<FuncId>>> {
-    let mut found: FxHashMap<DataId, Vec<FuncId>> = FxHashMap::default();
+    // Those that nobody applies wait as well.
+    let mut found: FxHashMap<DataId, Vec<FuncId>> = closures.iter().map(|data| (*data, Vec::new())).collect();
     for (id, func) in program.funcs.iter() {
         let mut apart = 0;
         func.body.for_each_stmt(&mut |stmt| {
@@ -155,21 +161,40 @@ impl Curried<'_> {
         }
     }
 
-    /// The types, those that others give first; `None` if there is no end.
-    fn inner_first(&self) -> Option<Vec<DataId>> {
+    /// Whether values of a type give values of another one, which may be the same, at once or later.
+    fn reaches(&self, from: DataId, to: DataId) -> bool {
+        let (mut seen, mut todo) = (FxHashSet::default(), vec![from]);
+        while let Some(next) = todo.pop() {
+            for inner in self.gives(next) {
+                if inner == to {
+                    return true;
+                }
+                if seen.insert(inner) {
+                    todo.push(inner);
+                }
+            }
+        }
+        false
+    }
+
+    /// The types, those that others give first, and those together that give each other.
+    fn inner_first(&self) -> Vec<Vec<DataId>> {
         let mut left: Vec<DataId> = self.applies.keys().copied().collect();
         left.sort_unstable();
-        let mut order: Vec<DataId> = Vec::new();
-        while !left.is_empty() {
-            let (ready, rest): (Vec<DataId>, Vec<DataId>) =
-                left.iter().partition(|data| self.gives(**data).iter().all(|inner| order.contains(inner)));
-            if ready.is_empty() {
-                return None;
-            }
-            order.extend(ready);
+        let mut groups: Vec<Vec<DataId>> = Vec::new();
+        while let Some(first) = left.first().copied() {
+            // Of those that are left and that it reaches, one reaches none but what reaches it.
+            let is_last = |data: &DataId| {
+                left.iter().all(|other| !self.reaches(*data, *other) || self.reaches(*other, *data))
+            };
+            let last = left.iter().copied().find(is_last).unwrap_or(first);
+            let is_beside =
+                |data: DataId| data == last || (self.reaches(data, last) && self.reaches(last, data));
+            let (group, rest) = left.iter().partition(|data| is_beside(**data));
+            groups.push(group);
             left = rest;
         }
-        Some(order)
+        groups
     }
 
     /// Lets the functions that apply values of a type give no function values that have captured something.
@@ -197,7 +222,7 @@ impl Curried<'_> {
                 for data in inner.types() {
                     ctors.push((*data, self.applied(made, &whole, (place, &inner), *data, &mut finals)));
                 }
-                waiting.push((place, inner, ctors));
+                waiting.push(Waiting { place, inner, ctors, steps: None });
             }
             let function = self.waiting(made, &whole, rest, waiting);
             *made.funcs.at_mut(id) = function;
@@ -231,7 +256,9 @@ impl Curried<'_> {
             let applied = (last, made.funcs.at(last));
             *made.funcs.at_mut(both) = composed(whole, (place, found, data), applied, both);
             finals.push(both);
-            add_arm(made, last, (whole, inner.is_counted()), both);
+            let mut params: Vec<VarInfo> = whole.body.params.iter().map(|var| *whole.vars.at(*var)).collect();
+            params.extend(inner.is_counted().then_some(VarInfo { name: Name::new("i"), ty: Ty::INT }));
+            add_arm(made, last, params, both);
         }
         ctor
     }
@@ -275,7 +302,7 @@ impl Curried<'_> {
         let span = func.span;
         let outs = the_match(&mut func).map(|(_, outs)| outs.clone()).unwrap_or_default();
         let mut given = outs.clone();
-        for (place, inner, _) in waiting.iter().filter(|(_, inner, _)| inner.is_counted()) {
+        for Waiting { place, inner, .. } in waiting.iter().filter(|of| of.inner.is_counted()) {
             let ty = match (inner, whole.results.get(*place)) {
                 (Inner::Inside(_), Some(ty)) => self.making(made, |making| making.shape_type(*ty)),
                 _ => ZEROS,
@@ -285,11 +312,11 @@ impl Curried<'_> {
             }
         }
         let shapes = given.clone();
-        let is_one = |place: usize| waiting.iter().any(|(of, inner, _)| *of == place && !inner.is_counted());
+        let is_one = |place: usize| waiting.iter().any(|of| of.place == place && !of.inner.is_counted());
         retain(&mut given, |place| !is_one(place));
         let op = Op::Call { func: rest, args: args.clone(), checkpoint: false };
         func.body.stmts = vec![Stmt { outs: given, op, span }];
-        for (place, inner, ctors) in waiting {
+        for Waiting { place, inner, ctors, steps } in waiting {
             let out: Vec<Var> = outs.get(place).copied().into_iter().collect();
             let shape: Vec<Atom> = shapes.get(place).copied().map(Atom::Var).into_iter().collect();
             let ctor = ctors.first().map_or(0, |(_, ctor)| *ctor);
@@ -305,7 +332,7 @@ impl Curried<'_> {
                     let none = ctors.iter().map(|_| Atom::Int(0));
                     let args = shape.into_iter().chain(args.iter().cloned()).chain(none).collect();
                     let params = whole.body.params.iter().map(|var| *whole.vars.at(*var)).collect();
-                    let mut filling = Filling { params, ctors, made: FxHashMap::default() };
+                    let mut filling = Filling { params, ctors, steps, made: FxHashMap::default() };
                     let ty = whole.results.get(place).copied().unwrap_or(Ty::INT);
                     let filled = self.making(made, |making| making.filled(&mut filling, ty));
                     let op = Op::Call { func: filled, args, checkpoint: false };
@@ -317,8 +344,16 @@ impl Curried<'_> {
     }
 }
 
-/// A result, the function values that it is or holds, and for each type of them the constructor of those that wait.
-type Waiting = (usize, Inner, Vec<(DataId, u32)>);
+/// Function values that wait.
+struct Waiting {
+    /// The result that they are or that holds them.
+    place: usize,
+    inner: Inner,
+    /// For each type of them the constructor of those that wait.
+    ctors: Vec<(DataId, u32)>,
+    /// What they hold as data, if they do.
+    steps: Option<Steps>,
+}
 
 const ZEROS: Ty = Ty::Array(Elem::Real, 1);
 
@@ -488,14 +523,9 @@ fn named_results(func: &Func) -> Vec<VarInfo> {
 }
 
 /// The block, in a function that applies function values, for those that wait for these arguments.
-fn add_arm(program: &mut Program, id: FuncId, (waiting, many): (&Func, bool), both: FuncId) {
+fn add_arm(program: &mut Program, id: FuncId, held: Vec<VarInfo>, both: FuncId) {
     let func = program.funcs.at_mut(id);
-    let mut params = Vec::new();
-    for param in &waiting.body.params {
-        let VarInfo { name, ty } = *waiting.vars.at(*param);
-        params.push(func.fresh(name, ty));
-    }
-    params.extend(many.then(|| func.fresh(Name::new("i"), Ty::INT)));
+    let params: Vec<Var> = held.into_iter().map(|VarInfo { name, ty }| func.fresh(name, ty)).collect();
     let more: Vec<Var> = func.body.params.iter().skip(1).copied().collect();
     let results: Vec<Var> =
         func.results.clone().into_iter().map(|ty| func.fresh(Name::new("t"), ty)).collect();

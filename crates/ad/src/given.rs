@@ -24,6 +24,7 @@
 use crate::requests::callees;
 use crate::transpose::Variant;
 use crate::types::ZERO;
+use crate::unmade::Reached;
 use crate::{Ad, BEYOND, Code, Key, deep};
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Atom, Op, Stmt};
@@ -123,6 +124,18 @@ impl Ad {
             }
         }
         false
+    }
+
+    /// Whether tangents of functions are added up that are no tangents at the same function, and there are tangents of such.
+    pub(crate) fn makes_tangents_of_sums(&self, reached: &Reached) -> bool {
+        let tangent = |data: DataId| self.tangents.get(&data).copied().flatten();
+        let count = |data: DataId| self.program.data.at(data).ctors.len();
+        let is_made = |data: DataId| (0..count(data)).any(|ctor| reached.is_made(data, ctor));
+        self.program.data.ids().filter(|data| self.given.contains(data)).any(|function| {
+            let Some(sums) = tangent(function) else { return false };
+            let again = tangent(sums).filter(|again| *again != sums);
+            again.is_some_and(is_made) && reached.is_made(sums, count(sums).saturating_sub(1))
+        })
     }
 
     /// Whether a function, or one that it calls, has to do with function values whose tangents may be functions of the user's.

@@ -25,7 +25,7 @@
 //! running says: [`levels`]. What is differentiated with respect to functions: [`given`].
 //!
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
-//! rules of single operations ([`series`] those of series, [`long`] those of long ones), [`custom`] the user's own ([`mixed`] where such are differentiated once more, [`velocity`] to the last bit, [`guard`] leaves them out for zeros, [`transposed`] turns them around), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed.
+//! rules of single operations ([`series`] those of series, [`long`] those of long ones), [`custom`] the user's own ([`mixed`] where such are differentiated once more, [`velocity`] to the last bit, [`guard`] leaves them out for zeros, [`transposed`] turns them around), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed, [`unmade`] what there is not.
 //!
 //! Where cotangents must add up to the last bit as the interpreter adds them up, functions note on a tape what they do, and that tape runs
 //! backward: [`record`]. Which tangents vary when it runs, a rule that is not run for zeros asks there too.
@@ -62,6 +62,7 @@ mod tidy;
 mod transpose;
 mod transposed;
 mod types;
+mod unmade;
 mod velocity;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -122,7 +123,8 @@ fn made(program: Program, exact: bool) -> Program {
     let other = curried::uncurried(&program);
     let ad = completed(Ad::new(program, exact));
     // Tangents of tangents of functions are of types of higher and higher order, which functions in functions may mix.
-    let other = other.filter(|_| ad.has_beyond()).map(|other| completed(Ad::new(other, exact)).program);
+    let other = other.filter(|_| ad.has_beyond() || ad.mixes_sums);
+    let other = other.map(|other| completed(Ad::new(other, exact)).program);
     other.filter(|other| wengert_ir::verify(other).is_ok()).unwrap_or(ad.program)
 }
 
@@ -137,6 +139,9 @@ fn completed(mut ad: Ad) -> Ad {
     ad.expand_requests();
     ad.make_sums();
     ad.make_tests();
+    let reached = unmade::reached(&ad.program);
+    ad.mixes_sums = ad.makes_tangents_of_sums(&reached);
+    unmade::drop_unmade(&mut ad.program, &reached);
     ad
 }
 
@@ -177,6 +182,8 @@ struct Ad {
     linear_helpers: FxHashMap<FuncId, types::Helper>,
     /// Functions that add tangents of a type, still to be made.
     sums: Vec<(FuncId, DataId)>,
+    /// Whether there are sums of tangents of functions that are differentiated: what such a sum varies by is not seen to belong to its parts.
+    mixes_sums: bool,
     /// Functions that tell whether tangents of a type are zero, still to be made.
     tests: Vec<(FuncId, Ty)>,
     /// All functions that tell whether something is zero and nothing else.
@@ -263,6 +270,7 @@ impl Ad {
             helpers: FxHashMap::default(),
             linear_helpers: FxHashMap::default(),
             sums: Vec::new(),
+            mixes_sums: false,
             tests: Vec::new(),
             zero_tests: FxHashSet::default(),
             settled: FxHashSet::default(),

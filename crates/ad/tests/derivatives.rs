@@ -54,49 +54,45 @@ entry main = main
     check(
         text,
         &expect![[r#"
-        residual F {
-          F(Real, Real, Real, Real, Real)
-        }
+            func main(x: Real, y: Real) -> (Real, Real, Real, Real) {
+              c, t, a, c2 = primal_f(x, y)
+              t2, t3 = back_f(t, y, a, c2, x, 1.0)
+              c3, c' = jvp_f(x, y, 1.0)
+              return c, t2, t3, c'
+            }
 
-        func main(x: Real, y: Real) -> (Real, Real, Real, Real) {
-          c, t, a, c2 = primal_f(x, y)
-          t2, t3 = back_f(t, y, a, c2, x, 1.0)
-          c3, c' = jvp_f(x, y, 1.0)
-          return c, t2, t3, c'
-        }
+            func primal_f(x: Real, y: Real) -> (Real, Real, Real, Real) {
+              a = sin(x)
+              t = cos(x)
+              b = a * y
+              c = b / x
+              return c, t, a, c
+            }
 
-        func primal_f(x: Real, y: Real) -> (Real, Real, Real, Real) {
-          a = sin(x)
-          t = cos(x)
-          b = a * y
-          c = b / x
-          return c, t, a, c
-        }
+            func back_f(t: Real, y: Real, a: Real, c: Real, x: Real, c_bar: Real) -> (Real, Real) {
+              t2 = div_zero(c_bar, x)
+              t3 = mul_zero(t2, c)
+              x_bar = -t3
+              a_bar = mul_zero(t2, y)
+              y_bar = mul_zero(t2, a)
+              t4 = mul_zero(a_bar, t)
+              x_bar2 = x_bar + t4
+              return x_bar2, y_bar
+            }
 
-        func back_f(t: Real, y: Real, a: Real, c: Real, x: Real, c_bar: Real) -> (Real, Real) {
-          t2 = div_zero(c_bar, x)
-          t3 = mul_zero(t2, c)
-          x_bar = -t3
-          a_bar = mul_zero(t2, y)
-          y_bar = mul_zero(t2, a)
-          t4 = mul_zero(a_bar, t)
-          x_bar2 = x_bar + t4
-          return x_bar2, y_bar
-        }
-
-        func jvp_f(x: Real, y: Real, x': Real) -> (Real, Real) {
-          a = sin(x)
-          t = cos(x)
-          a' = mul_zero(x', t)
-          b = a * y
-          b' = mul_zero(a', y)
-          c = b / x
-          t2 = mul_zero(x', c)
-          t3 = b' - t2
-          c' = div_zero(t3, x)
-          return c, c'
-        }
-    "#]],
+            func jvp_f(x: Real, y: Real, x': Real) -> (Real, Real) {
+              a = sin(x)
+              t = cos(x)
+              a' = mul_zero(x', t)
+              b = a * y
+              b' = mul_zero(a', y)
+              c = b / x
+              t2 = mul_zero(x', c)
+              t3 = b' - t2
+              c' = div_zero(t3, x)
+              return c, c'
+            }
+        "#]],
     );
 }
 
@@ -120,10 +116,6 @@ entry main = main
     check(
         text,
         &expect![[r#"
-            residual F {
-              F(Real, Real, Real)
-            }
-
             func main(x: Real, y: Real) -> (Real, Real) {
               b, slope, slope2, t = primal_f(x, y)
               t2, t3 = back_f(slope, slope2, t, 1.0)
@@ -156,6 +148,177 @@ entry main = main
     );
 }
 
+/// What only a constructor that nobody makes would make is not made either; what an entry takes or gives may have any.
+#[test]
+fn what_nobody_makes_goes() {
+    let text = "
+data Shape { Round(Real); Square(Real); Both(Shape, Shape); None() }
+data Known { First(Real); Second(Real); Third() }
+func area(s: Shape) -> Real {
+  a = match s {
+    Round(r) {
+      b = r * r
+      yield b
+    }
+    Square(x) {
+      yield x
+    }
+    Both(s2, s3) {
+      n = Shape::None()
+      c = area(n)
+      d = area(s2)
+      e = c + d
+      yield e
+    }
+    None() {
+      yield 0.0
+    }
+  }
+  return a
+}
+func f(x: Real, k: Known) -> Real {
+  c = x < 0.0
+  s = if c {
+    s2 = Shape::Round(x)
+    yield s2
+  } else {
+    s3 = Shape::Square(x)
+    yield s3
+  }
+  a = area(s)
+  b = match k {
+    First(y) {
+      yield y
+    }
+    Second(y2) {
+      yield y2
+    }
+    Third() {
+      yield x
+    }
+  }
+  d = a * b
+  return d
+}
+func main(x: Real, k: Known) -> Real {
+  y, t = jvp f(x, k; 1.0, _)
+  return t
+}
+entry main = main
+";
+    check(
+        text,
+        &expect![[r#"
+        data Shape {
+          Round(Real)
+          Square(Real)
+        }
+
+        tangent Shape' of Shape {
+          Round'(Real)
+          Square'(Real)
+        }
+
+        func area(s: Shape) -> Real {
+          result: Real = fail("what there is not is taken apart")
+          return result
+        }
+
+        func f(x: Real, k: Known) -> Real {
+          result: Real = fail("what there is not is taken apart")
+          return result
+        }
+
+        func main(x: Real, k: Known) -> Real {
+          d, d' = jvp_f(x, k, 1.0)
+          return d'
+        }
+
+        func jvp_f(x: Real, k: Known, x': Real) -> (Real, Real) {
+          c = x < 0.0
+          s, s' = if c {
+            s2 = Round(x)
+            s2' = Round'(x')
+            yield s2, s2'
+          } else {
+            s3 = Square(x)
+            s3' = Square'(x')
+            yield s3, s3'
+          }
+          a, a' = jvp_area(s, s')
+          b, b' = match k {
+            First(y) {
+              yield y, 0.0
+            }
+            Second(y2) {
+              yield y2, 0.0
+            }
+            Third() {
+              yield x, x'
+            }
+          }
+          d = a * b
+          t = mul_zero(a', b)
+          t2 = mul_zero(b', a)
+          d' = t + t2
+          return d, d'
+        }
+
+        func jvp_area(s: Shape, s': Shape') -> (Real, Real) {
+          a, a' = match s {
+            Round(r) {
+              r' = fields_Round'(s')
+              b = r * r
+              t = mul_zero(r', r)
+              t2 = mul_zero(r', r)
+              b' = t + t2
+              yield b, b'
+            }
+            Square(x) {
+              x' = fields_Square'(s')
+              yield x, x'
+            }
+          }
+          return a, a'
+        }
+
+        func fields_Round'(tangent: Shape') -> Real {
+          t = match tangent {
+            Round'(t2) {
+              yield t2
+            }
+            Square'(t3) {
+              t4: Real = fail("a tangent belongs to another constructor")
+              yield t4
+            }
+          }
+          return t
+        }
+
+        func fields_Square'(tangent: Shape') -> Real {
+          t = match tangent {
+            Round'(t2) {
+              t3: Real = fail("a tangent belongs to another constructor")
+              yield t3
+            }
+            Square'(t4) {
+              yield t4
+            }
+          }
+          return t
+        }
+
+        func fields_Both'(tangent: Shape') -> (Shape', Shape') {
+          result: Shape', result2: Shape' = fail("what there is not is taken apart")
+          return result, result2
+        }
+    "#]],
+    );
+    let after = print(&made(text));
+    let kept = |name: &str| after.contains(&format!("  {name}"));
+    assert!(kept("Round(Real)") && !kept("Both(Shape") && kept("Third()"), "{after}");
+}
+
 #[test]
 fn recursion_has_a_tape() {
     let text = "
@@ -186,13 +349,8 @@ entry main = main
     check(
         text,
         &expect![[r#"
-            residual S {
-              S(norm_tape, List)
-            }
-
             tangent List' of List {
               Zero()
-              Nil'()
               Cons'(Real, List')
             }
 
@@ -201,10 +359,7 @@ entry main = main
               Cons(Real, norm_tape)
             }
 
-            residual Case {
-              Nil()
-              Cons(Real, norm_tape)
-            }
+            residual Case {}
 
             func main(xs: List) -> List {
               s, tape = primal_norm(xs)
@@ -270,12 +425,8 @@ entry main = main
                   d2 = Zero()
                   yield 0.0, d2
                 }
-                Nil'() {
-                  t2: Real, d3: List' = fail("a tangent belongs to another constructor")
-                  yield t2, d3
-                }
-                Cons'(t3, t4) {
-                  yield t3, t4
+                Cons'(t2, t3) {
+                  yield t2, t3
                 }
               }
               return t, d
@@ -316,10 +467,6 @@ entry main = main
     check(
         text,
         &expect![[r#"
-            residual F {
-              F([]Real, []Real, []Real, Real)
-            }
-
             func main(n: Int, x: Real, c: Real) -> (Real, Real) {
               y2, ys, ts, ss = primal_f(n, x, c)
               t, t2 = back_f(ys, ts, ss, c, 1.0)
@@ -401,10 +548,6 @@ entry main = main
     check(
         text,
         &expect![[r#"
-            residual F {
-              F([]Real, Real, []Real, []Real)
-            }
-
             func main(xs: []Real, c: Real) -> ([]Real, Real, Real) {
               s2, ys, ss = primal_f(xs, c)
               ts, t = back_f(xs, c, ys, ss, 1.0)
@@ -486,10 +629,6 @@ entry main = main
     check(
         text,
         &expect![[r#"
-            residual F {
-              F([][]Real, []Real, [][]Real, [][]Real, []Real)
-            }
-
             func main(m: [][]Real, k: [][]Real, v: []Real, w: [][]Real, u: []Real) -> ([][]Real, []Real) {
               p, q = primal_f(m, k, v)
               n = length(p)
@@ -555,10 +694,6 @@ entry main = main
     check(
         text,
         &expect![[r#"
-            residual F {
-              F([]Real, Int)
-            }
-
             func main(x: Real) -> Real {
               z, as, n = primal_f(x)
               t = back_f(as, n, 1.0)
@@ -626,65 +761,61 @@ entry main = main
     check(
         text,
         &expect![[r#"
-        residual F {
-          F(Real, Real)
-        }
+            func gradient(x: Real) -> Real {
+              z, y = primal_f(x)
+              t = back_f(y, x, 1.0)
+              return t
+            }
 
-        func gradient(x: Real) -> Real {
-          z, y = primal_f(x)
-          t = back_f(y, x, 1.0)
-          return t
-        }
+            func main(x: Real) -> Real {
+              t, t' = jvp_gradient(x, 1.0)
+              return t'
+            }
 
-        func main(x: Real) -> Real {
-          t, t' = jvp_gradient(x, 1.0)
-          return t'
-        }
+            func primal_f(x: Real) -> (Real, Real) {
+              y = exp(x)
+              z = y * x
+              return z, y
+            }
 
-        func primal_f(x: Real) -> (Real, Real) {
-          y = exp(x)
-          z = y * x
-          return z, y
-        }
+            func back_f(y: Real, x: Real, z_bar: Real) -> Real {
+              y_bar = mul_zero(z_bar, x)
+              x_bar = mul_zero(z_bar, y)
+              t = mul_zero(y_bar, y)
+              x_bar2 = x_bar + t
+              return x_bar2
+            }
 
-        func back_f(y: Real, x: Real, z_bar: Real) -> Real {
-          y_bar = mul_zero(z_bar, x)
-          x_bar = mul_zero(z_bar, y)
-          t = mul_zero(y_bar, y)
-          x_bar2 = x_bar + t
-          return x_bar2
-        }
+            func jvp_gradient(x: Real, x': Real) -> (Real, Real) {
+              z, y, z', y' = jvp_primal_f(x, x')
+              t, t' = jvp_back_f(y, x, 1.0, y', x')
+              return t, t'
+            }
 
-        func jvp_gradient(x: Real, x': Real) -> (Real, Real) {
-          z, y, z', y' = jvp_primal_f(x, x')
-          t, t' = jvp_back_f(y, x, 1.0, y', x')
-          return t, t'
-        }
+            func jvp_primal_f(x: Real, x': Real) -> (Real, Real, Real, Real) {
+              y = exp(x)
+              y' = mul_zero(x', y)
+              z = y * x
+              t = mul_zero(y', x)
+              t2 = mul_zero(x', y)
+              z' = t + t2
+              return z, y, z', y'
+            }
 
-        func jvp_primal_f(x: Real, x': Real) -> (Real, Real, Real, Real) {
-          y = exp(x)
-          y' = mul_zero(x', y)
-          z = y * x
-          t = mul_zero(y', x)
-          t2 = mul_zero(x', y)
-          z' = t + t2
-          return z, y, z', y'
-        }
-
-        func jvp_back_f(y: Real, x: Real, z_bar: Real, y': Real, x': Real) -> (Real, Real) {
-          y_bar = mul_zero(z_bar, x)
-          y_bar' = mul_zero(x', z_bar)
-          x_bar = mul_zero(z_bar, y)
-          x_bar' = mul_zero(y', z_bar)
-          t = mul_zero(y_bar, y)
-          t2 = mul_zero(y_bar', y)
-          t3 = mul_zero(y', y_bar)
-          t' = t2 + t3
-          x_bar2 = x_bar + t
-          x_bar'2 = x_bar' + t'
-          return x_bar2, x_bar'2
-        }
-    "#]],
+            func jvp_back_f(y: Real, x: Real, z_bar: Real, y': Real, x': Real) -> (Real, Real) {
+              y_bar = mul_zero(z_bar, x)
+              y_bar' = mul_zero(x', z_bar)
+              x_bar = mul_zero(z_bar, y)
+              x_bar' = mul_zero(y', z_bar)
+              t = mul_zero(y_bar, y)
+              t2 = mul_zero(y_bar', y)
+              t3 = mul_zero(y', y_bar)
+              t' = t2 + t3
+              x_bar2 = x_bar + t
+              x_bar'2 = x_bar' + t'
+              return x_bar2, x_bar'2
+            }
+        "#]],
     );
 }
 

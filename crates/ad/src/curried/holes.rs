@@ -62,8 +62,21 @@ pub(super) struct Filling {
     pub(super) params: Vec<VarInfo>,
     /// For each type of function values the constructor; its last field is the number.
     pub(super) ctors: Vec<(DataId, u32)>,
+    /// Where what was applied so far is data, that.
+    pub(super) steps: Option<Steps>,
     /// The functions that fill shapes with them.
     pub(super) made: FxHashMap<Ty, FuncId>,
+}
+
+/// The constructor of the path that ends.
+pub(super) const END: u32 = 0;
+
+/// Paths of one step.
+pub(super) struct Steps {
+    /// The type of paths.
+    pub(super) path: DataId,
+    /// For each type of function values the constructor of the step that gives them.
+    pub(super) ctors: Vec<u32>,
 }
 
 /// The program with the types of function values that wait.
@@ -340,9 +353,15 @@ impl Making<'_> {
 /// The next function value that waits.
 fn function(b: &mut Builder, filling: &Filling, ty: Ty, held: &[Atom], counts: &mut [Atom]) -> Atom {
     let mut made = Atom::Unit;
-    for ((data, ctor), count) in filling.ctors.iter().zip(counts) {
+    for (i, ((data, ctor), count)) in filling.ctors.iter().zip(counts).enumerate() {
         if ty.elem() == Elem::Data(*data) {
-            let fields: Vec<Atom> = held.iter().chain([&*count]).cloned().collect();
+            let mut fields: Vec<Atom> = held.iter().chain([&*count]).cloned().collect();
+            if let Some(Steps { path, ctors }) = &filling.steps {
+                let step = ctors.get(i).copied().unwrap_or_default();
+                let mut step_fields = fields.split_off(1);
+                step_fields.push(b.make(*path, END, []));
+                fields.push(b.called("path").make(*path, step, step_fields));
+            }
             made = b.called("f").make(*data, *ctor, fields);
             *count = b.int(IntOp::Add, [count.clone(), Atom::Int(1)]);
         }

@@ -107,6 +107,12 @@ impl Ad {
         let (name, results, span) = (of.name, of.results.clone(), of.span);
         let params: Vec<VarInfo> = of.body.params.iter().map(|var| *of.vars.at(*var)).collect();
         let first = params.first()?.ty;
+        // What holds functions has no numbers to which a weighted one could be added.
+        let mut whole = |ty: &Ty| self.tangent(*ty).is_none() || self.is_first_order(*ty);
+        let mut counted = results.iter().enumerate().filter(|(place, _)| !application.is_same(*place));
+        if !counted.all(|(_, ty)| whole(ty)) {
+            return None;
+        }
         let mut code = Code::new(self, &format!("plus_{name}"));
         code.b.set_func_span(span);
         code.b.set_span(span);
