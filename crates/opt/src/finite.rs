@@ -6,6 +6,9 @@
 //!
 //! If `b` is 0, then `a` is finite, or `b` would be no number, and so `x` is; and if `x` is 0, then `b` is 1. The sign of a zero may differ: it is for where numbers need not be to
 //! the last bit what they are elsewhere.
+//!
+//! And `div_zero(x, x)`, which is 0 where `x` is 0 and else 1, is 1 in a sum with the logarithm of `x`: where `x` is 0, that is infinite. Only
+//! at infinity such a sum is another one: infinite, and not NaN.
 
 use rustc_hash::FxHashMap;
 use wengert_ir::op::Op;
@@ -19,8 +22,9 @@ const SMALL: f64 = 1e-100;
 /// What is made of numbers up to this one, as deep as one looks, is finite.
 const LARGE: f64 = 1e3;
 
-/// See the module.
-pub(crate) fn run(program: &mut Program) {
+/// See the module. Whether something is not needed any more.
+pub(crate) fn run(program: &mut Program) -> bool {
+    let mut changed = false;
     for (_, func) in program.funcs.iter_mut() {
         let mut made = Made::default();
         func.body.for_each_stmt(&mut |stmt| {
@@ -28,19 +32,42 @@ pub(crate) fn run(program: &mut Program) {
                 made.0.insert(*out, (*op, args.clone()));
             }
         });
-        block(&made, &mut func.body);
+        changed |= block(&made, &mut func.body);
     }
+    changed
 }
 
-fn block(made: &Made, place: &mut Block) {
+fn block(made: &Made, place: &mut Block) -> bool {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let mut changed = false;
         for stmt in &mut place.stmts {
             plain(made, stmt);
-            stmt.op.blocks_mut().into_iter().for_each(|inner| block(made, inner));
+            changed |= beside_logarithm(made, stmt);
+            changed |= stmt.op.blocks_mut().into_iter().fold(false, |any, inner| block(made, inner) || any);
         }
-    });
+        changed
+    })
 }
 
+/// `log(x) + div_zero(x, x)`
+fn beside_logarithm(made: &Made, stmt: &mut Stmt) -> bool {
+    let Op::Real(RealOp::Add | RealOp::Sub, args) = &mut stmt.op else { return false };
+    let [a, b] = args.as_mut_slice() else { return false };
+    let is_one = |one: &Atom, other: &Atom| match made.of(one) {
+        Some((RealOp::DivZero, [x, y])) => x == y && made.has_logarithm(other, x, DEEP),
+        _ => false,
+    };
+    if is_one(a, b) {
+        *a = Atom::Real(1.0);
+    } else if is_one(b, a) {
+        *b = Atom::Real(1.0);
+    } else {
+        return false;
+    }
+    true
+}
+
+/// `mul_zero(a, b)`
 fn plain(made: &Made, stmt: &mut Stmt) {
     let Op::Real(op @ RealOp::MulZero, args) = &mut stmt.op else { return };
     let [a, b] = args.as_slice() else { return };
@@ -69,6 +96,21 @@ impl Made {
     fn of(&self, atom: &Atom) -> Option<(RealOp, &[Atom])> {
         let (op, args) = self.0.get(&atom.var()?)?;
         Some((*op, args))
+    }
+
+    /// Whether a sum is infinite or no number where `x` is 0, because the logarithm of `x` is in it.
+    fn has_logarithm(&self, sum: &Atom, x: &Atom, depth: u32) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        match self.of(sum) {
+            Some((RealOp::Log, [of])) => of == x,
+            Some((RealOp::Neg | RealOp::Add | RealOp::Sub, terms)) => {
+                terms.iter().any(|term| self.has_logarithm(term, x, depth))
+            }
+            Some((RealOp::Mul, [y, Atom::Real(c)] | [Atom::Real(c), y])) if is_moderate(*c) => {
+                self.has_logarithm(y, x, depth)
+            }
+            _ => false,
+        }
     }
 
     /// Whether `b` is finite, if `a` is 0.

@@ -361,7 +361,9 @@ pub fn relax(program: &mut Program) {
             pass(program);
         }
     }
-    finite::run(program);
+    if finite::run(program) {
+        dce::run(program);
+    }
 }
 
 /// Makes what the user says is associative in shares, which threads can make at once: the last thing to be done, where numbers need

@@ -219,6 +219,37 @@ fn a_zero_that_meets_no_infinity_is_no_strong_one() {
 }
 
 #[test]
+fn beside_its_logarithm_a_number_divided_by_itself_is_one() {
+    relaxed(
+        "func f(x: Real, y: Real) -> (Real, Real, Real, Real) {
+            a = log(x) b = div_zero(x, x) c = a + b
+            d = -a e = 1.0 + d g = e - b
+            h = log(y) k = h + b
+            l = mul_zero(a, y) m = l + b
+            return c, g, k, m
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(x: Real, y: Real) -> (Real, Real, Real, Real) {
+              a = log(x)
+              b = div_zero(x, x)
+              c = a + 1.0
+              d = -a
+              e = 1.0 + d
+              g = e - 1.0
+              h = log(y)
+              k = h + b
+              l = mul_zero(a, y)
+              m = l + b
+              return c, g, k, m
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
 fn factors_of_two_go_into_constants() {
     relaxed(
         "func f(x: Real, y: Real) -> (Real, Real, Real) {
