@@ -43,7 +43,9 @@ fn block(made: &Made, place: &mut Block) -> bool {
         for stmt in &mut place.stmts {
             plain(made, stmt);
             changed |= beside_logarithm(made, stmt);
-            changed |= stmt.op.blocks_mut().into_iter().fold(false, |any, inner| block(made, inner) || any);
+            for inner in stmt.op.blocks_mut() {
+                changed |= block(made, inner);
+            }
         }
         changed
     })
