@@ -24,6 +24,8 @@ mod fewest;
 
 /// The cost of computing a variable again, at most.
 const LIMIT: u32 = 4;
+/// The same of an integer or a truth value that is made of such only: these take less time, and no memory that is far.
+const LIMIT_OF_COUNTED: u32 = 12;
 
 /// What of a block is kept and what is computed again.
 #[derive(Debug, Default)]
@@ -56,13 +58,13 @@ pub(crate) fn plan_arm(code: &Builder, block: &Block, mentioned: &[Var], around:
         }
         vars.into_iter().all(|var| matches!(func.ty(var), Ty::INT | Ty::BOOL) || there(&var))
     };
-    plan_where(block, mentioned, &FxHashSet::default(), &whole)
+    Known::new(func, block, mentioned, &FxHashSet::default(), &whole).again(mentioned, &FxHashSet::default())
 }
 
 /// What to keep of a block so that `mentioned` can be had; `there` is had in any case, and what is bound outside of the
 /// block.
 pub(crate) fn plan(func: &Func, block: &Block, mentioned: &[Var], there: &FxHashSet<Var>) -> Again {
-    let known = Known::new(block, mentioned, there, &|_| true);
+    let known = Known::new(func, block, mentioned, there, &|_| true);
     let again = known.again(mentioned, there);
     let free = |var: Var| {
         !known.bound.contains(&var)
@@ -73,15 +75,6 @@ pub(crate) fn plan(func: &Func, block: &Block, mentioned: &[Var], there: &FxHash
         Some(fewest) => known.with(block, &fewest).again_keeping(mentioned, there, fewest.kept),
         None => again,
     }
-}
-
-fn plan_where(
-    block: &Block,
-    mentioned: &[Var],
-    there: &FxHashSet<Var>,
-    may: &dyn Fn(&Stmt) -> bool,
-) -> Again {
-    Known::new(block, mentioned, there, may).again(mentioned, there)
 }
 
 /// What is known of a block.
@@ -95,6 +88,7 @@ struct Known<'b> {
 
 impl<'b> Known<'b> {
     fn new(
+        func: &Func,
         block: &'b Block,
         mentioned: &[Var],
         there: &FxHashSet<Var>,
@@ -116,7 +110,8 @@ impl<'b> Known<'b> {
                 };
                 total = total.zip(part).map(|(total, part)| total + part);
             });
-            match (total.filter(|total| *total <= LIMIT), stmt.outs.as_slice()) {
+            let limit = if is_counted(func, stmt) { LIMIT_OF_COUNTED } else { LIMIT };
+            match (total.filter(|total| *total <= limit), stmt.outs.as_slice()) {
                 (Some(total), [out]) => {
                     costs.insert(*out, total);
                     made.insert(*out, stmt);
@@ -225,6 +220,14 @@ pub(crate) fn copy(
 pub(crate) fn meaning(env: &Scoped, likes: &Likes, atom: &Atom) -> Atom {
     let known = |var| env.get(&var).or_else(|| env.get(&likes.root(var)));
     atom.var().and_then(known).unwrap_or(atom).clone()
+}
+
+/// Whether a statement makes an integer or a truth value of such only.
+fn is_counted(func: &Func, stmt: &Stmt) -> bool {
+    let number = |ty: Ty| matches!(ty, Ty::INT | Ty::BOOL);
+    let mut counted = stmt.outs.iter().all(|out| number(func.ty(*out)));
+    stmt.op.for_each_atom(&mut |atom| counted &= number(func.type_of(atom)));
+    counted
 }
 
 /// What it costs to do an operation again; `None` if it should not be.

@@ -25,10 +25,12 @@ use wengert_ir::op::Compare;
 
 /// Loops with fewer iterations run as they are.
 const SHORT: i64 = 16;
+/// The same of loops with loops in them: an iteration is work enough.
+const FEW: i64 = 4;
 /// Nor with as many as no array can have elements.
 const HUGE: i64 = 1 << 40;
 /// Bodies with more statements would be too much to have three times.
-const MOST: usize = 120;
+const MOST: usize = 200;
 /// Functions with more statements stay as they are.
 const LARGE: usize = 4000;
 
@@ -125,19 +127,22 @@ impl Edges<'_> {
     /// What is to be done between the edges of a loop, if it has some.
     fn between(&mut self, stmt: &Stmt) -> Option<Between> {
         let Stmt::For { index, len, body, .. } = stmt else { return None };
-        if size(body) > MOST || matches!(len, Operand::Int(n) if *n < SHORT) {
+        let mut short = SHORT;
+        every(body, &mut |stmt| short = if matches!(stmt, Stmt::For { .. }) { FEW } else { short });
+        if size(body) > MOST || matches!(len, Operand::Int(n) if *n < short) {
             return None;
         }
         let all: FxHashSet<Local> = mentions(body).into_keys().collect();
-        let here = Body::of(body, *index, &all, &self.sums);
+        let from = self.func.part.as_ref().and_then(|_| self.func.params.first()).copied();
+        let here = Body::of(body, *index, &all, &self.sums).beginning(from);
         if here.edges(*len).is_empty() && !(here.checks_all() && is_plain(body)) {
             return None;
         }
         let (index, body) = self.copied(body, *index);
         let own: FxHashSet<Local> = mentions(&body).into_keys().collect();
         let own = own.into_iter().filter(|local| !self.mentions.contains_key(local)).collect();
-        let edges = Body::of(&body, index, &own, &self.sums).edges(*len);
-        let mut builder = plan::Builder::new(self.func, *len);
+        let edges = Body::of(&body, index, &own, &self.sums).beginning(from).edges(*len);
+        let mut builder = plan::Builder::new(self.func, *len, short);
         let has_end = !edges.is_empty();
         let known = builder.edges(&edges);
         let body = fold::fold(body, known, &own);

@@ -18,6 +18,7 @@ mod branches;
 mod cases;
 mod checks;
 mod choices;
+mod collect;
 mod compose;
 mod copies;
 mod cse;
@@ -347,6 +348,11 @@ pub fn relax(program: &mut Program) {
     onward::run(program);
     if updates::run(program) | addends::run(program) {
         simplify::run(program);
+    }
+    if collect::run(program) {
+        for pass in [simplify::run, hoist::run, rows::run, ends::run, cse::run, dce::run] {
+            pass(program);
+        }
     }
     if terms::run(program) {
         for pass in [simplify::run, cse::run, dce::run] {

@@ -31,6 +31,11 @@ impl Linear {
         self.terms.iter().map(|(var, _)| *var)
     }
 
+    /// The variables and how often each is in it, and the number.
+    pub(crate) fn parts(&self) -> (Vec<(Var, i64)>, i64) {
+        (self.terms.to_vec(), self.constant)
+    }
+
     /// The operand that it is, if it is one.
     pub(crate) fn atom(&self) -> Option<Atom> {
         match (self.terms.as_slice(), self.constant) {

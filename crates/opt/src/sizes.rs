@@ -13,6 +13,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "of what is not listed no size is known")]
 
 mod always;
+mod before;
 mod instead;
 mod made;
 mod places;
@@ -37,7 +38,10 @@ pub(crate) fn run(program: &mut Program) {
     let boxes = boxes(program);
     for (_, func) in program.funcs.iter_mut() {
         ask_first(func);
-        let shapes = walk(func, &boxes, true);
+        let mut shapes = walk(func, &boxes, true);
+        if before::run(func, &shapes) {
+            shapes = walk(func, &boxes, true);
+        }
         unmade::run(func, &shapes);
     }
 }

@@ -3,6 +3,7 @@
 mod addends;
 mod cases;
 mod choices;
+mod collect;
 mod compose;
 mod copies;
 mod doubles;

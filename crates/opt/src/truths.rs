@@ -11,7 +11,7 @@ use wengert_ir::op::{ArrayOp, IntOp, Op};
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty};
 
 /// Sides with more statements stay.
-const MOST: usize = 3;
+const MOST: usize = 10;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {

@@ -13,7 +13,7 @@ use wengert_ir::op::Compare;
 /// So near to the ends is an edge at which something begins or ends.
 const NEAR: i64 = 8;
 /// So many edges are looked for at most.
-const EDGES: usize = 8;
+const EDGES: usize = 24;
 /// So many checks are made before the loop at most.
 const CHECKS: usize = 16;
 
@@ -26,6 +26,8 @@ pub(super) fn asks(value: &Value) -> bool {
 pub(super) struct Body<'b> {
     stmts: &'b [Stmt],
     index: Local,
+    /// In a part of a loop: its first iteration.
+    from: Option<Local>,
     assigned: FxHashSet<Local>,
     /// What its own variables are that are assigned once, in order.
     values: FxHashMap<Local, Value>,
@@ -74,7 +76,12 @@ impl<'b> Body<'b> {
         let others = sums.iter().filter(|(local, _)| !values.contains_key(*local));
         let others: Vec<_> = others.map(|(local, sum)| (*local, sum.clone())).collect();
         values.extend(others);
-        Body { stmts, index, assigned, values, order }
+        Body { stmts, index, from: None, assigned, values, order }
+    }
+
+    /// The same in a part of a loop that begins there.
+    pub(super) fn beginning(self, from: Option<Local>) -> Body<'b> {
+        Body { from, ..self }
     }
 
     /// How often the index goes into a sum, and the rest of that, which does not change in the loop.
@@ -137,10 +144,14 @@ impl<'b> Body<'b> {
         let mut from_end = point.clone();
         from_end.add(len, -1);
         let near = |form: &Form| form.terms.is_empty() && (-NEAR..=NEAR).contains(&form.places);
-        if near(&point) {
+        // In a part, what is near to the first iteration of all is so only if that is in the part.
+        let in_part = self.from.filter(|from| point.terms.get(from) == Some(&-1));
+        let mut of_all = point.clone();
+        in_part.into_iter().for_each(|from| of_all.terms.retain(|local, _| *local != from));
+        if near(&of_all) {
             Some(Kind::From(point, i64::from(!is_below)))
         } else {
-            near(&from_end).then(|| Kind::UpTo(point, i64::from(is_below)))
+            (near(&from_end) || in_part.is_some()).then(|| Kind::UpTo(point, i64::from(is_below)))
         }
     }
 
@@ -218,6 +229,8 @@ pub(super) struct Places {
 pub(super) struct Builder<'f> {
     func: &'f mut Func,
     len: Operand,
+    /// Loops with fewer iterations run as they are.
+    short: i64,
     made: Vec<Stmt>,
     low: Operand,
     high: Operand,
@@ -226,8 +239,8 @@ pub(super) struct Builder<'f> {
 }
 
 impl Builder<'_> {
-    pub(super) fn new(func: &mut Func, len: Operand) -> Builder<'_> {
-        Builder { func, len, made: Vec::new(), low: Operand::Int(0), high: len, bad: Vec::new() }
+    pub(super) fn new(func: &mut Func, len: Operand, short: i64) -> Builder<'_> {
+        Builder { func, len, short, made: Vec::new(), low: Operand::Int(0), high: len, bad: Vec::new() }
     }
 
     fn set(&mut self, value: Value) -> Operand {
@@ -385,7 +398,7 @@ impl Builder<'_> {
         let before = vec![
             Stmt::Set(low, Value::Copy(self.len)),
             Stmt::Set(high, Value::Copy(self.len)),
-            Stmt::Set(long, Value::CompareInt(Compare::Ge, self.len, Operand::Int(SHORT))),
+            Stmt::Set(long, Value::CompareInt(Compare::Ge, self.len, Operand::Int(self.short))),
             Stmt::If { cond: Operand::Local(long), then: self.made, otherwise: Vec::new() },
             Stmt::Set(count, Value::Int(Int::Sub, Operand::Local(high), Operand::Local(low))),
         ];

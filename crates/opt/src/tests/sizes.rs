@@ -278,49 +278,50 @@ fn arrays_whose_rows_agree_are_whole() {
         "sizes",
         text,
         &expect![[r#"
-        func f(xs: []Real, m: [][]Real, h: []Real, c: Bool) -> ([][]Real, [][]Real, [][]Real, [][]Real) {
-          n = length(xs)
-          k = length(m)
-          same = each i < n {
-            row = each j < n {
-              yield 1.0
+            func f(xs: []Real, m: [][]Real, h: []Real, c: Bool) -> ([][]Real, [][]Real, [][]Real, [][]Real) {
+              n = length(xs)
+              k = length(m)
+              same = each i < n {
+                row = each j < n {
+                  yield 1.0
+                }
+                yield row
+              }
+              more = each i2 < n {
+                row2 = iota(i2)
+                reals = each j2 < i2, k2 in row2 {
+                  x = real(k2)
+                  yield x
+                }
+                yield reals
+              }
+              whole(more)
+              rows = each i3 < k, row3 in m {
+                l = length(row3)
+                made = each j3 < l, x2 in row3 {
+                  y = sin(x2)
+                  yield y
+                }
+                yield made
+              }
+              n2 = length(h)
+              last, steps = for i4 < k, s = h, row4 in m {
+                l2 = n2
+                next = each j4 < n2, x3 in s {
+                  y2 = sin(x3)
+                  yield y2
+                }
+                yield next, next
+              }
+              grown, longer = for i5 < k, s2 = h, row5 in m {
+                next2 = concat(s2, row5)
+                yield next2, next2
+              }
+              whole(longer)
+              return same, more, rows, longer
             }
-            yield row
-          }
-          more = each i2 < n {
-            row2 = iota(i2)
-            reals = each j2 < i2, k2 in row2 {
-              x = real(k2)
-              yield x
-            }
-            yield reals
-          }
-          whole(more)
-          rows = each i3 < k, row3 in m {
-            l = length(row3)
-            made = each j3 < l, x2 in row3 {
-              y = sin(x2)
-              yield y
-            }
-            yield made
-          }
-          last, steps = for i4 < k, s = h, row4 in m {
-            l2 = length(s)
-            next = each j4 < l2, x3 in s {
-              y2 = sin(x3)
-              yield y2
-            }
-            yield next, next
-          }
-          grown, longer = for i5 < k, s2 = h, row5 in m {
-            next2 = concat(s2, row5)
-            yield next2, next2
-          }
-          whole(longer)
-          return same, more, rows, longer
-        }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
 }

@@ -1,0 +1,182 @@
+//! Loops that add to neighbors.
+
+use super::slopes::check_relaxed;
+use expect_test::expect;
+
+#[test]
+fn what_is_added_to_neighbors_is_collected() {
+    check_relaxed(
+        "func f(xs: []Real) -> []Real {
+            n = length(xs)
+            zeros = zeros(xs)
+            m = n - 1
+            zs = each backward i < n, a += zeros, x in xs {
+                first = i == 0
+                b = if first { c = a with [i] += x yield c } else {
+                    t = x * 3.0
+                    j = i - 1
+                    d = a with [j] += t
+                    e = d with [i] += x
+                    yield e
+                }
+                yield b
+            }
+            return zs
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real) -> []Real {
+              n = length(xs)
+              collected = each j < n, x in xs {
+                x2 = x
+                i = j - -1
+                c = i < n
+                from = if c {
+                  x3 = xs[i]
+                  first = i == 0
+                  sum = if first {
+                    yield 0.0
+                  } else {
+                    t = x3 * 3.0
+                    yield t
+                  }
+                  yield sum
+                } else {
+                  yield 0.0
+                }
+                sum2 = x2 + from
+                yield sum2
+              }
+              return collected
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_not_known_is_asked_before() {
+    check_relaxed(
+        "func f(xs: []Real) -> []Real {
+            n = length(xs)
+            zeros = zeros(xs)
+            zs = each i < n, a += zeros, x in xs {
+                j = i + n
+                k = j - 2
+                l = k % n
+                b = a with [l] += x
+                yield b
+            }
+            return zs
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real) -> []Real {
+              n = length(xs)
+              zeros = zeros(xs)
+              i = -2 + n
+              c = i >= 0
+              zs = if c {
+                collected = each j < n {
+                  i2 = j - -2
+                  i3 = i2 % n
+                  x = xs[i3]
+                  yield x
+                }
+                yield collected
+              } else {
+                zs2 = each i4 < n, a += zeros, x2 in xs {
+                  j2 = i4 + n
+                  k = j2 - 2
+                  l = k % n
+                  b = a with [l] += x2
+                  yield b
+                }
+                yield zs2
+              }
+              return zs
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_much_work_is_done_once() {
+    check_relaxed(
+        "func f(xs: []Real) -> []Real {
+            n = length(xs)
+            zeros = zeros(xs)
+            m = n - 1
+            k = max(m, 0) require m == k, count build
+            zs = each i < m, a += zeros {
+                x = xs[i]
+                y = sin(x)
+                j = i + 1
+                b = a with [i] += y
+                c = b with [j] += y
+                yield c
+            }
+            return zs
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real) -> []Real {
+              n = length(xs)
+              m = n - 1
+              require m >= 0, count build
+              y = each i < m {
+                x = xs[i]
+                y2 = sin(x)
+                yield y2
+              }
+              collected = each j < n {
+                c = j < m
+                from = if c {
+                  y3 = y[j]
+                  yield y3
+                } else {
+                  yield 0.0
+                }
+                i2 = j - 1
+                c2 = j >= 1
+                from2 = if c2 {
+                  y4 = y[i2]
+                  yield y4
+                } else {
+                  yield 0.0
+                }
+                sum = from + from2
+                yield sum
+              }
+              return collected
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+/// Places that are not known to be there, that are not some number of places away, sums that somebody looks at on the way, and
+/// arrays of which most elements stay as they are.
+#[test]
+fn what_may_fail_or_is_no_gain_stays() {
+    let loops = [
+        "each i < n, a += ys, x in xs { j = i + k b = a with [j] += x yield b }",
+        "each i < n, a += ys, x in xs { j = 2 * i b = a with [j] += x yield b }",
+        "each i < n, a += ys, x in xs { b = a with [0] += x yield b }",
+        "each i < 5, a += ys { j = i + 1 b = a with [i] += 1.0 c = b with [j] += 1.0 yield c }",
+        "each i < n, a += ys, x in xs { b = a with [i] += x yield b }",
+    ];
+    for text in loops {
+        let text = format!(
+            "func f(xs: []Real, ys: []Real, k: Int) -> []Real {{ n = length(xs) zs = {text} return zs }} entry f = f"
+        );
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        crate::relax(&mut program);
+        let made = wengert_ir::print(&program);
+        assert!(made.contains("+= ys"), "{made}");
+    }
+}

@@ -1,0 +1,145 @@
+//! Derivatives of what looks at neighbors: every engine gives what the interpreter gives, at every size, at the edges and around them,
+//! where numbers are infinite or none, and with any number of threads.
+
+use std::path::Path;
+use wengert_driver::scope::Scope;
+use wengert_driver::{Engine, Options, Session, show};
+use wengert_tests::property::complaints;
+use wengert_tests::{parallel, text};
+
+const DEFINITIONS: &str = "\
+def numbers k n = build n (\\i -> sin (real (k * i + 1)) + 0.1)
+def matrix n m = build n (\\i -> build m (\\j -> cos (real (3 * i + 5 * j + 1))))
+def weigh xs = sum (map2 (\\i x -> (1.5 + sin (real i)) * x) (iota (length xs)) xs)
+def fixed u = let n = length u in build n (\\i -> if i == 0 || i == n - 1 then u[i] else u[i] + 0.1 * (u[i - 1] - 2.0 * u[i] + u[i + 1]))
+def periodic u = let n = length u in build n (\\i -> u[i] + 0.1 * (u[(i + n - 1) % n] - 2.0 * u[i] + u[(i + 1) % n]))
+def lorenz x = let n = length x in build n (\\i -> (x[(i + 1) % n] - x[(i + n - 2) % n]) * x[(i + n - 1) % n] - x[i] + 8.0)
+def turned x = let n = length x in build n (\\i -> x[mod (i - 2) n] * x[mod (i + 1) n])
+def differences xs = build (length xs - 1) (\\i -> (xs[i + 1] - xs[i]) ^ 2)
+def sliced xs = let n = length xs in map2 (\\a b -> (a - b) ^ 2) (slice xs 1 n) (slice xs 0 (n - 1))
+def smooth xs = build (length xs - 4) (\\i -> exp (0.1 * xs[i]) + sqrt (xs[i + 4] ^ 2 + 1.0) * xs[i + 2])
+def upwind u = build (length u) (\\i -> if i < 1 then u[i] else u[i] - 0.3 * u[i] * (u[i] - u[i - 1]))
+def far u = let n = length u in build n (\\i -> if i >= 3 && i < n - 2 then u[i - 3] * u[i + 2] else 2.0 * u[i])
+def inner u = let n = length u in build (n - 2) (\\i -> if u[i] > 0.0 then u[i + 1] * u[i + 2] else u[i + 2])
+def at u i = if i < 0 || i >= length u then 0.0 else u[i]
+def waves (u, v) = let w = build (length u) (\\i -> v[i] + 0.25 * (at u (i - 1) - 2.0 * u[i] + at u (i + 1))) in (add u w, w)
+def wave u = fst (iterate 3 waves (u, zero u))
+def heat u = let n = length u in let m = length u[0] in build n (\\i -> build m (\\j ->
+  if i == 0 || j == 0 || i == n - 1 || j == m - 1 then u[i][j]
+  else u[i][j] * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] - 4.0 * u[i][j + 1])))
+def steep u = build (length u - 1) (\\i -> build (length u[0] - 1) (\\j -> (u[i + 1][j] - u[i][j]) ^ 2 + sin (u[i][j + 1] - u[i][j])))
+def around u = let n = length u in build n (\\i -> build (length u[0]) (\\j -> u[i][j] * u[(i + 1) % n][j]))
+def gradients f sizes = map (\\n -> weigh (grad (\\u -> weigh (f u)) (numbers 7 n))) sizes
+def repeated f sizes = map (\\n -> weigh (grad (\\u -> weigh (iterate 3 f u)) (numbers 7 n))) sizes
+def hessians f sizes = map (\\n -> weigh (snd (jvp (grad (\\u -> weigh (f u))) (numbers 7 n, numbers 3 n)))) sizes
+def flat f u = weigh (map weigh (f u))
+def gradients2 f sizes = map (\\(n, m) -> weigh (map weigh (grad (flat f) (matrix n m)))) sizes
+";
+
+const SIZES: &str = "[1, 2, 3, 5, 15, 16, 17, 18, 40, 600]";
+const LONG: &str = "[4, 5, 15, 16, 17, 18, 40, 600]";
+const SIZES2: &str = "[(1, 1), (2, 2), (1, 5), (5, 1), (2, 9), (3, 3), (17, 18), (20, 33)]";
+
+/// All programs, each a function and what is asked of it.
+fn programs() -> Vec<String> {
+    let mut all = Vec::new();
+    for f in ["fixed", "periodic", "turned", "differences", "sliced", "upwind", "far", "wave"] {
+        all.push(format!("gradients {f} {SIZES}"));
+        all.push(format!("hessians {f} {SIZES}"));
+    }
+    for f in ["lorenz", "smooth", "inner"] {
+        all.push(format!("gradients {f} {LONG}"));
+        all.push(format!("hessians {f} {LONG}"));
+    }
+    for f in ["fixed", "periodic", "upwind", "far"] {
+        all.push(format!("repeated {f} {SIZES}"));
+    }
+    for f in ["heat", "steep", "around"] {
+        all.push(format!("gradients2 {f} {SIZES2}"));
+    }
+    all.push("grad (\\u -> weigh (fixed u)) (numbers 7 0)".into());
+    all.push("grad (\\u -> weigh (upwind u)) (numbers 7 0)".into());
+    all.push("grad (\\u -> weigh (periodic u)) (numbers 7 0)".into());
+    // What is infinite or no number shows where it is looked at, and nowhere else.
+    for odd in ["1.0 / 0.0", "0.0 / 0.0", "-0.0"] {
+        for f in ["fixed", "lorenz", "upwind", "far", "inner", "differences"] {
+            all.push(format!("grad (\\u -> weigh ({f} u)) (set (numbers 7 40) 20 ({odd}))"));
+        }
+    }
+    // Places that are not there.
+    all.push("map (\\n -> weigh (grad (\\u -> weigh (smooth u)) (numbers 7 n))) [9, 3]".into());
+    all.push("grad (\\u -> sum (build 20 (\\i -> u[i + 1] - u[i]))) (numbers 7 20)".into());
+    all.push("gradients lorenz [5, 1]".into());
+    all
+}
+
+/// The engines that answer, and whether to the last bit.
+fn ways() -> Vec<(Options, bool)> {
+    let way = |engine, strict, threads| Options { engine, strict, threads, ..Options::default() };
+    vec![
+        (way(Engine::Native, false, 1), false),
+        (way(Engine::Native, true, 1), true),
+        (way(Engine::C, false, 1), false),
+    ]
+}
+
+#[test]
+fn derivatives_of_what_looks_at_neighbors_are_the_same_everywhere() {
+    parallel::check_all("programs", &programs(), |expression| {
+        let mut session = Session::new();
+        let report = session.check_text("stencils.wg", DEFINITIONS, Path::new("."));
+        if report.has_errors() {
+            return Err(complaints(&report.diagnostics));
+        }
+        let scope = Scope::of_file(&report.modules);
+        let mut eval = |options: &Options| match session.eval_in(&scope, "it.wg", expression, options) {
+            Ok(evaluated) => text::unsigned(&show(&evaluated.value)),
+            Err(errors) => {
+                format!(
+                    "{} at {:?}",
+                    complaints(&errors),
+                    errors.first().map(|error| error.primary.span.start)
+                )
+            }
+        };
+        let expected = eval(&Options::default());
+        for (options, exact) in ways() {
+            let found = eval(&options);
+            if found != expected && (exact || !text::close(&expected, &found, 1e-9)) {
+                let (engine, strict) = (options.engine.name(), options.strict);
+                return Err(format!(
+                    "{expression}: {engine} (strict {strict}) gives {found} instead of {expected}"
+                ));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Loops that are long enough for threads.
+#[test]
+fn long_ones_are_the_same_with_any_number_of_threads() {
+    let expressions = [
+        "gradients lorenz [60000]",
+        "gradients far [60000]",
+        "gradients smooth [60000]",
+        "gradients2 heat [(200, 150)]",
+    ];
+    for (engine, expression) in
+        [Engine::Native, Engine::C].into_iter().flat_map(|engine| expressions.map(|e| (engine, e)))
+    {
+        let mut session = Session::new();
+        let report = session.check_text("stencils.wg", DEFINITIONS, Path::new("."));
+        let scope = Scope::of_file(&report.modules);
+        let mut by = |threads: usize| {
+            let options = Options { engine, threads, ..Options::default() };
+            let evaluated = session.eval_in(&scope, "it.wg", expression, &options);
+            evaluated.map(|evaluated| show(&evaluated.value)).map_err(|errors| complaints(&errors))
+        };
+        let one = by(1);
+        assert!(one.is_ok(), "{one:?}");
+        for threads in [2, 3] {
+            assert_eq!(by(threads), one, "{expression} by {} with {threads} threads", engine.name());
+        }
+    }
+}
