@@ -12,6 +12,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not joined")]
 
 mod flattened;
+mod parted;
 
 use crate::facts::{is_safe, is_total_inside, total};
 use crate::sizes::{boxes, in_range};
@@ -74,6 +75,9 @@ impl Fuse<'_> {
                 }
             }
             flattened::nested(func, place, self.uses);
+            if !self.sums {
+                parted::run(self, func, place);
+            }
             let (mut at, mut joined) = (0, false);
             while at < place.stmts.len() {
                 let maker = if self.sums {

@@ -527,3 +527,65 @@ fn what_is_handed_on_is_what_it_began_with() {
     "#]],
     );
 }
+
+/// Each array becomes part of the loop for which it is made; what shares much, or may fail, stays together.
+#[test]
+fn a_loop_that_makes_arrays_for_several_loops_is_one_for_each() {
+    let text = r"
+        func f(xs: []Real, ys: []Real, t: Real, us: []Real, vs: []Real) -> ([]Real, []Real, []Real, Real, Real) {
+            n = length(xs)
+            as, bs, ds = each i < n, x in xs, y in ys {
+                k = -t a = mul_zero(k, y) b = mul_zero(k, x) d = x + y yield a, b, d
+            }
+            p = for i < n, u += us, a in as { q = u with [i] += a yield q }
+            r = for i < n, v += vs, b in bs { j = i + 1 q = v with [j] += b yield q }
+            es, gs = each i < n, x in xs { h = exp(x) e = h * x g = h + x yield e, g }
+            s = for i < n, s = 0.0, e in es { o = s + e yield o }
+            w = for i < n, w = 1.0, g in gs { o = w * g yield o }
+            return p, r, ds, s, w
+        }
+        entry f = f";
+    check(
+        "fuse",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, ys: []Real, t: Real, us: []Real, vs: []Real) -> ([]Real, []Real, []Real, Real, Real) {
+          n = length(xs)
+          ds = each i < n, x in xs, y in ys {
+            d = x + y
+            yield d
+          }
+          p = for i2 < n, u += us, y2 in ys {
+            k = -t
+            a = mul_zero(k, y2)
+            q = u with [i2] += a
+            yield q
+          }
+          r = for i3 < n, v += vs, x2 in xs {
+            k2 = -t
+            b = mul_zero(k2, x2)
+            j = i3 + 1
+            q2 = v with [j] += b
+            yield q2
+          }
+          es, gs = each i4 < n, x3 in xs {
+            h = exp(x3)
+            e = h * x3
+            g = h + x3
+            yield e, g
+          }
+          s = for i5 < n, s2 = 0.0, e2 in es {
+            o = s2 + e2
+            yield o
+          }
+          w = for i6 < n, w2 = 1.0, g2 in gs {
+            o2 = w2 * g2
+            yield o2
+          }
+          return p, r, ds, s, w
+        }
+
+        entry f = f
+    "#]],
+    );
+}
