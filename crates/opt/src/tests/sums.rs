@@ -18,34 +18,24 @@ fn what_is_only_added_up_is_added_up_where_it_is_made() {
     check_relaxed(
         text,
         &expect![[r#"
-            func f(xs: []Real) -> (Real, []Real, []Real) {
-              n = length(xs)
-              us = each i < n, x in xs {
-                yield x
-              }
-              zs = each i2 < n, x2 in xs {
-                y = x2 * 2.0
-                z = y + 1.0
-                yield z
-              }
-              ys = each i3 < n, x3 in xs {
-                y2 = x3 * 2.0
-                yield y2
-              }
-              m = n + 1
-              s = for j < n, s0 = 0.0, y2_2 in ys {
-                s1 = s0 + y2_2
-                yield s1
-              }
-              ws = each k < n, z2 in zs {
-                w = z2 * s
-                yield w
-              }
-              return s, ws, us
-            }
+        func f(xs: []Real) -> (Real, []Real, []Real) {
+          n = length(xs)
+          m = n + 1
+          s, zs, us = for j < n, s0 = 0.0, x in xs {
+            y = x * 2.0
+            z = y + 1.0
+            s1 = s0 + y
+            yield s1, z, x
+          }
+          ws = each k < n, z2 in zs {
+            w = z2 * s
+            yield w
+          }
+          return s, ws, us
+        }
 
-            entry f = f
-        "#]],
+        entry f = f
+    "#]],
     );
 }
 
