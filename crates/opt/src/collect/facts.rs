@@ -43,8 +43,22 @@ impl<'f> Facts<'f> {
             conds: FxHashMap::default(),
             remainders: FxHashMap::default(),
         };
+        // What is required before any loop holds in all of them.
+        for stmt in body.stmts.iter().take_while(|stmt| stmt.op.blocks().is_empty()) {
+            facts.note(stmt);
+            facts.require(stmt);
+        }
         body.for_each_stmt(&mut |stmt| facts.note(stmt));
         facts
+    }
+
+    /// Of two sizes that are required to be equal, one is called as the other.
+    fn require(&mut self, stmt: &Stmt) {
+        let Op::Require { what: _, left, right } = &stmt.op else { return };
+        let difference = self.value(left).zip(self.value(right)).map(|(left, right)| left.minus(&right));
+        if let Some((var, value)) = difference.and_then(|difference| difference.solve()) {
+            self.values.insert(var, value);
+        }
     }
 
     fn note(&mut self, stmt: &Stmt) {

@@ -180,3 +180,29 @@ fn what_may_fail_or_is_no_gain_stays() {
         assert!(made.contains("+= ys"), "{made}");
     }
 }
+
+/// Sizes that are required to be equal before any loop need not be asked about; those of which it is said later must be.
+#[test]
+fn sizes_that_must_be_equal_are_one() {
+    let made = |first: &str, last: &str| {
+        let text = format!(
+            "func f(xs: []Real, vs: []Real) -> []Real {{
+                n = length(xs) m = length(vs) {first} zeros = zeros(xs)
+                ys = each i < n, a += zeros, x in xs {{
+                  r = i + 1 j = r % n v = vs[i] w = v * x b = a with [j] += w c = b with [i] += x yield c
+                }}
+                {last}
+                return ys
+            }} entry f = f"
+        );
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        crate::relax(&mut program);
+        assert_eq!(wengert_ir::verify(&program), Ok(()));
+        wengert_ir::print(&program)
+    };
+    let required = "require n == m, shape `jvp`";
+    let early = made(required, "");
+    assert!(!early.contains("+=") && early.contains("collected"), "{early}");
+    let late = made("", required);
+    assert!(late.contains("+="), "{late}");
+}
