@@ -41,8 +41,12 @@ fn each(program: &mut Program, sums: bool) {
     let boxes = boxes(program);
     for (_, func) in program.funcs.iter_mut() {
         let inside = in_range(func, &boxes);
-        let uses = count_uses(&func.body);
+        let mut uses = count_uses(&func.body);
         let mut body = std::mem::take(&mut func.body);
+        let there = Fuse { uses: &uses, total: &total, inside: &inside, sums };
+        if !sums && parted::run(&there, func, &mut body) {
+            uses = count_uses(&body);
+        }
         Fuse { uses: &uses, total: &total, inside: &inside, sums }.block(func, &mut body);
         func.body = body;
     }
@@ -75,9 +79,6 @@ impl Fuse<'_> {
                 }
             }
             flattened::nested(func, place, self.uses);
-            if !self.sums {
-                parted::run(self, func, place);
-            }
             let (mut at, mut joined) = (0, false);
             while at < place.stmts.len() {
                 let maker = if self.sums {

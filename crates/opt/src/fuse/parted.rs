@@ -24,19 +24,24 @@ use wengert_prim::RealOp;
 /// So many cheap operations may be done in both loops.
 const SHARED: usize = 2;
 
-/// Parts the loops of a block.
-pub(super) fn run(fuse: &Fuse<'_>, func: &mut Func, place: &mut Block) {
-    let mut at = 0;
-    while at < place.stmts.len() {
-        match parted(fuse, &place.stmts, at) {
-            Some(apart) => {
-                let Some(stmt) = place.stmts.get_mut(at) else { return };
-                let Some(other) = take(func, stmt, &apart) else { return };
-                place.stmts.insert(at + 1, other);
+/// Parts the loops of a block. Whether there were any: then what they read is used more often than before.
+pub(super) fn run(fuse: &Fuse<'_>, func: &mut Func, place: &mut Block) -> bool {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let (mut at, mut changed) = (0, false);
+        while let Some(stmt) = place.stmts.get_mut(at) {
+            for inner in stmt.op.blocks_mut() {
+                changed |= run(fuse, func, inner);
             }
-            None => at += 1,
+            while let Some(apart) = parted(fuse, &place.stmts, at)
+                && let Some(other) = place.stmts.get_mut(at).and_then(|stmt| take(func, stmt, &apart))
+            {
+                place.stmts.insert(at + 1, other);
+                changed = true;
+            }
+            at += 1;
         }
-    }
+        changed
+    })
 }
 
 /// The places of outputs of the loop at `at` that are made for one loop alone, if others are made for another one.

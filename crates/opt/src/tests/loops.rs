@@ -528,6 +528,49 @@ fn what_is_handed_on_is_what_it_began_with() {
     );
 }
 
+/// What both of them read is made for both.
+#[test]
+fn what_loops_read_that_were_one_is_still_made() {
+    let text = r"
+        func f(xs: []Real, us: []Real, vs: []Real) -> ([]Real, Real, []Real) {
+            n = length(xs)
+            ts = each i < n, x in xs { t = sin(x) yield t }
+            as, bs, cs = each i < n, t in ts { a = t + 1.0 b = t * 2.0 c = -t yield a, b, c }
+            p = for i < n, u += us, a in as { q = u with [i] += a yield q }
+            s = for i < n, s = 0.0, b in bs { r = s * b yield r }
+            w = for i < n, v += vs, c in cs { q = v with [i] += c yield q }
+            return p, s, w
+        }
+        entry f = f";
+    check("fuse", text, &expect![[r#"
+        func f(xs: []Real, us: []Real, vs: []Real) -> ([]Real, Real, []Real) {
+          n = length(xs)
+          ts = each i < n, x in xs {
+            t = sin(x)
+            yield t
+          }
+          p = for i2 < n, u += us, t2 in ts {
+            a = t2 + 1.0
+            q = u with [i2] += a
+            yield q
+          }
+          s = for i3 < n, s2 = 0.0, t3 in ts {
+            b = t3 * 2.0
+            r = s2 * b
+            yield r
+          }
+          w = for i4 < n, v += vs, t4 in ts {
+            c = -t4
+            q2 = v with [i4] += c
+            yield q2
+          }
+          return p, s, w
+        }
+
+        entry f = f
+    "#]]);
+}
+
 /// Each array becomes part of the loop for which it is made; what shares much, or may fail, stays together.
 #[test]
 fn a_loop_that_makes_arrays_for_several_loops_is_one_for_each() {
@@ -549,43 +592,43 @@ fn a_loop_that_makes_arrays_for_several_loops_is_one_for_each() {
         "fuse",
         text,
         &expect![[r#"
-        func f(xs: []Real, ys: []Real, t: Real, us: []Real, vs: []Real) -> ([]Real, []Real, []Real, Real, Real) {
-          n = length(xs)
-          ds = each i < n, x in xs, y in ys {
-            d = x + y
-            yield d
-          }
-          p = for i2 < n, u += us, y2 in ys {
-            k = -t
-            a = mul_zero(k, y2)
-            q = u with [i2] += a
-            yield q
-          }
-          r = for i3 < n, v += vs, x2 in xs {
-            k2 = -t
-            b = mul_zero(k2, x2)
-            j = i3 + 1
-            q2 = v with [j] += b
-            yield q2
-          }
-          es, gs = each i4 < n, x3 in xs {
-            h = exp(x3)
-            e = h * x3
-            g = h + x3
-            yield e, g
-          }
-          s = for i5 < n, s2 = 0.0, e2 in es {
-            o = s2 + e2
-            yield o
-          }
-          w = for i6 < n, w2 = 1.0, g2 in gs {
-            o2 = w2 * g2
-            yield o2
-          }
-          return p, r, ds, s, w
-        }
+            func f(xs: []Real, ys: []Real, t: Real, us: []Real, vs: []Real) -> ([]Real, []Real, []Real, Real, Real) {
+              n = length(xs)
+              ds = each i < n, x in xs, y in ys {
+                d = x + y
+                yield d
+              }
+              p = for i2 < n, u += us, y2 in ys {
+                k = -t
+                a = mul_zero(k, y2)
+                q = u with [i2] += a
+                yield q
+              }
+              r = for i3 < n, v += vs, x2 in xs {
+                k2 = -t
+                b = mul_zero(k2, x2)
+                j = i3 + 1
+                q2 = v with [j] += b
+                yield q2
+              }
+              es, gs = each i4 < n, x3 in xs {
+                h = exp(x3)
+                e = h * x3
+                g = h + x3
+                yield e, g
+              }
+              s = for i5 < n, s2 = 0.0, e2 in es {
+                o = s2 + e2
+                yield o
+              }
+              w = for i6 < n, w2 = 1.0, g2 in gs {
+                o2 = w2 * g2
+                yield o2
+              }
+              return p, r, ds, s, w
+            }
 
-        entry f = f
-    "#]],
+            entry f = f
+        "#]],
     );
 }
