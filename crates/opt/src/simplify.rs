@@ -8,7 +8,7 @@ use crate::numbers;
 use crate::walk::{Forward, Names, one, sides};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
-use wengert_ir::op::{ArrayOp, Compare, Convert, Op};
+use wengert_ir::op::{ArrayOp, Compare, Convert, IntOp, Op};
 use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
 
@@ -69,6 +69,8 @@ struct Simplifier {
     strong_zeros: FxHashSet<Var>,
     /// Derivatives are still to be made, which must add up in the order of the source.
     in_order: bool,
+    /// Integers that are others with a constant added.
+    steps: FxHashMap<Var, (Var, i64)>,
     /// Numbers that are never -0.
     never_minus_zero: FxHashSet<Var>,
 }
@@ -122,6 +124,9 @@ impl Forward for Simplifier {
             && self.gives_no_minus_zero(*op, args)
         {
             self.never_minus_zero.insert(*out);
+        }
+        if let (Op::Int(op, args), [out]) = (&stmt.op, stmt.outs.as_slice()) {
+            self.steps.extend(step(*op, args).map(|step| (*out, step)));
         }
         self.note_sums(stmt);
         if let Some(listed) = self.listed(func, out, stmt) {
@@ -383,7 +388,7 @@ impl Simplifier {
         match op {
             Op::Copy(atom) => Some(atom.clone()),
             Op::Real(op, args) => numbers::real(*op, args).or_else(|| self.neutral(*op, args)),
-            Op::Int(op, args) => numbers::integer(*op, args),
+            Op::Int(op, args) => numbers::integer(*op, args).or_else(|| self.there_and_back(*op, args)),
             Op::Compare(compare, a, b) => numbers::comparison(*compare, a, b),
             Op::Convert(Convert::IntToReal, Atom::Int(n)) => Some(Atom::Real(*n as f64)),
             Op::Not(Atom::Bool(x)) => Some(Atom::Bool(!x)),
@@ -419,6 +424,13 @@ impl Simplifier {
             }
             _ => None,
         }
+    }
+
+    /// What it is to which something is added that was subtracted before, or the other way round.
+    fn there_and_back(&self, op: IntOp, args: &[Atom]) -> Option<Atom> {
+        let (from, by) = step(op, args)?;
+        let (start, before) = self.steps.get(&from)?;
+        (before.wrapping_add(by) == 0).then_some(Atom::Var(*start))
     }
 
     /// A sum or difference with a strong zero is the other number. The sign of a derivative that is zero does not count.
@@ -513,6 +525,17 @@ impl Simplifier {
             self.names.replace(&mut b);
             stmt.op = Op::Select { cond: cond.clone(), then: a, otherwise: b };
         }
+    }
+}
+
+/// To which integer an operation adds a constant, and which.
+fn step(op: IntOp, args: &[Atom]) -> Option<(Var, i64)> {
+    match (op, args) {
+        (IntOp::Add, [Atom::Var(from), Atom::Int(by)] | [Atom::Int(by), Atom::Var(from)]) => {
+            Some((*from, *by))
+        }
+        (IntOp::Sub, [Atom::Var(from), Atom::Int(by)]) => Some((*from, by.wrapping_neg())),
+        (_, _) => None,
     }
 }
 

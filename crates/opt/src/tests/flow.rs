@@ -581,3 +581,34 @@ fn what_is_not_equal_differs() {
         "#]],
     );
 }
+
+/// What is added to an integer and subtracted again; where it goes around the end, too.
+#[test]
+fn there_and_back_is_nothing() {
+    let text = r"
+        func f(n: Int, k: Int) -> (Int, Int, Int, Int) {
+            a = n - 1 b = a + 1
+            c = 9223372036854775807 + n d = c - 9223372036854775807
+            e = n + 2 g = e - 1
+            h = n + k i = h - 1
+            return b, d, g, i
+        }
+        entry f = f";
+    check(
+        "simplify",
+        text,
+        &expect![[r#"
+        func f(n: Int, k: Int) -> (Int, Int, Int, Int) {
+          a = n - 1
+          c = 9223372036854775807 + n
+          e = n + 2
+          g = e - 1
+          h = n + k
+          i = h - 1
+          return n, n, g, i
+        }
+
+        entry f = f
+    "#]],
+    );
+}
