@@ -542,7 +542,10 @@ fn what_loops_read_that_were_one_is_still_made() {
             return p, s, w
         }
         entry f = f";
-    check("fuse", text, &expect![[r#"
+    check(
+        "fuse",
+        text,
+        &expect![[r#"
         func f(xs: []Real, us: []Real, vs: []Real) -> ([]Real, Real, []Real) {
           n = length(xs)
           ts = each i < n, x in xs {
@@ -568,7 +571,8 @@ fn what_loops_read_that_were_one_is_still_made() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
 }
 
 /// Each array becomes part of the loop for which it is made; what shares much, or may fail, stays together.
