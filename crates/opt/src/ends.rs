@@ -1,5 +1,5 @@
 //! What goes into a loop and comes out of it: no array goes in twice, none that is known without reading it, and none comes
-//! out twice or as it went in; nothing is handed on that stays as it is. The sizes of rows are those of the array.
+//! out twice or as it went in. The sizes of rows are those of the array.
 //!
 //! ```text
 //! each i < n, x in xs, y in xs, j in iota(n), c in replicate(n, 2.0) { … yield x, z, z }
@@ -72,7 +72,6 @@ impl Forward for Ends {
                 }
             }
             Op::Loop(parts) if parts.mode != Mode::Reduce => {
-                self.carried(parts, &mut stmt.outs);
                 self.inputs(parts);
                 self.outputs(parts, &mut stmt.outs);
                 let carried = 1 + parts.init.len() + parts.accs.len();
@@ -90,28 +89,6 @@ impl Forward for Ends {
 }
 
 impl Ends {
-    /// What is handed on as it is, is what it was before.
-    fn carried(&mut self, parts: &mut Loop, outs: &mut Vec<Var>) {
-        let mut at = 0;
-        while let (Some(init), Some(param), Some(out)) =
-            (parts.init.get(at).cloned(), parts.body.params.get(1 + at).copied(), outs.get(at).copied())
-        {
-            if parts.body.results.get(at) != Some(&Atom::Var(param)) {
-                at += 1;
-                continue;
-            }
-            parts.init.remove(at);
-            parts.body.params.remove(1 + at);
-            parts.body.results.remove(at);
-            outs.remove(at);
-            self.names.set(param, init.clone());
-            self.names.set(out, init);
-        }
-        if parts.init.is_empty() && parts.mode == Mode::Sequence {
-            parts.mode = Mode::Each;
-        }
-    }
-
     fn inputs(&mut self, parts: &mut Loop) {
         let carried = 1 + parts.init.len() + parts.accs.len();
         let index = parts.body.params.first().copied();
