@@ -7,29 +7,15 @@
 //! That can be done where neither side can fail or costs much: arithmetic without functions, loads or divisions of integers.
 
 use crate::jit::is_vector_op;
-use crate::loops::walk::{is_failure, operands, parts};
+use crate::loops::walk::{is_failure, is_straight, operands, parts};
 use crate::loops::{Func, Int, Local, Operand, Stmt, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::ty::Id;
 
 /// Whether a body can be written so; checks that fail stay.
 pub(crate) fn is_convertible(body: &[Stmt]) -> bool {
-    body.iter().all(|stmt| match stmt {
-        Stmt::Set(..) | Stmt::Store { .. } => true,
-        Stmt::If { then, otherwise, .. } => {
-            otherwise.is_empty() && is_failure(then) || is_choice(then) && is_choice(otherwise)
-        }
-        Stmt::Switch { .. }
-        | Stmt::For { .. }
-        | Stmt::While { .. }
-        | Stmt::Parallel { .. }
-        | Stmt::Call { .. }
-        | Stmt::Runtime { .. }
-        | Stmt::Retain(..)
-        | Stmt::Release(..)
-        | Stmt::Free(..)
-        | Stmt::Fail(..) => false,
-    })
+    let chooses = |stmt: &Stmt| matches!(stmt, Stmt::If { then, otherwise, .. } if is_choice(then) && is_choice(otherwise));
+    body.iter().all(|stmt| is_straight(stmt) || chooses(stmt))
 }
 
 /// Whether the statements of a side can be done in any case.
