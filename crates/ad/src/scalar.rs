@@ -57,9 +57,9 @@ pub(crate) fn form(
     (terms, divisor)
 }
 
-/// The rule of a power in fewer cases. A base of 0 with a positive exponent gives 0, for which all is as where the result underflows. So if
-/// the result is not 0, and the exponent is a positive number, the base is not 0 either; and if the base is a positive number, its
-/// logarithm is finite, so that nothing is special where the result is 0.
+/// The rule of a power in fewer cases. A base of 0 gives 0, 1 or Infinity as the exponent is positive, 0 or negative, and all is as where
+/// the result underflows or overflows. So if the result is neither, and the exponent is a number but 0, the base is not 0; and if
+/// the base is a positive number, its logarithm is finite, so that nothing is special where the result is 0 or infinite.
 fn possible(op: RealOp, args: &[Atom], rule: &Rule) -> Option<Rule> {
     let (RealOp::Pow, [base, exponent]) = (op, args) else { return None };
     let Rule::Case(no_base, at_zero, rest) = rule else { return None };
@@ -67,7 +67,7 @@ fn possible(op: RealOp, args: &[Atom], rule: &Rule) -> Option<Rule> {
         return None;
     };
     Some(match (base, exponent) {
-        (_, Atom::Real(p)) if *p > 0.0 => (**rest).clone(),
+        (_, Atom::Real(p)) if *p != 0.0 => (**rest).clone(),
         (Atom::Real(c), _) if *c > 0.0 && c.is_finite() => (**general).clone(),
         _ => {
             let others = Rule::Case(no_base.clone(), not_positive.clone(), general.clone());

@@ -112,7 +112,7 @@ fn power_rule(n: i64) -> Rule {
 
 /// `z = x ** y`: `∂x = y z / x` and `∂y = z log x`, apart from the edges. In order:
 /// a base of 0, where `0 ** y` has the limit 0 for `y > 0` but the constant value 1 at `y = 0` and Infinity below;
-/// a result that underflows; and the rest.
+/// a result that underflows or overflows, where `x ** (y - 1)` need not, so that it cannot be had of `z`; and the rest.
 fn pow_rule() -> Rule {
     // `mul_zero`, because `0 · x ** (0 - 1)` is to be 0 at `x = 0` too.
     let safe_partial =
@@ -130,11 +130,13 @@ fn pow_rule() -> Rule {
         plus_times(0, mul(y(), div(z(), x()))),
         plus_times(1, mul(z(), unary(RealOp::Log, x()))),
     ]);
-    case(
-        equal(x(), number(0.0)),
-        at_zero_base,
-        case(equal(z(), number(0.0)), linear(vec![plus_times(0, safe_partial())]), general),
-    )
+    // Where `z` is infinite, only the sign of the logarithm counts, which is that of `x - 1`.
+    let lost = linear(vec![
+        plus_times(0, safe_partial()),
+        plus_times(1, binary(RealOp::MulZero, z(), binary(RealOp::Sub, x(), number(1.0)))),
+    ]);
+    // Only 0 and the infinities are twice themselves.
+    case(equal(x(), number(0.0)), at_zero_base, case(equal(add(z(), z()), z()), lost, general))
 }
 
 /// `atan2 y x`, so here `x()` is the ordinate and `y()` the abscissa. Divides by the larger of the two first: the sum of

@@ -349,3 +349,28 @@ fn what_hands_on_nan_does() {
     }
     assert!(!RealOp::Max.hands_on_nan() && !RealOp::PowInt(0).hands_on_nan());
 }
+
+#[test]
+fn slopes_of_powers_that_underflow_or_overflow_are_right() {
+    let inf = f64::INFINITY;
+    for (x, y, by_base, by_exponent) in [
+        (1e150, 2.5, 2.5e225, inf),
+        (1e-150, 2.5, 2.5e-225, 0.0),
+        (1e200, 2.0, 2e200, inf),
+        (-1e200, 3.0, inf, f64::NAN),
+        (0.5, -2000.0, -inf, -inf),
+        (inf, 2.5, inf, inf),
+        (inf, 1.0, 1.0, inf),
+        (inf, 0.5, 0.0, inf),
+        (inf, -0.5, -0.0, 0.0),
+        (0.0, -0.5, -inf, -inf),
+        (0.0, 2.5, 0.0, 0.0),
+    ] {
+        let rule = rules::rule(RealOp::Pow);
+        let out = RealOp::Pow.eval(&[x, y]);
+        let found = [0, 1].map(|arg| rule.partial(&[x, y], out, arg));
+        let close = |a: f64, b: f64| a == b || (a - b).abs() <= 4.0 * f64::EPSILON * b.abs();
+        assert!(close(found[0], by_base), "∂/∂x of {x} ** {y} is {}", found[0]);
+        assert!(by_exponent.is_nan() || close(found[1], by_exponent), "∂/∂y of {x} ** {y} is {}", found[1]);
+    }
+}
