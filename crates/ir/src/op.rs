@@ -310,6 +310,55 @@ pub enum Compare {
     Ge,
 }
 
+impl Compare {
+    /// As it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Compare::Eq => "==",
+            Compare::Ne => "!=",
+            Compare::Lt => "<",
+            Compare::Le => "<=",
+            Compare::Gt => ">",
+            Compare::Ge => ">=",
+        }
+    }
+
+    /// Whether it holds. Of NaN nothing holds but that it is different.
+    pub fn holds<T: PartialOrd + ?Sized>(self, x: &T, y: &T) -> bool {
+        match self {
+            Compare::Eq => x == y,
+            Compare::Ne => x != y,
+            Compare::Lt => x < y,
+            Compare::Le => x <= y,
+            Compare::Gt => x > y,
+            Compare::Ge => x >= y,
+        }
+    }
+
+    /// The same with its sides exchanged.
+    pub fn turned(self) -> Compare {
+        match self {
+            Compare::Eq | Compare::Ne => self,
+            Compare::Lt => Compare::Gt,
+            Compare::Le => Compare::Ge,
+            Compare::Gt => Compare::Lt,
+            Compare::Ge => Compare::Le,
+        }
+    }
+
+    /// What holds if and only if this does not. Of NaN neither of two holds that say which is larger.
+    pub fn opposite(self) -> Compare {
+        match self {
+            Compare::Eq => Compare::Ne,
+            Compare::Ne => Compare::Eq,
+            Compare::Lt => Compare::Ge,
+            Compare::Le => Compare::Gt,
+            Compare::Gt => Compare::Le,
+            Compare::Ge => Compare::Lt,
+        }
+    }
+}
+
 /// Conversions; the four roundings fail on what no integer is near to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "as the primitives of the same names")]

@@ -29,6 +29,7 @@
 mod limits;
 mod ops;
 mod places;
+mod shapes;
 
 use crate::op::{Atom, Block, Loop, Mode, Op, Requirement, Stmt, Var, While};
 use crate::program::{Func, FuncId, LinearId, Program};
@@ -37,6 +38,7 @@ use crate::visit::{deep, flat_op};
 use crate::words;
 use places::Places;
 use rustc_hash::{FxHashMap, FxHashSet};
+use shapes::Shapes;
 use wengert_base::Name;
 
 /// The whole program.
@@ -284,6 +286,7 @@ struct FuncPrinter<'a> {
     vars: Vec<String>,
     limits: FxHashSet<Var>,
     places: Places<'a>,
+    shapes: Shapes<'a>,
     /// Whether this is for people.
     in_place: bool,
     depth: usize,
@@ -304,7 +307,8 @@ fn defined(block: &Block, is_shown: &dyn Fn(Var) -> bool, in_place: bool, order:
 
 impl<'a> FuncPrinter<'a> {
     fn new(names: &'a Names, func: &'a Func, in_place: bool) -> FuncPrinter<'a> {
-        let places = if in_place { places::places(func) } else { Places::default() };
+        let shapes = if in_place { Shapes::new(func) } else { Shapes::default() };
+        let places = if in_place { places::places(func, &shapes) } else { Places::default() };
         // Those that are seen come first: no number is spent on what is gone.
         let (limits, mut order) = (limits::limits(func), Vec::new());
         defined(
@@ -323,7 +327,7 @@ impl<'a> FuncPrinter<'a> {
                 *name = words::quoted(&taken.unique(info.name.as_str()), |_| false);
             }
         }
-        FuncPrinter { names, func, vars, limits, places, in_place, depth: 1, out: String::new() }
+        FuncPrinter { names, func, vars, limits, places, shapes, in_place, depth: 1, out: String::new() }
     }
 
     fn func(mut self, id: FuncId) -> String {

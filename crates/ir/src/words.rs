@@ -106,17 +106,6 @@ pub(crate) const INFIX: &[(&str, Infix)] = &[
 ];
 
 /// The word for a comparison.
-pub(crate) fn compare(op: Compare) -> &'static str {
-    match op {
-        Compare::Eq => "==",
-        Compare::Ne => "!=",
-        Compare::Lt => "<",
-        Compare::Le => "<=",
-        Compare::Gt => ">",
-        Compare::Ge => ">=",
-    }
-}
-
 /// The word for an operation on integers, and whether it stands between its operands.
 pub(crate) fn int(op: IntOp) -> (&'static str, bool) {
     match op {

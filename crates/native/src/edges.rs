@@ -21,7 +21,6 @@ use crate::loops::walk::{Uses, every, is_straight, map_parts, reads, renamed, wr
 use crate::loops::{Func, Int, Local, Operand, Program, Stmt, Value, Word};
 use plan::{Body, Places};
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::Compare;
 
 /// Loops with fewer iterations run as they are.
 const SHORT: i64 = 16;
@@ -227,18 +226,6 @@ fn is_plain(body: &[Stmt]) -> bool {
         }
     });
     !makes && body.iter().all(is_straight) && !loaded.iter().any(|base| stored.contains(base))
-}
-
-/// Whether a comparison of two integers holds.
-fn holds(compare: Compare, a: i64, b: i64) -> bool {
-    match compare {
-        Compare::Eq => a == b,
-        Compare::Ne => a != b,
-        Compare::Lt => a < b,
-        Compare::Le => a <= b,
-        Compare::Gt => a > b,
-        Compare::Ge => a >= b,
-    }
 }
 
 #[cfg(test)]

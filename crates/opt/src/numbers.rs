@@ -53,21 +53,11 @@ pub(crate) fn integer(op: IntOp, args: &[Atom]) -> Option<Atom> {
 
 /// What a comparison of known numbers or truth values gives.
 pub(crate) fn comparison(compare: Compare, a: &Atom, b: &Atom) -> Option<Atom> {
-    let order = match (a, b) {
-        (Atom::Int(a), Atom::Int(b)) => a.partial_cmp(b),
-        (Atom::Real(a), Atom::Real(b)) => {
-            let Some(order) = a.partial_cmp(b) else { return Some(Atom::Bool(compare == Compare::Ne)) };
-            Some(order)
-        }
-        (Atom::Bool(a), Atom::Bool(b)) => a.partial_cmp(b),
+    let holds = match (a, b) {
+        (Atom::Int(a), Atom::Int(b)) => compare.holds(a, b),
+        (Atom::Real(a), Atom::Real(b)) => compare.holds(a, b),
+        (Atom::Bool(a), Atom::Bool(b)) => compare.holds(a, b),
         _ => return None,
-    }?;
-    Some(Atom::Bool(match compare {
-        Compare::Eq => order.is_eq(),
-        Compare::Ne => order.is_ne(),
-        Compare::Lt => order.is_lt(),
-        Compare::Le => order.is_le(),
-        Compare::Gt => order.is_gt(),
-        Compare::Ge => order.is_ge(),
-    }))
+    };
+    Some(Atom::Bool(holds))
 }

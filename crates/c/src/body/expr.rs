@@ -360,13 +360,9 @@ impl Body<'_, '_> {
 }
 
 fn comparison(compare: Compare, a: &Expr, b: &Expr) -> Expr {
-    let (level, sign) = match compare {
-        Compare::Eq => (Level::Equality, "=="),
-        Compare::Ne => (Level::Equality, "!="),
-        Compare::Lt => (Level::Relation, "<"),
-        Compare::Le => (Level::Relation, "<="),
-        Compare::Gt => (Level::Relation, ">"),
-        Compare::Ge => (Level::Relation, ">="),
+    let level = match compare {
+        Compare::Eq | Compare::Ne => Level::Equality,
+        Compare::Lt | Compare::Le | Compare::Gt | Compare::Ge => Level::Relation,
     };
-    Expr::binary(level, sign, a, b)
+    Expr::binary(level, compare.symbol(), a, b)
 }

@@ -10,7 +10,6 @@
 use super::Body;
 use crate::text::{Expr, Level, int};
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::Compare;
 use wengert_native::loops::{Int, Local, Operand, Stmt, Sum, Value};
 
 /// Longer conditions are no gain.
@@ -239,15 +238,7 @@ impl Loop<'_, '_, '_> {
             Value::Copy(x) => self.fixed(*x, depth + 1),
             Value::CompareInt(compare, a, b) => {
                 let (a, b) = both(a, b)?;
-                let sign = match compare {
-                    Compare::Eq => "==",
-                    Compare::Ne => "!=",
-                    Compare::Lt => "<",
-                    Compare::Le => "<=",
-                    Compare::Gt => ">",
-                    Compare::Ge => ">=",
-                };
-                Some(Expr::binary(Level::Relation, sign, &a, &b))
+                Some(Expr::binary(Level::Relation, compare.symbol(), &a, &b))
             }
             Value::Int(op, a, b) => {
                 let (a, b) = both(a, b)?;

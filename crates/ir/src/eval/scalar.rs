@@ -91,14 +91,7 @@ fn power(base: i64, exponent: i64) -> Result<i64, Fault> {
 /// A comparison of two of a kind.
 #[inline]
 pub(super) fn ordered<T: PartialOrd>(op: Compare, x: T, y: T) -> Value {
-    Value::Bool(match op {
-        Compare::Eq => x == y,
-        Compare::Ne => x != y,
-        Compare::Lt => x < y,
-        Compare::Le => x <= y,
-        Compare::Gt => x > y,
-        Compare::Ge => x >= y,
-    })
+    Value::Bool(op.holds(&x, &y))
 }
 
 /// A comparison.

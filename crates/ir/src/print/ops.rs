@@ -3,8 +3,8 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not written with a symbol is a call")]
 
 use super::FuncPrinter;
-use super::places::{same, twice};
-use crate::op::{ArrayOp, Atom, Custom, IntOp, Op, Rule, TextOp};
+use super::shapes::Shape;
+use crate::op::{ArrayOp, Atom, Compare, Custom, IntOp, Op, Rule, TextOp};
 use crate::program::{FuncId, LinearId};
 use crate::ty::Ty;
 use crate::visit::deep;
@@ -15,13 +15,17 @@ use wengert_prim::RealOp;
 /// How strongly names, literals and calls hold together.
 const CALL: u8 = 9;
 /// Powers.
-const POWER: u8 = 4;
+const POWER: u8 = 6;
 /// Products and quotients, and `-x`.
-const PRODUCT: u8 = 3;
+const PRODUCT: u8 = 5;
 /// Sums and differences.
-const SUM: u8 = 2;
+const SUM: u8 = 4;
 /// Comparisons, and what has another symbol.
-const COMPARISON: u8 = 1;
+const COMPARISON: u8 = 3;
+/// `c && d`.
+const AND: u8 = 2;
+/// `c || d`.
+const OR: u8 = 1;
 
 /// How strongly an operator binds.
 fn level(symbol: &str) -> u8 {
@@ -29,6 +33,8 @@ fn level(symbol: &str) -> u8 {
         "^" | "**" => POWER,
         "*" | "/" | "%" => PRODUCT,
         "+" | "-" | "++" => SUM,
+        "&&" => AND,
+        "||" => OR,
         _ => COMPARISON,
     }
 }
@@ -45,11 +51,10 @@ fn minus_of(op: &Op) -> Option<&Atom> {
     }
 }
 
-/// How strongly the text of an operation holds together.
-fn strength(op: &Op) -> u8 {
+/// How strongly the text of an operation holds together, if it is shown as it is computed.
+fn plain_strength(op: &Op) -> u8 {
     match op {
         Op::Real(RealOp::Neg, _) | Op::Int(IntOp::Neg, _) => PRODUCT,
-        op if twice(op).is_some() => PRODUCT,
         Op::Real(RealOp::PowInt(_), _) | Op::Power { base: _, exponent: Atom::Var(_) } => POWER,
         Op::Real(op, _) if !words::is_named(*op) => level(op.name()),
         Op::Int(op, _) => match words::int(*op) {
@@ -64,6 +69,17 @@ fn strength(op: &Op) -> u8 {
 }
 
 impl<'a> FuncPrinter<'a> {
+    /// How strongly the text of an operation holds together.
+    fn strength(&self, op: &Op) -> u8 {
+        match self.shapes.of(op) {
+            Some(Shape::Twice(_)) => PRODUCT,
+            Some(Shape::Or(..)) => OR,
+            Some(Shape::And(..)) => AND,
+            Some(Shape::Bracket(..)) => CALL,
+            None => plain_strength(op),
+        }
+    }
+
     /// An operand that stands by itself, between commas or words.
     pub(super) fn whole(&self, atom: &Atom) -> String {
         match self.place(atom) {
@@ -80,7 +96,7 @@ impl<'a> FuncPrinter<'a> {
     /// An operand in parentheses, if it binds less than this.
     fn within(&self, atom: &Atom, least: u8) -> String {
         let text = self.whole(atom);
-        let bare = self.place(atom).is_none_or(|op| strength(op) >= least);
+        let bare = self.place(atom).is_none_or(|op| self.strength(op) >= least);
         if bare { text } else { format!("({text})") }
     }
 
@@ -135,9 +151,7 @@ impl<'a> FuncPrinter<'a> {
     }
 
     fn real(&self, op: RealOp, args: &[Atom]) -> String {
-        if let (true, RealOp::Add, Some(x)) = (self.in_place, op, same(args)) {
-            format!("2.0 * {}", self.within(x, PRODUCT + 1))
-        } else if op == RealOp::Neg {
+        if op == RealOp::Neg {
             self.negated(args)
         } else if let RealOp::PowInt(n) = op {
             format!("{} ^ {n}", args.first().map_or_else(String::new, |x| self.atom(x)))
@@ -150,8 +164,31 @@ impl<'a> FuncPrinter<'a> {
         }
     }
 
+    /// `x < y`; for people the number is on the right.
+    fn comparison(&self, op: Compare, x: &Atom, y: &Atom) -> String {
+        let turn = self.in_place && x.var().is_none() && y.var().is_some();
+        let (op, x, y) = if turn { (op.turned(), y, x) } else { (op, x, y) };
+        self.infix(op.symbol(), &[x.clone(), y.clone()])
+    }
+
+    fn shape(&self, shape: Shape<'_>) -> String {
+        match shape {
+            Shape::Twice(x) => format!("2.0 * {}", self.within(x, PRODUCT + 1)),
+            Shape::Or(c, d) => self.infix("||", &[c.clone(), d.clone()]),
+            Shape::And(c, d) => self.infix("&&", &[c.clone(), d.clone()]),
+            Shape::Bracket(op, x, y) => format!("[{}]", self.comparison(op, x, y)),
+        }
+    }
+
     /// An operation without blocks.
     pub(super) fn flat(&self, op: &Op) -> String {
+        match self.shapes.of(op) {
+            Some(shape) => self.shape(shape),
+            None => self.plain(op),
+        }
+    }
+
+    fn plain(&self, op: &Op) -> String {
         match op {
             Op::Copy(x) => self.atom(x),
             Op::Real(op, args) => self.real(*op, args),
@@ -165,7 +202,7 @@ impl<'a> FuncPrinter<'a> {
                 (symbol, true) => self.infix(symbol, args),
                 (word, false) => self.call(word, args),
             },
-            Op::Compare(op, x, y) => self.infix(words::compare(*op), &[x.clone(), y.clone()]),
+            Op::Compare(op, x, y) => self.comparison(*op, x, y),
             Op::Convert(op, x) => format!("{}({})", words::convert(*op), self.whole(x)),
             Op::Not(x) => format!("not({})", self.whole(x)),
             Op::Whole(x) => format!("whole({})", self.whole(x)),

@@ -1,16 +1,16 @@
 //! Which expressions stand in their place: `return cos(x * x) * x` instead of a line for each operation.
 //!
 //! What is used once, in the same block, and has no name of the source, is written where it is used, as long as the line does not
-//! become long. What may fail does not go past anything else that may fail. `t + t` is `2.0 * t`, which uses `t` once.
+//! become long. What may fail does not go past anything else that may fail. What is used is what is shown (`shapes`): `2.0 * t` uses `t` once.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed has a line of its own")]
 
+use super::shapes::Shapes;
 use crate::op::{ArrayOp, Atom, Block, Convert, IntOp, Op, Stmt, Var};
 use crate::program::Func;
 use crate::ty::Ty;
 use crate::visit::{deep, flat_op};
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_prim::RealOp;
 
 /// The variables that are not shown, with what is shown in their place.
 pub(super) type Places<'a> = FxHashMap<Var, &'a Op>;
@@ -27,21 +27,9 @@ const NAMELESS: [&str; 12] =
     ["", "t", "c", "d", "n", "k", "slope", "sum", "place", "product", "none", "zeros"];
 
 /// What stands in its place in a function.
-pub(super) fn places(func: &Func) -> Places<'_> {
-    let mut walk = Walk { func, uses: FxHashMap::default(), places: Places::default() };
-    let mut count = |atom: &Atom| {
-        if let Some(var) = atom.var() {
-            *walk.uses.entry(var).or_default() += 1;
-        }
-    };
-    func.body.for_each_stmt(&mut |stmt| {
-        match twice(&stmt.op) {
-            Some(x) => count(x),
-            None => stmt.op.for_each_atom(&mut count),
-        }
-        stmt.op.blocks().into_iter().flat_map(|block| &block.results).for_each(&mut count);
-    });
-    func.body.results.iter().for_each(count);
+pub(super) fn places<'a>(func: &'a Func, shapes: &Shapes<'a>) -> Places<'a> {
+    let (uses, gone) = shapes.uses(func);
+    let mut walk = Walk { func, shapes, uses, places: gone.into_iter().collect() };
     walk.block(&func.body);
     walk.places
 }
@@ -72,14 +60,6 @@ pub(super) fn only_branch<'b>(
         .then_some((cond, then, otherwise))
 }
 
-/// The number of which this is twice as much.
-pub(super) fn twice(op: &Op) -> Option<&Atom> {
-    match op {
-        Op::Real(RealOp::Add, args) => same(args),
-        _ => None,
-    }
-}
-
 /// The variable that both of two operands are.
 pub(super) fn same(args: &[Atom]) -> Option<&Atom> {
     match args {
@@ -88,8 +68,9 @@ pub(super) fn same(args: &[Atom]) -> Option<&Atom> {
     }
 }
 
-struct Walk<'a> {
+struct Walk<'a, 's> {
     func: &'a Func,
+    shapes: &'s Shapes<'a>,
     uses: FxHashMap<Var, usize>,
     places: Places<'a>,
 }
@@ -97,15 +78,11 @@ struct Walk<'a> {
 /// What could stand in its place: where it is computed, and of how many operations it is then.
 type Waiting = FxHashMap<Var, (usize, usize)>;
 
-impl<'a> Walk<'a> {
+impl<'a> Walk<'a, '_> {
     fn block(&mut self, block: &'a Block) {
         let mut waiting = Waiting::default();
         for (at, stmt) in block.stmts.iter().enumerate() {
-            let mut operands = Vec::new();
-            match twice(&stmt.op) {
-                Some(x) => operands.extend(x.var()),
-                None => stmt.op.for_each_atom(&mut |atom| operands.extend(atom.var())),
-            }
+            let operands = self.shapes.operands(&stmt.op);
             let size = self.line(block, &waiting, at, own_size(&stmt.op), &operands);
             deep(|| stmt.op.blocks().into_iter().for_each(|block| self.block(block)));
             let is_last = at + 1 == block.stmts.len() && is_end(block);

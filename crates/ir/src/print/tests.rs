@@ -105,3 +105,52 @@ fn branches_at_the_end_give_what_is_given() {
 ",
     );
 }
+
+#[test]
+fn what_is_one_or_zero_as_a_comparison_holds_is_that_in_brackets() {
+    // The slope of `max` by both: the comparisons are seen in the brackets only, and so are the choices.
+    shown(
+        "func f(x: Real, y: Real) -> (Real, Real) {
+            c = y <= x  d = x < y
+            t = select(d, 0.0, NaN)  t2 = select(c, 1.0, t)
+            t3 = select(d, 1.0, NaN)  t4 = select(c, 0.0, t3)  t5 = mul_zero(t4, y)
+            return t2, t5
+        } entry f = f",
+        "  return [y <= x], mul_zero([x < y], y)\n",
+    );
+    // Of `relu`, beside another use of the comparison. Numbers are on the right.
+    shown(
+        "func f(x: Real) -> (Real, Bool) {
+            c = 0.0 < x  d = x <= 0.0  t = select(d, 0.0, NaN)  t2 = select(c, 1.0, t)  t3 = t2 + t2
+            return t3, c
+        } entry f = f",
+        "  return 2.0 * [x > 0.0], x > 0.0\n",
+    );
+    // Where one is not the opposite of the other, or something else than NaN is left, it is as it is.
+    for (second, left) in [("d = x < 0.0", "NaN"), ("d = y <= 0.0", "NaN"), ("d = x <= 0.0", "-1.0")] {
+        let text = format!(
+            "func f(x: Real, y: Real) -> Real {{
+                c = 0.0 < x  {second}  t = select(d, 0.0, {left})  t2 = select(c, 1.0, t)
+                return t2
+            }} entry f = f"
+        );
+        let second = second.trim_start_matches("d = ");
+        shown(&text, &format!("  return select(x > 0.0, 1.0, select({second}, 0.0, {left}))\n"));
+    }
+}
+
+#[test]
+fn one_of_two_and_both_are_written_between_them() {
+    shown(
+        "func f(i: Int, n: Int, x: Real) -> (Real, Bool) {
+            c = i == 0  d = i == n  t = select(c, true, d)  c2 = x < 1.0  t2 = select(t, c2, false)
+            t3 = select(t2, x, 0.0)  t4 = select(c2, true, t2)  t5 = select(t4, d, false)
+            return t3, t5
+        } entry f = f",
+        "  d = i == n
+  c2 = x < 1.0
+  t2 = (i == 0 || d) && c2
+  return select(t2, x, 0.0), (c2 || t2) && d
+",
+    );
+}

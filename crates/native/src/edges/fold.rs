@@ -2,7 +2,6 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed stays")]
 
-use super::holds;
 use crate::loops::walk::{every, every_read, map_parts, writes};
 use crate::loops::{Int, Local, Operand, Stmt, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -114,7 +113,7 @@ impl Folder<'_> {
             Value::Copy(a) => self.number(*a).map(Operand::Int),
             Value::Int(op, a, b) => self.int(*op, *a, *b),
             Value::CompareInt(compare, a, b) => match (self.number(*a), self.number(*b)) {
-                (Some(a), Some(b)) => Some(Operand::Int(i64::from(holds(*compare, a, b)))),
+                (Some(a), Some(b)) => Some(Operand::Int(i64::from(compare.holds(&a, &b)))),
                 (None, Some(0)) if *compare == Compare::Lt && self.is_natural(*a) => Some(Operand::Int(0)),
                 (_, _) => None,
             },

@@ -12,7 +12,6 @@
 
 use super::{Failure, Func, Int, Kind, Local, Operand, Passing, Program, Round, Stmt, Sum, Value, Word};
 use std::fmt::Write;
-use wengert_ir::op::Compare;
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::Id;
 
@@ -98,7 +97,7 @@ impl Line<'_> {
                 infix(*op).map_or_else(|name| format!("{name}({a}, {b})"), |sign| format!("{a} {sign} {b}"))
             }
             Value::CompareReal(op, a, b) | Value::CompareInt(op, a, b) => {
-                format!("{} {} {}", self.operand(a), comparison(*op), self.operand(b))
+                format!("{} {} {}", self.operand(a), op.symbol(), self.operand(b))
             }
             Value::OutOfRange(a, b) => two("out_of_range", a, b),
             Value::Select(cond, a, b) => {
@@ -277,17 +276,6 @@ fn infix(op: Int) -> Result<&'static str, &'static str> {
         Int::ShiftRight => Ok(">>"),
         Int::Min => Err("min"),
         Int::Max => Err("max"),
-    }
-}
-
-fn comparison(op: Compare) -> &'static str {
-    match op {
-        Compare::Eq => "==",
-        Compare::Ne => "!=",
-        Compare::Lt => "<",
-        Compare::Le => "<=",
-        Compare::Gt => ">",
-        Compare::Ge => ">=",
     }
 }
 

@@ -301,7 +301,7 @@ impl<'w, 'f> Walk<'w, 'f> {
     /// How a difference compares with zero.
     fn compared(&mut self, compare: Compare, holds: bool, more: &Linear) {
         let (one, less) = (Linear::constant(1), more.times(-1));
-        let compare = if holds { compare } else { opposite(compare) };
+        let compare = if holds { compare } else { compare.opposite() };
         let known = match compare {
             Compare::Lt => less.minus(&one),
             Compare::Le => less,
@@ -322,15 +322,4 @@ impl<'w, 'f> Walk<'w, 'f> {
 /// A sum in which sizes are called as those that they are taken to be.
 pub(super) fn settled(form: Linear, equal: &[(Var, Linear)]) -> Linear {
     equal.iter().fold(form, |form, (var, other)| form.replace(*var, other))
-}
-
-fn opposite(compare: Compare) -> Compare {
-    match compare {
-        Compare::Eq => Compare::Ne,
-        Compare::Ne => Compare::Eq,
-        Compare::Lt => Compare::Ge,
-        Compare::Le => Compare::Gt,
-        Compare::Gt => Compare::Le,
-        Compare::Ge => Compare::Lt,
-    }
 }

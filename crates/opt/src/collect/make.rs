@@ -79,6 +79,9 @@ impl<'m, 's> Maker<'m, 's> {
     fn int(&mut self, out: &mut Vec<Stmt>, op: IntOp, a: Atom, b: Atom) -> Atom {
         match (op, &b) {
             (IntOp::Add | IntOp::Sub, Atom::Int(0)) => a,
+            (IntOp::Sub, Atom::Int(by)) if (-i64::MAX..0).contains(by) => {
+                self.int(out, IntOp::Add, a, Atom::Int(-by))
+            }
             _ => self.push(out, "i", Ty::INT, Op::Int(op, vec![a, b])),
         }
     }

@@ -29,7 +29,7 @@ fn what_is_added_to_neighbors_is_collected() {
               n = length(xs)
               collected = each j < n, x in xs {
                 x2 = x
-                i = j - -1
+                i = j + 1
                 c = i < n
                 from = if c {
                   x3 = xs[i]
@@ -79,7 +79,7 @@ fn what_is_not_known_is_asked_before() {
               c = i >= 0
               zs = if c {
                 collected = each j < n {
-                  i2 = j - -2
+                  i2 = j + 2
                   i3 = i2 % n
                   x = xs[i3]
                   yield x
@@ -175,7 +175,7 @@ fn what_may_fail_or_is_no_gain_stays() {
             "func f(xs: []Real, ys: []Real, k: Int) -> []Real {{ n = length(xs) zs = {text} return zs }} entry f = f"
         );
         let mut program = wengert_ir::parse(&text).expect("the text is a program");
-        crate::relax(&mut program);
+        crate::relax(&mut program, &crate::Options::default());
         let made = wengert_ir::print(&program);
         assert!(made.contains("+= ys"), "{made}");
     }
@@ -196,7 +196,7 @@ fn sizes_that_must_be_equal_are_one() {
             }} entry f = f"
         );
         let mut program = wengert_ir::parse(&text).expect("the text is a program");
-        crate::relax(&mut program);
+        crate::relax(&mut program, &crate::Options::default());
         assert_eq!(wengert_ir::verify(&program), Ok(()));
         wengert_ir::print(&program)
     };

@@ -29,7 +29,7 @@ pub(super) fn count(parts: &While) -> Option<Count> {
     }
     let (op, asked, limit) = match (x, y) {
         (Atom::Var(var), Atom::Int(limit)) => (*op, *var, *limit),
-        (Atom::Int(limit), Atom::Var(var)) => (turned(*op), *var, *limit),
+        (Atom::Int(limit), Atom::Var(var)) => (op.turned(), *var, *limit),
         _ => return None,
     };
     let carried = parts.cond.params.iter().position(|param| *param == asked)?;
@@ -38,17 +38,6 @@ pub(super) fn count(parts: &While) -> Option<Count> {
     let times = times(op, start, step, limit).filter(|times| (0..=MOST).contains(times))?;
     start.checked_add(step.checked_mul(times)?)?;
     Some(Count { carried, start, step, times })
-}
-
-/// The comparison with its sides exchanged.
-fn turned(op: Compare) -> Compare {
-    match op {
-        Compare::Lt => Compare::Gt,
-        Compare::Le => Compare::Ge,
-        Compare::Gt => Compare::Lt,
-        Compare::Ge => Compare::Le,
-        Compare::Eq | Compare::Ne => op,
-    }
 }
 
 /// What an iteration adds to a number that it carries.
