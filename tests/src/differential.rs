@@ -19,7 +19,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use wengert_base::{Diagnostic, Span};
 use wengert_driver::scope::Scope;
-use wengert_driver::{BEYOND, Engine, Input, Options, PASSES, Session, Units, show};
+use wengert_driver::{BEYOND, Engine, Input, Options, PASSES, RELAXED, Session, Units, show};
 use wengert_gen::{Config, GenType};
 
 /// Something that is asked of a program.
@@ -194,6 +194,7 @@ pub fn ways(seed: u64) -> Vec<Way> {
     let names: Vec<&str> = PASSES.iter().map(|pass| pass.name).collect();
     let turn = |by: u64| *names.get((by as usize) % names.len()).unwrap_or(&"");
     let (one, other) = (turn(seed), turn(seed / names.len() as u64 + seed));
+    let relaxed = RELAXED.get((seed as usize) % RELAXED.len()).map_or("", |pass| pass.name);
     let all = names.iter().map(|name| (*name).to_string()).collect();
     vec![
         Way::by("ir unoptimized", Options { without: all, ..strict(Engine::Ir) }),
@@ -202,6 +203,11 @@ pub fn ways(seed: u64) -> Vec<Way> {
         Way::by("native strict", strict(Engine::Native)).like("ir"),
         Way::by(format!("native strict without {other}"), without(Engine::Native, other)),
         Way::by("native", Options { strict: false, ..strict(Engine::Native) }).rounding(),
+        Way::by(
+            format!("native without {relaxed}"),
+            Options { strict: false, ..without(Engine::Native, relaxed) },
+        )
+        .rounding(),
         Way::by("native strict by four threads", by_parts(true, 4)).like("ir"),
         Way::by("native by parts", by_parts(false, 1)).rounding(),
         Way::by("native by four threads", by_parts(false, 4)).like("native by parts"),

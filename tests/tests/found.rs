@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use wengert_driver::scope::Scope;
-use wengert_driver::{Engine, Options, PASSES, Session, show};
+use wengert_driver::{Engine, Options, PASSES, RELAXED, Session, show};
 use wengert_tests::property::complaints;
 use wengert_tests::{parallel, text};
 
@@ -297,6 +297,8 @@ fn ways() -> Vec<(Options, bool)> {
         let without = |name: &String| (Options { without: vec![name.clone()], ..strict(engine) }, true);
         ways.extend(names.iter().map(without));
     }
+    let relaxed = RELAXED.iter().map(|pass| vec![pass.name.to_string()]);
+    ways.extend(relaxed.map(|without| (Options { without, ..fast(Engine::Native) }, false)));
     if Engine::C.require().is_ok() {
         ways.extend([(strict(Engine::C), true), (fast(Engine::C), false)]);
     }

@@ -9,8 +9,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
 use std::time::Duration;
-use wengert_driver::PASSES;
 use wengert_driver::growth::{FAMILIES, Family};
+use wengert_driver::passes;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -451,10 +451,10 @@ impl GrowthArgs {
 
 /// The name of a pass; nothing leaves out none.
 fn parse_pass(text: &str) -> Result<String, String> {
-    if text.is_empty() || PASSES.iter().any(|pass| pass.name == text) {
+    if text.is_empty() || passes().any(|(name, _)| name == text) {
         return Ok(text.to_string());
     }
-    let names: Vec<&str> = PASSES.iter().map(|pass| pass.name).collect();
+    let names: Vec<&str> = passes().map(|(name, _)| name).collect();
     Err(format!("there is no such pass; there are {}", names.join(", ")))
 }
 

@@ -28,7 +28,7 @@ pub use wengert_ad::{BEYOND, LEFT};
 pub use wengert_c::{Exported, Line};
 pub use wengert_ir::stop::{is_asked, stoppable};
 pub use wengert_lower::{Entry, Head, Layout, Rows};
-pub use wengert_opt::{Options as Passes, PASSES};
+pub use wengert_opt::{Options as Passes, PASSES, RELAXED, page as passes};
 
 /// A program in the IR, and how to call it.
 #[derive(Clone, Debug)]
@@ -39,6 +39,8 @@ pub struct Unit {
     pub entry: Entry,
     /// Whether the optimizer has nothing left to do.
     settled: bool,
+    /// What is left out of what is still to be done.
+    passes: Passes,
 }
 
 /// What went wrong in the compiler itself.
@@ -65,7 +67,8 @@ pub fn lower(
 ) -> Result<Unit, Error> {
     let lowered =
         wengert_lower::lower_with_notes(program, notes, is_library, arity, rows).map_err(Error::Program)?;
-    let mut unit = Unit { program: lowered.program, entry: lowered.entry, settled: false };
+    let mut unit =
+        Unit { program: lowered.program, entry: lowered.entry, settled: false, passes: passes.clone() };
     verify(&unit.program, "lowering")?;
     let before = passes.before_derivatives();
     optimize(&mut unit, &before, "the optimizer")?;
@@ -80,6 +83,7 @@ pub fn lower(
 /// Its derivatives made.
 pub fn differentiate(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
     let mut unit = made(unit, passes)?;
+    unit.passes = passes.clone();
     wengert_opt::finish(&mut unit.program, passes);
     optimized(&mut unit, "the optimizer of short loops")?;
     Ok(unit)
@@ -96,7 +100,7 @@ fn made(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
     };
     // Most of what was made may have been needed on the way only.
     wengert_opt::drop_functions(&mut program);
-    let mut unit = Unit { program, entry: unit.entry, settled: false };
+    let mut unit = Unit { program, entry: unit.entry, settled: false, passes: passes.clone() };
     verify(&unit.program, "making derivatives")?;
     optimize(&mut unit, passes, "the optimizer after derivatives")?;
     Ok(unit)
@@ -208,7 +212,7 @@ pub struct Manner {
 /// Optimized further, where numbers need not be to the last bit what they are elsewhere.
 fn relaxed(mut unit: Unit, manner: Manner) -> Unit {
     if !manner.strict {
-        wengert_opt::relax(&mut unit.program);
+        wengert_opt::relax(&mut unit.program, &unit.passes);
         let sound = optimized(&mut unit, "the optimizer of slopes").is_ok();
         debug_assert!(sound, "after slopes");
     }
@@ -219,7 +223,7 @@ fn relaxed(mut unit: Unit, manner: Manner) -> Unit {
 fn shared(unit: Unit, manner: Manner) -> Unit {
     let mut unit = relaxed(unit, manner);
     if !manner.strict {
-        wengert_opt::share(&mut unit.program);
+        wengert_opt::share(&mut unit.program, &unit.passes);
         let sound = optimized(&mut unit, "the optimizer of shares").is_ok();
         debug_assert!(sound, "after shares");
     }

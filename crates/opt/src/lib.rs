@@ -41,9 +41,11 @@ mod live;
 mod merge;
 mod numbers;
 mod onward;
+mod powers;
 mod products;
 mod reciprocals;
 mod recursion;
+mod relax;
 mod roots;
 mod rows;
 mod shares;
@@ -66,6 +68,7 @@ mod walk;
 mod walks;
 
 pub use dce::drop_functions;
+pub use relax::{RELAXED, Relaxed, relax, share};
 use wengert_ir::Program;
 
 /// A pass.
@@ -257,6 +260,11 @@ const REORDERING: [&str; 11] = [
 ];
 
 impl Options {
+    /// Whether the pass of this name is not done.
+    fn leaves_out(&self, name: &str) -> bool {
+        self.without.iter().any(|left_out| left_out == name)
+    }
+
     /// What to do before derivatives are made.
     pub fn before_derivatives(&self) -> Options {
         let reordering = if self.ordered { REORDERING.as_slice() } else { &[] };
@@ -280,7 +288,7 @@ pub fn optimize(program: &mut Program, options: &Options) -> bool {
     let mut run = |passes: &[Pass]| {
         for pass in passes {
             wengert_ir::stop::check();
-            if !options.without.iter().any(|name| name == pass.name) {
+            if !options.leaves_out(pass.name) {
                 let run = if options.in_order { in_order(pass) } else { pass.run };
                 run(program);
             }
@@ -303,7 +311,7 @@ pub fn optimize(program: &mut Program, options: &Options) -> bool {
 /// Unrolls recursion once, as far as it pays: before derivatives are made. If there was something to do, gives what
 /// [`optimize`] gives.
 pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
-    let wanted = |name: &str| !options.without.iter().any(|left_out| left_out == name);
+    let wanted = |name: &str| !options.leaves_out(name);
     let leaves = (wanted("leaves") && leaves::run(program)).then(|| optimize(program, options));
     let twigs = (wanted("twigs") && twigs::run(program)).then(|| optimize(program, options));
     twigs.or(leaves)
@@ -312,74 +320,17 @@ pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
 /// What is done once, after derivatives are made and the program is optimized.
 pub fn finish(program: &mut Program, options: &Options) {
     let once = PASSES.get(PASSES.len() - FINISHING..).unwrap_or_default();
-    for pass in once.iter().filter(|pass| !options.without.iter().any(|name| name == pass.name)) {
+    for pass in once.iter().filter(|pass| !options.leaves_out(pass.name)) {
         (pass.run)(program);
     }
     sizes::drop_said(program);
     checks::run(program);
 }
 
-/// Optimizes a program further, where its numbers need not be to the last bit what they are elsewhere.
-pub fn relax(program: &mut Program) {
-    if reciprocals::run(program) {
-        dce::run(program);
-    }
-    if roots::run(program) {
-        for pass in [simplify::run, dce::run] {
-            pass(program);
-        }
-    }
-    fuse::sums(program);
-    if sides::relaxed(program) | choices::run(program) {
-        for pass in [simplify::run, cse::run, dce::run] {
-            pass(program);
-        }
-    }
-    if slopes::run(program) {
-        for pass in [simplify::run, hoist::run, cse::run, dce::run] {
-            pass(program);
-        }
-    }
-    if apart::run(program) {
-        for pass in [simplify::run, rows::run, ends::run, cse::run, dce::run] {
-            pass(program);
-        }
-    }
-    onward::run(program);
-    if updates::run(program) | addends::run(program) {
-        simplify::run(program);
-    }
-    if collect::run(program) {
-        for pass in [simplify::run, hoist::run, rows::run, ends::run, cse::run, dce::run] {
-            pass(program);
-        }
-    }
-    if terms::run(program) {
-        for pass in [simplify::run, cse::run, dce::run] {
-            pass(program);
-        }
-    }
-    for _ in 0..ROUNDS {
-        if !doubles::run(program) {
-            break;
-        }
-        for pass in [simplify::run, cse::run, dce::run, simplify::run] {
-            pass(program);
-        }
-    }
-    if finite::run(program) {
-        dce::run(program);
-    }
-}
-
-/// Makes what the user says is associative in shares, which threads can make at once: the last thing to be done, where numbers need
-/// not be to the last bit what they are elsewhere.
-pub fn share(program: &mut Program) {
-    if shares::run(program) {
-        for pass in [simplify::run, hoist::run, dce::run] {
-            pass(program);
-        }
-    }
+/// The names of all passes, in the order in which they are done first, and what each does.
+pub fn page() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let plain = PASSES.iter().map(|pass| (pass.name, pass.what));
+    plain.chain(RELAXED.iter().map(|pass| (pass.name, pass.what)))
 }
 
 fn size(program: &Program) -> usize {

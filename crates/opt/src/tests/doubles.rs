@@ -9,7 +9,7 @@ pub(super) fn check(body: &str, expected: &Expect) {
     let mut program =
         wengert_ir::parse(&format!("func f(x: Real, y: Real, z: Real) -> Real {{ {body} }} entry f = f"))
             .expect("the text is a program");
-    crate::relax(&mut program);
+    crate::relax(&mut program, &crate::Options::default());
     assert_eq!(wengert_ir::verify(&program), Ok(()));
     let text = wengert_ir::print(&program);
     let lines = text.lines().skip(1).take_while(|line| *line != "}");

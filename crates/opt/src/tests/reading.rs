@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 #[track_caller]
 fn relaxed(text: &str, expected: &Expect) {
     let mut program = wengert_ir::parse(text).expect("the text is a program");
-    crate::relax(&mut program);
+    crate::relax(&mut program, &crate::Options::default());
     assert_eq!(wengert_ir::verify(&program), Ok(()), "after:\n{}", wengert_ir::print(&program));
     expected.assert_eq(&wengert_ir::print(&program));
 }

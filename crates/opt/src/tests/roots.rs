@@ -99,6 +99,6 @@ fn other_quotients_are_as_they_were() {
         entry f = f";
     let mut program = wengert_ir::parse(text).expect("the text is a program");
     let before = wengert_ir::print(&program);
-    crate::relax(&mut program);
+    crate::relax(&mut program, &crate::Options::default());
     assert_eq!(wengert_ir::print(&program), before);
 }

@@ -16,7 +16,7 @@ fn agrees(text: &str, in_shares: bool) {
     let before = wengert_ir::parse(text).expect("the text is a program");
     assert_eq!(wengert_ir::verify(&before), Ok(()));
     let mut after = before.clone();
-    crate::share(&mut after);
+    crate::share(&mut after, &crate::Options::default());
     assert_eq!(wengert_ir::verify(&after), Ok(()), "{}", wengert_ir::print(&after));
     assert_eq!(wengert_ir::print(&after).contains("share"), in_shares, "{}", wengert_ir::print(&after));
     for size in [0, 1, 5, 4095, 4096, 4097, 5000, 10_007] {

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 pub(super) fn check_relaxed(text: &str, expected: &Expect) {
     let mut program = wengert_ir::parse(text).expect("the text is a program");
     assert_eq!(wengert_ir::verify(&program), Ok(()), "before");
-    crate::relax(&mut program);
+    crate::relax(&mut program, &crate::Options::default());
     assert_eq!(wengert_ir::verify(&program), Ok(()), "after:\n{}", wengert_ir::print(&program));
     expected.assert_eq(&wengert_ir::print(&program));
 }
@@ -78,7 +78,7 @@ fn slopes_are_left_where_they_are_no_gain_or_not_all_of_it() {
         );
         let mut program = wengert_ir::parse(&text).expect("the text is a program");
         let before = wengert_ir::print(&program);
-        crate::relax(&mut program);
+        crate::relax(&mut program, &crate::Options::default());
         assert_eq!(wengert_ir::print(&program), before);
     }
 }

@@ -71,7 +71,7 @@ fn what_something_else_looks_at_first_or_what_may_fail_stays() {
     for text in [before, step, fails] {
         let mut program = wengert_ir::parse(text).expect("the text is a program");
         let before = wengert_ir::print(&program);
-        crate::relax(&mut program);
+        crate::relax(&mut program, &crate::Options::default());
         assert_eq!(wengert_ir::print(&program), before);
     }
 }

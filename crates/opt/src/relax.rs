@@ -1,0 +1,173 @@
+//! What is done where numbers need not be to the last bit those of the interpreter: passes as the others are, after all of those. Each
+//! keeps every failure, and every number but for how it is rounded.
+
+use crate::{
+    Options, PASSES, ROUNDS, addends, apart, choices, collect, doubles, finite, fuse, onward, powers,
+    reciprocals, roots, shares, sides, slopes, terms, updates,
+};
+use wengert_ir::Program;
+
+/// A pass of those.
+#[derive(Clone, Copy)]
+pub struct Relaxed {
+    /// Its name: of the switch, and in reports.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub what: &'static str,
+    /// The pass. Whether something has changed.
+    run: fn(&mut Program) -> bool,
+    /// What tidies up after it, where something has changed.
+    after: &'static [&'static str],
+    /// How often it is done at most: again as long as something changes.
+    rounds: usize,
+}
+
+/// How the last one is called, which is apart from the others.
+const SHARES: &str = "shares";
+
+/// All of them, in the order in which they are done.
+pub const RELAXED: &[Relaxed] = &[
+    Relaxed {
+        name: "reciprocals",
+        what: "what is divided by a number whose reciprocal another loop has computed is multiplied with that",
+        run: reciprocals::run,
+        after: &["dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "roots",
+        what: "a number that is divided by its root is the root; what is divided by a number whose reciprocal is there is multiplied with that",
+        run: roots::run,
+        after: &["simplify", "dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "sums",
+        what: "a loop that only adds up what another makes becomes part of that one",
+        run: |program| {
+            fuse::sums(program);
+            false
+        },
+        after: &[],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "choices",
+        what: "branches between numbers that cost little are choices",
+        run: |program| sides::relaxed(program) | choices::run(program),
+        after: &["simplify", "cse", "dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "powers",
+        what: "the slope of a power is one power, where the power itself is not needed",
+        run: powers::run,
+        after: &["simplify", "cse", "dce"],
+        rounds: ROUNDS,
+    },
+    Relaxed {
+        name: "slopes",
+        what: "a loop multiplies what it hands on as a (co)tangent with the slope of the step",
+        run: slopes::run,
+        after: &["simplify", "hoist", "cse", "dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "apart",
+        what: "what a loop adds to one element of an array is summed apart",
+        run: apart::run,
+        after: &["simplify", "rows", "ends", "cse", "dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "onward",
+        what: "loops that go backward go onward where that is the same",
+        run: |program| {
+            onward::run(program);
+            false
+        },
+        after: &[],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "addends",
+        what: "what is added to one element several times is added once; what an iteration adds to a sum in several steps is added up first",
+        run: |program| updates::run(program) | addends::run(program),
+        after: &["simplify"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "collect",
+        what: "loops that add to their neighbors become loops that collect what the neighbors give",
+        run: collect::run,
+        after: &["simplify", "hoist", "rows", "ends", "cse", "dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "terms",
+        what: "terms of a sum that are alike become one",
+        run: terms::run,
+        after: &["simplify", "cse", "dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "doubles",
+        what: "factors of two and signs go into constants and differences",
+        run: doubles::run,
+        after: &["simplify", "cse", "dce", "simplify"],
+        rounds: ROUNDS,
+    },
+    Relaxed {
+        name: "finite",
+        what: "strong zeros that meet no infinity are ordinary ones",
+        run: finite::run,
+        after: &["dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: SHARES,
+        what: "what the user says is associative is made in shares, which threads can make at once",
+        run: shares::run,
+        after: &["simplify", "hoist", "dce"],
+        rounds: 1,
+    },
+];
+
+/// Optimizes a program further.
+pub fn relax(program: &mut Program, options: &Options) {
+    RELAXED.iter().filter(|pass| pass.name != SHARES).for_each(|pass| pass.on(program, options));
+}
+
+/// Makes what the user says is associative in shares: the last thing to be done.
+pub fn share(program: &mut Program, options: &Options) {
+    RELAXED.iter().filter(|pass| pass.name == SHARES).for_each(|pass| pass.on(program, options));
+}
+
+impl Relaxed {
+    fn on(&self, program: &mut Program, options: &Options) {
+        let mut left = if options.leaves_out(self.name) { 0 } else { self.rounds };
+        while left > 0 && (self.run)(program) {
+            for name in self.after.iter().filter(|name| !options.leaves_out(name)) {
+                PASSES.iter().filter(|pass| pass.name == *name).for_each(|pass| (pass.run)(program));
+            }
+            left -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RELAXED;
+    use crate::PASSES;
+
+    #[test]
+    fn what_tidies_up_is_a_pass_and_no_name_is_there_twice() {
+        for pass in RELAXED {
+            assert!(!PASSES.iter().any(|other| other.name == pass.name), "{}", pass.name);
+            assert_eq!(RELAXED.iter().filter(|other| other.name == pass.name).count(), 1, "{}", pass.name);
+            for name in pass.after {
+                assert!(PASSES.iter().any(|other| other.name == *name), "{name} after {}", pass.name);
+            }
+        }
+    }
+}
