@@ -7,14 +7,15 @@
 //! a = x + x   b = a / 2.0                        becomes   b = x
 //! a = e + e   b = a * 100.0                      becomes   b = e * 200.0
 //! a = x / 3.0   b = a * 6.0                      becomes   b = x * 2.0
+//! a = x * 1.5   b = a * 6.0                      becomes   b = x * 9.0
 //! a = r + r   b = 1.0 / a   c = b * y  d = c + c  becomes   b = 1.0 / r   d = b * y
 //! a = x + x   b = 0.5 / r   c = b * a            becomes   b = 1.0 / r   c = b * x
 //! a = sign(x) b = mul_zero(x, a)                  becomes   b = abs(x)
 //! a = -x      b = mul_zero(a, y)   c = b + z      becomes   b = mul_zero(x, y)   c = z - b
 //! ```
 //!
-//! Twice a number is exact, so nothing is rounded otherwise; but where numbers come near to the largest or the smallest there are, and for
-//! the signs of zeros, results differ. The pass is for where numbers need not be to the last bit those of the interpreter.
+//! Twice a number is exact, so nothing is rounded otherwise, and what is multiplied with two constants that make one is rounded once instead of
+//! twice; but where numbers come near to the largest or the smallest there are, and for the signs of zeros, results differ. The pass is for where numbers need not be to the last bit those of the interpreter.
 
 use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -291,6 +292,13 @@ fn together(a: f64, b: f64, product: f64) -> Option<Atom> {
     (exact && product.is_normal()).then_some(Atom::Real(product))
 }
 
+/// The product of two constants, if it is exact: what is multiplied with it is rounded once then, and not twice.
+fn product(a: f64, b: f64) -> Option<Atom> {
+    let product = a * b;
+    let exact = a.mul_add(b, -product) == 0.0 && a.is_normal() && b.is_normal();
+    (exact && product.is_normal()).then_some(Atom::Real(product))
+}
+
 /// `y / k * c`, if the constants make one that is exact.
 fn scaled(y: &Atom, c: f64, k: f64) -> Option<Op> {
     let factor = c / k;
@@ -403,7 +411,7 @@ impl Better<'_, '_> {
     /// `x * c`
     fn times(&self, x: &Atom, c: f64) -> Option<Op> {
         if let Some((y, k)) = self.here.multiple(x) {
-            return real(RealOp::Mul, &y, &together(k, c, k * c)?);
+            return real(RealOp::Mul, &y, &together(k, c, k * c).or_else(|| product(k, c))?);
         }
         match self.here.made(x)? {
             (RealOp::Neg, [y]) => real(RealOp::Mul, y, &Atom::Real(-c)),

@@ -43,10 +43,11 @@ fn is_negation(op: &Op) -> bool {
     matches!(op, Op::Real(RealOp::Neg, _) | Op::Int(IntOp::Neg, _))
 }
 
-/// The number of which this is the negative, if it has a name.
-fn minus_of(op: &Op) -> Option<&Atom> {
-    match op {
-        Op::Real(RealOp::Neg, args) => args.first().filter(|x| x.var().is_some()),
+/// A literal without its minus, if it has one.
+fn less_minus(atom: &Atom) -> Option<Atom> {
+    match atom {
+        Atom::Real(x) if x.is_sign_negative() && !x.is_nan() => Some(Atom::Real(-x)),
+        Atom::Int(n) if *n < 0 => n.checked_neg().map(Atom::Int),
         _ => None,
     }
 }
@@ -124,11 +125,8 @@ impl<'a> FuncPrinter<'a> {
         match args {
             [x, y] => {
                 let level = level(symbol);
-                // `x + (-y)` is `x - y` to the last bit.
-                if symbol == "+"
-                    && let Some(negated) = self.place(y).and_then(minus_of)
-                {
-                    return format!("{} - {}", self.within(x, level), self.within(negated, level + 1));
+                if let Some(difference) = self.difference(symbol, x, y) {
+                    return difference;
                 }
                 let left = self.within(x, if level == POWER { CALL } else { level });
                 let minus = self.place(y).is_some_and(is_negation);
@@ -136,6 +134,40 @@ impl<'a> FuncPrinter<'a> {
             }
             other => format!("({symbol})({})", self.atoms(other)),
         }
+    }
+
+    /// A sum with the negative of something, which is a difference to the last bit: `x + (-y)`, `x + -1.0`, `x + y * -2.0`.
+    fn difference(&self, symbol: &str, x: &Atom, y: &Atom) -> Option<String> {
+        let plus = match symbol {
+            _ if !self.in_place => return None,
+            "+" => " - ",
+            "-" => " + ",
+            _ => return None,
+        };
+        // Without the minus.
+        let rest = |y: &Atom| match (less_minus(y), self.place(y)) {
+            (Some(number), _) => Some(self.whole(&number)),
+            (None, Some(Op::Real(RealOp::Neg, args))) if symbol == "+" => {
+                args.first().filter(|x| x.var().is_some()).map(|negated| self.within(negated, SUM + 1))
+            }
+            (None, Some(Op::Real(RealOp::Mul, args))) => match args.as_slice() {
+                [number, z] | [z, number] if less_minus(number).is_some() => {
+                    less_minus(number).map(|number| self.product(&number, z))
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(rest) = rest(y) {
+            return Some(format!("{}{plus}{rest}", self.within(x, SUM)));
+        }
+        let rest = rest(x).filter(|_| symbol == "+" && y.var().is_some())?;
+        Some(format!("{} - {rest}", self.within(y, SUM)))
+    }
+
+    /// A number times something else, as people write it.
+    fn product(&self, number: &Atom, other: &Atom) -> String {
+        format!("{} * {}", self.whole(number), self.within(other, PRODUCT + 1))
     }
 
     fn call(&self, word: &str, args: &[Atom]) -> String {
@@ -153,6 +185,10 @@ impl<'a> FuncPrinter<'a> {
     fn real(&self, op: RealOp, args: &[Atom]) -> String {
         if op == RealOp::Neg {
             self.negated(args)
+        } else if let (true, RealOp::Mul, [other @ Atom::Var(_), number @ Atom::Real(_)]) =
+            (self.in_place, op, args)
+        {
+            self.product(number, other)
         } else if let RealOp::PowInt(n) = op {
             format!("{} ^ {n}", args.first().map_or_else(String::new, |x| self.atom(x)))
         } else if let RealOp::Polygamma(n) = op {

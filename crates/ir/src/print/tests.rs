@@ -154,3 +154,20 @@ fn one_of_two_and_both_are_written_between_them() {
 ",
     );
 }
+
+#[test]
+fn numbers_come_first_in_products_and_signs_go_into_differences() {
+    shown(
+        "func f(x: Real, y: Real, i: Int) -> (Real, Real, Real, Int) {
+            t = y * -2.0  t2 = x + t  t3 = x + -1.0  t4 = t2 * 3.0  t5 = t4 - -0.5
+            t6 = t3 * -1.5  t7 = t6 + x  t8 = x * y  t9 = t8 * 6.0  t10 = -y  t11 = t10 + t9
+            k = i + -1  k2 = k - -3
+            return t5, t7, t11, k2
+        } entry f = f",
+        "  t7 = x - 1.5 * (x - 1.0)
+  t11 = 6.0 * (x * y) - y
+  k2 = i - 1 + 3
+  return 3.0 * (x - 2.0 * y) + 0.5, t7, t11, k2
+",
+    );
+}

@@ -134,14 +134,14 @@ fn twos_go_into_constants() {
 
 #[test]
 fn what_would_be_rounded_otherwise_or_cost_more_stays() {
-    // Neither constant is a power of two.
+    // The product of the constants is rounded.
     check(
-        "a = x * 3.0 b = a * 5.0 return b",
+        "a = x * 0.1 b = a * 0.3 return b",
         &expect![[r#"
-        a = x * 3.0
-        b = a * 5.0
-        return b
-    "#]],
+            a = x * 0.1
+            b = a * 0.3
+            return b
+        "#]],
     );
     check(
         "a = x * 3.0 b = a / 5.0 return b",
@@ -337,6 +337,27 @@ fn what_a_loop_adds_up_stays_a_sum() {
                 yield d
               }
               return s
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn constants_are_one_if_their_product_is_exact() {
+    check_relaxed(
+        "func f(x: Real, y: Real) -> (Real, Real) {
+            a = x * 1.5 b = a * 6.0 c = 0.1 * y d = c * 0.3
+            return b, d
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(x: Real, y: Real) -> (Real, Real) {
+              b = x * 9.0
+              c = 0.1 * y
+              d = c * 0.3
+              return b, d
             }
 
             entry f = f

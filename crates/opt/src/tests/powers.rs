@@ -34,14 +34,17 @@ fn the_slope_of_a_power_that_is_not_needed_is_a_power() {
 
 #[test]
 fn what_is_multiplied_elsewhere_is_a_power_too() {
-    check_relaxed(&slope("a = x ** 1.5  yield a", "a = t / x  yield a", "slope, x"), &expect![[r#"
+    check_relaxed(
+        &slope("a = x ** 1.5  yield a", "a = t / x  yield a", "slope, x"),
+        &expect![[r#"
         func f(x: Real) -> (Real, Real) {
           a = x ** 1.5
           return a, x
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
