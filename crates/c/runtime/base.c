@@ -57,7 +57,11 @@ static inline __attribute__((always_inline, unused)) double wg_in_order(double s
 
 /* Objects of up to so many words are cut from chunks and kept in lists when they are free; those of more than WG_TINY lie as
  * large ones do, for the sake of vectors, and have one word less than a multiple of 8. */
-enum { WG_TINY = 32, WG_SMALL = 255, WG_CHUNK = 1 << 13, WG_LINES = 128, WG_NUMBERS = 64, WG_SPARE = 16 };
+enum { WG_TINY = 32, WG_SMALL = 255, WG_CHUNK = 1 << 13, WG_LINES = 128, WG_NUMBERS = 64 };
+/* Large objects that nobody needs are kept for later: so many of any size, and more while they have no more words than this. */
+enum { WG_SPARE = 16, WG_SPARE_WORDS = 4 << 20 };
+/* They lie in lists by their size, of which four lead from each power of two to the next. */
+enum { WG_SIZES = 64 * 4 };
 /* The count of texts of the program, which are not freed. It stays what it is. */
 #define WG_FOREVER ((word)1 << 60)
 
@@ -92,7 +96,9 @@ typedef struct wg_run {
     ref chunks;                /* all chunks, the newest first */
     word lines;                /* where the last large object lies */
     wg_large *large;           /* large objects in use */
-    wg_large *spare[WG_SPARE]; /* and some that may be used again */
+    wg_large *spare[WG_SIZES]; /* and some that may be used again, by their size, */
+    word spares, spare_words;  /* how many, and how many words they have */
+    int from;                  /* which list loses the next one if there are too many */
     word words, limit;         /* in use, and at most */
     word all, *all_words;      /* in use by this run and those that help it */
     word threads;              /* how many make loops */

@@ -8,13 +8,69 @@ static inline void wg_use(wg_run *r, word words) {
 /* Words that may be used yet. */
 static inline word wg_left(wg_run *r) { return r->limit - __atomic_load_n(r->all_words, __ATOMIC_RELAXED); }
 
+/* The list of spare objects with so much room. */
+static inline int wg_size(word room) {
+    int log = 63 - __builtin_clzll((unsigned long long)room);
+    return log * 4 + (int)(((uint64_t)room >> (log - 2)) & 3);
+}
+
+/* The first of a list of spare objects, which is none any more. */
+static wg_large *wg_take_spare(wg_run *r, wg_large **list) {
+    wg_large *large = *list;
+    *list = large->next;
+    r->spares--;
+    r->spare_words -= large->room;
+    return large;
+}
+
+static void wg_drop_first(wg_run *r, wg_large **list) {
+    wg_large *large = wg_take_spare(r, list);
+    wg_use(r, -large->room);
+    free(large->block);
+}
+
 static void wg_drop_spare(wg_run *r) {
-    for (int i = 0; i < WG_SPARE; i++) {
-        if (!r->spare[i]) continue;
-        wg_use(r, -r->spare[i]->room);
-        free(r->spare[i]->block);
-        r->spare[i] = NULL;
+    for (int size = 0; r->spares && size < WG_SIZES; size++) {
+        while (r->spare[size]) wg_drop_first(r, &r->spare[size]);
     }
+}
+
+/* Whether so many words more would be too many to keep. */
+static inline int wg_is_too_much(const wg_run *r, word room) {
+    return r->spares >= WG_SPARE && r->spare_words + room > WG_SPARE_WORDS;
+}
+
+/* Keeps a large object that nobody needs; for it others go that have another size, in turn: what a program does now is what it needs. */
+static void wg_keep_spare(wg_run *r, wg_large *large) {
+    int size = wg_size(large->room);
+    for (int tries = 0; tries < WG_SIZES && wg_is_too_much(r, large->room); tries++) {
+        r->from = (r->from + 1) % WG_SIZES;
+        wg_large **list = &r->spare[r->from];
+        while (r->from != size && *list && wg_is_too_much(r, large->room)) wg_drop_first(r, list);
+    }
+    if (wg_is_too_much(r, large->room)) {
+        wg_use(r, -large->room);
+        free(large->block);
+        return;
+    }
+    large->next = r->spare[size];
+    r->spare[size] = large;
+    r->spares++;
+    r->spare_words += large->room;
+}
+
+/* A spare object with so much room and little more, or NULL. */
+static wg_large *wg_find_spare(wg_run *r, word words) {
+    enum { LOOKS = 8 };
+    int size = wg_size(words);
+    for (int more = 0; r->spares && more < 2 && size + more < WG_SIZES; more++) {
+        wg_large **list = &r->spare[size + more];
+        for (int looks = 0; *list && looks < LOOKS; looks++, list = &(*list)->next) {
+            word room = (*list)->room;
+            if (room >= words && room - words <= words / 4) return wg_take_spare(r, list);
+        }
+    }
+    return NULL;
 }
 
 static ref wg_use_large(wg_run *r, wg_large *large, word words) {
@@ -39,13 +95,8 @@ static inline size_t wg_skipped(wg_run *r, word words) {
 
 /* Fresh memory is slow: the system clears it. So large objects are used again if they fit well. */
 static ref wg_alloc_large(wg_run *r, word words) {
-    for (int i = 0; i < WG_SPARE; i++) {
-        wg_large *large = r->spare[i];
-        if (large && large->room >= words && large->room - words <= words / 4) {
-            r->spare[i] = NULL;
-            return wg_use_large(r, large, words);
-        }
-    }
+    wg_large *spare = wg_find_spare(r, words);
+    if (spare) return wg_use_large(r, spare, words);
     if (words > wg_left(r)) wg_drop_spare(r);
     if (words > wg_left(r)) return NULL;
     size_t skipped = wg_skipped(r, words);
@@ -152,18 +203,7 @@ static __attribute__((noinline)) void wg_free_large(wg_run *r, ref o) {
     }
     *large->link = large->next;
     if (large->next) large->next->link = large->link;
-    int place = 0;
-    for (int i = 0; i < WG_SPARE; i++) {
-        if (!r->spare[i]) {
-            r->spare[i] = large;
-            return;
-        }
-        if (r->spare[i]->room < r->spare[place]->room) place = i;
-    }
-    wg_large *old = r->spare[place]; /* the smallest is the cheapest to make again */
-    r->spare[place] = large;
-    wg_use(r, -old->room);
-    free(old->block);
+    wg_keep_spare(r, large);
 }
 
 /* Frees an object, not what it refers to. */

@@ -32,8 +32,7 @@ static word wg_unused(const wg_run *r) {
 }
 WG_EXPORT word wengert_words_in_use(wg_run *r) {
     const wg_depot *d = r->depot;
-    word words = r->words - wg_unused(r);
-    for (int i = 0; i < WG_SPARE; i++) words -= r->spare[i] ? r->spare[i]->room : 0;
+    word words = r->words - wg_unused(r) - r->spare_words;
     for (word i = 0; d && i < d->count; i++) words -= wg_unused(d->others[i]);
     return words;
 }

@@ -146,8 +146,7 @@ static void wg_hand_over(wg_run *r) {
         large = l;
     }
     wg_share(r, d);
-    word kept = 0;
-    for (int i = 0; i < WG_SPARE; i++) kept += r->spare[i] ? r->spare[i]->room : 0;
+    word kept = r->spare_words;
     wg_lock(d);
     if (chunk) {
         *chunk = (word)d->chunks;

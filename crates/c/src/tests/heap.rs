@@ -13,7 +13,7 @@ int main(void) {
     word before = 0;
     /* The system is not asked for an object of a hundred words. */
     wg_free(r, wg_alloc(r, 100, WG_MEMORY));
-    if (r->large || r->spare[0]) return 6;
+    if (r->large || r->spares) return 6;
     for (int round = 0; round < 3; round++) {
         for (word words = 1; words < WORDS; words++) {
             for (int k = 0; k < 2; k++) {
@@ -60,6 +60,30 @@ int main(void) {
         if (now == last) return 9;
         last = now;
     }
+    /* Large objects that nobody needs are used again, as many as they are, but no more of them are kept than so many words. */
+    enum { MANY = 60, LONG = 100000 };
+    static ref tape[MANY];
+    for (int k = 0; k < MANY; k++) tape[k] = wg_alloc(r, LONG, WG_MEMORY);
+    word all = r->all;
+    for (int k = 0; k < MANY; k++) wg_free(r, tape[k]);
+    if (r->spare_words > WG_SPARE_WORDS || r->spare_words < WG_SPARE_WORDS - 2 * LONG) return 10;
+    word kept = r->spares;
+    for (int k = 0; k < kept; k++) {
+        if (!(tape[k] = wg_alloc(r, LONG - k * 100, WG_MEMORY))) return 11;
+        if (k + 1 < kept && r->spares != kept - 1 - k) return 12;
+    }
+    /* Those of another size make room for them; and few are kept however large they are. */
+    for (int k = 0; k < kept; k++) wg_free(r, tape[k]);
+    for (int k = 0; k < MANY; k++) tape[k] = wg_alloc(r, LONG / 3, WG_MEMORY);
+    for (int k = 0; k < MANY; k++) wg_free(r, tape[k]);
+    if (r->spare_words > WG_SPARE_WORDS) return 13;
+    for (int k = 0; k < MANY; k++) tape[k] = wg_alloc(r, LONG / 3, WG_MEMORY);
+    if (r->all > all + MANY * LONG) return 14;
+    for (int k = 0; k < MANY; k++) wg_free(r, tape[k]);
+    static ref huge[3];
+    for (int k = 0; k < 3; k++) huge[k] = wg_alloc(r, WG_SPARE_WORDS, WG_MEMORY);
+    for (int k = 0; k < 3; k++) wg_free(r, huge[k]);
+    if (r->all - r->spare_words > all) return 15;
     wg_close(r);
     return 0;
 }
