@@ -18,6 +18,7 @@
 //! What a part makes may outlive it. References are counted as elsewhere if parts change no counts but those of their own
 //! objects ([`quiet`]); else atomically, while several threads are at it ([`shared`]).
 
+mod again;
 mod alone;
 pub(crate) mod near;
 mod quiet;
@@ -82,6 +83,8 @@ struct Known {
     sources: FxHashMap<Local, Local>,
     /// References that are constructors without fields, which nobody counts.
     constants: FxHashSet<Local>,
+    /// Sums of integers.
+    sums: FxHashMap<Local, Value>,
 }
 
 impl Known {
@@ -91,6 +94,7 @@ impl Known {
             sets: func.params.iter().map(|param| (*param, 1)).collect(),
             sources: FxHashMap::default(),
             constants: FxHashSet::default(),
+            sums: FxHashMap::default(),
         };
         func.results.iter().for_each(|result| *known.reads.entry(*result).or_default() += 1);
         every(body, &mut |stmt| {
@@ -108,6 +112,7 @@ impl Known {
             }
         });
         known.constants.retain(|local| known.sets.get(local) == Some(&1));
+        known.sums = again::sums(func, body, &known.sets);
         known
     }
 
@@ -216,9 +221,10 @@ impl Divider<'_> {
                 return None;
             }
         }
-        let captured = captured(parts.body, &inside, &words);
+        let mut captured = captured(parts.body, &inside, &words);
+        let again = again::computed(&self.known, &mut captured);
         let number = self.first + self.parts.len();
-        let part = Func { shared, ..self.part(parts, &captured, &words) };
+        let part = Func { shared, ..self.part(parts, (&captured, &again), &words) };
         self.parts.push(part);
         let work = self.amount(&work, parts.len, made);
         let much = self.func.fresh(Word::Int);
@@ -266,7 +272,7 @@ impl Divider<'_> {
     }
 
     /// The function that makes some of the iterations.
-    fn part(&self, parts: &Loop<'_>, captured: &[Local], words: &[Local]) -> Func {
+    fn part(&self, parts: &Loop<'_>, (captured, again): (&[Local], &[Stmt]), words: &[Local]) -> Func {
         let mut part = Func {
             name: Name::new(&format!("{}_part", self.func.name)),
             params: Vec::new(),
@@ -293,11 +299,11 @@ impl Divider<'_> {
             let name = *names.entry(*local).or_insert_with(|| self.like(&mut part, *local));
             part.params.push(name);
         }
-        let own = self.distinct(captured);
-        part.part = Some(own.iter().filter_map(|local| names.get(local).copied()).collect());
+        part.part = Some(self.distinct(captured).iter().filter_map(|own| names.get(own).copied()).collect());
         part.results = words.iter().filter_map(|local| names.get(local).copied()).collect();
         let given: FxHashSet<Local> = part.params.iter().copied().collect();
         let mut name = |local: Local| *names.entry(local).or_insert_with(|| self.like(&mut part, local));
+        let again = renamed(again, &mut name);
         let body = renamed(parts.body, &mut name);
         let index = name(parts.index);
         let sums = parts.sums.iter().map(|sum| match sum {
@@ -313,6 +319,7 @@ impl Divider<'_> {
         let mut shift = Shift { part: &mut part, index, place, given, bases: Vec::new() };
         let mut body = shift.stmts(body);
         let bases = std::mem::take(&mut shift.bases);
+        part.body = again;
         for (base, moved) in bases {
             let value = Value::Address { base: Operand::Local(base), index: Operand::Local(from), offset: 0 };
             part.body.push(Stmt::Set(moved, value));

@@ -134,7 +134,7 @@ impl Body<'_, '_> {
         }
         let strided = |(_, base, place): &(Local, Operand, Operand)| {
             *place == Operand::Local(index)
-                || around.is_fixed(*base) && (around.is_fixed(*place) || around.moves(*place, 0))
+                || around.stays_base(*base, 0) && (around.is_fixed(*place) || around.moves(*place, 0))
         };
         (around.loads.iter().all(strided) && around.stores.iter().all(|(base, _, _)| around.is_fixed(*base)))
             .then_some(plan)
@@ -274,6 +274,18 @@ impl Around<'_> {
             }
             Some(_) => false,
             None => self.is_fixed(operand),
+        }
+    }
+
+    /// Whether the base of an address is the same in each iteration, as that of a row is which each of them looks up.
+    fn stays_base(&self, base: Operand, depth: usize) -> bool {
+        let inside = base.local().and_then(|local| self.inside.get(&local));
+        match inside {
+            Some(Value::Address { base, index, offset: _ }) if depth < MOST => {
+                self.stays_base(*base, depth + 1) && self.stays(*index, depth + 1)
+            }
+            Some(_) => false,
+            None => self.is_fixed(base),
         }
     }
 
