@@ -28,6 +28,15 @@ def heat u = let n = length u in let m = length u[0] in build n (\\i -> build m 
   if i == 0 || j == 0 || i == n - 1 || j == m - 1 then u[i][j]
   else u[i][j] * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] - 4.0 * u[i][j + 1])))
 def steep u = build (length u - 1) (\\i -> build (length u[0] - 1) (\\j -> (u[i + 1][j] - u[i][j]) ^ 2 + sin (u[i][j + 1] - u[i][j])))
+def warm c u = let n = length u in let m = length u[0] in build n (\\i -> build m (\\j ->
+  if i == 0 || j == 0 || i == n - 1 || j == m - 1 then u[i, j] else u[i, j] + c * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1] - 4.0 * u[i, j])))
+def cooled u = iterate 3 (warm (0.1 + u[0, 0])) u
+def folded u = fold (\\v k -> warm (0.1 * real k) v) u (iota 3)
+def laplace u = build (length u - 2) (\\i -> build (length u[0] - 2) (\\j -> (u[i, j + 1] + u[i + 2, j + 1] + u[i + 1, j] + u[i + 1, j + 2] - 4.0 * u[i + 1, j + 1]) ^ 2))
+def varied u = build (length u - 1) (\\i -> build (length u[0] - 1) (\\j -> sqrt ((u[i + 1, j] - u[i, j]) ^ 2 + (u[i, j + 1] - u[i, j]) ^ 2 + 0.01)))
+def second xs = let n = length xs in map2 (+) (map2 (\\a b -> a - 2.0 * b) (slice xs 0 (n - 2)) (slice xs 1 (n - 1))) (map (\\c -> c * c) (slice xs 2 n))
+def away xs = let n = length xs in map2 (\\a b -> abs (b - a) * b) (slice xs 0 (n - 3)) (slice xs 3 n)
+def by c u = flat (warm c) u
 def around u = let n = length u in build n (\\i -> build (length u[0]) (\\j -> u[i][j] * u[(i + 1) % n][j]))
 def gradients f sizes = map (\\n -> weigh (grad (\\u -> weigh (f u)) (numbers 7 n))) sizes
 def repeated f sizes = map (\\n -> weigh (grad (\\u -> weigh (iterate 3 f u)) (numbers 7 n))) sizes
@@ -39,6 +48,8 @@ def gradients2 f sizes = map (\\(n, m) -> weigh (map weigh (grad (flat f) (matri
 const SIZES: &str = "[1, 2, 3, 5, 15, 16, 17, 18, 40, 600]";
 const LONG: &str = "[4, 5, 15, 16, 17, 18, 40, 600]";
 const SIZES2: &str = "[(1, 1), (2, 2), (1, 5), (5, 1), (2, 9), (3, 3), (17, 18), (20, 33)]";
+
+const SIZES3: &str = "[(2, 2), (2, 9), (9, 2), (3, 3), (4, 5), (5, 4), (17, 18), (20, 33)]";
 
 /// All programs, each a function and what is asked of it.
 fn programs() -> Vec<String> {
@@ -54,16 +65,34 @@ fn programs() -> Vec<String> {
     for f in ["fixed", "periodic", "upwind", "far"] {
         all.push(format!("repeated {f} {SIZES}"));
     }
-    for f in ["heat", "steep", "around"] {
+    for f in ["second", "away"] {
+        all.push(format!("gradients {f} {LONG}"));
+        all.push(format!("hessians {f} {LONG}"));
+    }
+    for f in ["heat", "steep", "around", "cooled", "folded", "varied"] {
         all.push(format!("gradients2 {f} {SIZES2}"));
     }
+    all.push(format!("gradients2 laplace {SIZES3}"));
+    all.push(format!("map (\\(n, m) -> grad (\\c -> by c (matrix n m)) 0.3) {SIZES2}"));
+    all.push(format!(
+        "map (\\(n, m) -> let (c, u) = grad (\\(c, u) -> by c u) (0.3, matrix n m) in c + flat id u) {SIZES2}"
+    ));
+    // Rows that are too short, and none at all.
+    all.push("gradients2 laplace [(5, 5), (2, 1)]".into());
+    all.push("gradients2 laplace [(5, 5), (3, 1)]".into());
+    all.push("grad (flat varied) (matrix 0 3)".into());
+    all.push("gradients second [4, 2, 1]".into());
+    all.push("gradients away [4, 3, 2]".into());
     all.push("grad (\\u -> weigh (fixed u)) (numbers 7 0)".into());
     all.push("grad (\\u -> weigh (upwind u)) (numbers 7 0)".into());
     all.push("grad (\\u -> weigh (periodic u)) (numbers 7 0)".into());
     // What is infinite or no number shows where it is looked at, and nowhere else.
     for odd in ["1.0 / 0.0", "0.0 / 0.0", "-0.0"] {
-        for f in ["fixed", "lorenz", "upwind", "far", "inner", "differences"] {
+        for f in ["fixed", "lorenz", "upwind", "far", "inner", "differences", "second", "away"] {
             all.push(format!("grad (\\u -> weigh ({f} u)) (set (numbers 7 40) 20 ({odd}))"));
+        }
+        for f in ["laplace", "varied", "warm 0.3", "cooled"] {
+            all.push(format!("grad (flat ({f})) (let u = matrix 9 20 in set u 4 (set u[4] 7 ({odd})))"));
         }
     }
     // Places that are not there.

@@ -100,7 +100,7 @@ pub const RELAXED: &[Relaxed] = &[
         name: "collect",
         what: "loops that add to their neighbors become loops that collect what the neighbors give",
         run: collect::run,
-        after: &["simplify", "hoist", "rows", "ends", "cse", "dce"],
+        after: &["simplify", "hoist", "rows", "ends", "cse", "fuse", "dce"],
         rounds: 1,
     },
     Relaxed {

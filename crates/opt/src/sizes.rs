@@ -16,6 +16,7 @@ mod always;
 mod before;
 mod instead;
 mod made;
+mod paths;
 mod places;
 mod unmade;
 mod whole;
@@ -104,6 +105,10 @@ struct Sizes<'f> {
     natural: FxHashSet<Var>,
     /// Sizes along further axes, and the array: 0 if it has no rows.
     further: FxHashMap<Var, Var>,
+    /// Of those, the sizes of rows of which something else is known if there are any.
+    of_rows: Vec<(Var, Var)>,
+    /// How often loops run.
+    lengths: Vec<Var>,
     /// Indices of loops, and how many iterations there are.
     limits: FxHashMap<Var, Linear>,
     /// Results of reads and updates at places that are there.
@@ -120,6 +125,9 @@ struct Sizes<'f> {
     always: Vec<(Linear, Linear, Linear)>,
     /// Comparisons of integers.
     compared: FxHashMap<Var, (Compare, Atom, Atom)>,
+    /// Conditions, and sums that they say are not negative here.
+    conditions: FxHashMap<Var, Op>,
+    at_least_zero: Vec<Linear>,
     /// What is found to be equal to something bound before.
     equal: FxHashMap<Var, Linear>,
     learned: Vec<Var>,
@@ -142,6 +150,8 @@ impl<'f> Sizes<'f> {
             shapes: FxHashMap::default(),
             natural: FxHashSet::default(),
             further: FxHashMap::default(),
+            of_rows: Vec::new(),
+            lengths: Vec::new(),
             limits: FxHashMap::default(),
             inside: FxHashSet::default(),
             by_others: false,
@@ -150,6 +160,8 @@ impl<'f> Sizes<'f> {
             alike: FxHashMap::default(),
             always: Vec::new(),
             compared: FxHashMap::default(),
+            conditions: FxHashMap::default(),
+            at_least_zero: Vec::new(),
             equal: FxHashMap::default(),
             learned: Vec::new(),
             noted: Vec::new(),
@@ -265,6 +277,7 @@ impl<'f> Sizes<'f> {
     fn stmt(&mut self, stmt: &mut Stmt, rewrite: bool) -> bool {
         self.note_range(stmt);
         self.note_like(stmt);
+        self.note_condition(stmt);
         for out in &stmt.outs {
             // It may be there from going through a loop with more assumed.
             self.values.remove(out);
@@ -300,7 +313,7 @@ impl<'f> Sizes<'f> {
             }
             Op::If { cond, then, otherwise } => {
                 self.holds(cond).filter(|_| rewrite).into_iter().for_each(|holds| *cond = holds);
-                self.branches(vec![then, otherwise], &stmt.outs, rewrite);
+                self.branches(vec![then, otherwise], Some(cond), &stmt.outs, rewrite);
             }
             Op::Match { on, arms } => {
                 if let [Block { params, .. }] = arms.as_slice()
@@ -310,7 +323,7 @@ impl<'f> Sizes<'f> {
                     self.shapes.insert(*param, shape);
                 }
                 self.kept.extend(arms.iter().flat_map(|arm| &arm.params));
-                self.branches(arms.iter_mut().collect(), &stmt.outs, rewrite);
+                self.branches(arms.iter_mut().collect(), None, &stmt.outs, rewrite);
             }
             Op::Array(ArrayOp::Zeros, args) if rewrite && stmt.outs.len() == 1 => {
                 if let [Atom::Var(like)] = args.as_slice()
@@ -336,11 +349,15 @@ impl<'f> Sizes<'f> {
         true
     }
 
-    fn branches(&mut self, blocks: Vec<&mut Block>, outs: &[Var], rewrite: bool) {
+    /// The first of two branches is on the side where the condition holds.
+    fn branches(&mut self, blocks: Vec<&mut Block>, cond: Option<&Atom>, outs: &[Var], rewrite: bool) {
         let mut found: Option<Vec<Shape>> = None;
-        for block in blocks {
+        for (place, block) in blocks.into_iter().enumerate() {
+            let said = self.at_least_zero.len();
+            cond.into_iter().for_each(|cond| self.assume(cond, place == 0));
             let shapes =
                 self.inside(block, rewrite, |sizes, block| sizes.outside(&block.results, block, outs.len()));
+            self.at_least_zero.truncate(said);
             found = Some(match found {
                 None => shapes,
                 Some(before) => before.into_iter().zip(shapes).map(|(a, b)| agreed(a, b)).collect(),
@@ -364,15 +381,11 @@ impl<'f> Sizes<'f> {
     }
 
     fn repeat(&mut self, parts: &mut Loop, outs: &[Var], rewrite: bool) {
-        if rewrite && let Some(atom) = self.value(&parts.len).and_then(|len| len.atom()) {
-            let fine = atom.var().is_none_or(|var| self.scope.contains(&var));
-            if fine {
-                parts.len = atom;
-            }
-        }
+        let known = self.value(&parts.len);
+        parts.inputs.iter().for_each(|input| self.as_long(input, known.as_ref()));
         let len = self.value(&parts.len);
-        for input in &parts.inputs {
-            self.as_long(input, len.as_ref());
+        if rewrite && let Some(atom) = len.as_ref().and_then(|len| self.name_of_length(&parts.len, len)) {
+            parts.len = atom;
         }
         let carried = parts.init.len() + parts.accs.len();
         if let Some(index) = parts.body.params.first() {
@@ -415,22 +428,15 @@ impl<'f> Sizes<'f> {
                 return;
             }
             let size = parts.body.size();
-            let found = if size <= self.budget {
+            let kept: Vec<Shape> = if size <= self.budget {
                 self.budget -= size;
                 self.inside(&mut parts.body, false, |sizes, body| {
-                    sizes.outside(body.results.get(..carried).unwrap_or_default(), body, carried)
+                    let results = assumed.iter().zip(&body.results);
+                    results.map(|(assumed, result)| sizes.still(assumed, result)).collect()
                 })
             } else {
-                vec![Shape::new(); carried]
+                assumed.iter().map(|assumed| vec![None; assumed.len()]).collect()
             };
-            let kept: Vec<Shape> = assumed
-                .iter()
-                .zip(found)
-                .map(|(assumed, mut found)| {
-                    found.resize(assumed.len(), None);
-                    agreed(assumed.clone(), found)
-                })
-                .collect();
             for (param, shape) in parts.body.params.iter().skip(1).zip(&kept) {
                 self.shapes.insert(*param, shape.clone());
             }
@@ -438,6 +444,14 @@ impl<'f> Sizes<'f> {
                 return;
             }
         }
+    }
+
+    /// What of a shape an array has here, by whatever names: a requirement may have given others.
+    fn still(&self, assumed: &Shape, array: &Atom) -> Shape {
+        let is_so = |(size, found): (&Option<Linear>, Option<Linear>)| {
+            size.clone().filter(|size| found.as_ref() == Some(&self.settle(size.clone())))
+        };
+        assumed.iter().zip(self.shape(array)).map(is_so).collect()
     }
 
     fn carried(&self, parts: &Loop, count: usize) -> Vec<Shape> {
@@ -501,13 +515,17 @@ impl<'f> Sizes<'f> {
         self.natural.insert(out);
         let mut shape = self.shape(array);
         let known = shape.get(axis).cloned().flatten();
-        if let Some(known) = known.filter(|known| axis == 0 || self.is_also_zero(known, &shape, axis)) {
+        if let Some(known) = known.clone().filter(|known| axis == 0 || self.is_also_zero(known, &shape, axis))
+        {
             self.values.insert(out, known);
             return;
         }
         if let Some(var) = array.var() {
             if axis > 0 {
                 self.further.insert(out, var);
+            }
+            if axis == 1 && known.is_some() {
+                self.of_rows.push((out, var));
             }
             if let Some(size) = shape.get_mut(axis).filter(|size| size.is_none()) {
                 *size = Some(Linear::of(out));

@@ -14,6 +14,7 @@ mod leaves;
 mod lists;
 mod loops;
 mod needed;
+mod paths;
 mod powers;
 mod reading;
 mod reciprocals;

@@ -6,6 +6,7 @@
 
 use crate::facts::is_safe;
 use crate::linear::Linear;
+use crate::numbers::opposite;
 use crate::sizes::Shape;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Mode, Op};
@@ -205,6 +206,11 @@ impl<'w, 'f> Walk<'w, 'f> {
                 self.places(args.first()?, args.get(1..)?)?;
             }
             Op::Int(IntOp::Rem | IntOp::ModFloor, args) => self.remainder(stmt, args)?,
+            Op::Require { what: _, left, right } => {
+                let difference = self.value(left)?.minus(&self.value(right)?);
+                self.need(&difference)?;
+                self.need(&difference.times(-1))?;
+            }
             op => return (is_safe(op, self.facts.total) && op.blocks().is_empty()).then_some(()),
         }
         Some(())

@@ -136,10 +136,8 @@ impl<'s> Plan<'s> {
         let mut outs = FxHashMap::default();
         for (at, acc) in inner.accs.iter().enumerate() {
             let (out, param) = (stmt.outs.get(at)?, inner.body.params.get(1 + at)?);
-            let Some(which) = acc.var().and_then(|var| self.tracked.get(&var)).copied() else {
-                // What else is added up, is added up over both loops.
-                return None;
-            };
+            // What else is added up is no matter of neighbors.
+            let Some(which) = acc.var().and_then(|var| self.tracked.get(&var)).copied() else { continue };
             outs.insert(*out, which);
             self.tracked.insert(*param, which);
         }
@@ -274,12 +272,13 @@ impl<'s> Plan<'s> {
 
     /// The arrays come out where they should, and nowhere else.
     fn ends(&self, body: &Block) -> Option<()> {
-        let first = self.levels.last()?.init.len();
+        let innermost = self.levels.last()?;
+        let (first, accs) = (innermost.init.len(), innermost.accs.len());
         let inner = self.levels.len() > 1;
         let fine = body.results.iter().enumerate().all(|(at, result)| {
             let expected = if inner {
                 let param = body.params.get(1 + at);
-                param.and_then(|param| self.tracked.get(param)).copied().filter(|_| at < self.accs.len())
+                param.and_then(|param| self.tracked.get(param)).copied().filter(|_| at < accs)
             } else {
                 self.accs.iter().position(|acc| first + acc.at == at)
             };

@@ -4,12 +4,17 @@
 //! ys = each i < n { require a == b … }
 //! zs = each j < n { … }                     here a is b
 //! ```
+//!
+//! And where a loop goes through as many as an array has rows, the array has rows: the size of them is that which all have.
 
 use super::Sizes;
 use crate::linear::Linear;
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{Loop, Op};
 use wengert_ir::{Atom, Var};
+
+/// So many of the sizes that were asked for before are looked at.
+const NEAR: usize = 16;
 
 impl Sizes<'_> {
     /// Learns what holds in a loop of this length, as loops before it have shown; gives what is to be unlearned after it.
@@ -22,10 +27,21 @@ impl Sizes<'_> {
             .filter(|(other, ..)| other == len)
             .map(|(_, left, right)| (self.settle(left.clone()), self.settle(right.clone())))
             .collect();
-        for (left, right) in known {
+        for (left, right) in known.into_iter().chain(self.of_rows(len)) {
             self.learn(&left, &right);
         }
         mark
+    }
+
+    /// Sizes of the rows of arrays that have so many rows, and what they are if there are any.
+    fn of_rows(&self, len: &Linear) -> Vec<(Linear, Linear)> {
+        let size = |(out, array): &(Var, Var)| {
+            let shape = self.shape(&Atom::Var(*array));
+            let [Some(rows), Some(size), ..] = shape.as_slice() else { return None };
+            let out_size = self.settle(Linear::of(*out));
+            (self.scope.contains(out) && rows == len && out_size != *size).then(|| (out_size, size.clone()))
+        };
+        self.of_rows.iter().rev().take(NEAR).filter_map(size).collect()
     }
 
     /// Forgets what was learned since.

@@ -7,6 +7,9 @@ use crate::simplify::FEW;
 use wengert_ir::op::{ArrayOp, Compare, Op};
 use wengert_ir::{Atom, Elem, Ty, Var};
 
+/// So many of the lengths of loops before one are looked at.
+const NEAR: usize = 16;
+
 impl Sizes<'_> {
     /// Zeros in the shape of an array, made otherwise: a list of them if they are few, or like an array that need not be kept for that.
     pub(super) fn zeros(&self, like: Var) -> Option<Op> {
@@ -18,7 +21,10 @@ impl Sizes<'_> {
     fn same_size(&self, kept: Var) -> Option<Var> {
         let shape = self.shape(&Atom::Var(kept));
         // What is said of rows need not be so if there are none.
-        if !self.kept.contains(&kept) || !matches!(shape.as_slice(), [Some(_)]) {
+        let is_so = |(axis, size): (usize, &Option<Linear>)| {
+            size.as_ref().is_some_and(|size| axis == 0 || self.is_also_zero(size, &shape, axis))
+        };
+        if !self.kept.contains(&kept) || !shape.iter().enumerate().all(is_so) {
             return None;
         }
         let fits = |var: &&Var| {
@@ -37,6 +43,20 @@ impl Sizes<'_> {
         let count = usize::try_from(count).ok().filter(|count| (1..=FEW).contains(count))?;
         (self.func.ty(like) == Ty::Array(Elem::Real, 1))
             .then(|| Op::Array(ArrayOp::Literal, vec![Atom::Real(0.0); count]))
+    }
+
+    /// What else the number of iterations of a loop is called: the same as that of a loop before it.
+    pub(super) fn name_of_length(&mut self, len: &Atom, value: &Linear) -> Option<Atom> {
+        if let Some(atom) = value.atom() {
+            return atom.var().is_none_or(|var| self.scope.contains(&var)).then_some(atom);
+        }
+        let is_same =
+            |var: &&Var| self.scope.contains(*var) && self.value(&Atom::Var(**var)).as_ref() == Some(value);
+        let known = self.lengths.iter().rev().take(NEAR).rev().find(is_same).copied();
+        if known.is_none() {
+            self.lengths.extend(len.var());
+        }
+        known.map(Atom::Var)
     }
 
     /// Whether a comparison of integers holds, if that is known; else numbers stand for operands that are numbers.

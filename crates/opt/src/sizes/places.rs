@@ -138,7 +138,7 @@ impl Sizes<'_> {
 
     /// Whether an index is neither negative nor beyond the size.
     fn is_place(&self, index: &Linear, size: &Linear) -> bool {
-        if !self.is_natural(index) {
+        if !self.is_not_negative(index) {
             return false;
         }
         // The largest that it can be.
@@ -148,6 +148,7 @@ impl Sizes<'_> {
                 top = top.replace(var, &limit.minus(&Linear::constant(1)));
             }
         }
-        self.is_natural(&self.settle(size.minus(&top).minus(&Linear::constant(1))))
+        let beyond = |index: &Linear| self.settle(size.minus(index).minus(&Linear::constant(1)));
+        self.is_natural(&beyond(&top)) || self.is_not_negative(&beyond(index))
     }
 }

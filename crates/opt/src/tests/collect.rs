@@ -206,3 +206,156 @@ fn sizes_that_must_be_equal_are_one() {
     let late = made("", required);
     assert!(late.contains("+="), "{late}");
 }
+
+#[test]
+fn what_else_is_added_up_over_both_loops_stays_beside() {
+    check_relaxed(
+        "func f(u: [][]Real, c: Real) -> ([][]Real, Real) {
+            n = length(u)
+            m = length(u, 1)
+            k = m - 1
+            zeros = zeros(u)
+            b, s = each backward i < n, a += zeros, s += 0.0, row in u {
+                d, t = each backward j < k, e += a, t += s {
+                    l = j + 1
+                    x = row[l]
+                    y = x * c
+                    f = e with [i, l] += y
+                    g = f with [i, j] += x
+                    w = t + x
+                    yield g, w
+                }
+                yield d, t
+            }
+            return b, s
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(u: [][]Real, c: Real) -> ([][]Real, Real) {
+              n = length(u)
+              m = length(u, 1)
+              k = m - 1
+              s = each backward i < n, s2 += 0.0, row in u {
+                t = each backward j < k, t2 += s2 {
+                  l = j + 1
+                  x = row[l]
+                  w = t2 + x
+                  yield w
+                }
+                yield t
+              }
+              collected = each j2 < n, u2 in u {
+                collected2 = each j3 < m {
+                  c2 = j3 >= 1
+                  from = if c2 {
+                    x2 = u2[j3]
+                    y = x2 * c
+                    yield y
+                  } else {
+                    yield 0.0
+                  }
+                  c3 = j3 < k
+                  from2 = if c3 {
+                    l2 = j3 + 1
+                    x3 = u2[l2]
+                    yield x3
+                  } else {
+                    yield 0.0
+                  }
+                  sum = from + from2
+                  yield sum
+                }
+                yield collected2
+              }
+              return collected, s
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_required_in_all_iterations_is_asked_before() {
+    check_relaxed(
+        "func f(u: [][]Real, k: Int) -> [][]Real {
+            n = length(u)
+            m = length(u, 1)
+            l = m - 1
+            zeros = zeros(u)
+            b = each backward i < n, a += zeros, row in u {
+                require k == l, count build
+                d = each backward j < l, e += a {
+                    h = j + 1
+                    x = row[h]
+                    f = e with [i, h] += x
+                    g = f with [i, j] += x
+                    yield g
+                }
+                yield d
+            }
+            return b
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(u: [][]Real, k: Int) -> [][]Real {
+              n = length(u)
+              m = length(u, 1)
+              l = m - 1
+              zeros = zeros(u)
+              i = 1 + k
+              i2 = i - m
+              c = i2 >= 0
+              i3 = -1 - k
+              i4 = i3 + m
+              c2 = i4 >= 0
+              c3 = select(c, c2, false)
+              i5 = 2 + k
+              i6 = i5 - m
+              c4 = i6 >= 0
+              c5 = select(c3, c4, false)
+              b = if c5 {
+                collected = each j < n, u2 in u {
+                  collected2 = each j2 < m {
+                    c6 = j2 >= 1
+                    from = if c6 {
+                      x = u2[j2]
+                      yield x
+                    } else {
+                      yield 0.0
+                    }
+                    c7 = j2 < l
+                    from2 = if c7 {
+                      h = j2 + 1
+                      x2 = u2[h]
+                      yield x2
+                    } else {
+                      yield 0.0
+                    }
+                    sum = from + from2
+                    yield sum
+                  }
+                  yield collected2
+                }
+                yield collected
+              } else {
+                b2 = each backward i7 < n, a += zeros, row in u {
+                  require k == l, count build
+                  d = each backward j3 < l, e += a {
+                    h2 = j3 + 1
+                    x3 = row[h2]
+                    f = e with [i7, h2] += x3
+                    g = f with [i7, j3] += x3
+                    yield g
+                  }
+                  yield d
+                }
+                yield b2
+              }
+              return b
+            }
+
+            entry f = f
+        "#]],
+    );
+}
