@@ -43,7 +43,10 @@ pub(crate) fn pow<M: Machine>(m: M, x: M::Real, y: M::Real) -> M::Real {
     let integer = is_integer(m, exponent);
     let half_integer = is_integer(m, exponent * m.real(0.5));
     let odd = m.both(integer, m.not(half_integer));
-    let value = m.select(odd, m.copysign(magnitude, x), magnitude);
+    // Not a choice by `odd`: where `y` is the same in a whole loop, C compilers compute `odd` before the loop, and then
+    // make no vectors of a choice by it.
+    let sign = m.and(m.bits(x), m.bits(m.select(odd, m.real(-0.0), zero)));
+    let value = m.float(m.xor(m.bits(magnitude), sign));
     let finite_negative = m.both(m.less(x, zero), m.less(base, infinity));
     let value = m.select(m.both(finite_negative, m.not(integer)), m.real(f64::NAN), value);
     let value = m.select(m.both(m.equal(x, x), m.equal(y, y)), value, x + y);
