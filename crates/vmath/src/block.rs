@@ -9,8 +9,9 @@ use crate::huge;
 use crate::machine::{Machine, Plain};
 use crate::{error, exp, inverse, log, power, trig};
 
-/// So many numbers at a time.
-const CHUNK: usize = 64;
+/// So many numbers at a time: one of the widest vectors. Of several in a row, processors do one before the last is finished, and
+/// short blocks are no more work than they are long.
+const CHUNK: usize = 8;
 
 /// Each number replaced by a value. A macro, since a closure would not be sure to be inlined, and alone would be compiled
 /// without the features of the function around it.
@@ -32,39 +33,46 @@ macro_rules! each {
 
 /// The same where arguments may be rare.
 macro_rules! each_but_rare {
-    ($data:ident, $rare:expr, $x:ident, $value:expr) => {
-        for chunk in $data.chunks_mut(CHUNK) {
-            let mut before = [1.0; CHUNK];
-            copy(&mut before, chunk);
-            let mut after = before;
-            let mut rare = false;
-            for place in after.iter_mut() {
+    ($data:ident, $rare:expr, $x:ident, $value:expr) => {{
+        let (whole, rest) = $data.as_chunks_mut::<CHUNK>();
+        let mut padded = [1.0; CHUNK];
+        copy(&mut padded, rest);
+        let last = (!rest.is_empty()).then_some(&mut padded);
+        for chunk in whole.iter_mut().chain(last) {
+            let before = *chunk;
+            for place in chunk.iter_mut() {
                 let $x = *place;
-                rare |= trig::rare(Plain::<FUSED>, $x);
                 *place = $value;
             }
+            let rare = before.iter().fold(false, |rare, x| rare | trig::rare(Plain::<FUSED>, *x));
             if rare {
-                put_right::<FUSED>($rare, &before, &mut after);
+                put_right::<FUSED>($rare, &before, chunk);
             }
-            copy(chunk, &after);
         }
-    };
+        copy(rest, &padded);
+    }};
 }
 
 /// Each number replaced by a value for it and another one.
 macro_rules! pairs {
-    ($data:ident, $second:ident, $x:ident, $y:ident, $value:expr) => {
-        for (chunk, other) in $data.chunks_mut(CHUNK).zip($second.chunks(CHUNK)) {
-            let (mut first, mut second) = ([1.0; CHUNK], [1.0; CHUNK]);
-            copy(&mut first, chunk);
-            copy(&mut second, other);
+    ($data:ident, $second:ident, $x:ident, $y:ident, $value:expr) => {{
+        let (whole, rest) = $data.as_chunks_mut::<CHUNK>();
+        let (others, other) = $second.as_chunks::<CHUNK>();
+        let (mut padded, mut beside) = ([1.0; CHUNK], [1.0; CHUNK]);
+        copy(&mut padded, rest);
+        copy(&mut beside, other);
+        let last = (!rest.is_empty()).then_some((&mut padded, &beside));
+        for (chunk, other) in whole.iter_mut().zip(others).chain(last) {
+            // Copies, which are seen to be apart.
+            let (mut first, second) = (*chunk, *other);
             for (place, $y) in first.iter_mut().zip(&second) {
                 let ($x, $y) = (*place, *$y);
                 *place = $value;
             }
-            copy(chunk, &first);
+            *chunk = first;
         }
-    };
+        copy(rest, &padded);
+    }};
 }
 
 /// As many numbers as there are in both.
