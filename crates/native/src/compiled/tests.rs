@@ -48,6 +48,30 @@ fn arithmetic() {
 }
 
 #[test]
+fn quotients_by_powers_of_two_keep_every_bit() {
+    // Of the last two, the reciprocal has fewer bits or is no number.
+    for by in [
+        "2.0",
+        "0.25",
+        "-8.0",
+        "3.0",
+        "0.0",
+        "1e308",
+        "1.1125369292536007e-308",
+        "8.98846567431158e307",
+        "5e-324",
+    ] {
+        let text = format!("func f(x: Real) -> Real {{ y = x / {by} return y }} entry f = f");
+        let divisor: f64 = by.parse().expect("it is a number");
+        let some =
+            [1.0, -0.0, 0.1, 5e-324, 1.5e-323, f64::MIN_POSITIVE, f64::MAX, -1e-300, f64::INFINITY, f64::NAN];
+        for x in some {
+            gives(&text, &[real(x)], &[real(x / divisor)]);
+        }
+    }
+}
+
+#[test]
 fn a_list_that_is_walked_through_twice_at_once_is_freed_once() {
     let text = r#"
         data List { Nil() Cons(List) }

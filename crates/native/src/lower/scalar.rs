@@ -10,6 +10,7 @@ use crate::loops::{Failure, Int, Round, Runtime};
 use wengert_base::Name;
 use wengert_ir::op::{Compare, Convert, IntOp, Requirement, TextOp};
 use wengert_ir::{Atom, Elem, Op, Ty, Var};
+use wengert_prim::RealOp;
 
 impl Lower<'_> {
     /// An operation whose operands and results are scalars.
@@ -22,7 +23,7 @@ impl Lower<'_> {
             (Op::Require { what, left, right }, _) => self.require(*what, left, right),
             (Op::Real(op, args), Some(out)) => {
                 let args = self.words(args);
-                self.bind(*out, Value::Real(*op, args));
+                self.bind(*out, real(*op, args));
             }
             (Op::Power { base, exponent }, Some(out)) => {
                 let args = vec![self.word(base), self.word(exponent)];
@@ -204,6 +205,23 @@ impl Lower<'_> {
         }
         self.runtime(out, call, words);
     }
+}
+
+/// An operation on reals. A number divided by a power of two is the product with its reciprocal, to the last bit, and sooner there.
+fn real(op: RealOp, args: Vec<Operand>) -> Value {
+    if let (RealOp::Div, [x, Operand::Real(by)]) = (op, args.as_slice())
+        && let Some(reciprocal) = exact_reciprocal(*by)
+    {
+        return Value::Real(RealOp::Mul, vec![*x, Operand::Real(reciprocal)]);
+    }
+    Value::Real(op, args)
+}
+
+/// The reciprocal of a power of two, unless it is so large or small that one of both has fewer bits.
+fn exact_reciprocal(by: f64) -> Option<f64> {
+    let mantissa = by.to_bits() & ((1 << 52) - 1);
+    let reciprocal = by.recip();
+    (mantissa == 0 && by.is_normal() && reciprocal.is_normal()).then_some(reciprocal)
 }
 
 /// What the runtime does for an operation on texts.
