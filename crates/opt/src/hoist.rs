@@ -14,6 +14,8 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is neither moved nor moves anything")]
 
+mod costly;
+
 use crate::alike::alike;
 use crate::facts::{is_quiet, is_safe, total};
 use crate::sizes::{boxes, in_range_there};
@@ -67,10 +69,14 @@ impl Hoist<'_> {
                     Op::Loop(parts) => {
                         let runs = self.is_some(&parts.len);
                         self.leave(&mut parts.body, runs, &mut out);
+                        if costly::is_worth_it(&parts.len) {
+                            costly::leave_branches(self.func, self.total, &mut parts.body, &mut out);
+                        }
                     }
                     Op::While(parts) => {
                         self.leave(&mut parts.cond, false, &mut out);
                         self.leave(&mut parts.body, false, &mut out);
+                        costly::leave_branches(self.func, self.total, &mut parts.body, &mut out);
                     }
                     Op::If { cond: _, then, otherwise } => {
                         while let Some(first) = self.first_of_both(then, otherwise) {

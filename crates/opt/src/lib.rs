@@ -180,7 +180,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "hoist",
-        what: "what does not change in a loop is computed before it, what it hands on as it came is what it began with; what a loop that runs, or both sides of a branch, check first is checked before",
+        what: "what does not change in a loop is computed before it, functions also where only a branch in it asks for them; what it hands on as it came is what it began with; what a loop that runs, or both sides of a branch, check first is checked before",
         run: |program| {
             handed::run(program);
             hoist::run(program);

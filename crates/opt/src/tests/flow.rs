@@ -612,3 +612,98 @@ fn there_and_back_is_nothing() {
     "#]],
     );
 }
+
+#[test]
+fn functions_of_what_does_not_change_leave_the_branches_of_loops() {
+    let text = r"
+        func f(a: Real, xs: []Real, n: Int) -> (Real, Real, Real) {
+            x = for i < n, x = 5.0 {
+                c = 1.0 < x
+                y = if c {
+                    b = a * a
+                    s = sin(b)
+                    d = x + s
+                    yield d
+                } else {
+                    p = x < 0.5
+                    z = if p { l = log(a) m = x * l yield m } else {
+                        q = a + a
+                        r = sqrt(q)
+                        e = exp(x)
+                        h = e + r
+                        yield h
+                    }
+                    yield z
+                }
+                yield y
+            }
+            u = for i2 < n, u = 0.0 {
+                c2 = u < a
+                v = if c2 { w = xs[0] k = sin(w) yield k } else { yield a }
+                yield v
+            }
+            o = for i3 < 3, o = 0.0 {
+                c3 = o < a
+                j = if c3 { g = sin(a) yield g } else { yield o }
+                yield j
+            }
+            return x, u, o
+        }
+        entry f = f";
+    check(
+        "hoist",
+        text,
+        &expect![[r#"
+        func f(a: Real, xs: []Real, n: Int) -> (Real, Real, Real) {
+          b = a * a
+          s = sin(b)
+          l = log(a)
+          x = for i < n, x2 = 5.0 {
+            c = 1.0 < x2
+            y = if c {
+              d = x2 + s
+              yield d
+            } else {
+              p = x2 < 0.5
+              z = if p {
+                m = x2 * l
+                yield m
+              } else {
+                q = a + a
+                r = sqrt(q)
+                e = exp(x2)
+                h = e + r
+                yield h
+              }
+              yield z
+            }
+            yield y
+          }
+          u = for i2 < n, u2 = 0.0 {
+            c2 = u2 < a
+            v = if c2 {
+              w = xs[0]
+              k = sin(w)
+              yield k
+            } else {
+              yield a
+            }
+            yield v
+          }
+          o = for i3 < 3, o2 = 0.0 {
+            c3 = o2 < a
+            j = if c3 {
+              g = sin(a)
+              yield g
+            } else {
+              yield o2
+            }
+            yield j
+          }
+          return x, u, o
+        }
+
+        entry f = f
+    "#]],
+    );
+}
