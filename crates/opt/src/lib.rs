@@ -10,6 +10,7 @@
 //! ```
 
 mod abreast;
+mod added;
 mod addends;
 mod alike;
 mod apart;

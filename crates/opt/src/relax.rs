@@ -2,7 +2,7 @@
 //! keeps every failure, and every number but for how it is rounded.
 
 use crate::{
-    Options, PASSES, ROUNDS, addends, apart, choices, collect, doubles, finite, fuse, onward, powers,
+    Options, PASSES, ROUNDS, added, addends, apart, choices, collect, doubles, finite, fuse, onward, powers,
     reciprocals, roots, shares, sides, slopes, terms, updates,
 };
 use wengert_ir::Program;
@@ -87,6 +87,13 @@ pub const RELAXED: &[Relaxed] = &[
             false
         },
         after: &[],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "added",
+        what: "what one side of a branch adds to a sum is chosen first, and then added",
+        run: added::run,
+        after: &["simplify"],
         rounds: 1,
     },
     Relaxed {

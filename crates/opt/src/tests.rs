@@ -1,5 +1,6 @@
 //! Each pass alone on a small program: what it does, and what it must leave.
 
+mod added;
 mod addends;
 mod cases;
 mod choices;
