@@ -1,7 +1,8 @@
-//! Arrays that have the shape of an array that was there before, because they are that with something added.
+//! Arrays that have the shape of an array that was there before, because they are that with something added, or put in a place.
 //!
 //! ```text
 //! ys = for i, acc ys = xs { zs = ys with [i] += …  yield zs }        ys and zs have the shape of xs
+//! ys = for i, ys = xs { zs = ys with [i] = …  yield zs }             so have these
 //! ```
 //!
 //! Where linear code needs the shape of a variable only, it mentions the earliest array of that shape ([`Likes::root`]). So less is
@@ -193,8 +194,8 @@ impl<'a> Walk<'a> {
         let out = stmt.outs.first();
         match &stmt.op {
             Op::Copy(x) => self.set(out, Some(x)),
-            Op::Array(ArrayOp::AddAt | ArrayOp::ScatterAdd | ArrayOp::AddProduct(_), args) => {
-                self.set(out, args.first());
+            Op::Array(ArrayOp::Set | ArrayOp::AddAt | ArrayOp::ScatterAdd | ArrayOp::AddProduct(_), args) => {
+                self.set(out, args.first())
             }
             Op::Array(ArrayOp::Add, args) => {
                 let depth = |atom: &&Atom| match self.root(atom) {

@@ -983,6 +983,31 @@ fn loops_keep_the_fewest_arrays() {
     assert_eq!(kept_of_steps(&single), "yield e, y2, a");
 }
 
+/// An array in which a loop puts numbers is not kept for its shape, which it had before the loop; but for what is read in it.
+#[test]
+fn what_numbers_are_put_in_is_not_kept_for_its_shape() {
+    let swaps = "
+    a = y[k]
+    b = y[m]
+    c = a < b
+    e = if c { u = y with [k] = b w = u with [m] = a yield w } else { yield y }";
+    assert_eq!(kept_of_steps(swaps), "yield e, c");
+    let doubles = "
+    a = y[k]
+    b = 2.0 * a
+    e = y with [k] = b";
+    assert_eq!(kept_of_steps(doubles), "yield e");
+    let squares = doubles.replace("2.0 * a", "a * a");
+    assert_eq!(kept_of_steps(&squares), "yield e, a");
+    // A row of another shape is another array.
+    let other = "
+    a = y[k]
+    b = a * a
+    c = [b, b]
+    e = c with [0] = a";
+    assert_eq!(kept_of_steps(other), "yield e, y2, c");
+}
+
 /// Rows of one shape need no boxes: here the shape is that of an array from around the loop, and one that a number from there says.
 #[test]
 fn what_a_loop_keeps_of_one_shape_needs_no_boxes() {
