@@ -275,6 +275,15 @@ const FOUND: &[Found] = &[
         exact: true,
     },
     Found {
+        what: "strict: the interpreter scaled and added what a value holds twice once, where both were one in memory",
+        definitions: "def twice xs = let s = scale xs[0] (zip xs xs) in inner s s\n\
+            def pairs xs = let p = (xs[0], xs[1]) in let s = add [p, p] [p, p] in inner s s * xs[0] * exp xs[1]\n\
+            type Tree = Leaf Real | Node Tree Tree\n\
+            def trees xs = let t = Node (Leaf xs[0]) (Leaf xs[1]) in let s = scale xs[1] (Node t t) in inner s (add (Node t t) (Node t t)) * exp xs[0]",
+        expression: "map (\\i -> map (\\f -> let x = [0.1 * real i, 0.2 + 0.07 * real i] in (grad f x, jacfwd (grad f) x)) [twice, pairs, trees]) (iota 16)",
+        exact: true,
+    },
+    Found {
         what: "C: the gamma function of -0",
         definitions: "",
         expression: "map (\\x -> gamma (x * 0.0)) [1.0, -1.0]",

@@ -77,6 +77,25 @@ fn series_of_any_order_are_compiled() {
 }
 
 /// The derivative of one coefficient is the next one, in every mode.
+/// At a base of 0, where `x ** y` underflows, and where the exponent is 0, its slope is a power again, of which the same is asked.
+const POWERS: &[&str] = &[
+    "map (\\p -> taylor 30 (\\x -> x ** p) 0.0) [0.0, 1.0, 2.0, 2.5, 3.0, 29.0, 40.0, -1.0, -0.0]",
+    "map (\\p -> taylor 30 (\\x -> (x * x) ** p) 0.0) [0.0, 1.0, 2.0, 2.5, 3.0, -1.0]",
+    "map (\\p -> taylor 30 (\\x -> x ** (p * x)) 0.0) [0.0, 1.0, 2.5, -1.0]",
+    "map (\\p -> taylor 30 (\\x -> x ** (p + x)) 0.0) [0.0, 1.0, 2.0, 2.5, -1.0]",
+    "map (\\p -> taylor 26 (\\x -> (1.0e-200 * (1.0 + x)) ** (p + x)) 0.0) [2.0, 3.0]",
+    "map (\\p -> sum (taylor 200 (\\x -> x ** p) 0.0)) [0.0, 1.0, 2.0, 3.0]",
+    "map (\\n -> sum (taylor n (\\x -> x ** (real n - 3.0)) 0.0)) (iota 30)",
+    "map (\\n -> sum (taylor (n + 20) (\\x -> (0.0 - x) ** (real n - 3.0)) 0.0)) (iota 10)",
+    "map (\\p -> derivative (\\q -> sum (taylor 30 (\\x -> (x + q) ** p) 0.0)) 0.0) [0.0, 1.0, 2.0, 3.0]",
+    "map (\\p -> grad (\\q -> sum (taylor 30 (\\x -> (x * x + q) ** (p + x)) 0.0)) 0.0) [1.0, 31.0, 32.0, 33.5]",
+];
+
+#[test]
+fn long_series_of_powers_of_zero_are_compiled() {
+    parallel::check_all("powers of zero", POWERS, |text| compiled(text).map(|_| ()));
+}
+
 #[test]
 fn derivatives_of_long_series_are_the_next_coefficients() {
     let functions = [

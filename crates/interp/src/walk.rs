@@ -323,6 +323,9 @@ fn rebuild_function(fun: &Fun, parts: Vec<Value>) -> Fun {
 
 /// What [`zip`] does where two values have leaves.
 pub(crate) trait Zipper {
+    /// Whether parts that are the same may get one result. If not, a part that occurs twice is treated twice.
+    const SHARES: bool = true;
+
     /// Two reals.
     fn reals(&mut self, x: &Value, t: &Value) -> Result<Value, Failure>;
     /// Two functions, or two cotangents of functions.
@@ -369,7 +372,7 @@ pub(crate) fn zip<Z: Zipper>(x: &Value, t: &Value, zipper: &mut Z) -> Result<Val
             ZipTask::Build { first, second, children } => {
                 let parts = results.split_off(results.len().saturating_sub(children));
                 let result = rebuild(&first, parts);
-                if let (Some((a, m)), Some((b, n))) = (identity(&first), identity(&second))
+                if let (true, Some((a, m)), Some((b, n))) = (Z::SHARES, identity(&first), identity(&second))
                     && m > 2
                     && n > 2
                 {

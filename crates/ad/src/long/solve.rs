@@ -164,7 +164,7 @@ impl Ad {
             });
             args.push((x, series));
         }
-        let found = if code.ad.exact {
+        let found = if code.ad.exact || asks_for_itself(of) {
             code.unless_none(&n, |code| code.primitive_at(of, (&n, number), &args, &out))
         } else {
             code.primitive_at(of, (&n, number), &args, &out)
@@ -186,7 +186,8 @@ impl Code<'_> {
             (Primitive::Real(op), _, _) => {
                 let (decisions, nodes, n) = (Decisions::default(), Vec::new(), n.clone());
                 let (known, slopes) = (FxHashMap::default(), FxHashMap::default());
-                Solve { code: self, n, op, args, out, decisions, nodes, known, slopes }.solve()
+                let is_ahead = false;
+                Solve { code: self, n, op, args, out, decisions, nodes, known, slopes, is_ahead }.solve()
             }
             (_, Some(number), [(x, Some(xs))]) if self.ad.exact => {
                 self.member_in_order(of, (n, &number), out, (x, xs))
@@ -222,6 +223,8 @@ pub(super) struct Solve<'a, 'c> {
     known: FxHashMap<(RealOp, Vec<usize>), usize>,
     /// Coefficients of derivatives of the operands, where each is made once.
     pub(super) slopes: FxHashMap<usize, Atom>,
+    /// Whether what is computed at the moment is made before the loop, one order lower.
+    is_ahead: bool,
 }
 
 impl Solve<'_, '_> {
@@ -406,12 +409,12 @@ impl Solve<'_, '_> {
             Expr::Out => Ok(out),
             Expr::Const(value) => Ok(self.constant(Atom::Real(*value))),
             Expr::Op(op, operands) => {
-                let operands: Vec<usize> =
-                    operands.iter().map(|operand| self.expr(operand, args, out)).collect::<Result<_, _>>()?;
-                if self.code.ad.exact && !mentions_out(expr) {
-                    return self.ahead(*op, &operands);
-                }
-                self.real(*op, operands, None)
+                let before = self.is_ahead;
+                self.is_ahead |= holds_power(expr) || (self.code.ad.exact && !mentions_out(expr));
+                let nodes: Result<Vec<usize>, Stop> =
+                    operands.iter().map(|operand| self.expr(operand, args, out)).collect();
+                let ahead = std::mem::replace(&mut self.is_ahead, before);
+                if ahead { self.ahead(*op, &nodes?) } else { self.real(*op, nodes?, None) }
             }
             Expr::If(test, then, otherwise) => {
                 let values: Vec<Atom> = args.iter().map(|arg| self.value(*arg)).collect();
@@ -421,6 +424,21 @@ impl Solve<'_, '_> {
             }
         }
     }
+}
+
+/// Whether there is a power with an exponent that may vary in an expression. Such a power has others in its rule, at a base of 0 or where it
+/// underflows, as many as there are orders: they are made by the function that asks for them, each one order lower.
+fn holds_power(expr: &Expr) -> bool {
+    match expr {
+        Expr::In(_) | Expr::Out | Expr::Const(_) => false,
+        Expr::Op(op, operands) => *op == RealOp::Pow || operands.iter().any(holds_power),
+        Expr::If(_, then, otherwise) => holds_power(then) || holds_power(otherwise),
+    }
+}
+
+/// Whether the function for an operation calls itself, one order lower.
+fn asks_for_itself(of: Primitive) -> bool {
+    of == Primitive::Real(RealOp::Pow)
 }
 
 /// Operations that have others of their kind as slopes.
