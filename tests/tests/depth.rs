@@ -18,6 +18,8 @@ def total t = match t with Leaf -> 0.0 | Node l x r -> total l + x * x * sin x +
 def tree n x = if n == 0 then Leaf else Node (tree (n - 1) (x * 0.5)) x (tree (n - 2 + (if n == 1 then 1 else 0)) (x + 0.25))
 def area s = match s with Circle r -> 3.0 * r * r | Box a b -> a * b * exp a | Group ss -> sum (map area ss)
 def scaled s v = match s with Circle r -> Circle (r * r) | Box a b -> Box (a * b) (sin a) | Group ss -> Group (map (\\s -> scaled s v) ss)
+def leaf t = match t with Leaf -> 0.0 | Node _ x _ -> x
+def times v s = match s with Circle r -> Circle (v * r) | Box a b -> Box (v * a) (v * v * b) | Group ss -> Group (map (times v) ss)
 def newton n f x = fold (\\y k -> y - f y / derivative f y) x (iota n)
 def halley n f = if n == 0 then f else halley (n - 1) (\\x -> f x / derivative f x)
 def ruled x = custom_jvp (\\y -> sin y) (\\(y, t) -> (sin y, t * cos y)) x
@@ -78,6 +80,37 @@ const FORWARD: &[&str] = &[
     "map (\\n -> iterated n (\\x -> max x (x * x)) 1.0) (iota 4)",
 ];
 
+/// Rules that have captured what varies, and rules for data. Mixed derivatives are those of the rule.
+const RULES: &[&str] = &[
+    "map (\\n -> iterated n (\\a -> custom_jvp (\\y -> a * sin y) (\\(y, t) -> (sin y, a * t * cos y)) (a * a)) 0.3) (iota 7)",
+    "map (\\n -> iterated n (\\a -> custom_jvp (\\y -> a * y * y) (\\(y, t) -> (sin y, t * cos y)) 0.7) 0.3) (iota 7)",
+    "map (\\n -> iterated n (\\a -> custom_jvp (\\y -> y * y) (\\(y, t) -> (sin y, a * a * t * cos y)) (a * a)) 0.3) (iota 7)",
+    "map (\\n -> iterated n (\\a -> custom_vjp (\\y -> a * y * y) (\\y -> (sin y, \\t -> a * t * cos y)) (a * a)) 0.3) (iota 7)",
+    "map (\\n -> iterated n (\\a -> custom_vjp (\\(y, z) -> a * y * y * z) (\\(y, z) -> (sin y, \\t -> (a * t * cos y * a, t * z * a))) (a * a, sin a)) 0.3) (iota 7)",
+    "map (\\n -> iterated n (\\a -> let (p, q) = custom_jvp (\\(y, z) -> (a * y * z, y / a)) (\\((y, z), (s, t)) -> ((y, z), (a * s + t * y, t * a * a))) (a * a, exp a) in p * q) 0.3) (iota 7)",
+    "map (\\n -> iterated n (\\x -> sum (custom_jvp (\\v -> map (\\y -> x * y) v) (\\(v, t) -> (v, map (\\(a, b) -> x * a * b) (zip v t))) [x, x * x])) 0.3) (iota 6)",
+    "map (\\n -> iterated n (\\x -> let f = \\y -> x * sin y in custom_jvp (\\y -> f y * y) (\\(y, t) -> (y, f t * y + t * f y)) (x * x)) 0.3) (iota 6)",
+    "map (\\n -> iterated n (\\a -> iterated n (\\b -> custom_jvp (\\y -> a * b * y * y) (\\(y, t) -> (sin y, a * a * t * cos y * b)) (a * b)) (a * a)) 0.3) (iota 4)",
+    "map (\\n -> iterated n (\\a -> iterated n (\\b -> custom_jvp (\\y -> b * y * y) (\\(y, t) -> (sin y, b * b * t * cos y)) a) (a * a)) 0.3) (iota 4)",
+    "map (\\n -> derivative (\\a -> iterated n (\\b -> custom_jvp (\\y -> y * y) (\\(y, t) -> (sin y, b * b * t * y)) a) 0.7) 0.3) (iota 4)",
+    "map (\\n -> derivative (\\a -> derivative (\\a -> iterated n (\\b -> custom_vjp (\\y -> b * y * y) (\\y -> (sin y, \\t -> b * b * t * y)) a) 0.7) a) 0.3) (iota 4)",
+    "map (\\n -> iterated n (\\x -> custom_jvp total (\\(t, d) -> (total t, total d * total t)) (Node Leaf x Leaf)) 0.3) (iota 7)",
+    "map (\\n -> iterated n (\\x -> custom_jvp (\\t -> x * total t) (\\(t, d) -> (total t, leaf d * total t * x)) (Node Leaf x Leaf)) 0.3) (iota 7)",
+    "map (\\n -> iterated n (\\x -> area (custom_jvp (times 2.0) (\\(s, d) -> (s, times 3.0 d)) (Group [Circle x, Box x (x * x)]))) 0.3) (iota 6)",
+];
+
+/// Reverse mode of what is differentiated so, or inside of it, in the interpreter's order.
+const ORDERED: &[&str] = &[
+    "map (\\n -> grad (iterated n (\\x -> x * exp (sin x))) 0.7) (iota 7)",
+    "map (\\n -> grad (iterated n (\\x -> x ^ 5 * sin x / x ^ 2)) 0.4) (iota 8)",
+    "map (\\n -> iterated n (\\x -> grad (\\y -> x * y * exp (sin y) / y) x * sum (grad (\\v -> v[0] * v[1] * v[1] * x * v[0]) [x, sin x])) 0.7) (iota 6)",
+    "map (\\n -> grad (\\x -> grad (iterated n (\\y -> x * y * exp (sin y) / y)) (x * x) * x) 0.7) (iota 6)",
+    "map (\\n -> derivative (grad (iterated n (\\x -> x ** x * sqrt x))) 0.7) (iota 5)",
+    "map (\\n -> grad (\\x -> iterated n (\\y -> x * custom_jvp (\\z -> x * z * y) (\\(z, t) -> (z, t * x * z * y)) (x * y) * y) (x * x) * x) 0.7) (iota 8)",
+    "map (\\n -> grad (iterated n (\\x -> total (tree 3 x) + sum (sort [x, x * x, sin x]) * product [x, x * x, sin x])) 0.3) (iota 5)",
+    "map (\\n -> let (y, b) = vjp (iterated n (\\x -> x ^ 5 * sin x)) 0.4 in b 2.0 + y) (iota 8)",
+];
+
 /// Every operation on numbers, to order 6.
 const OPERATIONS: &[&str] = &[
     "exp x",
@@ -134,6 +167,12 @@ const BACKWARD: &[&str] = &[
     "map (\\n -> grads n (\\x -> total (tree 3 x)) 0.3) (iota 5)",
     "map (\\n -> iterated n (\\x -> sum (grad (\\v -> sum (matvec [[x, 1.0], [2.0, x * x]] (map sin (matvec [[x, 2.0], [1.0, x]] v)))) [x, 2.0])) 0.5) (iota 5)",
     "map (\\n -> iterated n (\\x -> let m = [[x, 1.0], [2.0, x * x]] in (grad (\\a -> sum (flatten (matmul a (matmul a m)))) m)[0][1]) 0.5) (iota 5)",
+    // With respect to data, and by rules.
+    "map (\\n -> snd (iterate n (\\(k, g) -> (k + 1, \\t -> total (grad g t) * 0.5)) (0, total)) (Node (Node Leaf 0.2 Leaf) 0.3 Leaf)) (iota 5)",
+    "map (\\n -> snd (iterate n (\\(k, g) -> (k + 1, \\t -> area (grad g t) * 0.1)) (0, area)) (Group [Circle 0.5, Box 0.3 0.4, Group []])) (iota 4)",
+    "map (\\n -> snd (iterate n (\\(k, g) -> (k + 1, \\t -> let (y, b) = vjp g t in times 0.3 (b y))) (0, times 0.5)) (Group [Circle 0.5, Box 0.3 0.4, Group []])) (iota 4)",
+    "map (\\n -> snd (iterate n (\\(k, g) -> (k + 1, \\(a, b) -> let (p, q) = grad g (a, b) in sum p * q[0][1])) (0, \\(a, b) -> sum (matvec b a) * b[0][1])) ([0.5, 0.6], [[0.1, 0.2], [0.3, 0.4]])) (iota 4)",
+    "map (\\n -> grads n (\\a -> custom_vjp (\\y -> a * y * y) (\\y -> (sin y, \\t -> a * t * cos y)) (a * a)) 0.3) (iota 6)",
     // Of such derivatives, in reverse mode.
     "map (\\n -> grad (\\x -> iterated n (\\y -> x * sin (x * y)) x) 0.3) (iota 6)",
     "map (\\n -> grad (\\x -> lies n (\\x -> map sin x) (\\x -> sum (map (\\a -> a * a) x)) x) [0.3, 0.4]) (iota 5)",
@@ -205,6 +244,19 @@ fn forward_mode_is_as_deep_as_running_says() {
 fn every_operation_is_differentiated_as_often_as_running_says() {
     let of = |op: &&str| format!("map (\\n -> iterated n (\\x -> {op}) 0.6) (iota 7)");
     check(&OPERATIONS.iter().map(of).collect::<Vec<String>>(), &[true, false]);
+}
+
+#[test]
+fn rules_are_differentiated_as_often_as_running_says() {
+    let texts: Vec<String> = RULES.iter().map(|text| text.to_string()).collect();
+    check(&texts, &[true, false]);
+}
+
+#[test]
+fn reverse_mode_around_them_adds_up_in_the_interpreters_order() {
+    let texts = ORDERED.iter().map(|text| text.to_string());
+    let of = |op: &&str| format!("map (\\n -> grad (iterated n (\\x -> {op})) 0.6) (iota 6)");
+    check(&texts.chain(OPERATIONS.iter().map(of)).collect::<Vec<String>>(), &[true]);
 }
 
 #[test]

@@ -16,6 +16,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "calls and requests are named, the others stay")]
 
 mod entries;
+mod units;
 
 use crate::{Ad, BEYOND, deep};
 use entries::Asked;

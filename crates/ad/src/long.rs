@@ -14,6 +14,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "operations that are not done row by row are named")]
 
+mod captured;
 mod cube;
 mod entry;
 mod family;

@@ -53,6 +53,16 @@ pub(crate) enum Helper {
     Widen(DataId),
     /// And back, from the value and such a series.
     Halves(DataId),
+    /// Coefficients of the first infinitesimals as those of all.
+    Pad(DataId),
+    /// Coefficients with those of a tangent along one of the infinitesimals added.
+    Shifted(DataId),
+    /// How many numbers a value holds.
+    Count(DataId),
+    /// A value with other numbers.
+    Take(DataId),
+    /// A sum with the products of the numbers in two values.
+    Paired(DataId),
     /// The series of one infinitesimal, from a tangent.
     Pack(DataId),
     /// And back.

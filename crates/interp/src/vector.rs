@@ -1,8 +1,8 @@
 //! Values as vectors: tangents and cotangents of first-order values can be added, scaled, and multiplied with each other.
 //!
-//! The vector operations work on the reals in a value; everything else is carried along. Sums and multiples are made of each real, also of
-//! one that a value holds twice: what is noted on a tape, and in which order its cotangents add up, depends on what a value is and not on
-//! what is shared in memory.
+//! The vector operations work on the reals in a value; everything else is carried along. Where a tape notes it, sums and multiples are made
+//! of each real, also of one that a value holds twice: in which order cotangents add up depends on what a value is, not on what is shared in
+//! memory.
 
 use crate::arith;
 use crate::errors;
@@ -46,7 +46,7 @@ pub(crate) fn zero(x: &Value) -> Result<Value, Failure> {
 struct Add<'a>(&'a mut Context);
 
 impl Zipper for Add<'_> {
-    const SHARES: bool = false;
+    const NOTES: bool = true;
 
     fn reals(&mut self, x: &Value, y: &Value) -> Result<Value, Failure> {
         arith::real2(self.0, RealOp::Add, x, y)
@@ -82,7 +82,8 @@ struct Scale<'a> {
 }
 
 impl Mapper for Scale<'_> {
-    const SHARES: bool = false;
+    const NOTES: bool = true;
+    const SHARES: bool = true;
     const LOOKS_AT_PLAIN: bool = true;
 
     fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure> {

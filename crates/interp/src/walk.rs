@@ -7,7 +7,7 @@
 use crate::derivative::dual::in_one_form;
 use crate::step::{Context, Failure};
 use crate::tape::{Linearization, Tape};
-use crate::value::{Array, Buffer, Cotangent, Data, Fields, Fun, Record, Tag, Value};
+use crate::value::{Array, Buffer, Cotangent, Data, Fields, Fun, Perturbation, Record, Tag, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -18,6 +18,9 @@ pub(crate) trait Mapper {
     const SHARES: bool;
     /// Whether reals without perturbation, too, are looked at.
     const LOOKS_AT_PLAIN: bool;
+
+    /// Whether a tape may note what is made of reals: then parts for which it does get results of their own all the same.
+    const NOTES: bool = false;
 
     /// What becomes of a real; `None` if it stays.
     fn real(&mut self, value: &Value) -> Result<Option<Value>, Failure>;
@@ -55,7 +58,7 @@ pub(crate) enum Wrapper {
 
 enum Task {
     Visit(Value),
-    Build { original: Value, children: usize },
+    Build { original: Value, children: usize, noted: usize },
     Wrap { original: Value, wrapper: Wrapper },
 }
 
@@ -67,10 +70,10 @@ pub(crate) fn map<M: Mapper>(root: &Value, mapper: &mut M) -> Result<Value, Fail
     while let Some(task) = tasks.pop() {
         match task {
             Task::Visit(value) => visit(value, mapper, &mut memo, &mut tasks, &mut results)?,
-            Task::Build { original, children } => {
+            Task::Build { original, children, noted } => {
                 let children = results.split_off(results.len().saturating_sub(children));
                 let result = rebuild_changed(&original, children, &mut memo);
-                if M::SHARES {
+                if M::SHARES && memo.noted == noted {
                     memo.insert(original, &result);
                 }
                 results.push(result);
@@ -124,7 +127,9 @@ fn visit<M: Mapper>(
     match action {
         FunAction::Keep => results.push(value),
         FunAction::Replace(result) => {
-            if M::SHARES {
+            if M::NOTES && is_on_tape(&result) {
+                memo.noted += 1;
+            } else if M::SHARES {
                 memo.insert(value, &result);
             }
             results.push(result);
@@ -132,7 +137,7 @@ fn visit<M: Mapper>(
         FunAction::Descend => {
             let children = children(&value);
             mapper.enter(children.len())?;
-            tasks.push(Task::Build { original: value, children: children.len() });
+            tasks.push(Task::Build { original: value, children: children.len(), noted: memo.noted });
             tasks.extend(children.into_iter().rev().map(Task::Visit));
         }
         FunAction::Primal(wrapper) => {
@@ -158,6 +163,8 @@ fn primal_function(value: &Value) -> Value {
 struct Memo {
     results: FxHashMap<usize, (Value, Value)>,
     captured: FxHashMap<usize, (Rc<Fields>, Rc<Fields>)>,
+    /// How many reals were made that a tape has noted.
+    noted: usize,
 }
 
 impl Memo {
@@ -195,6 +202,22 @@ fn identity(value: &Value) -> Option<(usize, usize)> {
         Value::Fun(rc) => of(rc),
         Value::Cotangent(rc) => of(rc),
     }
+}
+
+/// Whether a tape has noted a number, or some part of it.
+fn is_on_tape(value: &Value) -> bool {
+    let mut todo: SmallVec<[&Value; 4]> = SmallVec::new();
+    todo.push(value);
+    while let Some(next) = todo.pop() {
+        let Value::Active(active) = next else { continue };
+        todo.push(&active.primal);
+        match &active.perturbation {
+            Perturbation::Reverse { .. } => return true,
+            Perturbation::Forward(tangent) => todo.push(tangent),
+            Perturbation::Series(coefs) => todo.extend(coefs.as_slice()),
+        }
+    }
+    false
 }
 
 /// Whether the two are the same without looking inside.
@@ -323,8 +346,9 @@ fn rebuild_function(fun: &Fun, parts: Vec<Value>) -> Fun {
 
 /// What [`zip`] does where two values have leaves.
 pub(crate) trait Zipper {
-    /// Whether parts that are the same may get one result. If not, a part that occurs twice is treated twice.
-    const SHARES: bool = true;
+    /// Whether a tape may note what is made of reals: then parts for which it does get results of their own, and others one result if they
+    /// are one in memory.
+    const NOTES: bool = false;
 
     /// Two reals.
     fn reals(&mut self, x: &Value, t: &Value) -> Result<Value, Failure>;
@@ -338,7 +362,7 @@ pub(crate) trait Zipper {
 
 enum ZipTask {
     Visit(Value, Value),
-    Build { first: Value, second: Value, children: usize },
+    Build { first: Value, second: Value, children: usize, noted: usize },
 }
 
 /// Joins two values of one shape leaf by leaf, from left to right. Leaves that are not reals are taken from the first.
@@ -346,6 +370,7 @@ pub(crate) fn zip<Z: Zipper>(x: &Value, t: &Value, zipper: &mut Z) -> Result<Val
     let mut tasks = vec![ZipTask::Visit(x.clone(), t.clone())];
     let mut results: Vec<Value> = Vec::new();
     let mut memo: FxHashMap<(usize, usize), (Value, Value, Value)> = FxHashMap::default();
+    let mut noted = 0;
     while let Some(task) = tasks.pop() {
         match task {
             ZipTask::Visit(x, t) => {
@@ -357,22 +382,27 @@ pub(crate) fn zip<Z: Zipper>(x: &Value, t: &Value, zipper: &mut Z) -> Result<Val
                 }
                 let (x, t) = in_one_form(&x, &t).unwrap_or((x, t));
                 match relation(&x, &t) {
-                    Relation::Reals => results.push(zipper.reals(&x, &t)?),
+                    Relation::Reals => {
+                        let result = zipper.reals(&x, &t)?;
+                        noted += usize::from(Z::NOTES && is_on_tape(&result));
+                        results.push(result);
+                    }
                     Relation::Functions => results.push(zipper.functions(&x, &t)?),
                     Relation::Carried => results.push(x),
                     Relation::Mismatch => return Err(zipper.mismatch(&x, &t)),
                     Relation::Parts => {
                         let (xs, ts) = (children(&x), children(&t));
                         zipper.work(xs.len())?;
-                        tasks.push(ZipTask::Build { first: x, second: t, children: xs.len() });
+                        tasks.push(ZipTask::Build { first: x, second: t, children: xs.len(), noted });
                         tasks.extend(xs.into_iter().zip(ts).rev().map(|(x, t)| ZipTask::Visit(x, t)));
                     }
                 }
             }
-            ZipTask::Build { first, second, children } => {
+            ZipTask::Build { first, second, children, noted: before } => {
                 let parts = results.split_off(results.len().saturating_sub(children));
                 let result = rebuild(&first, parts);
-                if let (true, Some((a, m)), Some((b, n))) = (Z::SHARES, identity(&first), identity(&second))
+                if let (Some((a, m)), Some((b, n))) = (identity(&first), identity(&second))
+                    && noted == before
                     && m > 2
                     && n > 2
                 {

@@ -9,13 +9,13 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "requests are named, the others stay")]
 
+use super::units::Unit;
 use crate::long::is_same_type;
 use crate::{Ad, BEYOND, Code};
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{ArrayOp, Atom, Loop, Mode, Op, Stmt, Var};
+use wengert_ir::op::{Atom, Op, Stmt, Var};
 use wengert_ir::program::{Func, FuncId, Linear};
-use wengert_ir::ty::{Elem, Ty};
-use wengert_prim::RealOp;
+use wengert_ir::ty::Ty;
 
 /// What a function asks for, as deep as running says.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,17 +30,34 @@ pub(super) enum Asked {
 
 /// Where functions were linearized.
 struct Points {
-    /// The arguments, by the residual.
-    of: FxHashMap<Var, Vec<Atom>>,
+    /// By the residual.
+    of: FxHashMap<Var, Point>,
     /// What others look at than requests.
     escaped: FxHashSet<Var>,
+}
+
+/// Arguments of a function, and what it gives.
+#[derive(Clone)]
+struct Point {
+    args: Vec<Atom>,
+    values: Vec<Atom>,
 }
 
 impl Ad {
     /// Whether derivatives that a function asks of itself, or what it calls, can be such. There are none with respect to functions, and in reverse mode
     /// cotangents are added up in an order of their own.
     pub(crate) fn has_entries(&self, func: FuncId) -> bool {
-        !(self.meets_given(func) || (self.exact && !self.program.linears.is_empty()))
+        !(self.meets_given(func) || (self.exact && self.goes_back(func)))
+    }
+
+    /// Whether a function, or what it calls, asks for what is not ready in reverse mode.
+    fn goes_back(&self, func: FuncId) -> bool {
+        let asks = |stmt: &Stmt| match &stmt.op {
+            Op::Linearize { linear, .. } => !self.is_ready(self.program.linears.at(*linear).func),
+            _ => false,
+        };
+        let all = self.reachable(vec![func]);
+        all.into_iter().any(|id| !self.program.funcs.at(id).body.all_stmts(&mut |stmt| !asks(stmt)))
     }
 
     /// What a function asks for, or those that take part, that is not ready.
@@ -57,7 +74,6 @@ impl Ad {
     }
 
     fn asked_by(&self, func: &Func, stmt: &Stmt, escaped: &FxHashSet<Var>) -> Asked {
-        let is_number = |ty: Ty| !matches!(ty.elem(), Elem::Data(_));
         match &stmt.op {
             Op::Linearize { linear, .. } => {
                 let Linear { func: asked, active, .. } = self.program.linears.at(*linear);
@@ -71,19 +87,17 @@ impl Ad {
                     return Asked::Everything;
                 }
                 let mut all = varying.clone().chain(results.iter().copied());
-                if stmt.outs.last().is_none_or(|residual| escaped.contains(residual)) || !all.all(is_number) {
+                if stmt.outs.last().is_none_or(|residual| escaped.contains(residual))
+                    || !all.all(|ty| self.is_first_order(ty))
+                {
                     return Asked::NotAll;
                 }
                 if varying.all(|ty| ty == Ty::REAL) { Asked::Everything } else { Asked::Slowly }
             }
             Op::Custom(parts) => {
-                let fixed = parts.captured.iter().chain(&parts.rule_captured);
-                let fixed = fixed.into_iter().all(|atom| {
-                    matches!(func.type_of(atom).elem(), Elem::Int | Elem::Bool | Elem::Text | Elem::Unit)
-                });
                 let outs = stmt.outs.iter().map(|out| func.ty(*out));
                 let mut all = parts.point.iter().map(|atom| func.type_of(atom)).chain(outs);
-                if fixed && all.all(is_number) { Asked::Everything } else { Asked::NotAll }
+                if all.all(|ty| self.is_first_order(ty)) { Asked::Everything } else { Asked::NotAll }
             }
             // Who applies the tangent of a function asks with that.
             Op::Jvp { func: asked, args, tangents } if !self.is_ready(*asked) => {
@@ -126,12 +140,12 @@ fn request(code: &mut Code<'_>, stmt: &Stmt, points: &mut Points) -> Option<Vec<
             same.then(|| code.derivative(of, given, args, tangents.iter().flatten().cloned().collect()))
         }
         (Op::Linearize { args, .. }, Some(_)) => linearized(code, stmt, of, args, points),
-        (Op::Forward { residual, tangents, .. }, Some(linear)) => point(points, residual).map(|args| {
-            let count = code.ad.program.funcs.at(of).results.len();
-            code.derivative(of, linear.active.clone(), &args, tangents.clone()).split_off(count)
+        (Op::Forward { residual, tangents, .. }, Some(linear)) => point(points, residual).map(|point| {
+            let given = linear.active.clone();
+            code.derivative(of, given, &point.args, tangents.clone()).split_off(point.values.len())
         }),
         (Op::Backward { residual, cotangents, .. }, Some(linear)) => match point(points, residual) {
-            Some(args) => code.transposed_by_units(&linear, of, &args, cotangents),
+            Some(point) => code.transposed_by_units(&linear, of, &point, cotangents),
             None => None,
         },
         _ => None,
@@ -142,7 +156,7 @@ fn request(code: &mut Code<'_>, stmt: &Stmt, points: &mut Points) -> Option<Vec<
     }))
 }
 
-fn point(points: &Points, residual: &Atom) -> Option<Vec<Atom>> {
+fn point(points: &Points, residual: &Atom) -> Option<Point> {
     points.of.get(&residual.var()?).cloned()
 }
 
@@ -157,13 +171,19 @@ fn linearized(
     let residual = stmt.outs.last().filter(|residual| !points.escaped.contains(residual))?;
     let types = code.ad.program.funcs.at(of).results.clone();
     let values = code.b.call(of, args, &types);
-    points.of.insert(*residual, args.to_vec());
+    points.of.insert(*residual, Point { args: args.to_vec(), values: values.clone() });
     Some(values)
 }
 
 impl Code<'_> {
     /// Values and tangents.
-    fn derivative(&mut self, of: FuncId, given: Vec<bool>, args: &[Atom], tangents: Vec<Atom>) -> Vec<Atom> {
+    pub(super) fn derivative(
+        &mut self,
+        of: FuncId,
+        given: Vec<bool>,
+        args: &[Atom],
+        tangents: Vec<Atom>,
+    ) -> Vec<Atom> {
         let types = self.ad.program.funcs.at(of).results.repeat(2);
         let span = self.b.span();
         let entry = self.ad.entry(of, given, span);
@@ -171,97 +191,34 @@ impl Code<'_> {
         self.b.call(entry, args, &types)
     }
 
-    /// The cotangents of numbers and arrays of numbers: of each number by its own tangent.
+    /// The cotangents of arguments: of each number in them by its own tangent.
     fn transposed_by_units(
         &mut self,
         linear: &Linear,
         of: FuncId,
-        args: &[Atom],
+        Point { args, values }: &Point,
         cotangents: &[Atom],
     ) -> Option<Vec<Atom>> {
-        let numbers = |ty: &Ty| matches!(ty.elem(), Elem::Real);
-        let varies = |ty: Ty| matches!(ty.elem(), Elem::Real | Elem::Data(_));
-        let results = self.ad.program.funcs.at(of).results.clone();
-        if results.iter().any(|ty| varies(*ty) && !numbers(ty)) {
-            return None;
+        for (value, weight) in values.iter().zip(cotangents) {
+            let ty = self.b.type_of(value);
+            if !self.ad.is_first_order(ty) {
+                return None;
+            }
+            // They must belong together.
+            self.inward("vjp".into(), value, weight, ty);
         }
         let mut found = Vec::new();
         for (i, (x, _)) in args.iter().zip(&linear.active).enumerate().filter(|(_, (_, active))| **active) {
             let ty = self.b.type_of(x);
-            if !varies(ty) {
-                found.push(x.clone());
-            } else if numbers(&ty) {
-                let given = (0..args.len()).map(|j| i == j).collect();
-                found.push(self.cotangent_at(&Unit { of, given, args, cotangents, x }, Vec::new(), ty));
-            } else {
+            if !self.ad.is_first_order(ty) {
                 return None;
             }
+            let given = (0..args.len()).map(|j| i == j).collect();
+            found.push(match self.ad.tangent(ty) {
+                Some(_) => self.cotangent_by_units(&Unit { of, given, args, cotangents, x }, ty),
+                None => x.clone(),
+            });
         }
         Some(found)
     }
-
-    /// The cotangent of an element, or of the elements of a row.
-    fn cotangent_at(&mut self, unit: &Unit<'_>, place: Vec<Atom>, ty: Ty) -> Atom {
-        if let Some(row) = ty.at(1) {
-            let len = ArrayOp::Length(place.len() as u8);
-            let len = self.b.called("n").array(len, [unit.x.clone()]);
-            self.b.open();
-            let i = self.b.param("i".into(), Ty::INT);
-            let made = self.cotangent_at(unit, place.into_iter().chain([i]).collect(), row);
-            let body = self.b.close(vec![made]);
-            return self.each(len, Vec::new(), Vec::new(), body, &[("xs_bar".into(), ty)]).remove(0);
-        }
-        let mut tangent = Atom::Real(1.0);
-        if !place.is_empty() {
-            let zeros = self.b.called("zeros").array(ArrayOp::Zeros, [unit.x.clone()]);
-            let args: Vec<Atom> = [zeros].into_iter().chain(place).chain([tangent]).collect();
-            tangent = self.b.called("unit").array(ArrayOp::Set, args);
-        }
-        let mut found = self.derivative(unit.of, unit.given.clone(), unit.args, vec![tangent]);
-        let tangents = found.split_off(unit.cotangents.len());
-        let mut sum: Option<Atom> = None;
-        for (tangent, weight) in tangents.iter().zip(unit.cotangents) {
-            if self.b.type_of(tangent).elem() == Elem::Real {
-                let product = self.weighted(tangent, weight);
-                sum = Some(match sum {
-                    Some(sum) => self.b.real(RealOp::Add, [sum, product]),
-                    None => product,
-                });
-            }
-        }
-        sum.unwrap_or(Atom::Real(0.0))
-    }
-
-    /// The sum of all products of the elements.
-    fn weighted(&mut self, tangent: &Atom, weight: &Atom) -> Atom {
-        let ty = self.b.type_of(tangent);
-        let Some(row) = ty.at(1) else {
-            return self.real(RealOp::MulZero, vec![weight.clone(), tangent.clone()]);
-        };
-        let len = self.length(tangent);
-        let mut params = self.open_rows(&[("sum", Ty::REAL), ("t", row), ("w", row)]);
-        let rows = params.split_off(1);
-        let next = match rows.as_slice() {
-            [t, w] => {
-                let product = self.weighted(t, w);
-                params.push(product);
-                self.b.real(RealOp::Add, params)
-            }
-            _ => Atom::Real(0.0),
-        };
-        let body = self.b.close(vec![next]);
-        let inputs = vec![tangent.clone(), weight.clone()];
-        let (init, accs) = (vec![Atom::Real(0.0)], Vec::new());
-        let parts = Loop { mode: Mode::Sequence, backward: false, len, inputs, init, accs, body };
-        self.b.called("sum").typed1(Ty::REAL, Op::Loop(Box::new(parts)))
-    }
-}
-
-/// What is differentiated with respect to single numbers of an argument.
-struct Unit<'a> {
-    of: FuncId,
-    given: Vec<bool>,
-    args: &'a [Atom],
-    cotangents: &'a [Atom],
-    x: &'a Atom,
 }

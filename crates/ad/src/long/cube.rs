@@ -207,20 +207,7 @@ impl Rules<'_, '_> {
     fn tangent(&mut self, of: Primitive, number: Option<&Atom>) -> Num {
         match (of, number) {
             (Primitive::Real(op), _) => self.rule(&rules::lookup(op)),
-            (Primitive::Power, Some(exponent)) => {
-                let none = self.code.b.compare(Compare::Eq, exponent.clone(), Atom::Int(0));
-                self.choose(
-                    none,
-                    |_| Num::constant(Atom::Real(0.0)),
-                    |rules| {
-                        let next = rules.code.b.int(IntOp::Sub, [exponent.clone(), Atom::Int(1)]);
-                        let power = rules.member(of, next);
-                        let factor = rules.code.as_real(exponent);
-                        let slope = rules.real(RealOp::Mul, vec![Num::constant(factor), power]);
-                        rules.times_tangent(slope)
-                    },
-                )
-            }
+            (Primitive::Power, Some(exponent)) => self.power(of, exponent),
             (Primitive::Polygamma | Primitive::Power, number) => {
                 let number = number.cloned().unwrap_or(Atom::Int(0));
                 let next = self.code.b.int(IntOp::Add, [number, Atom::Int(1)]);
@@ -228,6 +215,37 @@ impl Rules<'_, '_> {
                 self.times_tangent(slope)
             }
         }
+    }
+
+    /// As for a power whose exponent is known: a first power is what it is of, and the slope of a square is a sum.
+    fn power(&mut self, of: Primitive, exponent: &Atom) -> Num {
+        let is = |rules: &mut Self, n: i64| rules.code.b.compare(Compare::Eq, exponent.clone(), Atom::Int(n));
+        let none = is(self, 0);
+        self.choose(
+            none,
+            |_| Num::constant(Atom::Real(0.0)),
+            |rules| {
+                let first = is(rules, 1);
+                rules.choose(
+                    first,
+                    |rules| rules.rule(&rules::lookup(RealOp::PowInt(1))),
+                    |rules| {
+                        let square = is(rules, 2);
+                        rules.choose(
+                            square,
+                            |rules| rules.rule(&rules::lookup(RealOp::PowInt(2))),
+                            |rules| {
+                                let next = rules.code.b.int(IntOp::Sub, [exponent.clone(), Atom::Int(1)]);
+                                let power = rules.member(of, next);
+                                let factor = rules.code.as_real(exponent);
+                                let slope = rules.real(RealOp::Mul, vec![Num::constant(factor), power]);
+                                rules.times_tangent(slope)
+                            },
+                        )
+                    },
+                )
+            },
+        )
     }
 
     /// One of a kind, of the operand.

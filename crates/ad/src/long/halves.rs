@@ -192,7 +192,7 @@ impl Code<'_> {
     }
 
     /// Arrays that are made row by row of others.
-    fn of_each(
+    pub(super) fn of_each(
         &mut self,
         inputs: &[Atom],
         outs: &[(&str, Ty)],
@@ -252,7 +252,7 @@ type Field = (Atom, Option<Atom>);
 
 impl Ad {
     /// A function for data of one type, with the order as a parameter or without.
-    fn function_of_ctors(
+    pub(super) fn function_of_ctors(
         &mut self,
         helper: Helper,
         (data, from, to): (DataId, Ty, Ty),
@@ -297,17 +297,27 @@ impl Ad {
     }
 
     fn widen_function(&mut self, data: DataId, own: Ty) -> FuncId {
-        self.helper(Helper::Widen(data), vec![own], |ad| ad.make_widen(data, own))
+        self.helper(Helper::Widen(data), vec![own], |ad| {
+            ad.make_joined(("widen", data, own), false, |code, parts, _, ty| code.widen(parts, ty))
+        })
     }
 
-    fn make_widen(&mut self, data: DataId, own: Ty) -> Func {
+    /// A function for data of one type: of a value with its coefficients and a tangent with its coefficients, the order, and, if it is asked
+    /// for, a place.
+    pub(super) fn make_joined(
+        &mut self,
+        (what, data, own): (&str, DataId, Ty),
+        placed: bool,
+        joined: fn(&mut Code<'_>, [&Atom; 4], &Atom, Ty) -> Atom,
+    ) -> Func {
         self.whole_tangent(data);
         let Data { name, ctors, .. } = self.program.data.at(data).clone();
         let value = Ty::Scalar(Elem::Data(data));
-        let mut code = Code::new(self, &format!("widen_{name}"));
+        let mut code = Code::new(self, &format!("{what}_{name}"));
         let (x, lower) = (code.b.param("x".into(), value), code.b.param("xs".into(), own));
         let (t, upper) = (code.b.param("t".into(), value), code.b.param("ts".into(), own));
         code.order = Some(code.b.param("n".into(), Ty::INT));
+        let place = if placed { code.b.param("place".into(), Ty::INT) } else { Atom::Int(0) };
         let mut arms = Vec::new();
         for (i, Ctor { fields, .. }) in ctors.iter().enumerate() {
             code.b.open();
@@ -322,7 +332,7 @@ impl Ad {
                     let mut parts = Vec::new();
                     for (((x, lower), (t, upper)), ty) in lowers.iter().zip(&uppers).zip(fields) {
                         if let (Some(lower), Some(upper)) = (lower, upper) {
-                            parts.push(code.widen([x, lower, t, upper], *ty));
+                            parts.push(joined(&mut code, [x, lower, t, upper], &place, *ty));
                         }
                     }
                     code.series_of_ctor(own, data, i, parts)

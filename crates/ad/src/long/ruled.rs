@@ -5,45 +5,49 @@
 //! func cube_rule(x, y, xs, n) = lower half: cube_rule(x, y, lower xs, n / 2);  upper half: rule(x, tangent) at lower and upper xs
 //! ```
 //!
-//! Rules for numbers and arrays of them, which have captured nothing that varies.
+//! Of rules that have captured nothing that varies; of others: [`super::captured`].
 
 use super::halves::Halves;
 use crate::jvp::Jvp;
 use crate::{BEYOND, Code};
 use wengert_ir::op::{Atom, Compare, Custom, IntOp, Op, Rule, Stmt};
 use wengert_ir::program::FuncId;
-use wengert_ir::ty::{Elem, Ty};
+use wengert_ir::ty::Ty;
 
 /// A function with a rule, and which values of its point vary.
-struct Ruled {
-    own: FuncId,
-    rule: Rule,
+pub(super) struct Ruled {
+    pub(super) own: FuncId,
+    pub(super) rule: Rule,
     /// How many values the rule has captured.
-    captured: usize,
-    point: Vec<bool>,
+    pub(super) captured: usize,
+    pub(super) point: Vec<bool>,
     /// The types of the coefficients of the results.
-    results: Vec<Ty>,
+    pub(super) results: Vec<Ty>,
 }
 
 /// What its function is given.
-struct Given<'a> {
-    captured: &'a [Atom],
-    point: &'a [Atom],
-    values: &'a [Atom],
+pub(super) struct Given<'a> {
+    /// What the rule has captured.
+    pub(super) captured: &'a [Atom],
+    /// What of that varies, and with which coefficients.
+    pub(super) inner: (&'a [bool], &'a [Atom]),
+    pub(super) point: &'a [Atom],
+    pub(super) values: &'a [Atom],
 }
 
 impl Jvp<'_, '_> {
     /// A function with a rule, with the coefficients of its results.
     pub(super) fn custom_in_cube(&mut self, stmt: &Stmt, parts: &Custom) {
-        let fixed = self.scope.mask(&parts.captured).into_iter().chain(self.scope.mask(&parts.rule_captured));
-        let fixed = !fixed.into_iter().any(|varies| varies);
         let point = self.scope.mask(&parts.point);
         let outs: Vec<Atom> = stmt.outs.iter().copied().map(Atom::Var).collect();
-        let all = parts.point.iter().chain(&outs);
-        let numbers = all.into_iter().all(|atom| !matches!(self.code.b.type_of(atom).elem(), Elem::Data(_)));
-        if !(fixed && numbers) {
+        let types: Vec<Ty> = parts.point.iter().chain(&outs).map(|atom| self.code.b.type_of(atom)).collect();
+        if !types.into_iter().all(|ty| self.code.ad.is_first_order(ty)) {
             self.code.fail(&[], BEYOND);
             return;
+        }
+        let captured = [&parts.captured, &parts.rule_captured].map(|atoms| self.scope.mask(atoms));
+        if captured.concat().contains(&true) {
+            return self.custom_with_captured(stmt, parts);
         }
         if !point.contains(&true) {
             return;
@@ -100,7 +104,8 @@ impl Code<'_> {
                 halves.push(self.at_order(below.clone(), |code| code.halves(x, series, ty)));
             }
         }
-        let given = Given { captured, point, values };
+        let none = vec![false; captured.len()];
+        let given = Given { captured, inner: (&none, &[]), point, values };
         let cond = self.b.compare(Compare::Eq, below.clone(), Atom::Int(0));
         self.b.open();
         let single = self.at_order(Atom::Int(0), |code| code.next_coefficients(ruled, &given, &halves, None));
@@ -124,8 +129,10 @@ impl Code<'_> {
         lower: Option<Vec<Atom>>,
     ) -> Vec<Atom> {
         let mut zeros = Vec::new();
-        for half in halves {
-            zeros.push(self.is_zero(&half.tangent));
+        let varying = given.point.iter().zip(&ruled.point).filter(|(_, varies)| **varies);
+        for ((x, _), half) in varying.zip(halves) {
+            let ty = self.b.type_of(x);
+            zeros.push(self.is_zero_tangent(x, &half.tangent, ty));
             if lower.is_some() {
                 zeros.push(self.is_zero(&half.upper));
             }
@@ -138,7 +145,7 @@ impl Code<'_> {
         self.b.open();
         let mut none = Vec::new();
         for (value, ty) in given.values.iter().zip(&types).filter(|(_, ty)| has.contains(*ty)) {
-            none.push(self.short(|code| code.zero(Some(value), *ty)));
+            none.push(self.short(|code| code.outward(value, None, *ty)));
         }
         for (value, ty) in given.values.iter().zip(&types).filter(|(_, ty)| has.contains(*ty)) {
             none.push(self.zero(Some(value), *ty));
@@ -168,7 +175,7 @@ impl Code<'_> {
     }
 
     /// The tangents that the rule gives, as the user sees them, with their coefficients.
-    fn rule_in_cube(
+    pub(super) fn rule_in_cube(
         &mut self,
         ruled: &Ruled,
         given: &Given<'_>,
@@ -189,7 +196,9 @@ impl Code<'_> {
         let upper = halves.iter().map(|half| half.upper.clone()).filter(|_| varies);
         let point = mask(&ruled.point);
         let args: Vec<Atom> = given.captured.iter().chain(given.point).cloned().collect();
-        let mut active = vec![false; given.captured.len()];
+        let (inner, inner_series) = given.inner;
+        let lower = inner_series.iter().cloned().chain(lower);
+        let mut active = inner.to_vec();
         active.extend(&point);
         let found = match ruled.rule {
             Rule::Jvp(rule) => {
