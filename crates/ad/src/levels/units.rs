@@ -23,6 +23,9 @@ pub(super) struct Unit<'a> {
     pub(super) x: &'a Atom,
 }
 
+/// What a constructor gives: from its number, its fields with their types, and the other parameters.
+type Arm<'a> = dyn Fn(&mut Code<'_>, u32, &[(Atom, Ty)], &[Atom]) -> Vec<Atom> + 'a;
+
 /// The array of the numbers of a value.
 const REALS: Ty = Ty::Array(Elem::Real, 1);
 
@@ -166,7 +169,7 @@ impl Ad {
         helper: Helper,
         data: DataId,
         (others, results): (&[(&str, Ty)], &[Ty]),
-        arm: &dyn Fn(&mut Code<'_>, u32, &[(Atom, Ty)], &[Atom]) -> Vec<Atom>,
+        arm: &Arm<'_>,
     ) -> FuncId {
         self.helper(helper, results.to_vec(), |ad| {
             let Data { name, ctors, .. } = ad.program.data.at(data).clone();
