@@ -72,6 +72,8 @@ const FORWARD: &[&str] = &[
     "map (\\n -> iterated n (\\x -> other (0.0 * x) + other 2.0 + x) 0.3) (iota 4)",
     "map (\\n -> iterated n (\\x -> custom_jvp sqrt (\\(y, t) -> (0.0, t / y)) (x * x)) 0.0) (iota 4)",
     "map (\\n -> iterated n (\\x -> back (x * x)) 0.3) (iota 6)",
+    // Zeros that vary with something else are none.
+    "map (\\n -> derivative (\\a -> iterated n (\\x -> sin x * (a * exp x)) 0.7) 0.0) (iota 8)",
     // Not numbers, infinities, and zeros that are strong.
     "map (\\n -> iterated n sqrt 0.0) (iota 4)",
     "map (\\n -> iterated n abs 0.0) (iota 4)",
@@ -94,6 +96,7 @@ const RULES: &[&str] = &[
     "map (\\n -> iterated n (\\a -> iterated n (\\b -> custom_jvp (\\y -> b * y * y) (\\(y, t) -> (sin y, b * b * t * cos y)) a) (a * a)) 0.3) (iota 4)",
     "map (\\n -> derivative (\\a -> iterated n (\\b -> custom_jvp (\\y -> y * y) (\\(y, t) -> (sin y, b * b * t * y)) a) 0.7) 0.3) (iota 4)",
     "map (\\n -> derivative (\\a -> derivative (\\a -> iterated n (\\b -> custom_vjp (\\y -> b * y * y) (\\y -> (sin y, \\t -> b * b * t * y)) a) 0.7) a) 0.3) (iota 4)",
+    "map (\\n -> derivative (\\a -> iterated n (\\x -> custom_jvp (\\y -> y) (\\(y, t) -> (y, t * custom_jvp (\\z -> z * z) (\\(z, s) -> (z, s * z * x)) a)) x) 0.7) 0.3) (iota 5)",
     "map (\\n -> iterated n (\\x -> custom_jvp total (\\(t, d) -> (total t, total d * total t)) (Node Leaf x Leaf)) 0.3) (iota 7)",
     "map (\\n -> iterated n (\\x -> custom_jvp (\\t -> x * total t) (\\(t, d) -> (total t, leaf d * total t * x)) (Node Leaf x Leaf)) 0.3) (iota 7)",
     "map (\\n -> iterated n (\\x -> area (custom_jvp (times 2.0) (\\(s, d) -> (s, times 3.0 d)) (Group [Circle x, Box x (x * x)]))) 0.3) (iota 6)",
@@ -106,7 +109,7 @@ const ORDERED: &[&str] = &[
     "map (\\n -> iterated n (\\x -> grad (\\y -> x * y * exp (sin y) / y) x * sum (grad (\\v -> v[0] * v[1] * v[1] * x * v[0]) [x, sin x])) 0.7) (iota 6)",
     "map (\\n -> grad (\\x -> grad (iterated n (\\y -> x * y * exp (sin y) / y)) (x * x) * x) 0.7) (iota 6)",
     "map (\\n -> derivative (grad (iterated n (\\x -> x ** x * sqrt x))) 0.7) (iota 5)",
-    "map (\\n -> grad (\\x -> iterated n (\\y -> x * custom_jvp (\\z -> x * z * y) (\\(z, t) -> (z, t * x * z * y)) (x * y) * y) (x * x) * x) 0.7) (iota 8)",
+    "map (\\n -> grad (\\x -> iterated n (\\y -> x * ruled (x * y) * other y) (x * x) * x) 0.7) (iota 6)",
     "map (\\n -> grad (iterated n (\\x -> total (tree 3 x) + sum (sort [x, x * x, sin x]) * product [x, x * x, sin x])) 0.3) (iota 5)",
     "map (\\n -> let (y, b) = vjp (iterated n (\\x -> x ^ 5 * sin x)) 0.4 in b 2.0 + y) (iota 8)",
 ];
@@ -167,6 +170,8 @@ const BACKWARD: &[&str] = &[
     "map (\\n -> grads n (\\x -> total (tree 3 x)) 0.3) (iota 5)",
     "map (\\n -> iterated n (\\x -> sum (grad (\\v -> sum (matvec [[x, 1.0], [2.0, x * x]] (map sin (matvec [[x, 2.0], [1.0, x]] v)))) [x, 2.0])) 0.5) (iota 5)",
     "map (\\n -> iterated n (\\x -> let m = [[x, 1.0], [2.0, x * x]] in (grad (\\a -> sum (flatten (matmul a (matmul a m)))) m)[0][1]) 0.5) (iota 5)",
+    "map (\\n -> grads n (\\x -> x) 0.3) (iota 4)",
+    "map (\\n -> grad (\\a -> iterated n (\\x -> sin x * (a * exp x)) 0.7) 0.0) (iota 8)",
     // With respect to data, and by rules.
     "map (\\n -> snd (iterate n (\\(k, g) -> (k + 1, \\t -> total (grad g t) * 0.5)) (0, total)) (Node (Node Leaf 0.2 Leaf) 0.3 Leaf)) (iota 5)",
     "map (\\n -> snd (iterate n (\\(k, g) -> (k + 1, \\t -> area (grad g t) * 0.1)) (0, area)) (Group [Circle 0.5, Box 0.3 0.4, Group []])) (iota 4)",

@@ -516,8 +516,16 @@ impl crate::Ad {
         linearized.unpack(writer.code, &mut writer.env, tape.as_ref());
         writer.block(&linearized.block);
         let mut results = Vec::new();
-        for of in linearized.block.results.iter().flatten() {
-            results.push(writer.get_or_zero(of));
+        for (of, atom) in linearized.varying() {
+            results.push(match of {
+                Some(of) => writer.get_or_zero(of),
+                None if linearized.func.type_of(atom) == Ty::REAL => Atom::Real(0.0),
+                None => {
+                    let ty = linearized.func.type_of(atom);
+                    let types: Vec<Ty> = writer.code.ad.tangent(ty).into_iter().collect();
+                    writer.code.fail(&types, crate::BEYOND).pop().unwrap_or(Atom::Unit)
+                }
+            });
         }
         let results = linearized.close(&mut code, tape, results);
         let func = code.finish(results);

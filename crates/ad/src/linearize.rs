@@ -22,6 +22,7 @@ mod repeat;
 mod tape;
 
 use crate::arrays::Scope;
+use crate::expand::Prepared;
 use crate::like::Likes;
 use crate::linear::{Arg, Lin, LinBlock, LinCall, Mentions, Ref};
 use crate::scoped::Scoped;
@@ -60,6 +61,8 @@ pub(crate) struct Linearized {
     pub(crate) tape: Option<DataId>,
     /// The variable of the branch whose constructors those of the tape are, if the whole function is a branch.
     pub(crate) branch: Option<Var>,
+    /// Results that do not vary, though callers think so.
+    unseen: Vec<bool>,
 }
 
 /// What a call of a primal part gives.
@@ -112,6 +115,7 @@ impl Ad {
             }
             None => self.program.funcs.push(made),
         };
+        let unseen = self.unseen(key.0, &block, &prepared);
         let linearized = Rc::new(Linearized {
             func: func.clone(),
             primal,
@@ -119,6 +123,7 @@ impl Ad {
             likes,
             block,
             results: prepared.results.clone(),
+            unseen,
             residual,
             shapes,
             tape,
@@ -126,6 +131,15 @@ impl Ad {
         });
         self.linears.insert(key.clone(), Rc::clone(&linearized));
         linearized
+    }
+
+    /// Results of an entry that do not vary, though callers think so. Of other functions these know.
+    fn unseen(&mut self, func: FuncId, block: &LinBlock, prepared: &Prepared) -> Vec<bool> {
+        if self.entry_of(func).is_none() {
+            return Vec::new();
+        }
+        let all = block.results.iter().zip(&prepared.results).zip(&prepared.func.results);
+        all.map(|((of, active), ty)| of.is_none() && *active && self.tangent(*ty).is_some()).collect()
     }
 
     fn params_with_tangents(&mut self, func: &Func) -> Vec<Var> {
@@ -183,6 +197,14 @@ impl Ad {
 }
 
 impl Linearized {
+    /// Those results that vary as far as callers know, with what they vary by: nothing, if it was not seen before the function was made that
+    /// they do not.
+    pub(crate) fn varying(&self) -> impl Iterator<Item = (Option<&Ref>, &Atom)> {
+        let all = self.block.results.iter().zip(&self.func.body.results).enumerate();
+        let unseen = |i: &usize| self.unseen.get(*i) == Some(&true);
+        all.filter(move |(i, (of, _))| of.is_some() || unseen(i)).map(|(_, (of, atom))| (of.as_ref(), atom))
+    }
+
     /// Parameters for the residual: what the linear part's variables are, and the tape if there is one.
     pub(crate) fn open(&self, code: &mut Code<'_>) -> (Scoped, Option<Atom>) {
         if let Some(tape) = self.tape {

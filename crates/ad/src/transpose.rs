@@ -353,15 +353,14 @@ impl Ad {
             source: &linearized.vars,
             likes: &linearized.likes,
         };
-        let active = linearized.block.results.iter().zip(&linearized.func.body.results);
-        let active = active.filter_map(|(of, atom)| of.as_ref().map(|of| (of, atom)));
         let mut weights = Vec::new();
-        for ((of, atom), _) in active.zip(weighted).filter(|(_, weighted)| **weighted) {
+        for ((of, atom), _) in linearized.varying().zip(weighted).filter(|(_, weighted)| **weighted) {
             let (name, ty) = match atom.var() {
                 Some(var) => transposer.barred(var),
                 None => (Name::new("weight"), Ty::REAL),
             };
-            weights.push((of, transposer.code.b.param(name, ty)));
+            let weight = transposer.code.b.param(name, ty);
+            weights.extend(of.map(|of| (of, weight)));
         }
         for (param, _) in params.iter().zip(seeded).filter(|(_, seeded)| **seeded) {
             let (name, ty) = transposer.barred(*param);

@@ -15,7 +15,7 @@ use crate::{Ad, BEYOND, Code};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{Atom, Op, Stmt, Var};
 use wengert_ir::program::{Func, FuncId, Linear};
-use wengert_ir::ty::Ty;
+use wengert_ir::ty::{Elem, Ty};
 
 /// What a function asks for, as deep as running says.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +47,25 @@ impl Ad {
     /// Whether derivatives that a function asks of itself, or what it calls, can be such. There are none with respect to functions, and in reverse mode
     /// cotangents are added up in an order of their own.
     pub(crate) fn has_entries(&self, func: FuncId) -> bool {
-        !(self.meets_given(func) || (self.exact && self.goes_back(func)))
+        !(self.meets_given(func) || (self.exact && (self.goes_back(func) || self.adds_apart(func))))
+    }
+
+    /// Whether a function, or what it calls, has rules that have captured reals, and there is reverse mode: to that cotangents would be
+    /// added up apart.
+    fn adds_apart(&self, func: FuncId) -> bool {
+        let captures = |func: &Func, stmt: &Stmt| match &stmt.op {
+            Op::Custom(parts) => {
+                let mut all = parts.captured.iter().chain(&parts.rule_captured);
+                all.any(|atom| matches!(func.type_of(atom).elem(), Elem::Real | Elem::Data(_)))
+            }
+            _ => false,
+        };
+        !self.program.linears.is_empty()
+            && self
+                .reachable(vec![func])
+                .into_iter()
+                .map(|id| self.program.funcs.at(id))
+                .any(|func| !func.body.all_stmts(&mut |stmt| !captures(func, stmt)))
     }
 
     /// Whether a function, or what it calls, asks for what is not ready in reverse mode.

@@ -144,7 +144,8 @@ impl Whole {
 impl Code<'_> {
     /// Whether a tangent is zero, with all its coefficients.
     fn no_tangent(&mut self, value: &Atom, series: &Atom) -> Atom {
-        let cond = self.b.compare(Compare::Eq, value.clone(), Atom::Real(0.0));
+        // Both ask by functions for that: a zero that varies with something else is none.
+        let cond = self.is_zero(value);
         self.b.open();
         let zero = self.is_zero(series);
         let then = self.b.close(vec![zero]);

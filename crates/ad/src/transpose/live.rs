@@ -49,10 +49,8 @@ impl Ad {
         wengert_ir::stop::check();
         let linearized = self.linearize(key);
         let mut live = Live::default();
-        for (of, weighted) in linearized.block.results.iter().flatten().zip(weighted) {
-            if *weighted {
-                live.insert(of.base());
-            }
+        for ((of, _), _) in linearized.varying().zip(weighted).filter(|(_, weighted)| **weighted) {
+            live.extend(of.map(Ref::base));
         }
         self.live(&linearized.block, &mut live);
         let params = linearized.func.body.params.iter().zip(&key.1).filter(|(_, active)| **active);
