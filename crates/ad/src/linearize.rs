@@ -108,13 +108,7 @@ impl Ad {
         }
         let vars = Rc::new(made.vars.clone());
         let made = crate::tidy::tidy(made, &ad.program);
-        let primal = match reserved {
-            Some((id, _)) => {
-                *self.program.funcs.at_mut(id) = made;
-                id
-            }
-            None => self.program.funcs.push(made),
-        };
+        let primal = self.put(reserved.map(|(id, _)| id), made);
         let unseen = self.unseen(key.0, &block, &prepared);
         let linearized = Rc::new(Linearized {
             func: func.clone(),
@@ -131,6 +125,13 @@ impl Ad {
         });
         self.linears.insert(key.clone(), Rc::clone(&linearized));
         linearized
+    }
+
+    /// A function that was made, in its place if it has one.
+    fn put(&mut self, place: Option<FuncId>, made: Func) -> FuncId {
+        let Some(id) = place else { return self.program.funcs.push(made) };
+        *self.program.funcs.at_mut(id) = made;
+        id
     }
 
     /// Results of an entry that do not vary, though callers think so. Of other functions these know.
