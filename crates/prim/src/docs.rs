@@ -62,7 +62,8 @@ pub fn kinks_page() -> String {
         "# Derivatives at kinks\n\nWhere a function has no derivative, these values are used, in every mode and by every \
          engine.\n\nA branch that is not taken contributes nothing to a derivative, and zeros are strong: a tangent or \
          cotangent that is exactly zero contributes exactly zero, even through an infinite or undefined partial \
-         derivative.\n\n| function | at | value | partial derivatives | reason |\n|---|---|---|---|---|\n",
+         derivative.\n\nAt NaN the slopes of what chooses between numbers (`abs`, `relu`, `min`, `max`, `clamp`) are NaN, as its value is; \
+         `minimum` and `maximum` choose the NaN of an array, so it has the slope 1.\n\n| function | at | value | partial derivatives | reason |\n|---|---|---|---|---|\n",
     );
     for kink in KINKS {
         let (at, partials) = (numbers(kink.at), numbers(kink.partials));

@@ -121,6 +121,21 @@ mod tests {
     }
 
     #[test]
+    fn choices_between_numbers_have_no_slope_at_nan() {
+        for op in [RealOp::Abs, RealOp::Min, RealOp::Max, RealOp::Relu] {
+            for nan in 0..op.arity() {
+                let at: Vec<f64> =
+                    (0..op.arity()).map(|arg| if arg == nan { f64::NAN } else { 1.0 }).collect();
+                let out = op.eval(&at);
+                assert!(out.is_nan(), "{op:?}");
+                for arg in 0..op.arity() {
+                    assert!(rules::rule(op).partial(&at, out, arg).is_nan(), "partial {arg} of {op:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn every_choice_between_arguments_has_a_row() {
         for op in [RealOp::Abs, RealOp::Sign, RealOp::Min, RealOp::Max, RealOp::Relu, RealOp::Hypot] {
             assert!(KINKS.iter().any(|kink| kink.subject == Subject::Op(op)), "{op:?}");
