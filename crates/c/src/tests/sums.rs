@@ -63,6 +63,31 @@ fn vector(size: usize) -> Value {
     Value::reals((0..size).map(|i| (i % 13) as f64 * 0.21 - 1.0).collect::<Vec<_>>())
 }
 
+/// The sum of differences of neighbors in all columns, which looks up the row in each iteration, and a cell of another row.
+const LOOKED_UP: &str = r"
+    func f(m: [][]Real, k: Int) -> []Real {
+        n = length(m)
+        ys = each i < n {
+            c = length(m, 1)
+            d = c - 1
+            s = for j < d, s = 0.0 { row = m[i] l = j + 1 a = row[l] b = row[j] x = a - b y = x * x t = s + y yield t }
+            z = for j < n, z = s { row = m[j] a = row[k] t = z + a yield t }
+            yield z
+        }
+        return ys
+    }
+    entry f = f";
+
+#[test]
+fn elements_of_a_row_that_each_iteration_looks_up_are_added_up_in_vectors() {
+    // Not those of rows that differ from iteration to iteration.
+    let made = text_of(LOOKED_UP, Math::Library);
+    assert!(made.contains("#pragma omp simd reduction"), "{made}");
+    let sizes = [1, 2, 15, 16, 17, 40];
+    are_close(LOOKED_UP, &sizes.map(|size| vec![matrix(size), Value::Int(0)]));
+    are_close(LOOKED_UP, &sizes.map(|size| vec![matrix(size), Value::Int(size as i64 - 1)]));
+}
+
 #[test]
 fn a_part_of_a_row_is_added_up_in_vectors() {
     let made = text_of(TRIANGLE, Math::Library);
