@@ -284,6 +284,13 @@ const FOUND: &[Found] = &[
         exact: true,
     },
     Found {
+        what: "the interpreter lost what the function of a `custom_vjp` had captured, in reverse mode around another derivative",
+        definitions: "def f x = custom_vjp (\\y -> x * x) (\\y -> (y, \\t -> t * 0.7)) x\n\
+            def g x = custom_vjp (\\y -> 1.0) (\\y -> (y, \\t -> t * y)) (f x)",
+        expression: "map (\\f -> (grad (derivative f) 0.3, derivative (derivative f) 0.3, grad (grad f) 0.3, derivative (grad f) 0.3)) [f, g]",
+        exact: true,
+    },
+    Found {
         what: "C: the gamma function of -0",
         definitions: "",
         expression: "map (\\x -> gamma (x * 0.0)) [1.0, -1.0]",

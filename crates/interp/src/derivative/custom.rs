@@ -134,8 +134,10 @@ impl Resume for AfterPullback {
         let (_, pullback) = pair(&value)?;
         let direction = match &mode {
             // A pullback that has captured something under a larger tag cannot wait for the tape to run: by then that
-            // tag is gone.
-            Mode::Reverse(tape) if !perturb::tags_above(tag, &pullback).is_empty() => {
+            // tag is gone. So it is where the function has, whose value is no number of the tape then.
+            Mode::Reverse(tape)
+                if [&pullback, &y].iter().any(|of| !perturb::tags_above(tag, of).is_empty()) =>
+            {
                 tape.set_rule_name("custom_vjp");
                 perturb::linear_tangent(cx, tape, &x, true)?
             }
