@@ -37,6 +37,8 @@ def varied u = build (length u - 1) (\\i -> build (length u[0] - 1) (\\j -> sqrt
 def second xs = let n = length xs in map2 (+) (map2 (\\a b -> a - 2.0 * b) (slice xs 0 (n - 2)) (slice xs 1 (n - 1))) (map (\\c -> c * c) (slice xs 2 n))
 def away xs = let n = length xs in map2 (\\a b -> abs (b - a) * b) (slice xs 0 (n - 3)) (slice xs 3 n)
 def by c u = flat (warm c) u
+def forced ys = let n = length ys in fold (\\m k -> build n (\\i ->
+  if i == 0 || i == n - 1 then 0.0 else (6.0 * (ys[i + 1] - 2.0 * ys[i] + ys[i - 1]) - m[i - 1] - m[i + 1]) / 4.0)) (map sin ys) (iota 4)
 def around u = let n = length u in build n (\\i -> build (length u[0]) (\\j -> u[i][j] * u[(i + 1) % n][j]))
 def gradients f sizes = map (\\n -> weigh (grad (\\u -> weigh (f u)) (numbers 7 n))) sizes
 def repeated f sizes = map (\\n -> weigh (grad (\\u -> weigh (iterate 3 f u)) (numbers 7 n))) sizes
@@ -65,7 +67,7 @@ fn programs() -> Vec<String> {
     for f in ["fixed", "periodic", "upwind", "far"] {
         all.push(format!("repeated {f} {SIZES}"));
     }
-    for f in ["second", "away"] {
+    for f in ["second", "away", "forced"] {
         all.push(format!("gradients {f} {LONG}"));
         all.push(format!("hessians {f} {LONG}"));
     }

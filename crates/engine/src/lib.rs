@@ -213,8 +213,8 @@ pub struct Manner {
 fn relaxed(mut unit: Unit, manner: Manner) -> Unit {
     if !manner.strict {
         wengert_opt::relax(&mut unit.program, &unit.passes);
-        let sound = optimized(&mut unit, "the optimizer of slopes").is_ok();
-        debug_assert!(sound, "after slopes");
+        let sound = optimized(&mut unit, "the passes that round otherwise");
+        debug_assert!(sound.is_ok(), "{sound:?}");
     }
     unit
 }
@@ -224,8 +224,8 @@ fn shared(unit: Unit, manner: Manner) -> Unit {
     let mut unit = relaxed(unit, manner);
     if !manner.strict {
         wengert_opt::share(&mut unit.program, &unit.passes);
-        let sound = optimized(&mut unit, "the optimizer of shares").is_ok();
-        debug_assert!(sound, "after shares");
+        let sound = optimized(&mut unit, "the optimizer of shares");
+        debug_assert!(sound.is_ok(), "{sound:?}");
     }
     unit
 }

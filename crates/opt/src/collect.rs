@@ -20,6 +20,7 @@ mod cost;
 mod facts;
 mod make;
 mod plan;
+mod shared;
 
 use crate::facts::total;
 use crate::sizes::{boxes, walk};
@@ -44,10 +45,11 @@ pub(crate) fn run(program: &mut Program) -> bool {
         let shapes = walk(func, &boxes, false);
         let from = func.clone();
         let facts = Facts::new(&from, &from.body, &shapes, &total);
-        let uses = count_uses(&from.body);
+        let (uses, shared) = (count_uses(&from.body), shared::shared(&from.body));
         let mut body = std::mem::take(&mut func.body);
         let scope = body.params.iter().copied().collect();
-        let mut pass = Collect { from: &from, facts: &facts, uses: &uses, scope, changed: false };
+        let mut pass =
+            Collect { from: &from, facts: &facts, uses: &uses, shared: &shared, scope, changed: false };
         pass.block(func, &mut body);
         changed |= pass.changed;
         func.body = if pass.changed { body } else { before };
@@ -99,6 +101,8 @@ struct Collect<'f> {
     from: &'f Func,
     facts: &'f Facts<'f>,
     uses: &'f FxHashMap<Var, usize>,
+    /// What may only be added to.
+    shared: &'f FxHashSet<Var>,
     /// What can be mentioned here.
     scope: FxHashSet<Var>,
     changed: bool,
@@ -137,16 +141,19 @@ impl Collect<'_> {
         }
         let plan = plan::Plan::of(self.from, self.facts, stmt)?;
         let starts: Vec<Start> = plan.accs.iter().map(|acc| self.start(before, &acc.start)).collect();
-        let fits = plan
-            .accs
-            .iter()
-            .zip(&starts)
-            .all(|(acc, start)| matches!(start, Start::Zeros(_)) || acc.is_covered(&plan.lens));
+        let fits = plan.accs.iter().zip(&starts).all(|(acc, start)| {
+            matches!(start, Start::Zeros(_)) || acc.is_covered(&plan.lens) && self.is_read(&acc.start)
+        });
         let known = plan.needed.iter().all(|form| form.vars().all(|var| self.scope.contains(&var)));
         if !fits || !known {
             return None;
         }
         Some(make::Maker::new(self.from, func, (&plan, starts), (&self.scope, stmt)).made())
+    }
+
+    /// Whether what is in an array may be read.
+    fn is_read(&self, array: &Atom) -> bool {
+        array.var().is_none_or(|var| !self.shared.contains(&var))
     }
 
     /// What an accumulator is before the loop.

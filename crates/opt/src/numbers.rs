@@ -61,15 +61,3 @@ pub(crate) fn comparison(compare: Compare, a: &Atom, b: &Atom) -> Option<Atom> {
     };
     Some(Atom::Bool(holds))
 }
-
-/// What holds of integers if a comparison does not.
-pub(crate) fn opposite(compare: Compare) -> Compare {
-    match compare {
-        Compare::Eq => Compare::Ne,
-        Compare::Ne => Compare::Eq,
-        Compare::Lt => Compare::Ge,
-        Compare::Le => Compare::Gt,
-        Compare::Gt => Compare::Le,
-        Compare::Ge => Compare::Lt,
-    }
-}

@@ -6,7 +6,6 @@
 
 use crate::facts::is_safe;
 use crate::linear::Linear;
-use crate::numbers::opposite;
 use crate::sizes::Shape;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Mode, Op};

@@ -6,7 +6,6 @@
 
 use super::Sizes;
 use crate::linear::Linear;
-use crate::numbers::opposite;
 use wengert_ir::op::{Compare, Op};
 use wengert_ir::{Atom, Stmt, Ty};
 
@@ -57,7 +56,7 @@ impl Sizes<'_> {
                     && self.is_moderate(&a)
                     && self.is_moderate(&b)
                 {
-                    self.assume_compared(if holds { compare } else { opposite(compare) }, &a.minus(&b));
+                    self.assume_compared(if holds { compare } else { compare.opposite() }, &a.minus(&b));
                 }
             }
             _ => {}

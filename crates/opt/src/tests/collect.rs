@@ -182,6 +182,33 @@ fn what_may_fail_or_is_no_gain_stays() {
 }
 
 /// Sizes that are required to be equal before any loop need not be asked about; those of which it is said later must be.
+/// What a loop around adds up may only be added to: no loop reads what was there before.
+#[test]
+fn what_iterations_of_a_loop_around_share_is_added_to() {
+    let made = |start: &str| {
+        let text = format!(
+            "func f(xs: []Real, k: Int) -> []Real {{
+                n = length(xs) zeros = zeros(xs)
+                ys = each t < k, sums += zeros {{
+                  one = zeros(xs)
+                  all = each i < n, a += {start}, x in xs {{ r = i + 1 j = r % n b = a with [j] += x c = b with [i] += x yield c }}
+                  both = {}
+                  yield both
+                }}
+                return ys
+            }} entry f = f",
+            if start == "sums" { "all" } else { "sums + all" }
+        );
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        assert_eq!(wengert_ir::verify(&program), Ok(()));
+        crate::collect::run(&mut program);
+        assert_eq!(wengert_ir::verify(&program), Ok(()), "{text}");
+        wengert_ir::print(&program)
+    };
+    let (shared, own) = (made("sums"), made("one"));
+    assert!(!shared.contains("collected") && own.contains("collected"), "{shared}\n{own}");
+}
+
 #[test]
 fn sizes_that_must_be_equal_are_one() {
     let made = |first: &str, last: &str| {
