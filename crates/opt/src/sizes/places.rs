@@ -141,13 +141,13 @@ impl Sizes<'_> {
         if !self.is_not_negative(index) {
             return false;
         }
-        // The largest that it can be.
-        let mut top = index.clone();
-        for var in index.vars() {
-            if let Some(limit) = self.limits.get(&var) {
-                top = top.replace(var, &limit.minus(&Linear::constant(1)));
-            }
-        }
+        // The largest that it can be; of what is taken from it, nothing is known but that it is not negative.
+        let (terms, _) = index.parts();
+        let added = terms.into_iter().filter(|(_, times)| *times > 0);
+        let top = added.fold(index.clone(), |top, (var, _)| match self.limits.get(&var) {
+            Some(limit) => top.replace(var, &limit.minus(&Linear::constant(1))),
+            None => top,
+        });
         let beyond = |index: &Linear| self.settle(size.minus(index).minus(&Linear::constant(1)));
         self.is_natural(&beyond(&top)) || self.is_not_negative(&beyond(index))
     }

@@ -190,3 +190,45 @@ fn sizes_of_rows_that_are_handed_on_are_asked_for_before() {
         "#]],
     );
 }
+
+#[test]
+fn what_is_taken_from_a_number_may_be_nothing() {
+    // The first of these indices is 2, which is the last place in one array, and beyond the other.
+    let text = |array: &str| {
+        format!(
+            "func f(x: Real) -> Real {{
+                xs = {array}
+                each i < 2 {{ k = 2 - i a = xs[k] }}
+                return x
+            }}
+            entry f = f"
+        )
+    };
+    check(
+        "dce",
+        &text("[1.0, 2.0, 3.0]"),
+        &expect![[r#"
+            func f(x: Real) -> Real {
+              return x
+            }
+
+            entry f = f
+        "#]],
+    );
+    check(
+        "dce",
+        &text("[1.0, 2.0]"),
+        &expect![[r#"
+        func f(x: Real) -> Real {
+          xs = [1.0, 2.0]
+          each i < 2 {
+            k = 2 - i
+            a = xs[k]
+          }
+          return x
+        }
+
+        entry f = f
+    "#]],
+    );
+}
