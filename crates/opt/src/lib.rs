@@ -49,6 +49,7 @@ mod recursion;
 mod relax;
 mod roots;
 mod rows;
+mod said;
 mod shares;
 mod sides;
 mod simplify;

@@ -6,14 +6,12 @@
 
 use crate::facts::is_safe;
 use crate::linear::Linear;
+use crate::said;
 use crate::sizes::Shape;
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Mode, Op};
+use wengert_ir::op::{ArrayOp, IntOp, Loop, Mode, Op};
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Func, Stmt, Ty, Var};
-
-/// What a condition says is looked for so deep in it.
-const DEEP: usize = 8;
 
 /// What is known of the integers and truth values of a function.
 pub(super) struct Facts<'f> {
@@ -189,7 +187,7 @@ impl<'w, 'f> Walk<'w, 'f> {
         match &stmt.op {
             Op::If { cond, then, otherwise } => {
                 for (side, holds) in [(then, true), (otherwise, false)] {
-                    self.learn(cond, holds, DEEP);
+                    self.learn(cond, holds);
                     self.block(side)?;
                     self.known.truncate(mark);
                 }
@@ -273,54 +271,16 @@ impl<'w, 'f> Walk<'w, 'f> {
     }
 
     /// A condition holds here, or it does not.
-    fn learn(&mut self, cond: &Atom, holds: bool, depth: usize) {
-        let Some(op) = cond.var().and_then(|cond| self.facts.conds.get(&cond)).cloned() else { return };
-        let Some(depth) = depth.checked_sub(1) else { return };
-        match (op, holds) {
-            (Op::Copy(x), _) => self.learn(&x, holds, depth),
-            (Op::Not(x), _) => self.learn(&x, !holds, depth),
-            (Op::Select { cond, then: Atom::Bool(true), otherwise }, false) => {
-                self.learn(&cond, false, depth);
-                self.learn(&otherwise, false, depth);
+    fn learn(&mut self, cond: &Atom, holds: bool) {
+        for (compare, a, b) in said::comparisons(cond, holds, &self.facts.conds) {
+            let numbers = [&a, &b].iter().all(|x| self.facts.func.type_of(x) == Ty::INT);
+            if let (Some(a), Some(b)) = (self.value(&a), self.value(&b))
+                && numbers
+            {
+                let known = said::not_negative(compare, &a.minus(&b), |form| self.holds(form));
+                self.known.extend(known);
             }
-            (Op::Select { cond, then, otherwise: Atom::Bool(false) }, true) => {
-                self.learn(&cond, true, depth);
-                self.learn(&then, true, depth);
-            }
-            (Op::Select { cond, then: Atom::Bool(false), otherwise }, true) => {
-                self.learn(&cond, false, depth);
-                self.learn(&otherwise, true, depth);
-            }
-            (Op::Compare(compare, a, b), _) => {
-                let numbers = [&a, &b].iter().all(|x| self.facts.func.type_of(x) == Ty::INT);
-                if let (Some(a), Some(b)) = (self.value(&a), self.value(&b))
-                    && numbers
-                {
-                    self.compared(compare, holds, &a.minus(&b));
-                }
-            }
-            _ => {}
         }
-    }
-
-    /// How a difference compares with zero.
-    fn compared(&mut self, compare: Compare, holds: bool, more: &Linear) {
-        let (one, less) = (Linear::constant(1), more.times(-1));
-        let compare = if holds { compare } else { compare.opposite() };
-        let known = match compare {
-            Compare::Lt => less.minus(&one),
-            Compare::Le => less,
-            Compare::Gt => more.minus(&one),
-            Compare::Ge => more.clone(),
-            Compare::Eq => {
-                self.known.push(more.clone());
-                less
-            }
-            Compare::Ne if self.holds(more) => more.minus(&one),
-            Compare::Ne if self.holds(&less) => less.minus(&one),
-            Compare::Ne => return,
-        };
-        self.known.push(known);
     }
 }
 
