@@ -1,7 +1,5 @@
 //! What a condition says of integers on the sides of a branch on it.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed says nothing of integers")]
-
 use crate::linear::Linear;
 use rustc_hash::FxHashMap;
 use wengert_ir::op::{Compare, Op};
