@@ -62,17 +62,9 @@ impl Jvp<'_, '_> {
             }
         }
         let func = self.code.function_with_captured(parts, &varying, &args);
-        let results = self.code.ad.program.funcs.at(func).results.clone();
         let order = self.code.order();
         args.extend([order.clone(), order]);
-        let mut found = self.code.b.call(func, args, &results).into_iter();
-        for out in &stmt.outs {
-            let ty = self.code.b.func().ty(*out);
-            if self.code.ad.tangent(ty).is_some() {
-                let series = found.next();
-                self.note(*out, series);
-            }
-        }
+        self.note_made(stmt, func, args);
     }
 }
 

@@ -56,9 +56,13 @@ impl Jvp<'_, '_> {
         let tangents: Vec<Atom> = varying.map(|(x, _)| self.tangent_or_zero(0, x)).collect();
         let given = [parts.rule_captured.as_slice(), &parts.point, &outs, &tangents].concat();
         let func = self.code.function_by_rule(parts, &point, &given);
-        let results = self.code.ad.program.funcs.at(func).results.clone();
         let order = self.code.order();
-        let args: Vec<Atom> = given.into_iter().chain([order]).collect();
+        self.note_made(stmt, func, given.into_iter().chain([order]).collect());
+    }
+
+    /// The coefficients of what a statement gives, made by a function of these.
+    pub(super) fn note_made(&mut self, stmt: &Stmt, func: FuncId, args: Vec<Atom>) {
+        let results = self.code.ad.program.funcs.at(func).results.clone();
         let mut found = self.code.b.call(func, args, &results).into_iter();
         for out in &stmt.outs {
             let ty = self.code.b.func().ty(*out);
