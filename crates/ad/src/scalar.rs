@@ -41,7 +41,7 @@ pub(crate) fn form(
     of: &[Option<Ref>],
 ) -> (Vec<Term>, Option<Atom>) {
     let whole = rules::lookup(op);
-    let possible = possible(op, args, &whole);
+    let possible = possible(op, args, &whole, code.ad.exact);
     let rule = possible.as_ref().unwrap_or(&whole);
     let active: Vec<bool> = of.iter().map(Option::is_some).collect();
     let slope = Point { code, args, out, active: &active }.rule(rule);
@@ -57,23 +57,26 @@ pub(crate) fn form(
     (terms, divisor)
 }
 
-/// The rule of a power in fewer cases. A base of 0 gives 0, 1 or Infinity as the exponent is positive, 0 or negative, and all is as where
-/// the result underflows or overflows. So if the result is neither, and the exponent is a number but 0, the base is not 0; and if
-/// the base is a positive number, its logarithm is finite, so that nothing is special where the result is 0 or infinite.
-fn possible(op: RealOp, args: &[Atom], rule: &Rule) -> Option<Rule> {
-    let (RealOp::Pow, [base, exponent]) = (op, args) else { return None };
-    let Rule::Case(no_base, at_zero, rest) = rule else { return None };
-    let (Rule::Case(_, _, not_positive), Rule::Case(no_result, same, general)) = (&**at_zero, &**rest) else {
+/// The rule of a power in fewer cases. If the base is a positive number, its logarithm is finite, so that nothing is special where the
+/// result is 0 or infinite. And the slope that is right there is right everywhere; it is only dearer than a quotient, and rounds
+/// otherwise, but a branch costs more in a loop, and what is differentiated again has as many cases as the orders need.
+fn possible(op: RealOp, args: &[Atom], rule: &Rule, exact: bool) -> Option<Rule> {
+    let (RealOp::Pow, [base, _], Rule::Case(lost, at_lost, general)) = (op, args, rule) else { return None };
+    if matches!(base, Atom::Real(base) if *base > 0.0 && base.is_finite()) {
+        return Some((**general).clone());
+    }
+    let (false, Rule::Linear { terms: special, .. }, Rule::Linear { terms: usual, divisor }) =
+        (exact, &**at_lost, &**general)
+    else {
         return None;
     };
-    Some(match (base, exponent) {
-        (_, Atom::Real(p)) if *p != 0.0 => (**rest).clone(),
-        (Atom::Real(c), _) if *c > 0.0 && c.is_finite() => (**general).clone(),
-        _ => {
-            let others = Rule::Case(no_base.clone(), not_positive.clone(), general.clone());
-            Rule::Case(no_result.clone(), same.clone(), Box::new(others))
+    let mut terms = special.clone();
+    for (term, usual) in terms.iter_mut().zip(usual).filter(|(term, _)| term.arg == 1) {
+        if let (Some(coef), Some(usual)) = (term.coef.take(), usual.coef.clone()) {
+            term.coef = Some(Expr::If(lost.clone(), Box::new(coef), Box::new(usual)));
         }
-    })
+    }
+    Some(Rule::Linear { terms, divisor: divisor.clone() })
 }
 
 /// An expression of the rule of `out = op(args)`.

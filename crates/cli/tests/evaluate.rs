@@ -283,6 +283,30 @@ fn every_stage_is_printed() {
 }
 
 #[test]
+fn derivatives_are_shown_as_a_person_writes_them() {
+    let folder = Folder::with(&[]);
+    for (function, lines) in [
+        ("grad (\\x -> x ^ 3)", "return 3.0 * x ^ 2"),
+        ("grad (\\x -> x ** 3)", "return 3.0 * x ^ 2"),
+        ("grad (\\x -> x ** 2.5)", "return 2.5 * x ** 1.5"),
+        ("derivative (derivative (\\x -> x ** 2.5))", "return 3.75 * x ** 0.5"),
+        ("\\x -> (x ** 2.5, derivative (\\y -> y ** 2.5) x)", "return x ** 2.5, 2.5 * x ** 1.5"),
+        ("grad (\\(x, y) -> x ** y)", "return mul_zero(y, x ** (y - 1.0)), slope"),
+        ("grad (\\y -> 2 ** y)", "return 0.6931471805599453 * 2.0 ** x"),
+        ("grad (\\x -> sqrt x)", "return 0.5 / sqrt(x)"),
+        ("grad (\\x -> x * log x)", "return log(x) + 1.0"),
+        ("grad (\\x -> 1 / x)", "t = 1.0 / x\n  return -(t * t)"),
+        ("grad relu", "return [x > 0.0]"),
+        ("grad (\\x -> sin x * cos x)", "t = sin(x)\n  t2 = cos(x)\n  return t2 * t2 - t * t"),
+        ("derivative (derivative (derivative (\\x -> exp (2 * x))))", "return 8.0 * exp(2.0 * x)"),
+    ] {
+        let shown = folder.run(&["eval", function, "--emit", "derivative"]).value().to_string();
+        let body = shown.split("func main(").nth(1).unwrap_or_default();
+        assert!(body.contains(&format!("  {lines}\n")), "{function}:\n{shown}");
+    }
+}
+
+#[test]
 fn bench_measures_a_function_and_its_derivatives() {
     let folder = Folder::with(&[("p.wg", COMPILED)]);
     for engine in ["native", "interp"] {

@@ -11,7 +11,7 @@ pub(crate) fn real(op: RealOp, args: &[Atom]) -> Option<Atom> {
         (op, [Atom::Real(x), Atom::Real(y)]) => Some(Atom::Real(op.eval2(*x, *y))),
         (RealOp::MulZero, [Atom::Real(0.0), _] | [_, Atom::Real(0.0)]) => Some(Atom::Real(0.0)),
         (RealOp::DivZero, [Atom::Real(0.0), _]) => Some(Atom::Real(0.0)),
-        (RealOp::PowInt(0), [_]) => Some(Atom::Real(1.0)),
+        (RealOp::PowInt(0), [_]) | (RealOp::Pow, [_, Atom::Real(0.0)]) => Some(Atom::Real(1.0)),
         _ => None,
     }
 }

@@ -60,10 +60,10 @@ pub const RELAXED: &[Relaxed] = &[
     },
     Relaxed {
         name: "powers",
-        what: "the slope of a power is one power, where the power itself is not needed",
+        what: "powers with a small whole exponent are products",
         run: powers::run,
         after: &["simplify", "cse", "dce"],
-        rounds: ROUNDS,
+        rounds: 1,
     },
     Relaxed {
         name: "slopes",

@@ -110,33 +110,20 @@ fn power_rule(n: i64) -> Rule {
     }
 }
 
-/// `z = x ** y`: `∂x = y z / x` and `∂y = z log x`, apart from the edges. In order:
-/// a base of 0, where `0 ** y` has the limit 0 for `y > 0` but the constant value 1 at `y = 0` and Infinity below;
-/// a result that underflows or overflows, where `x ** (y - 1)` need not, so that it cannot be had of `z`; and the rest.
+/// `z = x ** y`: `∂x = y z / x` and `∂y = z log x`, but where `z` is 0 or infinite the first is had of another power: a result that
+/// underflows or overflows says nothing of `x ** (y - 1)`, which need not. That is also so where the base is 0 and the exponent is not.
 fn pow_rule() -> Rule {
-    // `mul_zero`, because `0 · x ** (0 - 1)` is to be 0 at `x = 0` too.
-    let safe_partial =
-        || binary(RealOp::MulZero, y(), binary(RealOp::Pow, x(), binary(RealOp::Sub, y(), number(1.0))));
-    let at_zero_base = case(
-        less(number(0.0), y()),
-        linear(vec![plus_times(0, safe_partial())]),
-        case(
-            equal(y(), number(0.0)),
-            linear(vec![plus_times(1, unary(RealOp::Log, x()))]),
-            linear(vec![plus_times(0, safe_partial()), minus_times(1, z())]),
-        ),
+    let slopes = |by_base: Expr, by_exponent: Expr| {
+        // `mul_zero`, because `x ** 0` is 1 everywhere, also where `1 / x` is infinite.
+        linear(vec![plus_times(0, binary(RealOp::MulZero, y(), by_base)), plus_times(1, by_exponent)])
+    };
+    let lost = slopes(
+        binary(RealOp::Pow, x(), binary(RealOp::Sub, y(), number(1.0))),
+        // Only the sign of the logarithm counts, which is that of `x - 1`; and `0 ** y` has the limit 0 for `y > 0`.
+        binary(RealOp::MulZero, z(), binary(RealOp::Sub, x(), number(1.0))),
     );
-    let general = linear(vec![
-        plus_times(0, mul(y(), div(z(), x()))),
-        plus_times(1, mul(z(), unary(RealOp::Log, x()))),
-    ]);
-    // Where `z` is infinite, only the sign of the logarithm counts, which is that of `x - 1`.
-    let lost = linear(vec![
-        plus_times(0, safe_partial()),
-        plus_times(1, binary(RealOp::MulZero, z(), binary(RealOp::Sub, x(), number(1.0)))),
-    ]);
     // Only 0 and the infinities are twice themselves.
-    case(equal(x(), number(0.0)), at_zero_base, case(equal(add(z(), z()), z()), lost, general))
+    case(equal(add(z(), z()), z()), lost, slopes(div(z(), x()), mul(z(), unary(RealOp::Log, x()))))
 }
 
 /// `atan2 y x`, so here `x()` is the ordinate and `y()` the abscissa. Divides by the larger of the two first: the sum of
