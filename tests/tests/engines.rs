@@ -152,6 +152,7 @@ const SUITES: &[(&str, How)] = &[
     ("tests/tests/mixed.rs", How::Itself),
     ("tests/tests/series.rs", How::Itself),
     ("tests/tests/stencils.rs", How::Itself),
+    ("tests/tests/updates.rs", How::Itself),
     ("tests/tests/strict.rs", How::Itself),
     ("tests/tests/exact.rs", How::Itself),
     ("tests/tests/threads.rs", How::Itself),

@@ -199,7 +199,7 @@ impl Transposer<'_, '_> {
 
     fn add_product(&mut self, of: &crate::linear::Ref, lie: Lie, x: &Atom, y: &Atom) {
         let place = self.place(of);
-        let known = self.bars.contains_key(&place.var) || self.env.contains_key(&place.var);
+        let known = self.has_bar(place.var) || self.env.contains_key(&place.var);
         let sum = match place.indices.is_empty() && !known {
             true => {
                 let zeros = self.code.zero_product(lie, x, y);

@@ -15,11 +15,13 @@
 mod arrays;
 mod control;
 mod live;
+mod parts;
 
 use crate::like::Likes;
 use crate::linear::{Arg, Lin, LinBlock, LinCall, LinPullback, Ref, Term};
 use crate::scoped::Scoped;
 use crate::{Ad, Code, Key, deep};
+use parts::Parts;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Atom, Op, Var};
@@ -53,6 +55,8 @@ pub(crate) struct Transposer<'a, 'c> {
     pub(crate) env: Scoped,
     /// The sums of cotangents so far; what is not here is zero.
     pub(crate) bars: Scoped,
+    /// What such a sum consists of instead, if it is known only at some places yet.
+    parts: Parts,
     /// Rows of arrays whose sums are accumulators: the array, and where the row stands in it.
     pub(crate) rows: FxHashMap<Var, Place>,
     /// What is an accumulator here: it may only be added to.
@@ -91,6 +95,7 @@ impl Transposer<'_, '_> {
 
     /// The sum so far, zero if there is none.
     pub(crate) fn bar_or_zero(&mut self, var: Var) -> Atom {
+        self.gather_parts(var);
         match self.bars.get(&var) {
             Some(bar) => bar.clone(),
             None => self.zero(var),
@@ -125,6 +130,9 @@ impl Transposer<'_, '_> {
     pub(crate) fn add_at(&mut self, place: Place, cotangent: Atom, negative: bool) {
         let Place { var, indices } = place;
         let (name, _) = self.barred(var);
+        if self.is_part(var, &indices) {
+            return self.note_part(var, indices, cotangent, negative);
+        }
         let direct = indices.is_empty() && !self.accumulators.contains(&var);
         let cotangent =
             if negative && !direct { self.code.real(RealOp::Neg, vec![cotangent]) } else { cotangent };
@@ -141,15 +149,24 @@ impl Transposer<'_, '_> {
             self.code.b.called(name).array(ArrayOp::AddAt, args)
         };
         self.bars.insert(var, bar);
+        self.add_parts(var);
+    }
+
+    /// Whether there is a sum.
+    pub(crate) fn has_bar(&self, var: Var) -> bool {
+        self.bars.contains_key(&var) || self.parts.has(var)
     }
 
     /// Takes the cotangent of a variable that is defined here.
     pub(crate) fn take(&mut self, var: Var) -> Option<Atom> {
+        self.gather_parts(var);
         self.bars.remove(&var)
     }
 
     pub(crate) fn block(&mut self, block: &LinBlock) {
+        let outer = self.expect_whole(block);
         deep(|| block.stmts.iter().rev().for_each(|lin| self.lin(lin)));
+        self.parts.expect(outer);
     }
 
     fn lin(&mut self, lin: &Lin) {
@@ -186,7 +203,7 @@ impl Transposer<'_, '_> {
                 }
             }
             Lin::Fields { of, data, ctor, outs, .. } => {
-                if outs.iter().all(|out| !self.bars.contains_key(out)) {
+                if outs.iter().all(|out| !self.has_bar(*out)) {
                     return;
                 }
                 let Some(tangent) = self.code.ad.whole_tangent(*data) else { return };
@@ -261,7 +278,7 @@ impl Transposer<'_, '_> {
         for term in terms {
             // The first contribution is the sum so far.
             let place = self.place(&term.of);
-            let first = !term.negative && place.indices.is_empty() && !self.bars.contains_key(&place.var);
+            let first = !term.negative && place.indices.is_empty() && !self.has_bar(place.var);
             let name = if first { self.barred(place.var).0 } else { "t".into() };
             let summand = match &term.coef {
                 Some(coef) => {
@@ -275,11 +292,11 @@ impl Transposer<'_, '_> {
     }
 
     fn call(&mut self, call: &LinCall) {
-        let weighted: Vec<bool> = call.outs.iter().flatten().map(|out| self.bars.contains_key(out)).collect();
+        let weighted: Vec<bool> = call.outs.iter().flatten().map(|out| self.has_bar(*out)).collect();
         if !weighted.contains(&true) {
             return;
         }
-        let weights: Vec<Atom> = call.outs.iter().flatten().filter_map(|out| self.bars.remove(out)).collect();
+        let weights: Vec<Atom> = call.outs.iter().flatten().filter_map(|out| self.take(*out)).collect();
         // The sum so far of each argument, unless another argument has it already.
         let (mut seeds, mut seeded) = (Vec::new(), Vec::new());
         let active: Vec<&Ref> = call.args.iter().filter_map(Arg::linear).collect();
@@ -287,7 +304,7 @@ impl Transposer<'_, '_> {
         for (of, live) in active.iter().zip(&live) {
             let place = self.place(of);
             let whole = place.indices.is_empty() && *live && call.seeds;
-            let seed = if whole { self.bars.remove(&place.var) } else { None };
+            let seed = if whole { self.take(place.var) } else { None };
             seeded.push(seed.is_some());
             seeds.extend(seed);
         }
@@ -348,6 +365,7 @@ impl Ad {
             code: &mut code,
             env,
             bars: Scoped::default(),
+            parts: Parts::default(),
             rows: FxHashMap::default(),
             accumulators: FxHashSet::default(),
             source: &linearized.vars,

@@ -1041,3 +1041,69 @@ entry main = main
     let after = print(&made(text));
     assert!(after.contains("for backward") && !after.contains("Row"), "{after}");
 }
+
+#[test]
+fn what_is_read_beside_an_update_is_added_in_place() {
+    let text = "
+residual F {}
+linear f_map of f(varies) keeps F
+func f(x: []Real) -> []Real {
+  n = length(x)
+  ys = for i < n, xs = x {
+    j = n - i
+    b = xs[i]
+    a = xs[j]
+    zs = xs with [i] = a
+    ws = zs with [j] = b
+    yield ws
+  }
+  return ys
+}
+func g(x: []Real, w: []Real) -> []Real {
+  y, r = linearize f_map(x)
+  x_bar = backward f_map(r, w)
+  return x_bar
+}
+entry g = g
+";
+    check(
+        text,
+        &expect![[r#"
+        func g(x: []Real, w: []Real) -> []Real {
+          ys, n = primal_f(x)
+          n2 = length(ys)
+          n3 = length(w)
+          require n2 == n3, shape vjp
+          ts = back_f(n, x, w)
+          return ts
+        }
+
+        func primal_f(x: []Real) -> ([]Real, Int) {
+          n = length(x)
+          ys = for i < n, xs = x {
+            j = n - i
+            b = xs[i]
+            a = xs[j]
+            zs = xs with [i] = a
+            ws = zs with [j] = b
+            yield ws
+          }
+          return ys, n
+        }
+
+        func back_f(n: Int, x: []Real, ys_bar: []Real) -> []Real {
+          xs_bar = for backward i < n, xs_bar2 = ys_bar {
+            j = n - i
+            t = xs_bar2[j]
+            ts = xs_bar2 with [j] = 0.0
+            t2 = ts[i]
+            ts2 = ts with [i] = 0.0
+            xs_bar3 = ts2 with [i] += t
+            xs_bar4 = xs_bar3 with [j] += t2
+            yield xs_bar4
+          }
+          return xs_bar
+        }
+    "#]],
+    );
+}

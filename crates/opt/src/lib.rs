@@ -25,6 +25,7 @@ mod copies;
 mod cse;
 mod dce;
 mod doubles;
+mod elements;
 mod ends;
 mod facts;
 mod finite;
@@ -159,6 +160,11 @@ pub const PASSES: &[Pass] = &[
         name: "ends",
         what: "no array goes into a loop twice or unread, or comes out twice or as it went in",
         run: ends::run,
+    },
+    Pass {
+        name: "elements",
+        what: "what is read of an array that is updated is read before; a changed row that is put back is a change of the array",
+        run: elements::run,
     },
     Pass { name: "cse", what: "what was computed before is not computed again", run: cse::run },
     Pass {

@@ -8,6 +8,7 @@ mod collect;
 mod compose;
 mod copies;
 mod doubles;
+mod elements;
 mod flattened;
 mod flow;
 mod given;

@@ -209,7 +209,7 @@ impl Transposer<'_, '_> {
         let place = self.place(of);
         let point = self.point(of);
         let len = self.code.length(&point);
-        if place.indices.is_empty() && !self.bars.contains_key(&place.var) {
+        if place.indices.is_empty() && !self.has_bar(place.var) {
             let all = self.code.b.array(ArrayOp::Replicate, [len, bar.clone()]);
             return self.add_at(place, all, false);
         }

@@ -54,6 +54,7 @@ impl Transposer<'_, '_> {
         let mut blocks = Vec::new();
         for arm in arms {
             let (env, bars) = (self.env.begin(), self.bars.begin());
+            let parts = self.parts.begin();
             self.code.b.open();
             for param in &arm.params {
                 let VarInfo { name, ty } = self.info(*param);
@@ -78,6 +79,7 @@ impl Transposer<'_, '_> {
             blocks.push(self.code.b.close(results));
             self.env.end(env);
             self.bars.end(bars);
+            self.parts = parts;
         }
         let on = match on {
             crate::linear::Choice::If(cond) => crate::linear::Choice::If(self.primal(cond)),
@@ -85,7 +87,8 @@ impl Transposer<'_, '_> {
         };
         let named: Vec<(Name, Ty)> = touched.iter().map(|var| self.barred(*var)).collect();
         let sums = self.code.b.named(&named, choose(on, blocks));
-        self.bars.extend(touched.into_iter().zip(sums));
+        self.bars.extend(touched.iter().copied().zip(sums));
+        touched.into_iter().for_each(|var| self.add_parts(var));
     }
 
     /// What the arms of a branch add to, and what gets a cotangent besides.
@@ -100,11 +103,12 @@ impl Transposer<'_, '_> {
     }
 
     pub(super) fn repeat(&mut self, parts: &LinLoop) {
-        let (carried_live, inside) = self.code.ad.live_loop(parts, &|var| self.bars.contains_key(&var));
+        let (carried_live, inside) =
+            self.code.ad.live_loop(parts, &|var| self.bars.contains_key(&var) || self.parts.has(var));
         let carried: Vec<&Carried> =
             parts.carried.iter().zip(&carried_live).filter(|(_, live)| **live).map(|(c, _)| c).collect();
         let outputs: Vec<(Var, usize)> =
-            parts.outputs.iter().filter(|(out, _)| self.bars.contains_key(out)).copied().collect();
+            parts.outputs.iter().filter(|(out, _)| self.has_bar(*out)).copied().collect();
         if carried.is_empty() && outputs.is_empty() {
             return;
         }
@@ -114,7 +118,7 @@ impl Transposer<'_, '_> {
         let (mut inputs, mut rows) = (Vec::new(), Vec::new());
         for (row, of) in parts.inputs.iter().filter(|(row, _)| inside.contains(row)) {
             let place = self.place(of);
-            let known = captured.contains(&place.var) || self.bars.contains_key(&place.var);
+            let known = captured.contains(&place.var) || self.has_bar(place.var);
             if known && is_real(self.info(place.var).ty) {
                 captured.insert(place.var);
                 rows.push((*row, place));
@@ -133,7 +137,7 @@ impl Transposer<'_, '_> {
             init.push(self.bar_or_zero(part.out));
         }
         plan.parts.carried.iter().for_each(|part| {
-            self.bars.remove(&part.out);
+            self.take(part.out);
         });
         for var in &plan.summed {
             init.push(self.bar_or_zero(*var));
@@ -142,7 +146,7 @@ impl Transposer<'_, '_> {
             accs.push(self.bar_or_zero(*var));
         }
         let mut arrays: Vec<Atom> = plan.parts.rows.iter().map(|row| self.primal(&row.array)).collect();
-        arrays.extend(plan.outputs.iter().filter_map(|(out, _)| self.bars.remove(out)));
+        arrays.extend(plan.outputs.iter().filter_map(|(out, _)| self.take(*out)));
         (init, accs, arrays)
     }
 
@@ -153,6 +157,7 @@ impl Transposer<'_, '_> {
             None => self.primal(&plan.parts.len),
         };
         let (env, bars) = (self.env.begin(), std::mem::take(&mut self.bars));
+        let parts = self.parts.begin();
         let outer = (self.rows.clone(), self.accumulators.clone());
         self.code.b.open();
         let index = self.code.b.param("i".into(), Ty::INT);
@@ -189,7 +194,7 @@ impl Transposer<'_, '_> {
         let results = self.iteration_results(&plan, &states);
         let body = self.code.b.close(results);
         self.env.end(env);
-        self.bars = bars;
+        (self.bars, self.parts) = (bars, parts);
         (self.rows, self.accumulators) = outer;
         let mode = if init.is_empty() { Mode::Each } else { Mode::Sequence };
         let backward = !plan.parts.backward;
@@ -202,7 +207,7 @@ impl Transposer<'_, '_> {
         let mut results = Vec::new();
         for (part, state) in plan.carried.iter().zip(states) {
             let ty = self.info(part.param).ty;
-            let bar = self.bars.get(&part.param).cloned();
+            let bar = self.has_bar(part.param).then(|| self.bar_or_zero(part.param));
             results.push(bar.unwrap_or_else(|| self.code.zero(Some(state), ty)));
         }
         let rows = plan.inputs.iter().map(|(row, _)| *row);

@@ -1,0 +1,210 @@
+//! Derivatives of algorithms that update arrays: every engine gives what the interpreter gives, wherever an update or a read fails, and
+//! in a time that does not depend on how large the array is.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+use wengert_driver::scope::Scope;
+use wengert_driver::{Engine, Options, Session, show};
+use wengert_tests::property::complaints;
+use wengert_tests::{parallel, text};
+
+const DEFINITIONS: &str = "\
+import linalg
+def numbers k n = build n (\\i -> sin (real (k * i + 1)) + 0.1)
+def matrix n m = build n (\\i -> build m (\\j -> cos (real (3 * i + 5 * j + 1)) + (if i == j then 4.0 else 0.0)))
+def weigh xs = sum (map2 (\\i x -> (1.5 + sin (real i)) * x) (iota (length xs)) xs)
+def exchange xs i j = set (set xs i xs[j]) j xs[i]
+def turned xs = let n = length xs in fold (\\xs i -> exchange xs i ((i * 7 + 3) % n)) xs (iota n)
+def sorted xs = let n = length xs in
+  let pass xs k = fold (\\xs j -> if xs[j] > xs[j + 1] then exchange xs j (j + 1) else xs) xs (iota (n - 1 - k))
+  in fold pass xs (iota (max 0 (n - 1)))
+def mixed xs = let n = length xs in
+  fold (\\xs i -> let j = (i * i + 1) % n in let ys = set xs i (xs[j] * xs[i]) in set ys j (ys[i] + sin xs[i] * xs[j])) xs (iota n)
+def kept xs = let n = length xs in
+  fold (\\xs i -> let ys = set xs i (2.0 * xs[i]) in if i % 3 == 0 then xs else map2 (\\a b -> a * 0.5 + b * 0.5) xs ys) xs (iota n)
+def prefix xs = let n = length xs in
+  fold (\\ys i -> set ys (i + 1) (ys[i] * 0.9 + sin xs[i] * ys[i])) (build (n + 1) (\\_ -> 1.0)) (iota n)
+def seidel b = let n = length b in
+  iterate 3 (\\x -> fold (\\x i -> set x (i + 1) ((b[i + 1] + x[i] + x[i + 2]) * 0.4)) x (iota (max 0 (n - 2)))) b
+def rational b = let n = length b in
+  iterate 3 (\\x -> fold (\\x i -> set x (i + 1) (b[i + 1] / (3.0 + x[i] * x[i + 2]))) x (iota (max 0 (n - 2)))) b
+def thomas d = let n = length d in
+  let (c, d) = fold (\\(c, d) i -> let m = 4.0 + sin d[i] - c[i - 1] in (set c i (1.0 / m), set d i ((d[i] - d[i - 1]) / m)))
+    (set (zero d) 0 0.25, set d 0 (d[0] / 4.0)) (map (\\i -> i + 1) (iota (n - 1)))
+  in fold (\\x k -> let i = n - 2 - k in set x i (d[i] - c[i] * x[i + 1])) d (iota (n - 1))
+def fenwick xs = let n = length xs in
+  let add t (i, x) = fst (while_loop (\\(_, i) -> i <= n) (\\(t, i) -> (set t i (t[i] + x * t[i] + x), i + bit_and i (-i))) (t, i + 1))
+  in fold add (build (n + 1) (\\_ -> 0.1)) (map2 (\\i x -> (i, x)) (iota n) xs)
+def sifted xs = let n = length xs in
+  let sift xs i =
+    let least xs i = let l = 2 * i + 1 in let j = if l < n && xs[l] < xs[i] then l else i in if l + 1 < n && xs[l + 1] < xs[j] then l + 1 else j
+    in fst (while_loop (\\(xs, i) -> least xs i != i) (\\(xs, i) -> let j = least xs i in (exchange xs i j, j)) (xs, i))
+  in fold sift (map sin xs) (reverse (iota (n / 2)))
+def edited s = let n = length s in let m = length s[0] in
+  let t = build (n + 1) (\\i -> build (m + 1) (\\j -> if i == 0 || j == 0 then 0.5 * real (i + j) else 0.0))
+  let row t i = fold (\\t j -> set t (i + 1) (set t[i + 1] (j + 1) (min (t[i, j] + s[i, j]) (min t[i, j + 1] t[i + 1, j] + 1.0)))) t (iota m)
+  in fold row t (iota n)
+def aligned s = let n = length s in let m = length s[0] in
+  let t = build (n + 1) (\\_ -> build (m + 1) (\\_ -> 0.1))
+  let soft a b = log (exp a + exp b)
+  in fold (\\t i -> fold (\\t j -> set t (i + 1) (set t[i + 1] (j + 1) (soft (t[i, j] + s[i, j]) (soft t[i, j + 1] t[i + 1, j])))) t (iota m)) t (iota n)
+def twice s = fold (\\t i -> set t i (set (set t[i] 0 (t[i, 0] * 2.0)) 1 (t[i, 1] * t[i, 0]))) s (iota (length s))
+def rows s = let n = length s in fold (\\t i -> let j = (i * 7 + 3) % n in set (set t i t[j]) j t[i]) s (iota n)
+def factors a = linalg.cholesky (matmul a (transpose a))
+def lower a = (linalg.lu a).factors
+def solved a = fold (\\x i -> set x i ((sin (real i) - dot (slice a[i] 0 i) (slice x 0 i)) / a[i, i])) (zero a[0]) (iota (length a))
+def solved_back a = linalg.solve_upper a (numbers 3 (length a))
+def powers a = let n = length a in fold (\\x i -> set x i (x[i] + dot a[i] x)) (numbers 2 n) (iota n)
+def around a = let n = length a in fold (\\l i -> set l i (map2 (\\x y -> x * y + sin x) l[i] l[(i + n - 1) % n])) a (iota n)
+def hidden a = let n = length a in
+  let step t i = set t (i + 1) (map (\\x -> sin (0.2 * x)) (matvec a (map2 (*) t[i] (map cos t[i]))))
+  in fold step (build (n + 1) (\\_ -> build n (\\j -> 1.0 / real (j + 2)))) (iota n)
+def gradients f sizes = map (\\n -> weigh (grad (\\u -> weigh (f u)) (numbers 7 n))) sizes
+def hessians f sizes = map (\\n -> weigh (snd (jvp (grad (\\u -> weigh (f u))) (numbers 7 n, numbers 3 n)))) sizes
+def flat f u = weigh (map weigh (f u))
+def gradients2 f sizes = map (\\(n, m) -> weigh (map weigh (grad (flat f) (matrix n m)))) sizes
+def hessians2 f sizes = map (\\(n, m) -> weigh (map weigh (snd (jvp (grad (flat f)) (matrix n m, matrix n m))))) sizes
+def to_vector f sizes = map (\\(n, m) -> weigh (map weigh (grad (\\a -> weigh (f a)) (matrix n m)))) sizes
+";
+
+const SIZES: &str = "[1, 2, 3, 4, 7, 16, 33]";
+const SQUARES: &str = "[(1, 1), (2, 2), (3, 3), (5, 5), (9, 9), (17, 17)]";
+const TABLES: &str = "[(1, 2), (2, 2), (3, 5), (7, 4), (17, 9)]";
+
+/// All programs, each a function and what is asked of it.
+fn programs() -> Vec<String> {
+    let mut all = Vec::new();
+    for f in
+        ["turned", "sorted", "mixed", "kept", "prefix", "seidel", "rational", "thomas", "fenwick", "sifted"]
+    {
+        all.push(format!("gradients {f} {SIZES}"));
+        all.push(format!("hessians {f} {SIZES}"));
+    }
+    for f in ["edited", "aligned", "twice", "rows", "around"] {
+        all.push(format!("gradients2 {f} {TABLES}"));
+        all.push(format!("hessians2 {f} {TABLES}"));
+    }
+    for f in ["factors", "lower", "hidden"] {
+        all.push(format!("gradients2 {f} {SQUARES}"));
+        all.push(format!("hessians2 {f} {SQUARES}"));
+    }
+    for f in ["solved", "solved_back", "powers"] {
+        all.push(format!("to_vector {f} {SQUARES}"));
+    }
+    all.extend(odd());
+    all.extend(failing());
+    all
+}
+
+/// What is infinite or no number shows where it is looked at, and nowhere else; and nothing at all.
+fn odd() -> Vec<String> {
+    let mut all = Vec::new();
+    for number in ["1.0 / 0.0", "0.0 / 0.0", "-0.0"] {
+        for f in ["turned", "sorted", "prefix", "rational", "thomas"] {
+            all.push(format!("grad (\\u -> weigh ({f} u)) (set (numbers 7 12) 5 ({number}))"));
+        }
+        for f in ["edited", "twice", "around"] {
+            all.push(format!("grad (flat {f}) (let u = matrix 5 6 in set u 2 (set u[2] 3 ({number})))"));
+        }
+    }
+    for f in ["turned", "sorted", "kept", "prefix", "seidel", "fenwick"] {
+        all.push(format!("grad (\\u -> weigh ({f} u)) (numbers 7 0)"));
+    }
+    all
+}
+
+/// Places that are not there: what fails first says so, where it stands.
+fn failing() -> Vec<String> {
+    let mut all =
+        vec!["grad (\\u -> weigh (thomas u)) (numbers 7 0)".into(), "grad (flat twice) (matrix 3 1)".into()];
+    for (i, j) in [(1, 2), (9, 2), (1, 9), (-1, 2), (9, 10), (-1, 9), (2, 2), (9, 9)] {
+        all.push(format!("exchange (numbers 7 5) ({i}) ({j})"));
+        all.push(format!("grad (\\u -> weigh (exchange u ({i}) ({j}))) (numbers 7 5)"));
+        all.push(format!(
+            "let u = numbers 7 5 in let v = set u ({i}) 1.0 in let w = u[{j}] + u[{i}] in (set v ({j}) w, w)"
+        ));
+        all.push(format!(
+            "let u = numbers 7 5 in let v = set u ({i}) 1.0 in let w = v[{j}] in (v, w * u[{i} + 1])"
+        ));
+        all.push(format!("let t = matrix 4 3 in set t ({i}) (set t[{i}] ({j}) 1.0)"));
+        all.push(format!("let t = matrix 4 3 in set t ({i}) (set t[{j}] ({i}) 1.0)"));
+        all.push(format!(
+            "let t = matrix 4 3 in let r = set t[{i}] ({j}) 1.0 in let x = t[{j}, {i}] in (set t ({i}) r, x)"
+        ));
+        all.push(format!(
+            "let t = matrix 4 3 in let r = set (set t[{i}] ({j}) 1.0) 1 2.0 in (set t ({i}) r, r)"
+        ));
+        all.push(format!(
+            "grad (flat (\\t -> set t ({i}) (set (set t[{i}] ({j}) t[1, 1]) 0 t[{i}, 2]))) (matrix 4 3)"
+        ));
+    }
+    all
+}
+
+/// The engines that answer, and whether to the last bit.
+fn ways() -> Vec<(Options, bool)> {
+    let way = |engine, strict| Options { engine, strict, threads: 1, ..Options::default() };
+    vec![
+        (way(Engine::Native, false), false),
+        (way(Engine::Native, true), true),
+        (way(Engine::C, false), false),
+    ]
+}
+
+#[test]
+fn derivatives_of_what_updates_arrays_are_the_same_everywhere() {
+    parallel::check_all("programs", &programs(), |expression| {
+        let mut session = Session::new();
+        let report = session.check_text("updates.wg", DEFINITIONS, Path::new("."));
+        if report.has_errors() {
+            return Err(complaints(&report.diagnostics));
+        }
+        let scope = Scope::of_file(&report.modules);
+        let mut eval = |options: &Options| match session.eval_in(&scope, "it.wg", expression, options) {
+            Ok(evaluated) => text::unsigned(&show(&evaluated.value)),
+            Err(errors) => {
+                let place = errors.first().map(|error| error.primary.span.start);
+                format!("{} at {place:?}", complaints(&errors))
+            }
+        };
+        let expected = eval(&Options::default());
+        for (options, exact) in ways() {
+            let found = eval(&options);
+            if found != expected && (exact || !text::close(&expected, &found, 1e-9)) {
+                let (engine, strict) = (options.engine.name(), options.strict);
+                return Err(format!(
+                    "{expression}: {engine} (strict {strict}) gives {found} instead of {expected}"
+                ));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// A step that took as long as the array is would take minutes here.
+#[test]
+fn a_step_takes_the_same_time_whatever_the_size() {
+    let expressions = [
+        "weigh (turned (numbers 7 300000))",
+        "weigh (grad (\\u -> weigh (turned u)) (numbers 7 300000))",
+        "weigh (grad (\\u -> weigh (prefix u)) (numbers 7 300000))",
+        "weigh (map weigh (grad (\\s -> (edited s)[400, 500]) (matrix 400 500)))",
+    ];
+    for (engine, expression) in
+        [Engine::Native, Engine::C].into_iter().flat_map(|engine| expressions.map(|e| (engine, e)))
+    {
+        let mut session = Session::new();
+        let report = session.check_text("updates.wg", DEFINITIONS, Path::new("."));
+        let scope = Scope::of_file(&report.modules);
+        let options = Options { engine, ..Options::default() };
+        let begin = Instant::now();
+        let evaluated = session.eval_in(&scope, "it.wg", expression, &options);
+        assert!(
+            evaluated.is_ok(),
+            "{expression}: {}",
+            evaluated.map_or_else(|e| complaints(&e), |_| String::new())
+        );
+        let took = begin.elapsed();
+        assert!(took < Duration::from_secs(20), "{expression} takes {took:?} by {}", engine.name());
+    }
+}
