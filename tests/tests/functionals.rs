@@ -807,6 +807,33 @@ fn functions_that_give_data_of_such_functions_are_compiled() {
     assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
 }
 
+const MAPS: &str = "\
+type List a = Nil | Cons a (List a)
+def total l = match l with Nil -> 0.0 | Cons x r -> x + total r
+def each f l = match l with Nil -> Nil | Cons x r -> Cons (f x) (each f r)
+";
+
+/// Pullbacks and tangent maps of functions in data, kept in data of the same type: what a map keeps holds function values that may be such
+/// maps.
+const OF_MAPS: &[&str] = &[
+    "total (each (\\p -> p 1.0) (each (\\f -> snd (vjp f k)) (Cons sin (Cons cos Nil))))",
+    "grad (\\x -> total (each (\\p -> p x) (each (\\f -> snd (vjp f x)) (Cons sin (Cons (\\y -> x * y * y) Nil))))) k",
+    "derivative (\\x -> total (each (\\p -> p x) (each (\\f -> snd (linearize f x)) (Cons sin (Cons cos Nil))))) k",
+    "grad (\\x -> total (each (\\p -> grad p x) (each (\\f -> snd (linearize f x)) (Cons sin (Cons cos Nil))))) k",
+    "grad (\\x -> grad (\\z -> total (each (\\p -> p x) (each (\\f -> snd (vjp f z)) (Cons sin (Cons cos Nil))))) x) k",
+    "snd (jvp (\\f -> grad (\\x -> total (each (\\p -> p x) (each (\\f -> snd (vjp f x)) (Cons f (Cons cos Nil))))) k) (sin, exp))",
+];
+
+#[test]
+fn pullbacks_in_data_that_functions_come_from_are_compiled() {
+    let (mut session, scope) = everywhere::session_with(MAPS);
+    for program in OF_MAPS {
+        compiled(&mut session, &scope, &format!("(\\k -> {program}) 0.7"), &[false, true]);
+    }
+    let found = compiled(&mut session, &scope, &format!("(\\k -> {}) 0.7", OF_MAPS[0]), &[false, true]);
+    assert!((found - (0.7_f64.cos() - 0.7_f64.sin())).abs() < 1e-12, "{found}");
+}
+
 /// Taylor series of derivatives with respect to functions, and derivatives of such series with respect to functions: of any order. With
 /// `--strict` up to order 24.
 const SERIES: &[(&str, &str)] = &[

@@ -177,6 +177,8 @@ struct Ad {
     again_of: FxHashMap<FuncId, transpose::Variant>,
     /// The linearizations whose residuals these types hold.
     residuals: FxHashMap<DataId, LinearId>,
+    /// Those of these types that are being made.
+    under_way: FxHashSet<DataId>,
     helpers: FxHashMap<types::Helper, FuncId>,
     /// Helpers that are linear: what calls them is differentiated by another call, not by their derivatives.
     linear_helpers: FxHashMap<FuncId, types::Helper>,
@@ -257,6 +259,7 @@ impl Ad {
             declared: declared.collect(),
             program,
             exact,
+            under_way: FxHashSet::default(),
             recorded: record::Made::default(),
             apart: FxHashSet::default(),
             given: FxHashSet::default(),

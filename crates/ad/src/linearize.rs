@@ -78,7 +78,7 @@ impl Ad {
         let func = &prepared.func;
         let reserved = self.is_recursive(key.0).then(|| self.reserve_tape(key, func));
         let likes = Rc::new(self.likes(func));
-        let (settled, params) = (self.settled.contains(&key.0), self.params_with_tangents(func));
+        let (settled, params) = (self.settled.contains(&key.0), func.body.params.clone());
         let mut code = Code::like(self, func, &format!("primal_{}", func.name));
         let mut walk = Linearize {
             code: &mut code,
@@ -141,12 +141,6 @@ impl Ad {
         }
         let all = block.results.iter().zip(&prepared.results).zip(&prepared.func.results);
         all.map(|((of, active), ty)| of.is_none() && *active && self.tangent(*ty).is_some()).collect()
-    }
-
-    fn params_with_tangents(&mut self, func: &Func) -> Vec<Var> {
-        let mut params = func.body.params.clone();
-        params.retain(|param| self.tangent(func.ty(*param)).is_some());
-        params
     }
 
     /// Numbers for the primal part of a recursive function and for the type of its tape.
@@ -303,7 +297,7 @@ struct Linearize<'a, 'c> {
     scope: Scope<'a>,
     /// The variables that hold what the blocks of a branch keep, with their types.
     branches: FxHashMap<Var, DataId>,
-    /// The parameters that vary, here or elsewhere.
+    /// The parameters of the function.
     params: Vec<Var>,
     /// Whether it knows itself which numbers vary.
     settled: bool,

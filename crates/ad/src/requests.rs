@@ -206,8 +206,11 @@ impl Ad {
         true
     }
 
-    /// Makes the type of the residual of a linear map.
+    /// Makes the type of the residual of a linear map, unless it is being made: what it holds may hold such residuals in turn.
     pub(crate) fn make_residual(&mut self, id: LinearId) {
+        if self.under_way.contains(&self.program.linears.at(id).residual) {
+            return;
+        }
         if self.is_recorded(id) {
             self.recording(id);
         } else {
@@ -220,6 +223,7 @@ impl Ad {
             return Rc::clone(known);
         }
         let linear = self.program.linears.at(id).clone();
+        self.under_way.insert(linear.residual);
         let types = self.program.funcs.at(linear.func).param_types();
         let varies: Vec<bool> = types
             .iter()
@@ -250,6 +254,7 @@ impl Ad {
         let results = linearized.func.results.iter().map(|ty| point(*ty, None)).collect();
         let name = self.program.data.at(linear.residual).name;
         self.program.data.at_mut(linear.residual).ctors = vec![Ctor { name, fields: fields.clone() }];
+        self.under_way.remove(&linear.residual);
         let wrapped = Rc::new(Wrapped { key, linearized, fields, params, results });
         self.wrapped.insert(id, Rc::clone(&wrapped));
         wrapped

@@ -124,7 +124,7 @@ impl Ad {
             }
         } else if tangent == data {
             self.fill(data);
-        } else if self.whole.insert(tangent) {
+        } else if !self.under_way.contains(&data) && self.whole.insert(tangent) {
             self.fill(data);
             let ctors = self.tangent_ctors(data, tangent);
             self.program.data.at_mut(tangent).ctors = ctors;
@@ -220,11 +220,12 @@ impl Ad {
         }
     }
 
-    /// Whether values of the type hold reals or functions, or tell which function it was.
+    /// Whether values of the type hold reals or functions, or tell which function it was. What is being made may.
     fn varies(&self, data: DataId) -> bool {
         self.holds(data, &|data| {
             let role = self.program.data.at(data).role;
-            let is_tangent = matches!(role, Role::Closure | Role::Tangent(_));
+            let is_tangent =
+                matches!(role, Role::Closure | Role::Tangent(_)) || self.under_way.contains(&data);
             is_tangent || self.which.contains(&data) || self.long_series_of(data).is_some()
         })
     }

@@ -115,8 +115,7 @@ impl Linearize<'_, '_> {
         {
             return self.keep_of_one(stmt, made, which, op);
         }
-        // All that may vary when this is differentiated again, whether it does so here or not.
-        let points = if self.is_on_which(&again) { self.params.clone() } else { Vec::new() };
+        let points = if self.is_on_which(&again) { self.params_with_tangents() } else { Vec::new() };
         let besides: Vec<Var> =
             points.iter().copied().filter(|var| self.scope.active.contains(var)).collect();
         let is_match = matches!(again, Choice::Match(_));
@@ -173,6 +172,17 @@ impl Linearize<'_, '_> {
     fn is_on_which(&self, on: &Choice) -> bool {
         let Choice::Match(on) = on else { return false };
         self.code.ad.tells_given(self.code.b.type_of(on))
+    }
+
+    /// The parameters of the function that may vary when this is differentiated again, whether they do so here or not. Nobody else may ask:
+    /// the tangents of a parameter may hold what this function keeps.
+    fn params_with_tangents(&mut self) -> Vec<Var> {
+        let Linearize { code, params, .. } = self;
+        let has_tangent = |param: &Var| {
+            let ty = code.b.func().ty(*param);
+            code.ad.tangent(ty).is_some()
+        };
+        params.iter().copied().filter(has_tangent).collect()
     }
 
     /// What the one block that does not fail keeps are further results.
