@@ -59,6 +59,25 @@ def around a = let n = length a in fold (\\l i -> set l i (map2 (\\x y -> x * y 
 def hidden a = let n = length a in
   let step t i = set t (i + 1) (map (\\x -> sin (0.2 * x)) (matvec a (map2 (*) t[i] (map cos t[i]))))
   in fold step (build (n + 1) (\\_ -> build n (\\j -> 1.0 / real (j + 2)))) (iota n)
+def squares xs = sum (map (\\x -> x * x) xs)
+def recent b = fold (\\x i -> set x i (sin (b[i] + squares (slice x (max 0 (i - 3)) i)))) (zero b) (iota (length b))
+def later b = fold (\\x i -> set x i (sin (b[i] + squares (slice x i (length b))))) b (iota (length b))
+def overlapping b = fold (\\x i -> set x i (sin (b[i] + 0.1 * squares (slice x 0 (i + 1))))) (map cos b) (iota (length b))
+def some b = fold (\\x i -> if b[i] > 0.3 then set x i (sin (b[i] + squares (slice x 0 i))) else x) (zero b) (iota (length b))
+def downward b = fold (\\x i -> set x i (sin (b[i] + squares (slice x (i + 1) (length b))))) (zero b) (reverse (iota (length b)))
+def both b = let n = length b in
+  fold (\\x i -> set (set x i (sin (b[i] + squares (slice x 0 i)))) (n - 1 - i) (cos (squares (slice x 0 i)))) (zero b) (iota n)
+def again b = iterate 3 (\\x -> fold (\\x i -> set x i (sin (x[i] + 0.2 * squares (slice x 0 i)))) x (iota (length b))) b
+def used_later b = let n = length b in
+  let x = fold (\\x i -> set x i (sin (b[i] + squares (slice x 0 i)))) (zero b) (iota n)
+  in fold (\\x i -> set x i (x[i] * b[i])) x (iota n)
+def strided b = let n = length b in
+  fold (\\x i -> set x (2 * i) (sin (b[2 * i] + squares (slice x 0 (2 * i))))) (zero b) (iota (n / 2))
+def layers a = let n = length a in
+  fold (\\t i -> fold (\\t j -> set t i (set t[i] j (sin (a[i, j] + dot (slice t[i] 0 j) (slice t[max 0 (i - 1)] 0 j))))) t (iota n)) (zero a) (iota n)
+def gram a = let n = length a in
+  fold (\\q i -> let r = fold (\\v j -> if j < i then map2 (\\x y -> x - 0.3 * y * dot q[j] a[i]) v q[j] else v) a[i] (iota n) in
+    set q i (map (\\x -> x / sqrt (1.0 + dot r r)) r)) (zero a) (iota n)
 def gradients f sizes = map (\\n -> weigh (grad (\\u -> weigh (f u)) (numbers 7 n))) sizes
 def hessians f sizes = map (\\n -> weigh (snd (jvp (grad (\\u -> weigh (f u))) (numbers 7 n, numbers 3 n)))) sizes
 def flat f u = weigh (map weigh (f u))
@@ -84,7 +103,7 @@ fn programs() -> Vec<String> {
         all.push(format!("gradients2 {f} {TABLES}"));
         all.push(format!("hessians2 {f} {TABLES}"));
     }
-    for f in ["factors", "lower", "hidden"] {
+    for f in ["factors", "lower", "hidden", "layers", "gram"] {
         all.push(format!("gradients2 {f} {SQUARES}"));
         all.push(format!("hessians2 {f} {SQUARES}"));
     }

@@ -102,7 +102,14 @@ impl<'b> Known<'b> {
         costs.extend(kept.map(|param| (*param, 0)));
         let mut made: FxHashMap<Var, &Stmt> = FxHashMap::default();
         for stmt in &block.stmts {
-            let mut total = if may(stmt) { cost(&stmt.op) } else { None };
+            let views = is_view(&stmt.op, &|var| !bound.contains(&var) || costs.contains_key(&var));
+            let mut total = if !may(stmt) {
+                None
+            } else if views {
+                Some(1)
+            } else {
+                cost(&stmt.op)
+            };
             stmt.op.for_each_atom(&mut |atom| {
                 let part = match atom.var() {
                     Some(var) if bound.contains(&var) => costs.get(&var).copied(),
@@ -228,6 +235,12 @@ fn is_counted(func: &Func, stmt: &Stmt) -> bool {
     let mut counted = stmt.outs.iter().all(|out| number(func.ty(*out)));
     stmt.op.for_each_atom(&mut |atom| counted &= number(func.type_of(atom)));
     counted
+}
+
+/// Whether an operation looks into an array that is there, of which nothing is copied.
+fn is_view(op: &Op, is_there: &dyn Fn(Var) -> bool) -> bool {
+    let Op::Array(ArrayOp::Slice, args) = op else { return false };
+    args.first().and_then(Atom::var).is_some_and(is_there)
 }
 
 /// What it costs to do an operation again; `None` if it should not be.

@@ -50,6 +50,11 @@ impl LinBlock {
     pub(crate) fn new(stmts: Vec<Lin>, results: Vec<Option<Ref>>) -> LinBlock {
         LinBlock { stmts, results, ..LinBlock::default() }
     }
+
+    /// What is mentioned has changed.
+    pub(crate) fn forget_mentioned(&mut self) {
+        self.mentioned = OnceCell::new();
+    }
 }
 
 /// A linear operand.

@@ -19,6 +19,7 @@
 
 mod branch;
 mod repeat;
+mod settled;
 mod tape;
 
 use crate::arrays::Scope;
@@ -87,6 +88,7 @@ impl Ad {
             branches: FxHashMap::default(),
             params,
             settled,
+            of: key.0,
         };
         let mut block = walk.block(&func.body);
         let branches = std::mem::take(&mut walk.branches);
@@ -301,6 +303,8 @@ struct Linearize<'a, 'c> {
     params: Vec<Var>,
     /// Whether it knows itself which numbers vary.
     settled: bool,
+    /// The function.
+    of: FuncId,
 }
 
 impl Linearize<'_, '_> {

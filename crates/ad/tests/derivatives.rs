@@ -1107,3 +1107,82 @@ entry g = g
     "#]],
     );
 }
+
+/// The backward function of a loop over `i < n` with a carried array `x`, which begins as zeros, and a body.
+fn backward_of(body: &str) -> String {
+    let text = format!(
+        "
+residual F {{}}
+linear f_map of f(varies) keeps F
+func f(b: []Real) -> []Real {{
+  n = length(b)
+  start = replicate(n, 0.5)
+  y = for {body}
+  return y
+}}
+func g(b: []Real, w: []Real) -> []Real {{
+  y, r = linearize f_map(b)
+  b_bar = backward f_map(r, w)
+  return b_bar
+}}
+entry g = g
+"
+    );
+    let made = print(&made(&text));
+    let (_, back) = made.split_once("func back_f").expect("there is a backward function");
+    back.to_owned()
+}
+
+/// A sum over a part of the array, of which linear code needs the elements.
+const SUM: &str = "s = for k < m, s = 0.0, u in us { v = u * u t = s + v yield t } c = b[i] new = s + c";
+
+#[test]
+fn what_is_not_written_any_more_is_read_in_the_end() {
+    let back = backward_of(&format!(
+        "i < n, x = start {{ us = slice(x, 0, i) m = length(us) {SUM} z = x with [i] = new yield z }}"
+    ));
+    assert!(back.contains("us = slice(y, 0, i)") && !back.contains("Row"), "{back}");
+    // Places fall: as the loop goes backward, or as they are counted from the end.
+    let back = backward_of(&format!(
+        "backward i < n, x = start {{ j = i + 1 us = slice(x, j, n) m = length(us) {SUM} z = x with [i] = new yield z }}"
+    ));
+    assert!(back.contains("slice(y, ") && !back.contains("Row"), "{back}");
+    let back = backward_of(&format!(
+        "i < n, x = start {{ l = n - 1 j = l - i f = n - i us = slice(x, f, n) m = length(us) {SUM} z = x with [j] = new yield z }}"
+    ));
+    assert!(back.contains("slice(y, ") && !back.contains("Row"), "{back}");
+    // Written on one side of a branch, and in a loop inside.
+    let back = backward_of(&format!(
+        "i < n, x = start {{ us = slice(x, 0, i) m = length(us) {SUM} p = new > 0.5
+           z = if p {{ q = x with [i] = new yield q }} else {{ yield x }} yield z }}"
+    ));
+    assert!(back.contains("us = slice(y, 0, i)") && !back.contains("Row"), "{back}");
+    let back = backward_of(&format!(
+        "i < n, x = start {{ us = slice(x, 0, i) m = length(us) {SUM}
+           z = for k < 2, x2 = x {{ q = x2 with [i] = new yield q }} yield z }}"
+    ));
+    assert!(back.contains("us = slice(y, 0, i)") && !back.contains("Row"), "{back}");
+}
+
+#[test]
+fn what_may_be_written_later_is_kept() {
+    let kept = [
+        // One element too many.
+        "i < n, x = start { j = i + 1 us = slice(x, 0, j) m = length(us) SUM z = x with [i] = new yield z }",
+        // Places rise as they are counted, and the loop goes backward.
+        "backward i < n, x = start { us = slice(x, 0, i) m = length(us) SUM z = x with [i] = new yield z }",
+        // On the other side.
+        "i < n, x = start { us = slice(x, i, n) m = length(us) SUM z = x with [i] = new yield z }",
+        // Two places, one of which moves the other way, and one that stays.
+        "i < n, x = start { us = slice(x, 0, i) m = length(us) SUM l = n - 1 j = l - i z = x with [i] = new q = z with [j] = new yield q }",
+        "i < n, x = start { us = slice(x, 0, i) m = length(us) SUM z = x with [i] = new q = z with [0] = new yield q }",
+        // A place that is made of what changes.
+        "i < n, x = start { us = slice(x, 0, i) m = length(us) SUM h = i * i j = h % n z = x with [j] = new yield z }",
+        // Another array altogether.
+        "i < n, x = start { us = slice(x, 0, i) m = length(us) SUM z = each k < n, e in x { q = e * new yield q } yield z }",
+    ];
+    for body in kept {
+        let back = backward_of(&body.replace("SUM", SUM));
+        assert!(back.contains("Row") && !back.contains("slice(y,"), "{body}\n{back}");
+    }
+}

@@ -219,7 +219,7 @@ fn relaxed(mut unit: Unit, manner: Manner) -> Unit {
     unit
 }
 
-/// The same, with what is associative made in shares.
+/// The same, with what is associative made in shares, and rows that would keep arrays from being updated copied.
 fn shared(unit: Unit, manner: Manner) -> Unit {
     let mut unit = relaxed(unit, manner);
     if !manner.strict {
@@ -227,6 +227,9 @@ fn shared(unit: Unit, manner: Manner) -> Unit {
         let sound = optimized(&mut unit, "the optimizer of shares");
         debug_assert!(sound.is_ok(), "{sound:?}");
     }
+    wengert_opt::copy_held_rows(&mut unit.program);
+    let sound = optimized(&mut unit, "what copies rows");
+    debug_assert!(sound.is_ok(), "{sound:?}");
     unit
 }
 

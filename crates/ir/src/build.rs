@@ -66,6 +66,11 @@ impl Builder {
         &self.around.first().unwrap_or(&self.block).params
     }
 
+    /// The statements of the innermost open block so far.
+    pub fn so_far(&self) -> &[Stmt] {
+        &self.block.stmts
+    }
+
     /// The function, with these results.
     pub fn finish(mut self, results: Vec<Atom>) -> Func {
         while !self.around.is_empty() {

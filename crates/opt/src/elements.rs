@@ -176,10 +176,9 @@ impl Elements<'_> {
         for (from, later) in block.stmts.iter().enumerate().skip(at + 1) {
             if mentioned(&later.op).any(|var| var == array) {
                 let (other, indices) = read(&later.op)?;
-                let number = later.outs.iter().all(|out| self.func.ty(*out).rank() == 0);
                 let known = indices.iter().filter_map(Atom::var).all(|var| !bound.contains(&var));
                 let same = indices == place;
-                if other != array || !number || !known || !(same || quiet) || from > at + FAR {
+                if other != array || !known || !(same || quiet) || from > at + FAR {
                     return None;
                 }
                 found.push((from, same.then_some(stmt.span)));

@@ -33,6 +33,7 @@ mod flat;
 mod fuse;
 mod given;
 mod handed;
+mod held;
 mod hoist;
 mod inline;
 mod known;
@@ -71,6 +72,7 @@ mod walk;
 mod walks;
 
 pub use dce::drop_functions;
+pub use held::copy_held_rows;
 pub use relax::{RELAXED, Relaxed, relax, share};
 use wengert_ir::Program;
 

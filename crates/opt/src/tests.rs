@@ -12,6 +12,7 @@ mod elements;
 mod flattened;
 mod flow;
 mod given;
+mod held;
 mod leaves;
 mod lists;
 mod loops;

@@ -7,6 +7,8 @@
 //! loop i, carried a, row x of xs: a * x         a * x keeps a;  the linear part is a loop over (a, x) in (as, xs)
 //! ```
 //!
+//! Nor what is read of an array that the loop carries where it does not write any more ([`super::settled`]).
+//!
 //! Rows that may differ in size from iteration to iteration are boxed. A `while` loop keeps everything that its linear part
 //! mentions; that is a loop over as many iterations as there were.
 
@@ -28,15 +30,19 @@ impl Linearize<'_, '_> {
             params.split_first().map_or((None, &[][..]), |(index, rest)| (Some(*index), rest));
         let (states, inputs) = rest.split_at_checked(kept_count).unwrap_or((rest, &[]));
         self.code.b.open();
-        let linear = self.block(&parts.body);
+        let mut linear = self.block(&parts.body);
         let made = self.code.b.close(parts.body.results.clone());
         let mut body = Block { params: params.clone(), ..made };
+        let settled = self.settled(stmt, parts, &body);
+        settled.in_linear(&mut linear);
+        let done_again = self.done_again(&settled, &body);
         let mentioned = self.mentioned(&linear, &body);
         let mut rows: Vec<Row> = Vec::new();
         let mut more: Vec<Var> = Vec::new();
         let mut there: FxHashSet<Var> = inputs.iter().copied().collect();
         there.extend(index);
-        let again = crate::again::plan(self.code.b.func(), &body, &mentioned, &there);
+        let done_again = done_again.as_ref().unwrap_or(&body);
+        let again = crate::again::plan(self.code.b.func(), done_again, &mentioned, &there);
         for var in again.used {
             let input = inputs.iter().position(|row| *row == var).and_then(|i| parts.inputs.get(i));
             rows.extend(input.map(|array| Row { var, array: array.clone(), boxed: None }));

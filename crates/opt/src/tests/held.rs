@@ -1,0 +1,108 @@
+//! Rows that are looked at after their array is updated.
+
+use expect_test::{Expect, expect};
+
+fn check(text: &str, expected: &Expect) {
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    assert_eq!(wengert_ir::verify(&program), Ok(()), "before");
+    crate::copy_held_rows(&mut program);
+    assert_eq!(wengert_ir::verify(&program), Ok(()), "after:\n{}", wengert_ir::print(&program));
+    expected.assert_eq(&wengert_ir::print(&program));
+}
+
+#[test]
+fn a_row_that_is_looked_at_after_an_update_is_copied() {
+    check(
+        "func f(t: [][]Real, i: Int, x: Real) -> ([][]Real, Real) {
+            row = t[i]
+            zeros = zeros(row)
+            ts = t with [i] = zeros
+            s = for k < 3, s = x { y = row[k] z = s + y yield z }
+            return ts, s
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(t: [][]Real, i: Int, x: Real) -> ([][]Real, Real) {
+              row = t[i]
+              zeros = zeros(row)
+              n = length(row)
+              row2 = each i2 < n, row3 in row {
+                yield row3
+              }
+              ts = t with [i] = zeros
+              s = for k < 3, s2 = x {
+                y = row2[k]
+                z = s2 + y
+                yield z
+              }
+              return ts, s
+            }
+
+            entry f = f
+        "#]],
+    );
+    // What is put in is a row of the same array, and a part of a row is looked at.
+    check(
+        "func f(t: [][]Real, i: Int, j: Int) -> ([][]Real, []Real) {
+            row = t[j]
+            part = slice(row, 0, 1)
+            ts = t with [i] = row
+            return ts, part
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(t: [][]Real, i: Int, j: Int) -> ([][]Real, []Real) {
+              row = t[j]
+              part = slice(row, 0, 1)
+              n = length(part)
+              part2 = each i2 < n, part3 in part {
+                yield part3
+              }
+              n2 = length(row)
+              row2 = each i3 < n2, row3 in row {
+                yield row3
+              }
+              ts = t with [i] = row2
+              return ts, part2
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn other_rows_are_not_copied() {
+    // Nobody looks at it later; somebody looks at the array, too; it is a row of the array after the update.
+    check(
+        "func f(t: [][]Real, u: [][]Real, i: Int, x: Real) -> ([][]Real, [][]Real, Real, Real, []Real) {
+            row = t[i]
+            s = sum(row)
+            ts = t with [i, 0] = s
+            other = u[i]
+            us = u with [i, 0] = x
+            v = sum(other)
+            w = u[0, 0]
+            z = v + w
+            last = ts[i]
+            return ts, us, s, z, last
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(t: [][]Real, u: [][]Real, i: Int, x: Real) -> ([][]Real, [][]Real, Real, Real, []Real) {
+              row = t[i]
+              s = sum(row)
+              ts = t with [i, 0] = s
+              other = u[i]
+              us = u with [i, 0] = x
+              v = sum(other)
+              w = u[0, 0]
+              z = v + w
+              last = ts[i]
+              return ts, us, s, z, last
+            }
+
+            entry f = f
+        "#]],
+    );
+}
