@@ -58,25 +58,23 @@ pub(crate) fn form(
 }
 
 /// The rule of a power in fewer cases. If the base is a positive number, its logarithm is finite, so that nothing is special where the
-/// result is 0 or infinite. And the slope that is right there is right everywhere; it is only dearer than a quotient, and rounds
-/// otherwise, but a branch costs more in a loop, and what is differentiated again has as many cases as the orders need.
+/// result is 0 or infinite. And if the exponent is a number, the slope that is right there is right everywhere: it is one power, dearer
+/// than a quotient, and rounded otherwise; but cases cost more in a loop, and there would be as many as there are orders.
 fn possible(op: RealOp, args: &[Atom], rule: &Rule, exact: bool) -> Option<Rule> {
-    let (RealOp::Pow, [base, _], Rule::Case(lost, at_lost, general)) = (op, args, rule) else { return None };
-    if matches!(base, Atom::Real(base) if *base > 0.0 && base.is_finite()) {
-        return Some((**general).clone());
+    let (RealOp::Pow, Rule::Case(_, lost, general)) = (op, rule) else { return None };
+    match args {
+        [Atom::Real(base), _] if *base > 0.0 && base.is_finite() => Some((**general).clone()),
+        [_, Atom::Real(exponent)] if !exact && has_one_less(*exponent) => Some((**lost).clone()),
+        _ => None,
     }
-    let (false, Rule::Linear { terms: special, .. }, Rule::Linear { terms: usual, divisor }) =
-        (exact, &**at_lost, &**general)
-    else {
-        return None;
-    };
-    let mut terms = special.clone();
-    for (term, usual) in terms.iter_mut().zip(usual).filter(|(term, _)| term.arg == 1) {
-        if let (Some(coef), Some(usual)) = (term.coef.take(), usual.coef.clone()) {
-            term.coef = Some(Expr::If(lost.clone(), Box::new(coef), Box::new(usual)));
-        }
-    }
-    Some(Rule::Linear { terms, divisor: divisor.clone() })
+}
+
+/// Whether an exponent and the one less are alike, so that powers of negative numbers are: the one is whole if the other is, and odd
+/// if the other is even.
+fn has_one_less(exponent: f64) -> bool {
+    const WHOLE_FROM: f64 = 9_007_199_254_740_992.0;
+    let whole = |x: f64| x.fract() == 0.0;
+    exponent.abs() < WHOLE_FROM && whole(exponent) == whole(exponent - 1.0)
 }
 
 /// An expression of the rule of `out = op(args)`.

@@ -20,8 +20,9 @@
 mod plan;
 mod units;
 
-use crate::loops::walk::map_parts;
+use crate::loops::walk::{map_parts, parts};
 use crate::loops::{Func, Int, Local, Operand, Program, Runtime, Stmt, Value, Word};
+use crate::{choices, straight};
 use plan::{Plan, Source};
 use wengert_ir::op::Compare;
 
@@ -35,10 +36,35 @@ const STRIPS: (usize, usize) = (64, 512);
 /// Cuts the loops of a program for which that is worth it.
 pub(crate) fn split(program: &mut Program) {
     for (_, func) in program.funcs.iter_mut() {
+        choose_afterwards(func);
         let reads = units::reads_of(func);
         let body = std::mem::take(&mut func.body);
         func.body = stmts(func, &reads, body);
     }
+}
+
+/// Writes loops without choices that have functions on their sides, if they can be cut then.
+fn choose_afterwards(func: &mut Func) {
+    let mut tried = func.clone();
+    if !straight::straighten_loops(&mut tried, &choices::pays, &mut |_| true) {
+        return;
+    }
+    let reads = units::reads_of(&tried);
+    let mut cut = Vec::new();
+    which_are_cut(&tried, &reads, &tried.body, &mut cut);
+    straight::straighten_loops(func, &choices::pays, &mut |number| cut.get(number) == Some(&true));
+}
+
+/// Of each loop, in their order, whether it can be cut.
+fn which_are_cut(func: &Func, reads: &units::Reads, stmts: &[Stmt], cut: &mut Vec<bool>) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        for stmt in stmts {
+            if let Stmt::For { index, independent, body, .. } = stmt {
+                cut.push(plan::plan(func, reads, *index, *independent, body).is_some());
+            }
+            parts(stmt).into_iter().for_each(|part| which_are_cut(func, reads, part, cut));
+        }
+    });
 }
 
 fn stmts(func: &mut Func, reads: &units::Reads, body: Vec<Stmt>) -> Vec<Stmt> {

@@ -4,26 +4,59 @@
 //! if c { y = a + b } else { y = a }      t = a + b   y = if c then t else a
 //! ```
 //!
-//! That can be done where neither side can fail or costs much: arithmetic without functions, loads or divisions of integers.
+//! That can be done where neither side can fail or costs much: arithmetic without loads or divisions of integers, and with functions
+//! only where they are computed in vectors then.
 
 use crate::jit::is_vector_op;
 use crate::loops::walk::{is_failure, is_straight, operands, parts};
 use crate::loops::{Func, Int, Local, Operand, Stmt, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::ty::Id;
+use wengert_prim::RealOp;
+use wengert_vmath::function_of;
+
+/// So many functions may be computed for nothing, and so many for each one that is computed in any case.
+const FUNCTIONS: usize = 4;
+const FUNCTIONS_FOR_EACH: usize = 2;
 
 /// Whether a body can be written so; checks that fail stay.
 pub(crate) fn is_convertible(body: &[Stmt]) -> bool {
-    let chooses = |stmt: &Stmt| matches!(stmt, Stmt::If { then, otherwise, .. } if is_choice(then) && is_choice(otherwise));
+    is_convertible_with(body, &is_vector_op)
+}
+
+/// Whether a body can be written so if functions of vector math may be on its sides, and pays if they are computed in vectors then: one
+/// that is called by itself takes as long as several in a vector.
+pub(crate) fn pays(body: &[Stmt]) -> bool {
+    let (mut chosen, mut always) = (0, 0);
+    for stmt in body {
+        functions(stmt, if matches!(stmt, Stmt::If { .. }) { &mut chosen } else { &mut always });
+    }
+    chosen > 0
+        && chosen <= FUNCTIONS + FUNCTIONS_FOR_EACH * always
+        && is_convertible_with(body, &|op| is_vector_op(op) || function_of(op).is_some())
+}
+
+/// How many functions a statement calls.
+fn functions(stmt: &Stmt, number: &mut usize) {
+    if let Stmt::Set(_, Value::Real(op, _)) = stmt {
+        *number += usize::from(!is_vector_op(*op));
+    }
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        parts(stmt).into_iter().flatten().for_each(|inner| functions(inner, number));
+    });
+}
+
+fn is_convertible_with(body: &[Stmt], fine: &dyn Fn(RealOp) -> bool) -> bool {
+    let chooses = |stmt: &Stmt| matches!(stmt, Stmt::If { then, otherwise, .. } if is_choice(then, fine) && is_choice(otherwise, fine));
     body.iter().all(|stmt| is_straight(stmt) || chooses(stmt))
 }
 
-/// Whether the statements of a side can be done in any case.
-fn is_choice(side: &[Stmt]) -> bool {
+/// Whether the statements of a side can be done in any case, with operations that are fine.
+fn is_choice(side: &[Stmt], fine: &dyn Fn(RealOp) -> bool) -> bool {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         side.iter().all(|stmt| match stmt {
             Stmt::Set(_, value) => match value {
-                Value::Real(op, _) => is_vector_op(*op),
+                Value::Real(op, _) => fine(*op),
                 Value::Int(op, ..) => !matches!(op, Int::Div | Int::Rem),
                 Value::Copy(_)
                 | Value::CompareReal(..)
@@ -40,7 +73,7 @@ fn is_choice(side: &[Stmt]) -> bool {
                 | Value::Unique(..)
                 | Value::Alloc(..) => false,
             },
-            Stmt::If { then, otherwise, .. } => is_choice(then) && is_choice(otherwise),
+            Stmt::If { then, otherwise, .. } => is_choice(then, fine) && is_choice(otherwise, fine),
             Stmt::Store { .. }
             | Stmt::Switch { .. }
             | Stmt::For { .. }

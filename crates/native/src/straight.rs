@@ -16,13 +16,26 @@ const COPIES: usize = 3;
 /// See the module.
 pub(crate) fn straighten(program: &mut Program) {
     for (_, func) in program.funcs.iter_mut() {
-        let known = live::after_loops(func, &|body| branches(body) && choices::is_convertible(body));
-        if !known.is_empty() {
-            let mut body = std::mem::take(&mut func.body);
-            stmts(func, &mut body, &known);
-            func.body = body;
-        }
+        straighten_loops(func, &|body| choices::is_convertible(body) || choices::pays(body), &mut |_| true);
     }
+}
+
+/// Writes loops of a function so whose bodies are worth it, and which are picked: by how many loops begin before. Whether there were any.
+pub(crate) fn straighten_loops(
+    func: &mut Func,
+    is_worth: &dyn Fn(&[Stmt]) -> bool,
+    pick: &mut dyn FnMut(usize) -> bool,
+) -> bool {
+    let known = live::after_loops(func, &|body| branches(body) && is_worth(body));
+    if known.is_empty() {
+        return false;
+    }
+    let mut body = std::mem::take(&mut func.body);
+    let mut walk = Walk { func, known, pick, before: 0, any: false };
+    walk.stmts(&mut body);
+    let any = walk.any;
+    func.body = body;
+    any
 }
 
 /// Whether there is a choice in a body.
@@ -30,21 +43,35 @@ fn branches(body: &[Stmt]) -> bool {
     body.iter().any(|stmt| matches!(stmt, Stmt::If { then, .. } if !is_failure(then)))
 }
 
-/// Loops by their addresses, and what they assign that is read after them.
-type Known = FxHashMap<*const Stmt, FxHashSet<Local>>;
+struct Walk<'w> {
+    func: &'w mut Func,
+    /// Loops by their addresses, and what they assign that is read after them.
+    known: FxHashMap<*const Stmt, FxHashSet<Local>>,
+    pick: &'w mut dyn FnMut(usize) -> bool,
+    /// How many loops have begun.
+    before: usize,
+    any: bool,
+}
 
-fn stmts(func: &mut Func, all: &mut [Stmt], known: &Known) {
-    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-        for stmt in all {
-            let after = known.get(&std::ptr::from_ref(&*stmt));
-            match (stmt, after) {
-                (Stmt::For { body, .. }, Some(after)) if only_adds(body, after) => {
-                    *body = straight(func, body, after);
+impl Walk<'_> {
+    fn stmts(&mut self, all: &mut [Stmt]) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            for stmt in all {
+                let after = self.known.get(&std::ptr::from_ref(&*stmt));
+                let number = self.before;
+                self.before += usize::from(matches!(stmt, Stmt::For { .. }));
+                match (stmt, after) {
+                    (Stmt::For { body, .. }, Some(after))
+                        if only_adds(body, after) && (self.pick)(number) =>
+                    {
+                        *body = straight(self.func, body, after);
+                        self.any = true;
+                    }
+                    (stmt, _) => parts_mut(stmt).into_iter().for_each(|part| self.stmts(part)),
                 }
-                (stmt, _) => parts_mut(stmt).into_iter().for_each(|part| stmts(func, part, known)),
             }
-        }
-    });
+        });
+    }
 }
 
 /// The body without choices.

@@ -86,3 +86,50 @@ fn what_decides_the_next_iteration_stays_a_branch() {
     assert!(made.contains("} else {") && !made.contains("#pragma omp simd reduction"), "{made}");
     is_close(text, &[numbers()]);
 }
+
+/// With functions on both sides, and so many more on one of them.
+fn with_functions(more: usize) -> String {
+    let steps: String = (0..more).map(|i| format!("e{} = sin(e{i}) ", i + 1)).collect();
+    format!(
+        "func f(xs: []Real) -> []Real {{
+            n = length(xs)
+            ys = each i < n, x in xs {{
+                c = x <= 1.0
+                y = if c {{
+                    d = x < 0.0
+                    e0 = if d {{ a = exp(x) yield a }} else {{ yield x }} {steps} yield e{more}
+                }} else {{ b = log(x) yield b }}
+                yield y
+            }}
+            return ys
+        }}
+        entry f = f"
+    )
+}
+
+/// How many branches there are with another side, but for those that every loop has.
+fn branches(text: &str) -> usize {
+    let count = |text: &str| text_of(text).matches("} else {").count();
+    let plain = "func f(xs: []Real) -> []Real {
+            n = length(xs)
+            ys = each i < n, x in xs { y = exp(x) yield y }
+            return ys
+        }
+        entry f = f";
+    count(text) - count(plain)
+}
+
+#[test]
+fn functions_are_computed_on_both_sides_unless_there_are_many() {
+    for more in [0, 2] {
+        let text = with_functions(more);
+        assert_eq!(branches(&text), 0, "{}", text_of(&text));
+        is_close(&text, &[numbers()]);
+    }
+    assert_ne!(branches(&with_functions(3)), 0);
+    // What is computed in any case pays for more.
+    let text = with_functions(3).replace("c = x <=", "x2 = cos(x) c = x2 <=");
+    assert_eq!(branches(&text), 0, "{}", text_of(&text));
+    is_close(&text, &[numbers()]);
+    assert_ne!(branches(&with_functions(0).replace("log(x)", "gamma(x)")), 0);
+}

@@ -315,6 +315,33 @@ fn both_sides_of_a_choice() {
 }
 
 #[test]
+fn functions_on_both_sides_of_a_choice() {
+    // Not in vectors as they are written: functions are computed in strips, between which nothing is left but choices.
+    agrees(
+        "func f(xs: []Real) -> []Real {
+            n = length(xs)
+            ys = each i < n, x in xs {
+                low = x <= 1.0
+                y = if low {
+                    a = x / 16.0
+                    some = a < 0.5
+                    b = if some { c = exp(a) yield c } else { yield a }
+                    yield b
+                } else {
+                    d = log(x)
+                    yield d
+                }
+                yield y
+            }
+            return ys
+        }
+        entry f = f",
+        0,
+        0,
+    );
+}
+
+#[test]
 fn arrays_that_are_added_to() {
     agrees(
         "func f(xs: []Real) -> ([]Real, []Real) {
