@@ -36,9 +36,11 @@ pub(crate) fn run(program: &mut Program) {
         if func.body.all_stmts(&mut |stmt| !updates(stmt)) {
             continue;
         }
-        let inside = in_range_there(func, &boxes);
+        let uses = count_uses(&func.body);
+        // Finding out takes time, and is asked only of what is read late.
+        let late = reads_late(&func.body, &uses);
+        let inside = if late { in_range_there(func, &boxes) } else { FxHashSet::default() };
         let mut body = std::mem::take(&mut func.body);
-        let uses = count_uses(&body);
         Elements { func, uses, total: &total, inside }.block(&mut body);
         func.body = body;
     }
@@ -56,6 +58,19 @@ fn read(op: &Op) -> Option<(Var, &[Atom])> {
     let Op::Array(ArrayOp::Index, args) = op else { return None };
     let [Atom::Var(array), indices @ ..] = args.as_slice() else { return None };
     Some((*array, indices))
+}
+
+/// Whether something is read of an array after an update of it, in some block.
+fn reads_late(block: &Block, uses: &FxHashMap<Var, usize>) -> bool {
+    let mut updated: FxHashSet<Var> = FxHashSet::default();
+    block.stmts.iter().any(|stmt| {
+        let late = read(&stmt.op).is_some_and(|(array, _)| updated.contains(&array));
+        let array = update(&stmt.op).map(|(_, array, _, _)| array);
+        updated.extend(array.filter(|array| uses.get(array) != Some(&1)));
+        let deep =
+            |block: &Block| stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || reads_late(block, uses));
+        late || stmt.op.blocks().into_iter().any(deep)
+    })
 }
 
 struct Elements<'p> {
