@@ -786,6 +786,16 @@ const OF_ENDLESS: &[&str] = &[
     "grad (\\k -> snd (jvp (\\m -> along 3 m k) (twice k, twice (k * k)))) k",
     "snd (jvp (\\f -> grad (\\x -> inturn 2 (f x) x) k) (first, third))",
     "grad (\\k -> snd (jvp (\\m -> inturn 2 m k) (first k, first (k * k)))) k",
+    // Reverse mode through reverse mode: on a tape, strict or not.
+    "snd (jvp (\\f -> grad (grad (\\x -> taken 3 (f x) x)) k) (from, geo))",
+    "snd (jvp (\\f -> grad (grad (grad (\\x -> taken 3 (f x) x))) k) (from, geo))",
+    "snd (jvp (\\f -> grad (grad (\\x -> run 3 (f x) x)) k) (rising, turning))",
+    "snd (jvp (\\f -> grad (grad (\\x -> leaves (f 2 x) x)) k) (rose, other))",
+    "snd (jvp (\\f -> grad (grad (\\x -> along 3 (f x) x)) k) (twice, thrice))",
+    "snd (jvp (\\f -> grad (grad (\\x -> inturn 2 (f x) x)) k) (first, third))",
+    "snd (jvp (\\o -> grad (grad (used o)) k) (made 0.5, made 0.3))",
+    "grad (\\k -> snd (jvp (\\f -> grad (\\x -> taken 3 (f x) x) k) (from, geo))) k",
+    "apply_dual (pullback (\\f -> grad (grad (\\x -> taken 3 (f x) x)) k) (\\_ -> to_dual 1.0) from) geo",
 ];
 
 /// What such functions give, and tangents of data that they are in, is applied again and again; that is compiled, and derivatives of it.
@@ -805,6 +815,30 @@ fn functions_that_give_data_of_such_functions_are_compiled() {
     let expected =
         interpreted(&mut session, &scope, "grad (\\x -> 2.0 * x * x ^ 2 + 2.0 * (2.0 * x) * x ^ 4) 0.7");
     assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+}
+
+/// What is given as a tangent of a function comes out of another derivative: what varies of what a function gives.
+const OF_TANGENTS: &[&str] = &[
+    "let h = snd (jvp (\\x -> \\y -> x * sin y) (k, 1.0)) in snd (jvp (\\g -> g (g 0.3)) (sin, h))",
+    "let h = snd (jvp (\\x -> \\y -> x * sin y) (k, 1.0)) in snd (jvp (\\g -> grad g 0.3) (sin, h))",
+    "let h = snd (jvp (\\f -> \\x -> f (f x)) (sin, cos)) in snd (jvp (\\g -> grad (grad g) k) (sin, h))",
+    "let h = derivative (\\x -> \\y -> \\z -> x * x * sin (y * z)) k in snd (jvp (\\g -> grad (\\a -> g a a) 0.4) ((\\a b -> a * b), h))",
+    "grad (\\k -> let h = derivative (\\x -> \\y -> \\z -> x * x * sin (y * z)) k in snd (jvp (\\g -> grad (\\a -> g a a) k) ((\\a b -> a * b), h))) k",
+    "let (f, h) = jvp (\\x -> \\y z -> x * sin (y * z)) (k, 1.0) in snd (jvp (\\g -> grad (grad (\\a -> g a a)) k) (f, h))",
+    "let (f, h) = jvp (\\x -> \\y -> [\\z -> x * y * z, \\z -> x + z]) (k, 1.0) in snd (jvp (\\g -> grad (\\a -> (g a)[0] 0.4 * (g a)[1] a) 0.3) (f, h))",
+    "let (p, dp) = jvp (\\x -> snd (vjp (\\z -> z * x * sin z) x)) (k, 1.0) in snd (jvp (\\q -> grad (\\a -> q a * q 2.0) 0.3) (p, dp))",
+    "let rec h n = if n == 0 then cos else snd (jvp (\\f -> \\x -> f (f x)) (sin, h (n - 1))) in snd (jvp (\\g -> grad g k) (sin, h 5))",
+];
+
+#[test]
+fn tangents_of_functions_that_come_out_of_derivatives_are_compiled() {
+    let (mut session, scope) = everywhere::session_with("def nothing = 0\n");
+    for program in OF_TANGENTS {
+        compiled(&mut session, &scope, &format!("(\\k -> {program}) 0.7"), &[false, true]);
+    }
+    // The tangent of `x sin y` by `x` is `sin y`.
+    let found = compiled(&mut session, &scope, &format!("(\\k -> {}) 0.7", OF_TANGENTS[1]), &[false, true]);
+    assert!((found - 0.3_f64.cos()).abs() < 1e-12, "{found}");
 }
 
 const MAPS: &str = "\

@@ -109,23 +109,38 @@ pub fn asks(program: &Program) -> bool {
     program.funcs.iter().any(|(_, func)| !func.body.all_stmts(&mut |stmt| !asks(stmt)))
 }
 
-/// The program with every derivative that it asks for made.
+/// The program with every derivative that it asks for made. What a tape can do and linearization cannot, is done [so](differentiate_exactly).
 pub fn differentiate(program: Program) -> Program {
-    made(program, false)
+    let made = made(program.clone(), false);
+    if made.is_whole || made.is_large {
+        return made.program;
+    }
+    let exact = self::made(program, true);
+    if exact.is_whole { exact.program } else { made.program }
 }
 
 /// The same, with cotangents added up as on a tape, to the last bit; that takes longer and more memory when it runs.
 pub fn differentiate_exactly(program: Program) -> Program {
-    made(program, true)
+    made(program, true).program
 }
 
-fn made(program: Program, exact: bool) -> Program {
+/// A program with derivatives made.
+struct Made {
+    program: Program,
+    /// Whether none of them is left to the interpreter.
+    is_whole: bool,
+    /// Whether some are because so many were made.
+    is_large: bool,
+}
+
+fn made(program: Program, exact: bool) -> Made {
     let other = curried::uncurried(&program);
+    let whole = |ad: Ad| Made { is_whole: !ad.has_beyond(), is_large: ad.is_full(), program: ad.program };
     let ad = completed(Ad::new(program, exact));
     // Tangents of tangents of functions are of types of higher and higher order, which functions in functions may mix.
     let other = other.filter(|_| ad.has_beyond() || ad.mixes_sums);
-    let other = other.map(|other| completed(Ad::new(other, exact)).program);
-    other.filter(|other| wengert_ir::verify(other).is_ok()).unwrap_or(ad.program)
+    let other = other.map(|other| whole(completed(Ad::new(other, exact))));
+    other.filter(|other| wengert_ir::verify(&other.program).is_ok()).unwrap_or_else(|| whole(ad))
 }
 
 fn completed(mut ad: Ad) -> Ad {

@@ -70,15 +70,16 @@ impl Ad {
         self.reachable(asked).into_iter().collect()
     }
 
-    /// The functions that are part of those of which these ask for a derivative.
+    /// The functions that are part of those of which these ask for a derivative: what applies functions that are given as tangents is, too.
     fn part_of_asked(&self, by: &FxHashSet<FuncId>) -> FxHashSet<FuncId> {
         let mut todo: Vec<FuncId> = Vec::new();
         for (_, func) in self.program.funcs.iter().filter(|(id, _)| by.contains(id)) {
             func.body.for_each_stmt(&mut |stmt| todo.extend(self.asked_of(&stmt.op)));
         }
         let mut seen: FxHashSet<FuncId> = todo.iter().copied().collect();
-        while let Some(func) = todo.pop().map(|id| self.program.funcs.at(id)) {
-            func.body.for_each_stmt(&mut |stmt| {
+        while let Some(id) = todo.pop() {
+            todo.extend(self.at_given.get(&id).copied().filter(|given| seen.insert(*given)));
+            self.program.funcs.at(id).body.for_each_stmt(&mut |stmt| {
                 todo.extend(callees(&stmt.op).into_iter().filter(|callee| seen.insert(*callee)));
             });
         }
