@@ -796,6 +796,10 @@ const OF_ENDLESS: &[&str] = &[
     "snd (jvp (\\o -> grad (grad (used o)) k) (made 0.5, made 0.3))",
     "grad (\\k -> snd (jvp (\\f -> grad (\\x -> taken 3 (f x) x) k) (from, geo))) k",
     "apply_dual (pullback (\\f -> grad (grad (\\x -> taken 3 (f x) x)) k) (\\_ -> to_dual 1.0) from) geo",
+    // Tangents that come out of derivatives, inside of what is differentiated.
+    "let (s, d) = jvp from (0.3, 1.0) in grad (\\k -> snd (jvp (\\s -> k * taken 3 s k) (s, d))) k",
+    "grad (\\x -> let (s, d) = jvp from (x, 1.0) in snd (jvp (\\s -> taken 3 s x) (s, d))) k",
+    "derivative (\\x -> let (s, d) = jvp from (x, 1.0) in snd (jvp (\\s -> taken 3 s x) (s, d))) k",
 ];
 
 /// What such functions give, and tangents of data that they are in, is applied again and again; that is compiled, and derivatives of it.
@@ -827,6 +831,16 @@ const OF_TANGENTS: &[&str] = &[
     "let (f, h) = jvp (\\x -> \\y z -> x * sin (y * z)) (k, 1.0) in snd (jvp (\\g -> grad (grad (\\a -> g a a)) k) (f, h))",
     "let (f, h) = jvp (\\x -> \\y -> [\\z -> x * y * z, \\z -> x + z]) (k, 1.0) in snd (jvp (\\g -> grad (\\a -> (g a)[0] 0.4 * (g a)[1] a) 0.3) (f, h))",
     "let (p, dp) = jvp (\\x -> snd (vjp (\\z -> z * x * sin z) x)) (k, 1.0) in snd (jvp (\\q -> grad (\\a -> q a * q 2.0) 0.3) (p, dp))",
+    // Pullbacks of pullbacks, at points without functions.
+    "apply_dual (pullback (\\x -> \\y -> x * y * y) (pullback (\\h -> h (h 3.0)) (\\_ -> to_dual 1.0)) k) 1.0",
+    "grad (\\k -> from_dual (pullback (\\x -> \\y -> x * y * y * k) (pullback (\\h -> grad h (h k)) (\\_ -> to_dual 1.0)) k)) k",
+    // The same inside of what is differentiated.
+    "derivative (\\k -> let h = derivative (\\x -> \\y -> x * sin y) k in snd (jvp (\\g -> g (g k)) (cos, h))) k",
+    "derivative (\\k -> let (f, h) = jvp (\\x -> \\y -> x * sin y) (k, 1.0) in snd (jvp (\\g -> g (g k)) (f, h))) k",
+    "grad (\\k -> let (f, h) = jvp (\\x -> \\y -> x * sin y) (k, 1.0) in snd (jvp (\\g -> g (g k)) (f, h))) k",
+    "grad (\\k -> let (p, dp) = jvp (\\x -> snd (vjp (\\z -> z * x * sin z) x)) (k, 1.0) in snd (jvp (\\q -> q k * q 2.0) (p, dp))) k",
+    "(taylor 4 (\\k -> let (f, h) = jvp (\\x -> \\y -> x * sin (y * k)) (k, 1.0) in snd (jvp (\\g -> g (g k)) (f, h))) k)[3]",
+    "let h = derivative (\\x -> \\y -> x * y) k in apply_dual (pullback (\\g -> apply_dual (pullback (\\h -> h (g 0.3)) (\\_ -> to_dual 1.0) g) h) (\\_ -> to_dual 1.0) sin) h",
     "let rec h n = if n == 0 then cos else snd (jvp (\\f -> \\x -> f (f x)) (sin, h (n - 1))) in snd (jvp (\\g -> grad g k) (sin, h 5))",
 ];
 

@@ -423,7 +423,9 @@ impl Code<'_> {
         let mut other: Vec<Atom> = fields.iter().chain(args.iter().skip(1)).cloned().collect();
         let application = self.ad.application(key.0);
         let additive = application.as_ref().filter(|application| !application.of_functions);
-        let there = additive.and_then(|_| self.ad.applying_given(key.0));
+        // What is made here may be differentiated: then nothing is left to be asked for.
+        let there =
+            additive.and_then(|_| self.ad.ready_at_given(key.0).or_else(|| self.ad.applying_given(key.0)));
         let (Some(application), Some(there)) = (application, there) else {
             let types = self.ad.jvp_results(key, 1);
             return self.fail(&types, BEYOND);
