@@ -153,6 +153,7 @@ const SUITES: &[(&str, How)] = &[
     ("tests/tests/series.rs", How::Itself),
     ("tests/tests/stencils.rs", How::Itself),
     ("tests/tests/updates.rs", How::Itself),
+    ("tests/tests/turned.rs", How::Itself),
     ("tests/tests/strict.rs", How::Itself),
     ("tests/tests/exact.rs", How::Itself),
     ("tests/tests/threads.rs", How::Itself),

@@ -17,7 +17,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed neither reads nor writes memory")]
 
 use crate::loops::walk::{is_straight, map_parts, operands, parts, writes};
-use crate::loops::{Func, Local, Operand, Program, Stmt, Sum, Value, Word};
+use crate::loops::{Func, Int, Local, Operand, Program, Stmt, Sum, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Compare;
 use wengert_prim::RealOp;
@@ -45,7 +45,40 @@ fn one(func: &mut Func, stmt: Stmt, made: &mut Vec<Stmt>) {
         let made_of = Loop { index: *index, len: *len, backward: *backward, sums: sums.clone() };
         return found.gathered(func, made_of, made);
     }
+    if let Stmt::For { index, len, backward, independent: false, sums, body } = &stmt
+        && let (before, body) = fixed_places(body, *index)
+        && !before.is_empty()
+        && let Some(found) = Body::of(&body, *index, sums)
+    {
+        let made_of = Loop { index: *index, len: *len, backward: *backward, sums: sums.clone() };
+        made.extend(before);
+        return found.gathered(func, made_of, made);
+    }
     made.push(map_parts(stmt, &mut |inner| stmts(func, inner)));
+}
+
+/// Sums and products of integers that are the same in all iterations, and the body without them: places of elements along several axes.
+fn fixed_places(body: &[Stmt], index: Local) -> (Vec<Stmt>, Vec<Stmt>) {
+    let mut sets: FxHashMap<Local, usize> = FxHashMap::default();
+    body.iter().flat_map(writes).for_each(|local| *sets.entry(local).or_default() += 1);
+    let (mut before, mut rest) = (Vec::new(), Vec::new());
+    for stmt in body {
+        let fixed = |operand: &Operand| match operand {
+            Operand::Local(local) => *local != index && !sets.contains_key(local),
+            Operand::Int(_) => true,
+            Operand::Real(_) | Operand::Text(_) => false,
+        };
+        match stmt {
+            Stmt::Set(local, Value::Int(Int::Add | Int::Sub | Int::Mul, a, b))
+                if fixed(a) && fixed(b) && sets.get(local) == Some(&1) =>
+            {
+                sets.remove(local);
+                before.push(stmt.clone());
+            }
+            _ => rest.push(stmt.clone()),
+        }
+    }
+    (before, rest)
 }
 
 /// A loop without its body.

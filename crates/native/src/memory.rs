@@ -222,13 +222,24 @@ fn is_independent(body: &[Stmt], index: Local, sums: &[Sum], origins: &Origins) 
 
 /// Whether an index is that of the loop and something fixed.
 fn moves(at: Operand, index: Local, body: &[Stmt], fixed: &dyn Fn(&Operand) -> bool) -> bool {
-    let Operand::Local(local) = at else { return false };
-    if local == index {
-        return true;
+    moves_in(&at, index, body, fixed, 0)
+}
+
+fn moves_in(
+    at: &Operand,
+    index: Local,
+    body: &[Stmt],
+    fixed: &dyn Fn(&Operand) -> bool,
+    depth: usize,
+) -> bool {
+    const DEEP: usize = 3;
+    if *at == Operand::Local(index) || depth > DEEP {
+        return depth <= DEEP;
     }
-    let Some(Value::Int(Int::Add, a, b)) = definition(&at, body) else { return false };
-    let is_index = |operand: &Operand| *operand == Operand::Local(index);
-    fixed_in(a, body, fixed, 0) && is_index(b) || fixed_in(b, body, fixed, 0) && is_index(a)
+    let Some(Value::Int(Int::Add, a, b)) = definition(at, body) else { return false };
+    let sum =
+        |a: &Operand, b: &Operand| fixed_in(a, body, fixed, 0) && moves_in(b, index, body, fixed, depth + 1);
+    sum(a, b) || sum(b, a)
 }
 
 /// Whether an operand is the same in all iterations: from outside, or computed from such, but not deeply.
@@ -338,6 +349,31 @@ mod tests {
         }
         entry f = f";
         assert_eq!(independent(text), [true]);
+    }
+
+    #[test]
+    fn rows_of_what_is_made_and_places_that_are_sums_are_seen() {
+        let text = |place: &str| {
+            format!(
+                "func f(xs: []Real, k: Int, l: Int) -> [][]Real {{
+                    n = length(xs)
+                    row = replicate(n, 0.0)
+                    zs = replicate(9, row)
+                    us = for i < n, us += zs, x in xs {{
+                        a = i + l b = a + k c = b * 2 d = l - i
+                        u = add_at(us, k, {place}, x)
+                        yield u
+                    }}
+                    return us
+                }}
+                entry f = f"
+            )
+        };
+        for (place, expected) in
+            [("i", true), ("a", true), ("b", true), ("c", false), ("d", false), ("l", false)]
+        {
+            assert_eq!(independent(&text(place)).last(), Some(&expected), "{place}");
+        }
     }
 
     /// The inner loop adds to an array that the function makes and to one that each iteration makes, and reads what is given.

@@ -15,9 +15,9 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed stays as it is")]
 
-mod copies;
+pub(crate) mod copies;
 mod cost;
-mod facts;
+pub(crate) mod facts;
 mod make;
 mod plan;
 mod shared;
@@ -139,16 +139,26 @@ impl Collect<'_> {
         if parts.mode != Mode::Each || parts.body.size() > plan::MOST {
             return None;
         }
-        let plan = plan::Plan::of(self.from, self.facts, stmt)?;
-        let starts: Vec<Start> = plan.accs.iter().map(|acc| self.start(before, &acc.start)).collect();
-        let fits = plan.accs.iter().zip(&starts).all(|(acc, start)| {
-            matches!(start, Start::Zeros(_)) || acc.is_covered(&plan.lens) && self.is_read(&acc.start)
-        });
+        let mut plan = plan::Plan::of(self.from, self.facts, stmt, &FxHashSet::default())?;
+        let kept = self.not_collected(before, &plan);
+        if !kept.is_empty() {
+            plan = plan::Plan::of(self.from, self.facts, stmt, &kept)?;
+        }
         let known = plan.needed.iter().all(|form| form.vars().all(|var| self.scope.contains(&var)));
-        if !fits || !known {
+        if !known {
             return None;
         }
+        let starts: Vec<Start> = plan.accs.iter().map(|acc| self.start(before, &acc.start)).collect();
         Some(make::Maker::new(self.from, func, (&plan, starts), (&self.scope, stmt)).made())
+    }
+
+    /// The accumulators that the loop still adds to: what they are before may not be read, or is more than what is added to.
+    fn not_collected(&self, before: &[Stmt], plan: &plan::Plan<'_>) -> FxHashSet<usize> {
+        let fits = |acc: &plan::Acc| {
+            matches!(self.start(before, &acc.start), Start::Zeros(_))
+                || acc.is_covered(&plan.lens) && self.is_read(&acc.start)
+        };
+        plan.accs.iter().filter(|acc| !fits(acc)).map(|acc| acc.at).collect()
     }
 
     /// Whether what is in an array may be read.

@@ -3,7 +3,7 @@
 
 use crate::{
     Options, PASSES, ROUNDS, added, addends, apart, choices, collect, doubles, finite, fuse, onward, powers,
-    reciprocals, roots, shares, sides, slopes, terms, updates,
+    reciprocals, roots, shares, sides, slopes, terms, turned, updates,
 };
 use wengert_ir::Program;
 
@@ -129,6 +129,13 @@ pub const RELAXED: &[Relaxed] = &[
         what: "strong zeros that meet no infinity are ordinary ones",
         run: finite::run,
         after: &["dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "turned",
+        what: "a long loop around short ones does in each of their iterations what all of its own do, some hundreds at once",
+        run: turned::run,
+        after: &["simplify", "hoist", "cse", "dce"],
         rounds: 1,
     },
     Relaxed {

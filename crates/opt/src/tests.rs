@@ -30,6 +30,7 @@ mod sizes;
 mod slopes;
 mod sums;
 mod terms;
+mod turned;
 mod zeros;
 
 use crate::PASSES;

@@ -96,3 +96,39 @@ fn what_is_read_stays_where_it_is() {
         }
     }
 }
+
+#[test]
+fn places_along_several_axes_are_computed_before() {
+    let text = "func f(xs: []Real, zs: [][]Real, k: Int, l: Int) -> ([][]Real, []Real) {
+        n = length(xs)
+        ws = replicate(n, 1.5)
+        us, vs = for i < n, us += zs, vs += ws, x in xs {
+            y = x * 2.0
+            a = add_at(us, k, l, y)
+            c = add_at(vs, i, x)
+            yield a, c
+        }
+        return us, vs
+    }
+    entry f = f";
+    let (before, after) = independent(text);
+    assert_eq!(after, before + 1);
+    // A place that depends on the iteration is none of those.
+    let text = text.replace("add_at(us, k, l, y)", "add_at(us, i, l, y)");
+    let (before, after) = independent(&text);
+    assert_eq!(after, before);
+    let program = wengert_ir::parse::parse(&text.replace("(us, i, l", "(us, k, l")).expect("it is a program");
+    let entry = *program.entries.values().next().expect("it has an entry");
+    for size in [0_i64, 1, 2, 9, 40] {
+        for (k, l) in [(0, 0), (1, 11), (2, 3), (0, 12), (3, 0), (-1, 0)] {
+            let xs: Vec<f64> = (0..size).map(|k| (k * 7919 % 257) as f64 * 0.125).collect();
+            let xs = Value::reals(xs);
+            let matrix = Value::array([3, 12], Items::Reals((0..36).map(f64::from).collect()));
+            let args = [xs, matrix, Value::Int(k), Value::Int(l)];
+            let expected = Evaluator::new(&program, Limits::default()).call(entry, args.to_vec());
+            let compiled = Compiled::with_math(program.clone(), Math::Fast, 1 << 32, Arc::default());
+            let given = compiled.expect("it compiles").call(entry, &args);
+            assert_eq!(format!("{given:?}"), format!("{expected:?}"), "size {size}, cell {k}, {l}");
+        }
+    }
+}

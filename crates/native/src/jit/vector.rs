@@ -8,7 +8,7 @@
 use super::zeros;
 use crate::choices::{self, Words};
 use crate::live;
-use crate::loops::walk::operands;
+use crate::loops::walk::{operands, pieces};
 use crate::loops::{Func, Int, Local, Operand, Round, Stmt, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Compare;
@@ -30,6 +30,8 @@ pub(super) struct Plan<'f> {
     pub(super) unroll: usize,
     /// Whether it is done without looking for strong zeros first.
     pub(super) quick: bool,
+    /// Whether it is a piece of a long loop: it has many iterations, but for the last piece.
+    pub(super) is_piece: bool,
     /// The body without branches, and its variables.
     pub(super) body: Vec<Stmt>,
     pub(super) words: Words<'f>,
@@ -70,8 +72,9 @@ pub(super) enum Class {
 pub(super) fn plans(func: &Func, any_order: bool) -> FxHashMap<*const Stmt, Plan<'_>> {
     let known = live::after_loops(func, &|body| !body.is_empty() && choices::is_convertible(body));
     let mut made = FxHashMap::default();
+    let pieces = pieces(&func.body);
     each_loop(&func.body, &mut |stmt| {
-        let (Stmt::For { index, independent, body, .. }, Some(after)) =
+        let (Stmt::For { index, len, independent, body, .. }, Some(after)) =
             (stmt, known.get(&std::ptr::from_ref(stmt)))
         else {
             return;
@@ -82,10 +85,9 @@ pub(super) fn plans(func: &Func, any_order: bool) -> FxHashMap<*const Stmt, Plan
         if let Some(found) = planner.plan(*independent) {
             let Found { carried, keep_last, unroll } = found;
             let quick = any_order && zeros::is_worth(&body);
-            made.insert(
-                std::ptr::from_ref(stmt),
-                Plan { index, carried, keep_last, unroll, quick, body, words },
-            );
+            let is_piece = len.local().is_some_and(|len| pieces.contains_key(&len));
+            let plan = Plan { index, carried, keep_last, unroll, quick, is_piece, body, words };
+            made.insert(std::ptr::from_ref(stmt), plan);
         }
     });
     made

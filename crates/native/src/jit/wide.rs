@@ -64,7 +64,8 @@ pub(super) fn vectors(
     let read = plan.body.iter().try_for_each(|stmt| reader.stmt(stmt));
     read.and_then(|()| reader.finish(plan))?;
     let Reader { before, program, given, .. } = reader;
-    let shortest = shortest(&program, body.loops(), made.known)?;
+    let around = if plan.is_piece { 0 } else { body.loops() };
+    let shortest = shortest(&program, around, made.known)?;
     let code = code::code(&program)?;
     if body.func.recursive.is_some() && code.bytes > FRAME {
         return None;

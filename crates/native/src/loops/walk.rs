@@ -1,6 +1,6 @@
 //! What statements read and write, and statements with other variables.
 
-use super::{Func, Local, Operand, Stmt, Sum, Value};
+use super::{Func, Int, Local, Operand, Stmt, Sum, Value};
 use rustc_hash::FxHashMap;
 
 /// The statements directly inside of a statement.
@@ -316,4 +316,17 @@ impl Renaming<'_> {
             Value::Alloc(a, site, ctor) => Value::Alloc(self.operand(*a), *site, *ctor),
         }
     }
+}
+
+/// The numbers that are the rest of something, but no more than a constant, which is not small: how many iterations the pieces of a long loop
+/// have.
+pub(crate) fn pieces(stmts: &[Stmt]) -> FxHashMap<Local, i64> {
+    const SOME: i64 = 64;
+    let mut found = FxHashMap::default();
+    every(stmts, &mut |stmt| {
+        if let Stmt::Set(local, Value::Int(Int::Min, _, Operand::Int(most @ SOME..))) = stmt {
+            found.insert(*local, *most);
+        }
+    });
+    found
 }

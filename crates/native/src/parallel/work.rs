@@ -2,8 +2,9 @@
 //!
 //! The work of an iteration is a sum of products of sizes that are known before the loop, for the loops inside of it.
 
+use crate::loops::walk::pieces;
 use crate::loops::{Func, Local, Operand, Program, Runtime, Stmt, Value, Word};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::Table;
 use wengert_prim::RealOp;
@@ -116,7 +117,8 @@ pub(super) fn of_functions(program: &Program) -> Table<FuncId, f64> {
     for _ in 0..3 {
         for (id, func) in program.funcs.iter().filter(|(_, func)| func.recursive.is_none()) {
             let inside = func.locals.iter().map(|(local, _)| local).collect();
-            let work = Walk { func, works: &works, inside: &inside }.stmts(&func.body).guess();
+            let pieces = pieces(&func.body);
+            let work = Walk { func, works: &works, inside: &inside, pieces }.stmts(&func.body).guess();
             *works.at_mut(id) = work.min(1e9);
         }
     }
@@ -125,13 +127,15 @@ pub(super) fn of_functions(program: &Program) -> Table<FuncId, f64> {
 
 /// The work of an iteration of a loop that assigns these variables.
 pub(super) fn of(func: &Func, body: &[Stmt], works: &Table<FuncId, f64>, inside: &FxHashSet<Local>) -> Work {
-    Walk { func, works, inside }.stmts(body)
+    Walk { func, works, inside, pieces: pieces(body) }.stmts(body)
 }
 
 struct Walk<'w> {
     func: &'w Func,
     works: &'w Table<FuncId, f64>,
     inside: &'w FxHashSet<Local>,
+    /// How many iterations pieces of long loops have.
+    pieces: FxHashMap<Local, i64>,
 }
 
 impl Walk<'_> {
@@ -188,7 +192,8 @@ impl Walk<'_> {
             Operand::Local(size) if !self.inside.contains(&size) && self.is_int(size) => {
                 each.times_size(size)
             }
-            Operand::Local(_) | Operand::Real(_) | Operand::Text(_) => each.times(SOME),
+            Operand::Local(size) => each.times(self.pieces.get(&size).map_or(SOME, |most| *most as f64)),
+            Operand::Real(_) | Operand::Text(_) => each.times(SOME),
         }
     }
 

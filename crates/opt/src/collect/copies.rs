@@ -122,7 +122,7 @@ pub(super) fn plus(into: &mut Func, a: Atom, b: Atom, like: &Stmt, out: &mut Vec
 }
 
 /// A block without what nobody needs; nothing in it fails.
-pub(super) fn prune(block: &mut Block) {
+pub(crate) fn prune(block: &mut Block) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let mut needed: FxHashSet<Var> = block.results.iter().filter_map(Atom::var).collect();
         let mut kept = Vec::with_capacity(block.stmts.len());

@@ -13,8 +13,11 @@ use wengert_ir::op::{ArrayOp, IntOp, Loop, Mode, Op};
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Func, Stmt, Ty, Var};
 
+/// By which integers something is multiplied in a sum.
+const FACTORS: std::ops::Range<i64> = 1..16;
+
 /// What is known of the integers and truth values of a function.
-pub(super) struct Facts<'f> {
+pub(crate) struct Facts<'f> {
     func: &'f Func,
     shapes: &'f FxHashMap<Var, Shape>,
     total: &'f FxHashSet<FuncId>,
@@ -26,7 +29,7 @@ pub(super) struct Facts<'f> {
 }
 
 impl<'f> Facts<'f> {
-    pub(super) fn new(
+    pub(crate) fn new(
         func: &'f Func,
         body: &Block,
         shapes: &'f FxHashMap<Var, Shape>,
@@ -74,6 +77,11 @@ impl<'f> Facts<'f> {
                     (IntOp::Add, [a, b]) => a.plus(b),
                     (IntOp::Sub, [a, b]) => a.minus(b),
                     (IntOp::Neg, [a]) => a.times(-1),
+                    (IntOp::Mul, [a, b]) => match (a.atom(), b.atom()) {
+                        (Some(Atom::Int(n)), _) if FACTORS.contains(&n) => b.times(n),
+                        (_, Some(Atom::Int(n))) if FACTORS.contains(&n) => a.times(n),
+                        (_, _) => return,
+                    },
                     _ => return,
                 };
                 if value.is_small() {
@@ -98,7 +106,7 @@ impl<'f> Facts<'f> {
     }
 
     /// An integer as a sum.
-    pub(super) fn value(&self, atom: &Atom) -> Option<Linear> {
+    pub(crate) fn value(&self, atom: &Atom) -> Option<Linear> {
         match atom {
             Atom::Int(n) => Some(Linear::constant(*n)),
             Atom::Var(var) => Some(self.values.get(var).cloned().unwrap_or_else(|| Linear::of(*var))),
@@ -107,12 +115,12 @@ impl<'f> Facts<'f> {
     }
 
     /// What it is the remainder of, and by what.
-    pub(super) fn remainder(&self, atom: &Atom) -> Option<&(Linear, Linear)> {
+    pub(crate) fn remainder(&self, atom: &Atom) -> Option<&(Linear, Linear)> {
         self.remainders.get(&atom.var()?)
     }
 
     /// The size of an array along an axis.
-    pub(super) fn size(&self, array: &Atom, axis: usize) -> Option<Linear> {
+    pub(crate) fn size(&self, array: &Atom, axis: usize) -> Option<Linear> {
         let known = self.shapes.get(&array.var()?)?.get(axis)?.clone()?;
         // Sizes may be called by names that are sums themselves.
         let vars: Vec<Var> = known.vars().collect();
@@ -125,14 +133,14 @@ impl<'f> Facts<'f> {
 }
 
 /// Walks through loops, and finds whether all that they do can be done, and what has to be asked before.
-pub(super) struct Walk<'w, 'f> {
+pub(crate) struct Walk<'w, 'f> {
     facts: &'w Facts<'f>,
     /// Remainders that are not negative.
     natural: FxHashSet<Var>,
     /// What is not negative here.
     known: Vec<Linear>,
     /// What must not be negative, which is to be asked before.
-    pub(super) needed: Vec<Linear>,
+    pub(crate) needed: Vec<Linear>,
     /// What the loops bind, and the largest that an index can be.
     inside: FxHashSet<Var>,
     last: FxHashMap<Var, Linear>,
@@ -141,7 +149,7 @@ pub(super) struct Walk<'w, 'f> {
 }
 
 impl<'w, 'f> Walk<'w, 'f> {
-    pub(super) fn new(facts: &'w Facts<'f>, equal: &'w [(Var, Linear)]) -> Walk<'w, 'f> {
+    pub(crate) fn new(facts: &'w Facts<'f>, equal: &'w [(Var, Linear)]) -> Walk<'w, 'f> {
         Walk {
             facts,
             equal,
@@ -162,7 +170,7 @@ impl<'w, 'f> Walk<'w, 'f> {
     }
 
     /// Notes the index of a loop.
-    pub(super) fn enter(&mut self, parts: &Loop) -> Option<()> {
+    pub(crate) fn enter(&mut self, parts: &Loop) -> Option<()> {
         let (index, len) = (*parts.body.params.first()?, self.value(&parts.len)?);
         let last = len.minus(&Linear::constant(1));
         self.known.push(last.minus(&Linear::of(index)));
@@ -172,7 +180,7 @@ impl<'w, 'f> Walk<'w, 'f> {
     }
 
     /// Whether nothing in a block fails, if what is needed holds.
-    pub(super) fn block(&mut self, block: &Block) -> Option<()> {
+    pub(crate) fn block(&mut self, block: &Block) -> Option<()> {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
             for stmt in &block.stmts {
                 self.stmt(stmt)?;
@@ -285,6 +293,6 @@ impl<'w, 'f> Walk<'w, 'f> {
 }
 
 /// A sum in which sizes are called as those that they are taken to be.
-pub(super) fn settled(form: Linear, equal: &[(Var, Linear)]) -> Linear {
+pub(crate) fn settled(form: Linear, equal: &[(Var, Linear)]) -> Linear {
     equal.iter().fold(form, |form, (var, other)| form.replace(*var, other))
 }

@@ -3,6 +3,7 @@
 use super::copies::{Copies, Place, from_arrays, plus, prune};
 use super::plan::{Acc, Move, Plan};
 use super::{Start, cost};
+use crate::asked;
 use crate::linear::Linear;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
@@ -71,57 +72,25 @@ impl<'m, 's> Maker<'m, 's> {
     }
 
     fn push(&mut self, out: &mut Vec<Stmt>, name: &str, ty: Ty, op: Op) -> Atom {
-        let var = self.func.fresh(Name::new(name), ty);
-        out.push(Stmt { outs: vec![var], op, span: self.like.span });
-        Atom::Var(var)
+        asked::push(self.func, (out, self.like.span), (name, ty), op)
     }
 
     fn int(&mut self, out: &mut Vec<Stmt>, op: IntOp, a: Atom, b: Atom) -> Atom {
-        match (op, &b) {
-            (IntOp::Add | IntOp::Sub, Atom::Int(0)) => a,
-            (IntOp::Sub, Atom::Int(by)) if (-i64::MAX..0).contains(by) => {
-                self.int(out, IntOp::Add, a, Atom::Int(-by))
-            }
-            _ => self.push(out, "i", Ty::INT, Op::Int(op, vec![a, b])),
-        }
+        asked::int(self.func, (out, self.like.span), op, a, b)
     }
 
     /// The integer that a sum is.
     fn number(&mut self, out: &mut Vec<Stmt>, form: &Linear) -> Atom {
-        let (terms, constant) = form.parts();
-        let mut sum = Atom::Int(constant);
-        for (var, times) in terms {
-            let term = match times {
-                1 | -1 => Atom::Var(var),
-                _ => self.int(out, IntOp::Mul, Atom::Var(var), Atom::Int(times.wrapping_abs())),
-            };
-            let op = if times < 0 { IntOp::Sub } else { IntOp::Add };
-            sum = match (op, &sum) {
-                (IntOp::Add, Atom::Int(0)) => term,
-                (op, _) => self.int(out, op, sum, term),
-            };
-        }
-        sum
+        asked::number(self.func, (out, self.like.span), form)
     }
 
     /// Whether all holds that is needed.
     fn asked(&mut self, out: &mut Vec<Stmt>) -> Atom {
-        let mut all = Atom::Bool(true);
-        for form in &self.plan.needed {
-            let number = self.number(out, form);
-            let holds = self.push(out, "c", Ty::BOOL, Op::Compare(Compare::Ge, number, Atom::Int(0)));
-            all = self.both(out, all, holds);
-        }
-        all
+        asked::not_negative(self.func, (out, self.like.span), &self.plan.needed)
     }
 
     fn both(&mut self, out: &mut Vec<Stmt>, a: Atom, b: Atom) -> Atom {
-        match (a, b) {
-            (Atom::Bool(true), x) | (x, Atom::Bool(true)) => x,
-            (cond, then) => {
-                self.push(out, "c", Ty::BOOL, Op::Select { cond, then, otherwise: Atom::Bool(false) })
-            }
-        }
+        asked::both(self.func, (out, self.like.span), a, b)
     }
 
     /// All places to which something is added.

@@ -5,7 +5,7 @@
 use super::facts::{Facts, Walk, settled};
 use crate::linear::Linear;
 use crate::walk::mentioned;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::{Atom, Block, Elem, Func, Stmt, Ty, Var};
 
@@ -62,7 +62,13 @@ pub(super) struct Plan<'s> {
 }
 
 impl<'s> Plan<'s> {
-    pub(super) fn of(func: &Func, facts: &Facts<'_>, stmt: &'s Stmt) -> Option<Plan<'s>> {
+    /// The plan for a loop, which goes on adding to the accumulators that are `kept`.
+    pub(super) fn of(
+        func: &Func,
+        facts: &Facts<'_>,
+        stmt: &'s Stmt,
+        kept: &FxHashSet<usize>,
+    ) -> Option<Plan<'s>> {
         let Op::Loop(outer) = &stmt.op else { return None };
         let mut plan = Plan {
             levels: vec![outer],
@@ -74,7 +80,7 @@ impl<'s> Plan<'s> {
             needed: Vec::new(),
             equal: Vec::new(),
         };
-        let axes = plan.accumulators(func, facts, outer)?;
+        let axes = plan.accumulators(func, facts, outer, kept)?;
         if axes == 2 {
             plan.second(facts, outer)?;
         }
@@ -100,11 +106,17 @@ impl<'s> Plan<'s> {
     }
 
     /// The arrays to which the loop adds, which have one or two axes.
-    fn accumulators(&mut self, func: &Func, facts: &Facts<'_>, outer: &Loop) -> Option<usize> {
+    fn accumulators(
+        &mut self,
+        func: &Func,
+        facts: &Facts<'_>,
+        outer: &Loop,
+        kept: &FxHashSet<usize>,
+    ) -> Option<usize> {
         let mut all = None;
         for (at, start) in outer.accs.iter().enumerate() {
             let ty = func.type_of(start);
-            if ty.rank() == 0 {
+            if ty.rank() == 0 || kept.contains(&at) {
                 continue;
             }
             let axes = usize::from(ty.rank());

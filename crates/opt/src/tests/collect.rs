@@ -386,3 +386,88 @@ fn what_is_required_in_all_iterations_is_asked_before() {
         "#]],
     );
 }
+
+#[test]
+fn what_loops_around_add_up_too_is_still_added_to() {
+    // What `b` is before may not be read: it goes on being added to, at each iteration's own place, and the other array is collected.
+    check_relaxed(
+        "func f(us: []Real, cs: []Real, k: Int) -> ([]Real, []Real) {
+            n = length(us)
+            m = length(cs)
+            l = n - 1
+            sums = zeros(cs)
+            v, all = for r < k, x = us, b += sums {
+                zeros = zeros(us)
+                y, b2 = each backward i < l, a += zeros, b3 += b {
+                    j = i + 1
+                    p = x[i]
+                    b4 = b3 with [i] += p
+                    a2 = a with [j] += p
+                    q = p * 2.0
+                    a3 = a2 with [i] += q
+                    yield a3, b4
+                }
+                yield y, b2
+            }
+            return v, all
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(us: []Real, cs: []Real, k: Int) -> ([]Real, []Real) {
+              n = length(us)
+              m = length(cs)
+              l = n - 1
+              sums = zeros(cs)
+              i = 1 - n
+              i2 = i + m
+              c = i2 >= 0
+              v, all = for r < k, x = us, b += sums {
+                zeros = zeros(us)
+                y, b2 = if c {
+                  b2_2 = each backward i3 < l, b3 += b {
+                    p = x[i3]
+                    b4 = b3 with [i3] += p
+                    yield b4
+                  }
+                  collected = each j < n, p2 in x {
+                    i4 = j - 1
+                    c2 = j >= 1
+                    from = if c2 {
+                      p3 = x[i4]
+                      yield p3
+                    } else {
+                      yield 0.0
+                    }
+                    c3 = j < l
+                    from2 = if c3 {
+                      p4 = p2
+                      q = p4 * 2.0
+                      yield q
+                    } else {
+                      yield 0.0
+                    }
+                    sum = from + from2
+                    yield sum
+                  }
+                  yield collected, b2_2
+                } else {
+                  y2, b2_3 = each backward i5 < l, a += zeros, b3_2 += b {
+                    j2 = i5 + 1
+                    p5 = x[i5]
+                    b4_2 = b3_2 with [i5] += p5
+                    a2 = a with [j2] += p5
+                    q2 = p5 * 2.0
+                    a3 = a2 with [i5] += q2
+                    yield a3, b4_2
+                  }
+                  yield y2, b2_3
+                }
+                yield y, b2
+              }
+              return v, all
+            }
+
+            entry f = f
+        "#]],
+    );
+}

@@ -1,0 +1,277 @@
+//! Long loops around short ones, turned inside out.
+
+use super::slopes::check_relaxed;
+use expect_test::expect;
+
+/// The program, and whether something was turned.
+fn turned(text: &str) -> (String, bool) {
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    assert_eq!(wengert_ir::verify(&program), Ok(()), "before:\n{text}");
+    let changed = crate::turned::run(&mut program);
+    let printed = wengert_ir::print(&program);
+    assert_eq!(wengert_ir::verify(&program), Ok(()), "after:\n{printed}");
+    (printed, changed)
+}
+
+#[test]
+fn a_long_loop_around_short_ones_is_turned_inside_out() {
+    check_relaxed(
+        "func f(ws: []Real, xs: []Real) -> []Real {
+            k = length(ws)
+            l = length(xs)
+            n = l - k
+            ys = each i < n {
+                s = for j < k, s2 = 0.0, w in ws {
+                    p = i + j
+                    x = xs[p]
+                    t = w * x
+                    s3 = s2 + t
+                    yield s3
+                }
+                y = exp(s)
+                yield y
+            }
+            return ys
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(ws: []Real, xs: []Real) -> []Real {
+              k = length(ws)
+              l = length(xs)
+              n = l - k
+              i = -32 - k
+              i2 = i + l
+              c = i2 >= 0
+              i3 = 48 - k
+              c2 = i3 >= 0
+              c3 = select(c, c2, false)
+              ys = if c3 {
+                i4 = n + 1023
+                blocks = i4 / 1024
+                made = replicate(n, -0.0)
+                ys2 = each b < blocks, made2 += made {
+                  first = b * 1024
+                  i5 = n - first
+                  m = min(i5, 1024)
+                  same = replicate(m, 0.0)
+                  s = each j < k, s2 += same, w in ws {
+                    i6 = j + first
+                    s3 = each i7 < m, s2_2 += s2 {
+                      i8 = i7 + i6
+                      x = xs[i8]
+                      t = w * x
+                      s3_2 = s2_2 with [i7] += t
+                      yield s3_2
+                    }
+                    yield s3
+                  }
+                  y = each i9 < m, s4 in s {
+                    y2 = exp(s4)
+                    yield y2
+                  }
+                  made3 = each i10 < m, made4 += made2, x2 in y {
+                    i11 = first + i10
+                    made5 = made4 with [i11] += x2
+                    yield made5
+                  }
+                  yield made3
+                }
+                yield ys2
+              } else {
+                ys3 = each i12 < n {
+                  s5 = for j2 < k, s2_3 = 0.0, w2 in ws {
+                    p = i12 + j2
+                    x3 = xs[p]
+                    t2 = w2 * x3
+                    s3_3 = s2_3 + t2
+                    yield s3_3
+                  }
+                  y3 = exp(s5)
+                  yield y3
+                }
+                yield ys3
+              }
+              return ys
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn what_the_steps_of_short_loops_leave_is_kept_for_a_piece() {
+    check_relaxed(
+        "func f(cs: []Real, xs: []Real, b: []Real) -> ([]Real, []Real) {
+            k = length(cs)
+            n = length(xs)
+            l = length(b)
+            b2, ys = each backward i < n, a += b, x in xs {
+                s, before = for j < k, s2 = 1.0, c in cs {
+                    t = s2 * x
+                    s3 = t + c
+                    yield s3, s2
+                }
+                x_bar, a2 = for backward j2 < k, s_bar = s, a3 += a, r in before {
+                    t_bar = s_bar * x
+                    a4 = a3 with [j2] += s_bar
+                    u = t_bar * r
+                    yield u, a4
+                }
+                yield a2, x_bar
+            }
+            return b2, ys
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(cs: []Real, xs: []Real, b: []Real) -> ([]Real, []Real) {
+              k = length(cs)
+              n = length(xs)
+              l = length(b)
+              i = -32 + n
+              c = i >= 0
+              i2 = 0 - k
+              i3 = i2 + l
+              c2 = i3 >= 0
+              c3 = select(c, c2, false)
+              b2, ys = if c3 {
+                i4 = n + 127
+                blocks = i4 / 128
+                made = replicate(n, -0.0)
+                b2_2, ys2 = each backward b3 < blocks, a += b, made2 += made {
+                  first = b3 * 128
+                  i5 = n - first
+                  m = min(i5, 128)
+                  same = replicate(m, 1.0)
+                  s, before = for j < k, s2 = same, c4 in cs {
+                    s3 = each i6 < m, s2_2 in s2 {
+                      i7 = i6 + first
+                      x = xs[i7]
+                      t = s2_2 * x
+                      s3_2 = t + c4
+                      yield s3_2
+                    }
+                    yield s3, s2
+                  }
+                  x_bar, a2 = for backward j2 < k, s_bar = s, a3 += a, r in before {
+                    a4, u = each i8 < m, a3_2 += a3, s_bar2 in s_bar, r2 in r {
+                      i9 = i8 + first
+                      x2 = xs[i9]
+                      t_bar = s_bar2 * x2
+                      a4_2 = a3_2 with [j2] += s_bar2
+                      u2 = t_bar * r2
+                      yield a4_2, u2
+                    }
+                    yield u, a4
+                  }
+                  made3 = each i10 < m, made4 += made2, x3 in x_bar {
+                    i11 = first + i10
+                    made5 = made4 with [i11] += x3
+                    yield made5
+                  }
+                  yield a2, made3
+                }
+                yield b2_2, ys2
+              } else {
+                b2_3, ys3 = each backward i12 < n, a5 += b, x4 in xs {
+                  s4, before2 = for j3 < k, s2_3 = 1.0, c5 in cs {
+                    t2 = s2_3 * x4
+                    s3_3 = t2 + c5
+                    yield s3_3, s2_3
+                  }
+                  x_bar2, a2_2 = for backward j2_2 < k, s_bar3 = s4, a3_3 += a5, r3 in before2 {
+                    t_bar2 = s_bar3 * x4
+                    a4_3 = a3_3 with [j2_2] += s_bar3
+                    u3 = t_bar2 * r3
+                    yield u3, a4_3
+                  }
+                  yield a2_2, x_bar2
+                }
+                yield b2_3, ys3
+              }
+              return b2, ys
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+/// A loop over `xs` around one over `ws` with this body, which adds `t`.
+fn around(len: &str, short: &str, body: &str) -> String {
+    format!(
+        "func f(ws: []Real, xs: []Real, rows: [][]Real, k: Int, n: Int) -> Real {{
+            m = length(xs)
+            m2 = length(ws)
+            m3 = length(rows)
+            m4 = length(rows, 1)
+            s = for i < {len}, s2 = 0.0 {{
+                t2 = for j < {short}, t3 = 0.0 {{ {body} t4 = t3 + t yield t4 }}
+                u = t2 * t2
+                s3 = s2 + u
+                yield s3
+            }}
+            return s
+        }}
+        entry f = f"
+    )
+}
+
+#[test]
+fn loops_that_gain_nothing_or_may_fail_stay() {
+    let near = "p = i + j x = xs[p] w = ws[j] t = w * x";
+    for (len, short, body, expected) in [
+        ("n", "k", near, true),
+        ("n", "48", near, true),
+        ("32", "k", near, true),
+        // Long ones inside are vectors themselves; short ones outside would be none.
+        ("n", "49", near, false),
+        ("31", "k", near, false),
+        // What is read lies far apart, or where only running tells.
+        ("n", "k", "r = rows[i] t = r[j]", false),
+        ("n", "k", "t = rows[i, j]", false),
+        ("n", "k", "t = rows[j, i]", true),
+        ("n", "k", "p = i * j t = xs[p]", false),
+        ("n", "k", "p = i * 4 t = xs[p]", true),
+        ("n", "k", "p = i * 5 t = xs[p]", false),
+        ("n", "k", "p = k - i t = xs[p]", false),
+        // Whether it is there is not known before.
+        ("n", "k", "r = ws[j] p = floor(r) t = xs[p]", false),
+        ("n", "k", "t5 = ws[j] d = k / j w = real(d) t = t5 * w", false),
+    ] {
+        let text = around(len, short, body);
+        let parsed = wengert_ir::parse(&text);
+        assert!(parsed.is_ok(), "{text}: {parsed:?}");
+        let (printed, changed) = turned(&text);
+        assert_eq!(changed, expected, "{printed}");
+    }
+}
+
+#[test]
+fn numbers_that_others_look_at_inside_stay() {
+    // The sum so far is needed in each iteration: it has no end before the next one begins.
+    let text = "func f(ws: []Real, n: Int) -> Real {
+        k = length(ws)
+        s = for i < n, s2 = 0.0 {
+            t = for j < k, t2 = s2, w in ws { t3 = t2 * w yield t3 }
+            s3 = s2 + t
+            yield s3
+        }
+        return s
+    } entry f = f";
+    assert!(!turned(text).1);
+    // Elements are added to in the same array by both: it is one array that goes from one loop to the other.
+    let text = "func f(ws: []Real, b: []Real, n: Int) -> []Real {
+        k = length(ws)
+        l = length(b)
+        b2 = each i < n, a += b {
+            a2 = each j < k, a3 += a, w in ws { p = i + j a4 = a3 with [p] += w yield a4 }
+            x = real(i)
+            a5 = a2 with [i] += x
+            yield a5
+        }
+        return b2
+    } entry f = f";
+    let (printed, changed) = turned(text);
+    assert!(changed && printed.matches("a2 +=").count() <= 2, "{printed}");
+}

@@ -1,0 +1,125 @@
+//! Which loops are turned inside out, and what is asked before.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed has no loops")]
+
+use crate::collect::facts::{Facts, Walk};
+use crate::linear::Linear;
+use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
+use wengert_ir::{Atom, Block, Stmt};
+use wengert_prim::RealOp;
+
+/// Bodies with more statements are not copied.
+const MOST: usize = 100;
+/// So many iterations at least, and so many at most of a loop inside that can be vectors itself.
+const LONG: i64 = 32;
+const SHORT: i64 = 48;
+/// How many iterations are done at once, and how many if rows of what loops inside give are kept.
+const BLOCK: i64 = 1024;
+const ROWS: i64 = 128;
+
+/// What is to be known of a loop before.
+pub(super) struct Plan {
+    /// What must not be negative, else something may fail.
+    pub(super) needed: Vec<Linear>,
+    /// What must not be negative, else it does not pay.
+    pub(super) wanted: Vec<Linear>,
+    /// How many iterations are done at once.
+    pub(super) size: i64,
+}
+
+/// Whether it is a loop around loops, and not a large one: nothing else is looked at.
+pub(super) fn is_candidate(stmt: &Stmt) -> bool {
+    let Op::Loop(parts) = &stmt.op else { return false };
+    let holds = |stmt: &Stmt| matches!(&stmt.op, Op::Loop(inner) if inner.mode != Mode::Reduce);
+    parts.mode != Mode::Reduce
+        && parts.body.stmts.iter().any(holds)
+        && parts.body.size() <= MOST
+        && parts.body.all_stmts(&mut |stmt| is_plain(&stmt.op) || holds(stmt))
+}
+
+/// Operations between numbers, and what reads an array or adds to one.
+pub(super) fn is_plain(op: &Op) -> bool {
+    match op {
+        Op::Copy(_)
+        | Op::Real(..)
+        | Op::Int(..)
+        | Op::Compare(..)
+        | Op::Convert(..)
+        | Op::Not(_)
+        | Op::Select { .. }
+        | Op::Power { .. }
+        | Op::Require { .. } => true,
+        Op::Array(op, _) => matches!(op, ArrayOp::Index | ArrayOp::AddAt | ArrayOp::Length(_)),
+        _ => false,
+    }
+}
+
+impl Plan {
+    pub(super) fn of(facts: &Facts<'_>, parts: &Loop) -> Option<Plan> {
+        let mut walk = Walk::new(facts, &[]);
+        walk.enter(parts)?;
+        walk.block(&parts.body)?;
+        let mut plan = Plan { needed: walk.needed, wanted: Vec::new(), size: BLOCK };
+        let len = facts.value(&parts.len)?;
+        plan.want(&len.minus(&Linear::constant(LONG)))?;
+        plan.look(facts, &parts.body, &len)?;
+        Some(plan)
+    }
+
+    fn want(&mut self, form: &Linear) -> Option<()> {
+        match form.atom() {
+            Some(Atom::Int(n)) => (n >= 0).then_some(()),
+            _ => {
+                if !self.wanted.contains(form) {
+                    self.wanted.push(form.clone());
+                }
+                Some(())
+            }
+        }
+    }
+
+    /// Looks at the loops inside.
+    fn look(&mut self, facts: &Facts<'_>, block: &Block, around: &Linear) -> Option<()> {
+        for stmt in &block.stmts {
+            let Op::Loop(parts) = &stmt.op else { continue };
+            if stmt.outs.len() > parts.init.len() + parts.accs.len() {
+                self.size = ROWS;
+            }
+            self.look(facts, &parts.body, around)?;
+            let innermost = parts.body.stmts.iter().all(|stmt| stmt.op.blocks().is_empty());
+            let sums = (0..parts.init.len()).all(|at| sum(parts, at).is_some());
+            if innermost && sums {
+                let len = facts.value(&parts.len)?;
+                if len == *around {
+                    return None;
+                }
+                self.want(&Linear::constant(SHORT).minus(&len))?;
+            }
+        }
+        Some(())
+    }
+}
+
+/// If what a loop carries there is a sum of reals that nobody looks at inside: which statement adds to it, and what it adds.
+pub(super) fn sum(parts: &Loop, at: usize) -> Option<(&Stmt, &Atom)> {
+    let param = *parts.body.params.get(1 + at)?;
+    let result = parts.body.results.get(at)?.var()?;
+    let stmt = parts.body.stmts.iter().find(|stmt| stmt.outs == [result])?;
+    let Op::Real(RealOp::Add, args) = &stmt.op else { return None };
+    let is_param = |atom: &Atom| atom.var() == Some(param);
+    let more = match args.as_slice() {
+        [a, b] if is_param(a) && !is_param(b) => b,
+        [a, b] if is_param(b) && !is_param(a) => a,
+        _ => return None,
+    };
+    let mut uses = 0;
+    let mut see = |atom: &Atom, var| uses += usize::from(atom.var() == Some(var));
+    for var in [param, result] {
+        parts.body.results.iter().for_each(|atom| see(atom, var));
+        parts.body.for_each_stmt(&mut |stmt| {
+            stmt.op.for_each_atom(&mut |atom| see(atom, var));
+            stmt.op.blocks().into_iter().flat_map(|inner| &inner.results).for_each(|atom| see(atom, var));
+        });
+    }
+    (uses == 2).then_some((stmt, more))
+}
