@@ -227,7 +227,7 @@ fn shared(unit: Unit, manner: Manner) -> Unit {
         let sound = optimized(&mut unit, "the optimizer of shares");
         debug_assert!(sound.is_ok(), "{sound:?}");
     }
-    wengert_opt::copy_held_rows(&mut unit.program);
+    wengert_opt::ready(&mut unit.program, &unit.passes);
     let sound = optimized(&mut unit, "what copies rows");
     debug_assert!(sound.is_ok(), "{sound:?}");
     unit

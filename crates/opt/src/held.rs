@@ -17,7 +17,7 @@ use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
 
 /// See the module.
-pub fn copy_held_rows(program: &mut Program) {
+pub(crate) fn run(program: &mut Program) {
     for (_, func) in program.funcs.iter_mut() {
         let mut sources = FxHashMap::default();
         func.body.for_each_stmt(&mut |stmt| {

@@ -74,7 +74,6 @@ mod walk;
 mod walks;
 
 pub use dce::drop_functions;
-pub use held::copy_held_rows;
 pub use relax::{RELAXED, Relaxed, relax, share};
 use wengert_ir::Program;
 
@@ -90,8 +89,8 @@ pub struct Pass {
 }
 
 /// So many passes at the end of the list are in no round: the first of them is done after all rounds.
-const LAST: usize = 5;
-/// So many of those are done once, after derivatives are made.
+const LAST: usize = 6;
+/// So many of those are done once, after derivatives are made; the last one after all that is in another list, too.
 const FINISHING: usize = 2;
 
 /// All passes, in the order in which a round does them.
@@ -242,6 +241,11 @@ pub const PASSES: &[Pass] = &[
         what: "sums over rows of tangents go past those that are zero (once, after derivatives are made)",
         run: still::run,
     },
+    Pass {
+        name: "held",
+        what: "rows that are looked at after their array is updated are copied, so that the array need not be (once, after all others)",
+        run: held::run,
+    },
 ];
 
 /// What to do.
@@ -331,12 +335,19 @@ pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
 
 /// What is done once, after derivatives are made and the program is optimized.
 pub fn finish(program: &mut Program, options: &Options) {
-    let once = PASSES.get(PASSES.len() - FINISHING..).unwrap_or_default();
-    for pass in once.iter().filter(|pass| !options.leaves_out(pass.name)) {
+    let (_, once) = PASSES.split_at_checked(PASSES.len() - 1 - FINISHING).unwrap_or_default();
+    for pass in once.iter().take(FINISHING).filter(|pass| !options.leaves_out(pass.name)) {
         (pass.run)(program);
     }
     sizes::drop_said(program);
     checks::run(program);
+}
+
+/// What is done last, before a program is lowered: it means nothing to other passes.
+pub fn ready(program: &mut Program, options: &Options) {
+    for pass in PASSES.last().into_iter().filter(|pass| !options.leaves_out(pass.name)) {
+        (pass.run)(program);
+    }
 }
 
 /// The names of all passes, in the order in which they are done first, and what each does.

@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 fn check(text: &str, expected: &Expect) {
     let mut program = wengert_ir::parse(text).expect("the text is a program");
     assert_eq!(wengert_ir::verify(&program), Ok(()), "before");
-    crate::copy_held_rows(&mut program);
+    crate::held::run(&mut program);
     assert_eq!(wengert_ir::verify(&program), Ok(()), "after:\n{}", wengert_ir::print(&program));
     expected.assert_eq(&wengert_ir::print(&program));
 }
