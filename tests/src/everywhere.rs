@@ -11,17 +11,24 @@ use wengert_driver::{Engine, Options, Session, show};
 
 /// The C compiler is slow: one of so many texts is for it.
 const C_IN_TURN: u64 = 32;
+/// And of those that are made for loops.
+const C_OFTEN: u64 = 3;
 
 /// The engines besides the interpreter, and whether in strict mode.
 fn ways(text: &impl Hash) -> Vec<(Engine, bool)> {
     let mut ways = vec![(Engine::Ir, true), (Engine::Native, true), (Engine::Native, false)];
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    let number = hasher.finish();
+    let number = number(text);
     if number.is_multiple_of(C_IN_TURN) && Engine::C.require().is_ok() {
         ways.push((Engine::C, (number / C_IN_TURN).is_multiple_of(2)));
     }
     ways
+}
+
+/// A number that goes with a text.
+fn number(text: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// How far numbers may differ: in strict mode reverse mode may add in another order where the same is computed twice.
@@ -78,6 +85,66 @@ pub fn compiled(session: &mut Session, scope: &Scope, text: &str, strict: &[bool
             Err(format!("{text}\nis not run by machine code (strict: {strict}), and gives {value}"))
         }
         None => Ok(value),
+    }
+}
+
+/// An error unless machine code, strict or not, and sometimes C give what the interpreter gives with these definitions: a value, in strict
+/// mode to the last bit but for signs of zeros, or messages with their place.
+pub fn same(definitions: &str, expression: &str) -> Result<(), String> {
+    same_but_for(definitions, expression, &unsigned)
+}
+
+/// The same, of what is left of texts.
+pub fn same_but_for(
+    definitions: &str,
+    expression: &str,
+    left: &dyn Fn(&str) -> String,
+) -> Result<(), String> {
+    let (mut session, scope) = session_with(definitions);
+    let mut by = |engine: Engine, strict: bool| {
+        let options = Options { engine, strict, ..Options::default() };
+        match session.eval_in(&scope, "it.wg", expression, &options) {
+            Ok(evaluated) => left(&show(&evaluated.value)),
+            Err(errors) => {
+                let place = errors.first().map(|error| error.primary.span.start);
+                format!("{} at {place:?}", complaints(&errors))
+            }
+        }
+    };
+    let expected = by(Engine::Interp, true);
+    let mut ways = vec![(Engine::Native, false), (Engine::Native, true)];
+    if number(&expression).is_multiple_of(C_OFTEN) {
+        ways.push((Engine::C, false));
+    }
+    for (engine, strict) in ways {
+        let found = by(engine, strict);
+        if found != expected && (strict || !close(&expected, &found, 1e-9)) {
+            let name = engine.name();
+            return Err(format!(
+                "{expression}: {name} (strict {strict}) gives {found} instead of {expected}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Panics if threads change what machine code or C give.
+pub fn same_by_threads(definitions: &str, expressions: &[&str]) {
+    for (engine, expression) in [Engine::Native, Engine::C]
+        .into_iter()
+        .flat_map(|engine| expressions.iter().map(move |e| (engine, e)))
+    {
+        let (mut session, scope) = session_with(definitions);
+        let mut by = |threads: usize| {
+            let options = Options { engine, threads, ..Options::default() };
+            let evaluated = session.eval_in(&scope, "it.wg", expression, &options);
+            evaluated.map(|evaluated| show(&evaluated.value)).map_err(|errors| complaints(&errors))
+        };
+        let one = by(1);
+        assert!(one.is_ok(), "{one:?}");
+        for threads in [2, 3] {
+            assert_eq!(by(threads), one, "{expression} by {} with {threads} threads", engine.name());
+        }
     }
 }
 

@@ -1,11 +1,7 @@
 //! Derivatives of what looks at neighbors: every engine gives what the interpreter gives, at every size, at the edges and around them,
 //! where numbers are infinite or none, and with any number of threads.
 
-use std::path::Path;
-use wengert_driver::scope::Scope;
-use wengert_driver::{Engine, Options, Session, show};
-use wengert_tests::property::complaints;
-use wengert_tests::{parallel, text};
+use wengert_tests::{everywhere, parallel};
 
 const DEFINITIONS: &str = "\
 def numbers k n = build n (\\i -> sin (real (k * i + 1)) + 0.1)
@@ -104,47 +100,9 @@ fn programs() -> Vec<String> {
     all
 }
 
-/// The engines that answer, and whether to the last bit.
-fn ways() -> Vec<(Options, bool)> {
-    let way = |engine, strict, threads| Options { engine, strict, threads, ..Options::default() };
-    vec![
-        (way(Engine::Native, false, 1), false),
-        (way(Engine::Native, true, 1), true),
-        (way(Engine::C, false, 1), false),
-    ]
-}
-
 #[test]
 fn derivatives_of_what_looks_at_neighbors_are_the_same_everywhere() {
-    parallel::check_all("programs", &programs(), |expression| {
-        let mut session = Session::new();
-        let report = session.check_text("stencils.wg", DEFINITIONS, Path::new("."));
-        if report.has_errors() {
-            return Err(complaints(&report.diagnostics));
-        }
-        let scope = Scope::of_file(&report.modules);
-        let mut eval = |options: &Options| match session.eval_in(&scope, "it.wg", expression, options) {
-            Ok(evaluated) => text::unsigned(&show(&evaluated.value)),
-            Err(errors) => {
-                format!(
-                    "{} at {:?}",
-                    complaints(&errors),
-                    errors.first().map(|error| error.primary.span.start)
-                )
-            }
-        };
-        let expected = eval(&Options::default());
-        for (options, exact) in ways() {
-            let found = eval(&options);
-            if found != expected && (exact || !text::close(&expected, &found, 1e-9)) {
-                let (engine, strict) = (options.engine.name(), options.strict);
-                return Err(format!(
-                    "{expression}: {engine} (strict {strict}) gives {found} instead of {expected}"
-                ));
-            }
-        }
-        Ok(())
-    });
+    parallel::check_all("programs", &programs(), |expression| everywhere::same(DEFINITIONS, expression));
 }
 
 /// Loops that are long enough for threads.
@@ -156,21 +114,5 @@ fn long_ones_are_the_same_with_any_number_of_threads() {
         "gradients smooth [60000]",
         "gradients2 heat [(200, 150)]",
     ];
-    for (engine, expression) in
-        [Engine::Native, Engine::C].into_iter().flat_map(|engine| expressions.map(|e| (engine, e)))
-    {
-        let mut session = Session::new();
-        let report = session.check_text("stencils.wg", DEFINITIONS, Path::new("."));
-        let scope = Scope::of_file(&report.modules);
-        let mut by = |threads: usize| {
-            let options = Options { engine, threads, ..Options::default() };
-            let evaluated = session.eval_in(&scope, "it.wg", expression, &options);
-            evaluated.map(|evaluated| show(&evaluated.value)).map_err(|errors| complaints(&errors))
-        };
-        let one = by(1);
-        assert!(one.is_ok(), "{one:?}");
-        for threads in [2, 3] {
-            assert_eq!(by(threads), one, "{expression} by {} with {threads} threads", engine.name());
-        }
-    }
+    everywhere::same_by_threads(DEFINITIONS, &expressions);
 }

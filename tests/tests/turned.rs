@@ -1,11 +1,7 @@
 //! Long loops around short ones, and their derivatives: every engine gives what the interpreter gives, at every size, around the sizes of
 //! pieces, where numbers are infinite or none, where places are not there, and with any number of threads.
 
-use std::path::Path;
-use wengert_driver::scope::Scope;
-use wengert_driver::{Engine, Options, Session, show};
-use wengert_tests::property::complaints;
-use wengert_tests::{parallel, text};
+use wengert_tests::{everywhere, parallel, text};
 
 const DEFINITIONS: &str = "\
 def numbers k n = build n (\\i -> sin (real (k * i + 1)) + 0.1)
@@ -78,45 +74,13 @@ fn programs() -> Vec<String> {
     all
 }
 
-fn session() -> (Session, Scope) {
-    let mut session = Session::new();
-    let report = session.check_text("turned.wg", DEFINITIONS, Path::new("."));
-    assert!(!report.has_errors(), "{}", complaints(&report.diagnostics));
-    let scope = Scope::of_file(&report.modules);
-    (session, scope)
-}
-
 #[test]
 fn long_loops_around_short_ones_are_the_same_everywhere() {
-    let way = |engine, strict| Options { engine, strict, ..Options::default() };
-    let ways = [
-        (way(Engine::Native, false), false),
-        (way(Engine::Native, true), true),
-        (way(Engine::C, false), false),
-    ];
     parallel::check_all("programs", &programs(), |expression| {
-        let (mut session, scope) = session();
-        let mut eval = |options: &Options| match session.eval_in(&scope, "it.wg", expression, options) {
-            Ok(evaluated) => show(&evaluated.value),
-            Err(errors) => {
-                let place = errors.first().map(|error| error.primary.span.start);
-                format!("{} at {place:?}", complaints(&errors))
-            }
-        };
         // The sign of a zero counts in values, and does not in derivatives.
         let is_value = !expression.contains("grad") && !expression.contains("hess");
-        let signs = |text: String| if is_value { text } else { text::unsigned(&text) };
-        let expected = signs(eval(&Options::default()));
-        for (options, exact) in &ways {
-            let found = signs(eval(options));
-            if found != expected && (*exact || !text::close(&expected, &found, 1e-9)) {
-                let (engine, strict) = (options.engine.name(), options.strict);
-                return Err(format!(
-                    "{expression}: {engine} (strict {strict}) gives {found} instead of {expected}"
-                ));
-            }
-        }
-        Ok(())
+        let left = |text: &str| if is_value { text.to_owned() } else { text::unsigned(text) };
+        everywhere::same_but_for(DEFINITIONS, expression, &left)
     });
 }
 
@@ -124,19 +88,5 @@ fn long_loops_around_short_ones_are_the_same_everywhere() {
 fn long_loops_around_short_ones_are_the_same_with_any_number_of_threads() {
     let expressions =
         ["gradients convolve 9 [90000]", "gradients horner 9 [30000]", "values logistic 40 [50000]"];
-    for engine in [Engine::Native, Engine::C] {
-        for expression in expressions {
-            let (mut session, scope) = session();
-            let mut by = |threads: usize| {
-                let options = Options { engine, threads, ..Options::default() };
-                let evaluated = session.eval_in(&scope, "it.wg", expression, &options);
-                evaluated.map(|evaluated| show(&evaluated.value)).map_err(|errors| complaints(&errors))
-            };
-            let one = by(1);
-            assert!(one.is_ok(), "{one:?}");
-            for threads in [2, 3] {
-                assert_eq!(by(threads), one, "{expression} by {} with {threads} threads", engine.name());
-            }
-        }
-    }
+    everywhere::same_by_threads(DEFINITIONS, &expressions);
 }

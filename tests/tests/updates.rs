@@ -1,12 +1,10 @@
 //! Derivatives of algorithms that update arrays: every engine gives what the interpreter gives, wherever an update or a read fails, and
 //! in a time that does not depend on how large the array is.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
-use wengert_driver::scope::Scope;
-use wengert_driver::{Engine, Options, Session, show};
+use wengert_driver::{Engine, Options};
 use wengert_tests::property::complaints;
-use wengert_tests::{parallel, text};
+use wengert_tests::{everywhere, parallel};
 
 const DEFINITIONS: &str = "\
 import linalg
@@ -160,44 +158,9 @@ fn failing() -> Vec<String> {
     all
 }
 
-/// The engines that answer, and whether to the last bit.
-fn ways() -> Vec<(Options, bool)> {
-    let way = |engine, strict| Options { engine, strict, threads: 1, ..Options::default() };
-    vec![
-        (way(Engine::Native, false), false),
-        (way(Engine::Native, true), true),
-        (way(Engine::C, false), false),
-    ]
-}
-
 #[test]
 fn derivatives_of_what_updates_arrays_are_the_same_everywhere() {
-    parallel::check_all("programs", &programs(), |expression| {
-        let mut session = Session::new();
-        let report = session.check_text("updates.wg", DEFINITIONS, Path::new("."));
-        if report.has_errors() {
-            return Err(complaints(&report.diagnostics));
-        }
-        let scope = Scope::of_file(&report.modules);
-        let mut eval = |options: &Options| match session.eval_in(&scope, "it.wg", expression, options) {
-            Ok(evaluated) => text::unsigned(&show(&evaluated.value)),
-            Err(errors) => {
-                let place = errors.first().map(|error| error.primary.span.start);
-                format!("{} at {place:?}", complaints(&errors))
-            }
-        };
-        let expected = eval(&Options::default());
-        for (options, exact) in ways() {
-            let found = eval(&options);
-            if found != expected && (exact || !text::close(&expected, &found, 1e-9)) {
-                let (engine, strict) = (options.engine.name(), options.strict);
-                return Err(format!(
-                    "{expression}: {engine} (strict {strict}) gives {found} instead of {expected}"
-                ));
-            }
-        }
-        Ok(())
-    });
+    parallel::check_all("programs", &programs(), |expression| everywhere::same(DEFINITIONS, expression));
 }
 
 /// A step that took as long as the array is would take minutes here.
@@ -212,9 +175,7 @@ fn a_step_takes_the_same_time_whatever_the_size() {
     for (engine, expression) in
         [Engine::Native, Engine::C].into_iter().flat_map(|engine| expressions.map(|e| (engine, e)))
     {
-        let mut session = Session::new();
-        let report = session.check_text("updates.wg", DEFINITIONS, Path::new("."));
-        let scope = Scope::of_file(&report.modules);
+        let (mut session, scope) = everywhere::session_with(DEFINITIONS);
         let options = Options { engine, ..Options::default() };
         let begin = Instant::now();
         let evaluated = session.eval_in(&scope, "it.wg", expression, &options);

@@ -340,9 +340,8 @@ pub fn only_interpreted(span: Span, entry: &str) -> Diagnostic {
     let message = format!("only the interpreter can run `{entry}`");
     Diagnostic::error("E0829", span, message)
         .note(
-            "this is so for pullbacks of forms that are pullbacks, at a point without functions, of functions that give functions, for some \
-             derivatives of functions that are made as deep as running says, for rules of `custom_jvp` and `custom_vjp` that are not linear, and for \
-             programs that are too large for machine code",
+            "this is so for some derivatives with respect to functions that are made as deep as running says, for rules of `custom_jvp` and \
+             `custom_vjp` that are not linear, and for programs that are too large for machine code",
         )
         .help("`wengert run`, `eval` and `bench` do it with the interpreter")
 }
