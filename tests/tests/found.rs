@@ -366,7 +366,7 @@ fn tangents_of_another_constructor_are_the_rules_fault() {
     let mut session = Session::new();
     let report = session.check_text("found.wg", definitions, Path::new("."));
     let scope = Scope::of_file(&report.modules);
-    for (options, _) in ways(what.len()) {
+    for (options, _) in ways(0) {
         for expression in ["derivative f 2.0", "grad f 2.0", "linearize f 2.0", "derivative (grad f) 2.0"] {
             let mut said = |options: &Options| {
                 let errors = session.eval_in(&scope, "it.wg", expression, options).err().unwrap_or_default();
@@ -394,7 +394,7 @@ fn constants_that_fail_are_computed_where_they_are_needed() {
     let mut session = Session::new();
     let report = session.check_text("found.wg", definitions, Path::new("."));
     let scope = Scope::of_file(&report.modules);
-    for (options, _) in ways(what.len()) {
+    for (options, _) in ways(0) {
         for expression in [
             "f 1.0",
             "f 0.0",
