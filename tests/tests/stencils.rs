@@ -36,6 +36,15 @@ def by c u = flat (warm c) u
 def forced ys = let n = length ys in fold (\\m k -> build n (\\i ->
   if i == 0 || i == n - 1 then 0.0 else (6.0 * (ys[i + 1] - 2.0 * ys[i] + ys[i - 1]) - m[i - 1] - m[i + 1]) / 4.0)) (map sin ys) (iota 4)
 def around u = let n = length u in build n (\\i -> build (length u[0]) (\\j -> u[i][j] * u[(i + 1) % n][j]))
+def lagged k xs = build (length xs - k) (\\i -> sin xs[i] * xs[i + k])
+def correlated xs = build 5 (\\k -> sum (build (length xs - 5) (\\i -> xs[i] * xs[i + k])) ^ 2)
+def halves xs = let m = length xs / 2 in build m (\\i -> cos xs[i] * xs[i + m] + xs[length xs - 1 - i])
+def pooled xs = build (length xs / 2) (\\i -> max xs[2 * i] xs[2 * i + 1] ^ 2)
+def thirds xs = build (length xs / 3) (\\i -> xs[3 * i] * xs[3 * i + 2] + exp (0.1 * xs[3 * i + 1]))
+def apart xs = build (length xs / 4) (\\i -> xs[2 * i] * xs[2 * i + 3] - xs[4 * i])
+def beyond xs = build (length xs / 2) (\\i -> xs[2 * i] * xs[2 * i + 2])
+def pools u = build (length u / 2) (\\i -> build (length u[0] / 2) (\\j ->
+  max (max u[2 * i, 2 * j] u[2 * i + 1, 2 * j]) (max u[2 * i, 2 * j + 1] u[2 * i + 1, 2 * j + 1]) ^ 2))
 def gradients f sizes = map (\\n -> weigh (grad (\\u -> weigh (f u)) (numbers 7 n))) sizes
 def repeated f sizes = map (\\n -> weigh (grad (\\u -> weigh (iterate 3 f u)) (numbers 7 n))) sizes
 def hessians f sizes = map (\\n -> weigh (snd (jvp (grad (\\u -> weigh (f u))) (numbers 7 n, numbers 3 n)))) sizes
@@ -70,6 +79,16 @@ fn programs() -> Vec<String> {
     for f in ["heat", "steep", "around", "cooled", "folded", "varied"] {
         all.push(format!("gradients2 {f} {SIZES2}"));
     }
+    for f in ["halves", "pooled", "thirds"] {
+        all.push(format!("gradients {f} {SIZES}"));
+        all.push(format!("hessians {f} {SIZES}"));
+    }
+    for f in ["lagged 0", "lagged 1", "lagged 7", "correlated", "apart", "\\xs -> lagged (length xs / 2) xs"]
+    {
+        all.push(format!("gradients ({f}) [8, 15, 16, 17, 18, 40, 600, 1700]"));
+        all.push(format!("hessians ({f}) [8, 40, 600]"));
+    }
+    all.push(format!("gradients2 pools {SIZES2}"));
     all.push(format!("gradients2 laplace {SIZES3}"));
     all.push(format!("map (\\(n, m) -> grad (\\c -> by c (matrix n m)) 0.3) {SIZES2}"));
     all.push(format!(
@@ -84,9 +103,25 @@ fn programs() -> Vec<String> {
     all.push("grad (\\u -> weigh (fixed u)) (numbers 7 0)".into());
     all.push("grad (\\u -> weigh (upwind u)) (numbers 7 0)".into());
     all.push("grad (\\u -> weigh (periodic u)) (numbers 7 0)".into());
+    all.push("gradients beyond [7, 601, 40]".into());
+    all.push("gradients (lagged (-2)) [40]".into());
+    all.push("grad (\\u -> weigh (pooled u)) (numbers 7 0)".into());
     // What is infinite or no number shows where it is looked at, and nowhere else.
     for odd in ["1.0 / 0.0", "0.0 / 0.0", "-0.0"] {
-        for f in ["fixed", "lorenz", "upwind", "far", "inner", "differences", "second", "away"] {
+        for f in [
+            "fixed",
+            "lorenz",
+            "upwind",
+            "far",
+            "inner",
+            "differences",
+            "second",
+            "away",
+            "lagged 7",
+            "halves",
+            "pooled",
+            "thirds",
+        ] {
             all.push(format!("grad (\\u -> weigh ({f} u)) (set (numbers 7 40) 20 ({odd}))"));
         }
         for f in ["laplace", "varied", "warm 0.3", "cooled"] {

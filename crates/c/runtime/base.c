@@ -205,6 +205,10 @@ static inline WG_UNUSED word wg_outside(word index, word size) { return (uint64_
 static inline WG_UNUSED word wg_inside(word first, word last, word size) {
     return !wg_outside(first, size) & !wg_outside(last, size);
 }
+/* Whether so many indices are that are so far from each other. Of more than any array has, the last would come around to the first. */
+static inline WG_UNUSED word wg_inside_steps(word first, word step, word count, word size) {
+    return (count < INT64_C(1) << 40) & wg_inside(first, first + step * (count - 1), size);
+}
 static inline WG_UNUSED void wg_copy(const void *from, void *to, word count) { memcpy(to, from, (size_t)count * 8); }
 static inline WG_UNUSED void wg_zero(void *to, word count) { memset(to, 0, (size_t)count * 8); }
 

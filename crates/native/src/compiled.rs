@@ -20,7 +20,7 @@ use crate::parallel;
 use crate::runtime::context::{Context, MEMORY, Raised, STOPPED};
 use crate::values::{Memory, Misfit, Mover, signature};
 use crate::{blocks, cells};
-use crate::{neighbors, outline};
+use crate::{neighbors, outline, strides};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use wengert_base::Span;
@@ -157,8 +157,9 @@ impl Compiled {
             parallel::divide(&mut loops, math == Math::Strict, short_loops);
         }
         memory::mark(&mut loops);
-        edges::split(&mut loops);
-        neighbors::split(&mut loops);
+        edges::split(&mut loops, true);
+        strides::free(&mut loops);
+        neighbors::split(&mut loops, math == Math::Strict);
         if math == Math::Fast {
             blocks::split(&mut loops);
         }

@@ -33,8 +33,8 @@ const MOST: usize = 200;
 /// Functions with more statements stay as they are.
 const LARGE: usize = 4000;
 
-/// Splits the loops of a program for which that can be done.
-pub(crate) fn split(program: &mut Program) {
+/// Splits the loops of a program for which that can be done; those without edges, too, if `checks` are to be made before them.
+pub(crate) fn split(program: &mut Program, checks: bool) {
     for (_, func) in program.funcs.iter_mut() {
         let mut asks = false;
         every(&func.body, &mut |stmt| asks |= matches!(stmt, Stmt::Set(_, value) if plan::asks(value)));
@@ -46,7 +46,7 @@ pub(crate) fn split(program: &mut Program) {
             for (local, n) in reads.into_iter().chain(sets) {
                 *mentions.entry(local).or_default() += n;
             }
-            let body = Edges { func, mentions, sums }.stmts(body);
+            let body = Edges { func, mentions, sums, checks }.stmts(body);
             func.body = body;
         }
     }
@@ -93,6 +93,8 @@ struct Edges<'f> {
     /// In the whole function.
     mentions: Mentions,
     sums: FxHashMap<Local, Value>,
+    /// Whether checks alone are made before loops.
+    checks: bool,
 }
 
 /// The iterations between the edges.
@@ -134,7 +136,8 @@ impl Edges<'_> {
         let all: FxHashSet<Local> = mentions(body).into_keys().collect();
         let from = self.func.part.as_ref().and_then(|_| self.func.params.first()).copied();
         let here = Body::of(body, *index, &all, &self.sums).beginning(from);
-        if here.edges(*len).is_empty() && !(here.checks_all() && is_plain(body)) {
+        let has_checks = self.checks && here.checks_all() && is_plain(body);
+        if here.edges(*len).is_empty() && !has_checks {
             return None;
         }
         let (index, body) = self.copied(body, *index);

@@ -15,7 +15,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// Of what `values` says, sums and differences of which it is one.
+    /// Of what `values` says, sums and differences of which it is one, and numbers of times something.
     pub(crate) fn of(values: &FxHashMap<Local, Value>, operand: Operand, depth: usize) -> Form {
         let local = match operand {
             Operand::Int(places) => return Form { terms: BTreeMap::new(), places },
@@ -31,16 +31,25 @@ impl Form {
             sum.add(&Form::of(values, *b, depth - 1), if *op == Int::Add { 1 } else { -1 });
             return sum;
         }
+        if let Some(Value::Int(Int::Mul, a, b)) = value {
+            let (times, of) = match (a, b) {
+                (Operand::Int(times), of) | (of, Operand::Int(times)) => (*times, *of),
+                (_, _) => return Form { terms: BTreeMap::from_iter([(local, 1)]), places: 0 },
+            };
+            let mut sum = Form::default();
+            sum.add(&Form::of(values, of, depth - 1), times);
+            return sum;
+        }
         Form { terms: BTreeMap::from_iter([(local, 1)]), places: 0 }
     }
 
-    /// Adds another one, or takes it away.
-    pub(crate) fn add(&mut self, other: &Form, sign: i64) {
+    /// Adds another one so many times.
+    pub(crate) fn add(&mut self, other: &Form, times: i64) {
         for (local, n) in &other.terms {
             let sum = self.terms.entry(*local).or_default();
-            *sum = sum.wrapping_add(n.wrapping_mul(sign));
+            *sum = sum.wrapping_add(n.wrapping_mul(times));
         }
         self.terms.retain(|_, n| *n != 0);
-        self.places = self.places.wrapping_add(other.places.wrapping_mul(sign));
+        self.places = self.places.wrapping_add(other.places.wrapping_mul(times));
     }
 }

@@ -23,6 +23,7 @@ mod parallel;
 mod runtime;
 pub mod saved;
 mod straight;
+mod strides;
 mod values;
 
 /// The loop program of an IR program, which is verified and has no derivative left to make, with the parts of loops that may be
@@ -31,7 +32,9 @@ mod values;
 pub fn divided(program: &wengert_ir::Program, exact: bool, short_loops: bool) -> loops::Program {
     let mut loops = lower::lower(program);
     parallel::divide(&mut loops, exact, short_loops);
-    edges::split(&mut loops);
+    // What prints these loops makes checks of innermost ones before them itself.
+    edges::split(&mut loops, false);
+    strides::free(&mut loops);
     if !exact {
         straight::straighten(&mut loops);
     }

@@ -10,7 +10,8 @@
 //! }
 //! ```
 //!
-//! Each element gets what it gets in the same order as before: from the iteration that comes first. So no bit changes.
+//! Each element gets what it gets in the same order as before: from the iteration that comes first. So no bit changes. Where the order does
+//! not matter, only running need tell how far neighbors are from each other.
 
 use crate::forms::{DEEP, Form};
 use crate::loops::walk::{Uses, every, is_failure, map_parts, writes};
@@ -23,11 +24,13 @@ use wengert_prim::RealOp;
 const STRIP: i64 = 512;
 /// Loops with fewer iterations run as they are.
 const SHORT: i64 = 32;
+/// Variables go into places so often at most.
+const FAR: u64 = 64;
 /// More updates than this would be too much to keep.
 const MOST: usize = 8;
 
-/// Makes strips of the loops of a program for which that can be done.
-pub(crate) fn split(program: &mut Program) {
+/// Makes strips of the loops of a program for which that can be done. If not `exact`, reals may be added in any order.
+pub(crate) fn split(program: &mut Program, exact: bool) {
     for (_, func) in program.funcs.iter_mut() {
         let mut found = false;
         every(&func.body, &mut |stmt| {
@@ -38,25 +41,32 @@ pub(crate) fn split(program: &mut Program) {
             let body = std::mem::take(&mut func.body);
             let site = u32::try_from(program.sites.len()).unwrap_or(u32::MAX);
             program.sites.push(Site { failure: Failure::Memory, span: func.span });
-            let known = Known::of(func, &body, site);
-            func.body = stmts(func, &known, body);
+            let known = Known::of(func, &body);
+            func.body = stmts(func, &known, Manner { site, exact }, body);
         }
     }
 }
 
 /// What is known of the variables of a function.
-struct Known {
+pub(crate) struct Known {
     /// How often each is read.
     reads: FxHashMap<Local, usize>,
     /// What each that is assigned once is assigned.
     values: FxHashMap<Local, Value>,
     params: FxHashSet<Local>,
+}
+
+/// How strips are made.
+#[derive(Clone, Copy)]
+struct Manner {
     /// Where it fails if there is no memory for strips.
     site: u32,
+    /// Whether an element gets what it gets in the same order as before: else only running need tell how far neighbors are from each other.
+    exact: bool,
 }
 
 impl Known {
-    fn of(func: &Func, body: &[Stmt], site: u32) -> Known {
+    pub(crate) fn of(func: &Func, body: &[Stmt]) -> Known {
         let Uses { reads, sets } = Uses::of(func, body);
         let mut values = FxHashMap::default();
         every(body, &mut |stmt| {
@@ -65,7 +75,7 @@ impl Known {
             }
         });
         values.retain(|local, _| sets.get(local) == Some(&1));
-        Known { reads, values, params: func.params.iter().copied().collect(), site }
+        Known { reads, values, params: func.params.iter().copied().collect() }
     }
 
     /// The variable that an address is computed from, and how many places from there it is.
@@ -92,30 +102,35 @@ impl Known {
     }
 }
 
+/// How far a place is from others of its object: which of those it is that are a number of places from each other, and this number.
+type Shift = (usize, i64);
+
 /// `base[place + offset] = base[place + offset] + value`
-struct Update {
+pub(crate) struct Update {
     base: Operand,
     place: Form,
+    /// From where the object begins.
+    pub(crate) whole: Form,
     offset: i32,
     value: Operand,
     /// The variables with what was there, and with the sum.
     old: Local,
     sum: Local,
-    /// In the order of iterations, how many places after the first one of the same object.
-    shift: i64,
+    /// In the order of iterations, how far after the first one of the same object.
+    shift: Shift,
     /// The object.
-    object: Local,
+    pub(crate) object: Local,
     /// Whether nothing is added to an element of the object before, so that this is added at once.
     at_once: bool,
 }
 
-fn stmts(func: &mut Func, known: &Known, body: Vec<Stmt>) -> Vec<Stmt> {
+fn stmts(func: &mut Func, known: &Known, manner: Manner, body: Vec<Stmt>) -> Vec<Stmt> {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let mut made = Vec::with_capacity(body.len());
         for stmt in body {
-            let stmt = map_parts(stmt, &mut |inner| stmts(func, known, inner));
-            match updates(known, &stmt) {
-                Some(updates) => strips(func, stmt, &updates, known.site, &mut made),
+            let stmt = map_parts(stmt, &mut |inner| stmts(func, known, manner, inner));
+            match updates(known, &stmt, manner.exact) {
+                Some(updates) => strips(func, stmt, &updates, manner.site, &mut made),
                 None => made.push(stmt),
             }
         }
@@ -133,11 +148,37 @@ fn roots(known: &Known, sums: &[Sum]) -> Option<FxHashSet<Local>> {
 }
 
 /// What a loop adds where, if strips can be made of it.
-fn updates(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
-    let Stmt::For { index, backward, sums, body, .. } = stmt else { return None };
+fn updates(known: &Known, stmt: &Stmt, exact: bool) -> Option<Vec<Update>> {
+    let Stmt::For { index, backward, .. } = stmt else { return None };
+    let mut updates = additions(known, stmt)?;
+    let mut first: FxHashMap<Local, Vec<Form>> = FxHashMap::default();
+    for update in &mut updates {
+        let terms = &update.place.terms;
+        let times =
+            |local: &Local, n: i64| n == 1 || n == -1 && local != index || !exact && n.unsigned_abs() <= FAR;
+        if !terms.iter().all(|(local, n)| times(local, *n)) {
+            return None;
+        }
+        let begun = first.entry(update.object).or_default();
+        let which = which(begun, &update.whole);
+        if which > 0 && exact {
+            return None;
+        }
+        let shift = update.whole.places.wrapping_sub(begun.get(which)?.places);
+        update.shift = (which, if *backward { shift } else { -shift });
+    }
+    // Elements at the iteration's own place alone need no strips.
+    let neighbors = updates.iter().any(|update| update.shift != (0, 0)) && updates.len() <= MOST;
+    set_at_once(&mut updates);
+    neighbors.then_some(updates)
+}
+
+/// What a loop adds where, if nothing else is done to the arrays to which it adds.
+pub(crate) fn additions(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
+    let Stmt::For { index, sums, body, .. } = stmt else { return None };
     let roots = roots(known, sums)?;
     let inside: FxHashSet<Local> = body.iter().flat_map(writes).collect();
-    let (mut loads, mut updates, mut first) = (Vec::new(), Vec::new(), FxHashMap::default());
+    let (mut loads, mut updates) = (Vec::new(), Vec::new());
     let is_sum = |base: Operand| known.root(base).map(|(root, form)| (roots.contains(&root), root, form));
     for stmt in body {
         match stmt {
@@ -149,7 +190,7 @@ fn updates(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
                 }
             }
             Stmt::Store { base, index: at, offset, value } => {
-                let (is_sum, root, mut whole) = is_sum(*base)?;
+                let (is_sum, object, mut whole) = is_sum(*base)?;
                 if !is_sum {
                     continue;
                 }
@@ -159,15 +200,9 @@ fn updates(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
                 }
                 whole.add(&place, 1);
                 whole.places = whole.places.wrapping_add(i64::from(*offset));
-                let begin = first.entry(root).or_insert_with(|| whole.clone());
-                if begin.terms != whole.terms {
-                    return None;
-                }
-                let shift = whole.places.wrapping_sub(begin.places);
-                let shift = if *backward { shift } else { -shift };
                 let (old, sum, value) = update(known, body, (*base, *at, *offset), *value)?;
-                let (base, offset, object, at_once) = (*base, *offset, root, false);
-                updates.push(Update { base, place, offset, value, old, sum, shift, object, at_once });
+                let (base, offset, shift, at_once) = (*base, *offset, (0, 0), false);
+                updates.push(Update { base, place, whole, offset, value, old, sum, shift, object, at_once });
             }
             Stmt::If { then, otherwise, .. } if otherwise.is_empty() && is_failure(then) => {}
             Stmt::Set(..)
@@ -184,16 +219,22 @@ fn updates(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
             | Stmt::Fail(..) => return None,
         }
     }
-    // What is added to is read for that only, and elements at the iteration's own place alone need no strips.
+    // What is added to is read for that only.
     let only = loads.iter().all(|local| updates.iter().any(|update| update.old == *local));
-    let neighbors = updates.iter().any(|update| update.shift != 0) && updates.len() <= MOST;
-    set_at_once(&mut updates);
-    (only && neighbors).then_some(updates)
+    only.then_some(updates)
+}
+
+/// Which of some places one is a known number of places from; it becomes one of them if there is none.
+fn which(begun: &mut Vec<Form>, place: &Form) -> usize {
+    begun.iter().position(|begin| begin.terms == place.terms).unwrap_or_else(|| {
+        begun.push(place.clone());
+        begun.len() - 1
+    })
 }
 
 /// Notes what comes first of all that is added to an element.
 fn set_at_once(updates: &mut [Update]) {
-    let mut least: FxHashMap<Local, i64> = FxHashMap::default();
+    let mut least: FxHashMap<Local, Shift> = FxHashMap::default();
     for update in &*updates {
         let least = least.entry(update.object).or_insert(update.shift);
         *least = update.shift.min(*least);
@@ -205,10 +246,9 @@ fn set_at_once(updates: &mut [Update]) {
 
 /// Whether a place is that of the iteration and others from there, which can be computed outside of the loop.
 fn is_outside(place: &Form, base: Operand, index: Local, inside: &FxHashSet<Local>) -> bool {
-    let is_plain = place.terms.values().all(|n| n.abs() == 1);
     let is_fixed = place.terms.keys().all(|local| *local == index || !inside.contains(local));
     let has_base = base.local().is_some_and(|base| !inside.contains(&base));
-    is_plain && is_fixed && has_base && place.terms.get(&index) == Some(&1)
+    is_fixed && has_base && place.terms.contains_key(&index)
 }
 
 /// The variables of an update, and what it adds.
@@ -254,13 +294,13 @@ fn strips(func: &mut Func, stmt: Stmt, updates: &[Update], site: u32, made: &mut
         Stmt::For { index: place, len, backward, independent: true, sums: Vec::new(), body }
     };
     each.push(looped(backward, computed(body, (&first, &updates), &kept, place)));
-    let mut shifts: Vec<i64> = updates.iter().map(|update| update.shift).collect();
+    let mut shifts: Vec<Shift> = updates.iter().map(|update| update.shift).collect();
     shifts.sort_unstable();
     shifts.dedup();
     for shift in shifts {
         let mut body = Vec::new();
         for (update, kept) in updates.iter().zip(&kept).filter(|(update, _)| update.shift == shift) {
-            add(func, update, index, (*kept, place), &mut body);
+            add(func, update, (*kept, place), &mut body);
         }
         each.push(looped(false, body));
     }
@@ -332,19 +372,13 @@ fn computed(
 }
 
 /// Adds what is kept.
-fn add(
-    func: &mut Func,
-    update: &Update,
-    index: Local,
-    (kept, place): (Operand, Local),
-    made: &mut Vec<Stmt>,
-) {
-    let mut at = Operand::Local(index);
-    for (local, n) in update.place.terms.iter().filter(|(local, _)| **local != index) {
-        at = int(func, made, if *n > 0 { Int::Add } else { Int::Sub }, at, Operand::Local(*local));
-    }
-    if update.place.places != 0 {
-        at = int(func, made, Int::Add, at, Operand::Int(update.place.places));
+fn add(func: &mut Func, update: &Update, (kept, place): (Operand, Local), made: &mut Vec<Stmt>) {
+    let mut at = Operand::Int(update.place.places);
+    for (local, n) in &update.place.terms {
+        let (sign, times) = (if *n > 0 { Int::Add } else { Int::Sub }, n.abs());
+        let local = Operand::Local(*local);
+        let term = if times == 1 { local } else { int(func, made, Int::Mul, local, Operand::Int(times)) };
+        at = if at == Operand::Int(0) && *n > 0 { term } else { int(func, made, sign, at, term) };
     }
     let [old, more, sum] = [(); 3].map(|()| func.fresh(Word::Real));
     let (base, offset) = (update.base, update.offset);

@@ -15,21 +15,23 @@
 mod always;
 mod before;
 mod instead;
+mod integers;
 mod made;
 mod paths;
 mod places;
 mod unmade;
 mod whole;
 
+pub(crate) use integers::without_quotients;
 pub(crate) use places::{in_range, in_range_there};
 pub(crate) use whole::drop_said;
 
 use self::whole::Whole;
 use crate::linear::Linear;
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Op};
+use wengert_ir::op::{ArrayOp, Compare, Loop, Op};
 use wengert_ir::ty::{Ctor, Data};
-use wengert_ir::{Atom, Block, DataId, Elem, Func, MOST_ELEMENTS, Program, Stmt, Ty, Var};
+use wengert_ir::{Atom, Block, DataId, Elem, Func, Program, Stmt, Ty, Var};
 
 /// A carried array's shape is checked by going through the loop once more: so many statements, for each of the function.
 const PATIENCE: usize = 8;
@@ -128,6 +130,8 @@ struct Sizes<'f> {
     /// Conditions, and sums that they say are not negative here.
     conditions: FxHashMap<Var, Op>,
     at_least_zero: Vec<Linear>,
+    /// Quotients that are not negative: of what, and by which number.
+    quotients: FxHashMap<Var, (Linear, i64)>,
     /// What is found to be equal to something bound before.
     equal: FxHashMap<Var, Linear>,
     learned: Vec<Var>,
@@ -162,6 +166,7 @@ impl<'f> Sizes<'f> {
             compared: FxHashMap::default(),
             conditions: FxHashMap::default(),
             at_least_zero: Vec::new(),
+            quotients: FxHashMap::default(),
             equal: FxHashMap::default(),
             learned: Vec::new(),
             noted: Vec::new(),
@@ -284,6 +289,7 @@ impl<'f> Sizes<'f> {
             self.shapes.remove(out);
             self.natural.remove(out);
             self.limits.remove(out);
+            self.quotients.remove(out);
             self.whole.forget(*out);
         }
         if let Op::Whole(array) = &stmt.op {
@@ -547,49 +553,6 @@ impl<'f> Sizes<'f> {
         let [Some(rows)] = around else { return false };
         let of = size.atom().and_then(|atom| atom.var()).and_then(|var| self.further.get(&var));
         of.is_some_and(|array| self.shape(&Atom::Var(*array)).first() == Some(&Some(rows.clone())))
-    }
-
-    fn integer(&mut self, op: IntOp, args: &[Atom], out: Var) {
-        let values: Option<Vec<Linear>> = args.iter().map(|arg| self.value(arg)).collect();
-        let Some(values) = values else { return };
-        let value = match (op, values.as_slice()) {
-            (IntOp::Add, [x, y]) => Some(x.plus(y)),
-            (IntOp::Sub, [x, y]) => Some(x.minus(y)),
-            (IntOp::Neg, [x]) => Some(x.times(-1)),
-            (IntOp::Mul, [x, y]) => match (x.atom(), y.atom()) {
-                (Some(Atom::Int(n)), _) => Some(y.times(n)),
-                (_, Some(Atom::Int(n))) => Some(x.times(n)),
-                (_, _) => None,
-            },
-            (IntOp::Max, [x, y]) => match (x.atom(), y.atom()) {
-                (Some(Atom::Int(n)), _) if n <= 0 && self.is_natural(y) => Some(y.clone()),
-                (_, Some(Atom::Int(n))) if n <= 0 && self.is_natural(x) => Some(x.clone()),
-                (Some(Atom::Int(0)), _) => self.positive_part(y, out),
-                (_, Some(Atom::Int(0))) => self.positive_part(x, out),
-                (_, _) => None,
-            },
-            // Sizes, and what is counted up to them, are below that, and so are small sums of them.
-            (IntOp::Min, [x, y]) => match (x.atom(), y.atom()) {
-                (_, Some(Atom::Int(n))) if n >= MOST_ELEMENTS && self.is_natural(x) => Some(x.clone()),
-                (_, _) => None,
-            },
-            (IntOp::Div | IntOp::DivFloor | IntOp::Rem | IntOp::ModFloor, [x, y]) => {
-                if matches!(y.atom(), Some(Atom::Int(n)) if n > 0) && self.is_natural(x) {
-                    self.natural.insert(out);
-                }
-                None
-            }
-            (_, _) => None,
-        };
-        self.values.extend(value.filter(Linear::is_small).map(|value| (out, value)));
-    }
-
-    /// The larger of 0 and a difference of sizes counts as a size itself.
-    fn positive_part(&mut self, form: &Linear, out: Var) -> Option<Linear> {
-        if form.is_difference_of(&|var| self.natural.contains(&var)) {
-            self.natural.insert(out);
-        }
-        None
     }
 }
 

@@ -7,11 +7,15 @@
 use super::sums::Plan;
 use super::{Body, guards};
 use crate::text::{Expr, Level};
-use wengert_native::loops::{Local, Operand, Stmt, Value};
+use rustc_hash::FxHashMap;
+use wengert_native::loops::{Int, Local, Operand, Stmt, Value};
 use wengert_prim::real_op::ELEMENTARY_COST;
 
 /// Loops of a known length up to this one never look.
 const SHORT: i64 = 1 << 20;
+/// Longer sums of places are not looked at, nor places that lie farther apart.
+const DEEP: usize = 4;
+const FAR: i64 = 64;
 /// Sums of fewer numbers are made one by one: what comes before and after vectors costs more than they give.
 const FEW: i64 = 16;
 
@@ -475,6 +479,7 @@ fn has_functions(body: &[Stmt]) -> bool {
 /// What is in the body of a loop with this index.
 fn shape(body: &[Stmt], index: Local) -> Shape {
     let mut shape = Shape { straight: true, bounded: false, stores: false };
+    let mut values: FxHashMap<Local, &Value> = FxHashMap::default();
     let is_index = |operand: &Operand| *operand == Operand::Local(index);
     for stmt in body {
         if let Stmt::Set(_, Value::Load { index, .. }) | Stmt::Store { index, .. } = stmt {
@@ -482,11 +487,33 @@ fn shape(body: &[Stmt], index: Local) -> Shape {
         }
         // Whoever counts places of an array does not count for long.
         if let Stmt::Set(_, Value::OutOfRange(place, _)) = stmt {
-            shape.bounded |= is_index(place);
+            shape.bounded |= counts(*place, index, &values, DEEP);
+        }
+        if let Stmt::Set(local, value) = stmt {
+            values.insert(*local, value);
         }
     }
     look(body, &mut shape);
     shape
+}
+
+/// Whether a number is an index, or so many times that, and something that a body does not assign.
+fn counts(number: Operand, index: Local, values: &FxHashMap<Local, &Value>, depth: usize) -> bool {
+    let Operand::Local(local) = number else { return false };
+    let is_fixed = |operand: &Operand| match operand {
+        Operand::Local(other) => *other != index && !values.contains_key(other),
+        Operand::Int(_) | Operand::Real(_) | Operand::Text(_) => true,
+    };
+    let inner = |operand: &Operand| depth > 0 && counts(*operand, index, values, depth - 1);
+    local == index
+        || match values.get(&local) {
+            Some(Value::Int(Int::Add | Int::Sub, a, b)) => is_fixed(a) && inner(b) || is_fixed(b) && inner(a),
+            Some(
+                Value::Int(Int::Mul, Operand::Int(1..=FAR), x)
+                | Value::Int(Int::Mul, x, Operand::Int(1..=FAR)),
+            ) => inner(x),
+            Some(_) | None => false,
+        }
 }
 
 fn look(stmts: &[Stmt], shape: &mut Shape) {

@@ -14,6 +14,8 @@ use wengert_native::loops::{Int, Local, Operand, Stmt, Sum, Value};
 
 /// Longer conditions are no gain.
 const MOST: usize = 8;
+/// So far apart, or farther, are places of which nothing is said before a loop.
+const FAR: u64 = 1 << 16;
 /// More checks are no loop that something else could make fast.
 const CHECKS: usize = 32;
 
@@ -206,6 +208,10 @@ impl Loop<'_, '_, '_> {
             if place.step == 0 {
                 return Some(format!("!wg_outside({}, {})", start.text, size.text));
             }
+            if place.step.abs() > 1 {
+                let (start, step, size) = (start.text, place.step, size.text);
+                return Some(format!("wg_inside_steps({start}, {step}, {end}, {size})"));
+            }
             let last = Expr::binary(Level::Sum, "-", &Expr::primary(end), &int(1));
             let sign = if place.step > 0 { "+" } else { "-" };
             let last = if start.text == "0" && place.step > 0 {
@@ -272,7 +278,7 @@ impl Loop<'_, '_, '_> {
         }
     }
 
-    /// A number that moves with the loop, by one each time or not at all.
+    /// A number that moves with the loop, each time as far, or not at all.
     fn moving(&self, operand: Operand, depth: usize) -> Option<Moving> {
         if operand == Operand::Local(self.index) {
             return Some(Moving { step: 1, start: int(0) });
@@ -295,7 +301,16 @@ impl Loop<'_, '_, '_> {
                     (_, _, "0") => a.start,
                     (_, sign, _) => Expr::binary(Level::Sum, sign, &a.start, &b.start),
                 };
-                (step.abs() <= 1).then_some(Moving { step, start })
+                (step.unsigned_abs() < FAR).then_some(Moving { step, start })
+            }
+            Value::Int(Int::Mul, Operand::Int(times), of) | Value::Int(Int::Mul, of, Operand::Int(times)) => {
+                let of = self.moving(*of, depth + 1)?;
+                let step = of.step.checked_mul(*times).filter(|step| step.unsigned_abs() < FAR)?;
+                let start = match of.start.text.as_str() {
+                    "0" => of.start,
+                    _ => Expr::binary(Level::Product, "*", &Expr::unary("(word)", &of.start), &int(*times)),
+                };
+                Some(Moving { step, start })
             }
             Value::Int(..)
             | Value::Real(..)

@@ -7,14 +7,15 @@
 //! ```
 //!
 //! Each element gets what it gets in the same order as before: from the iteration that comes first. So no bit changes. Where the order does
-//! not matter, strips go upward, as memory is read ahead, and as much as can be is added where it is computed.
+//! not matter, strips go upward, as memory is read ahead, as much as can be is added where it is computed, and only running need tell how
+//! far neighbors are from each other.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is in no loop of this kind")]
 
 use super::Body;
 use super::control::Run;
 use crate::scopes::for_each_operand;
-use crate::text::Level;
+use crate::text::{Expr, Level};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use wengert_native::loops::{Int, Local, Operand, Stmt, Value};
@@ -40,7 +41,7 @@ pub(super) struct Update {
     sum: Local,
     /// The object, and how many places from the iteration's own.
     object: Local,
-    shift: i64,
+    shift: Shift,
     /// Where the strip's values are; nowhere if they are added at once.
     kept: Option<String>,
 }
@@ -54,10 +55,18 @@ pub(super) struct Strip {
     /// The number of the iteration, and the place in the strip.
     counter: String,
     at: String,
+    /// What is added at once to one of several elements of an object: all of them are read before.
+    last: Vec<String>,
 }
 
 /// A sum of variables and a number.
 type Form = (BTreeMap<Local, i64>, i64);
+
+/// How far a place is from others of its object: which of those it is that are a number of places from each other, and this number. Where an
+/// index goes into places several times, it is that of all to which no two iterations add the same element.
+type Shift = (usize, i64);
+/// It goes into them so often at most.
+const FAR: i64 = 64;
 
 impl Body<'_, '_> {
     /// A loop in strips.
@@ -99,9 +108,13 @@ impl Body<'_, '_> {
         self.put(&head);
         let needed = needed(run.body, &updates);
         let (at, updating) = (format!("{counter} - {from}"), updates.clone());
-        self.strip = Some(Strip { updates: updating, needed, counter: counter.clone(), at });
+        let last = Vec::new();
+        self.strip = Some(Strip { updates: updating, needed, counter: counter.clone(), at, last });
         self.body_of(run, (&counter, own), false);
-        self.strip = None;
+        let last = self.strip.take().map(|strip| strip.last).unwrap_or_default();
+        self.depth += 1;
+        last.iter().for_each(|line| self.put(line));
+        self.depth -= 1;
         self.put("}");
         self.add_later(&updates, run.backward, (&head, &counter, &from));
         let (next, reached) = if run.backward { (&to, &from) } else { (&from, &to) };
@@ -113,7 +126,7 @@ impl Body<'_, '_> {
     /// Adds what was kept, from the iterations that come first on.
     fn add_later(&mut self, updates: &[Update], backward: bool, (head, counter, from): (&str, &str, &str)) {
         let later = |update: &&Update| update.kept.is_some();
-        let mut shifts: Vec<i64> =
+        let mut shifts: Vec<Shift> =
             updates.iter().filter(later).map(|update| order(update, backward)).collect();
         shifts.sort_unstable();
         shifts.dedup();
@@ -134,16 +147,24 @@ impl Body<'_, '_> {
 
     /// A statement of a strip: whether it is one of those that update, and done.
     pub(super) fn update(&mut self, stmt: &Stmt) -> bool {
-        let Some(Strip { updates, needed, counter, at }) = &self.strip else { return false };
+        let Some(Strip { updates, needed, counter, at, last: _ }) = &self.strip else { return false };
         match stmt {
             Stmt::Set(local, _) if !needed.contains(local) => {
                 self.is_declared(*local);
             }
             Stmt::Store { value: Operand::Local(sum), .. } => {
                 let Some(update) = updates.iter().find(|update| update.sum == *sum) else { return false };
-                let (update, counter, at) = (update.clone(), counter.clone(), at.clone());
-                let value = self.operand(update.value);
+                let (update, updates) = (update.clone(), updates.clone());
+                let (counter, at) = (counter.clone(), at.clone());
+                let beside = |other: &&Update| other.kept.is_none() && other.object == update.object;
+                let several = update.kept.is_none() && updates.iter().filter(beside).count() > 1;
+                let mut value = self.operand(update.value);
                 self.flush(|pending| pending.reads);
+                if several {
+                    let name = self.unit.temporary();
+                    self.put(&format!("const double {name} = {};", value.text));
+                    value = Expr::primary(name);
+                }
                 let line = match &update.kept {
                     Some(kept) => format!("{kept}[{at}] = {};", value.text),
                     None => {
@@ -151,7 +172,10 @@ impl Body<'_, '_> {
                         format!("{element} = {element} + {};", value.at(Level::Product))
                     }
                 };
-                self.put(&line);
+                match &mut self.strip {
+                    Some(strip) if several => strip.last.push(line),
+                    Some(_) | None => self.put(&line),
+                }
             }
             _ => return false,
         }
@@ -184,7 +208,12 @@ impl Body<'_, '_> {
                 _ => return None,
             }
         }
-        let moves = |operand: Operand| self.form(operand, DEEP).0.get(&run.index) == Some(&1);
+        let moves = |operand: Operand| {
+            let times = self.form(operand, DEEP).0.get(&run.index).copied();
+            times.is_some_and(|times| {
+                times == 1 || self.unit.fast && times.unsigned_abs() <= FAR.unsigned_abs()
+            })
+        };
         let mut updates = Vec::new();
         for (base, place, value) in &stores {
             let mut update = self.update_of((*base, *place, *value), &loads, &inside)?;
@@ -206,7 +235,7 @@ impl Body<'_, '_> {
         if !fine {
             return None;
         }
-        self.set_shifts(&mut updates)?;
+        self.set_shifts(&mut updates, run.index)?;
         Some(updates)
     }
 
@@ -230,24 +259,30 @@ impl Body<'_, '_> {
         (self.info(sum).reads == 1 && value != Operand::Local(old)).then_some(())?;
         let object = self.object(base)?;
         let text = String::new();
-        Some(Update { base, place, text, value, old, sum, object, shift: 0, kept: None })
+        Some(Update { base, place, text, value, old, sum, object, shift: (0, 0), kept: None })
     }
 
-    /// How far each place is from the first one of its object.
-    fn set_shifts(&self, updates: &mut [Update]) -> Option<()> {
-        let mut first: FxHashMap<Local, Form> = FxHashMap::default();
+    /// How far each place is from the first one of its object. Where only running tells, it does not matter if the order does not.
+    fn set_shifts(&self, updates: &mut [Update], index: Local) -> Option<()> {
+        let mut first: FxHashMap<Local, Vec<Form>> = FxHashMap::default();
         for update in updates.iter_mut() {
             let mut form = self.form(update.place, DEEP);
             self.add_offset(update.base, &mut form);
-            let begin = first.entry(update.object).or_insert_with(|| form.clone());
-            (begin.0 == form.0).then_some(())?;
-            update.shift = form.1.wrapping_sub(begin.1);
+            let times = form.0.get(&index).copied().filter(|times| *times != 0)?;
+            let begun = first.entry(update.object).or_default();
+            let which = begun.iter().position(|begin| begin.0 == form.0);
+            let which = which.unwrap_or_else(|| {
+                begun.push(form.clone());
+                begun.len() - 1
+            });
+            (which == 0 || self.unit.fast).then_some(())?;
+            update.shift = (which, form.1.div_euclid(times.abs()));
         }
         Some(())
     }
 
     /// Adds where in its object an address is.
-    fn add_offset(&self, base: Operand, form: &mut Form) {
+    pub(super) fn add_offset(&self, base: Operand, form: &mut Form) {
         let Operand::Local(mut local) = base else { return };
         loop {
             match self.values.get(&local) {
@@ -263,7 +298,7 @@ impl Body<'_, '_> {
     }
 
     /// An index as a sum of variables.
-    fn form(&self, operand: Operand, depth: usize) -> Form {
+    pub(super) fn form(&self, operand: Operand, depth: usize) -> Form {
         let local = match operand {
             Operand::Int(n) => return (BTreeMap::new(), n),
             Operand::Local(local) => local,
@@ -274,6 +309,13 @@ impl Body<'_, '_> {
             Some(Value::Int(op @ (Int::Add | Int::Sub), a, b)) if depth > 0 => {
                 let (mut sum, (terms, constant)) = (self.form(*a, depth - 1), self.form(*b, depth - 1));
                 add(&mut sum, &terms, constant, if *op == Int::Add { 1 } else { -1 });
+                sum
+            }
+            Some(
+                Value::Int(Int::Mul, Operand::Int(times), of) | Value::Int(Int::Mul, of, Operand::Int(times)),
+            ) if depth > 0 => {
+                let (mut sum, (terms, constant)) = ((BTreeMap::new(), 0), self.form(*of, depth - 1));
+                add(&mut sum, &terms, constant, *times);
                 sum
             }
             _ => (BTreeMap::from_iter([(local, 1)]), 0),
@@ -298,6 +340,14 @@ impl Body<'_, '_> {
                     let b = if b.contains(' ') { format!("({b})") } else { b };
                     Some(format!("{a} {} {b}", if *op == Int::Add { "+" } else { "-" }))
                 }
+                Some(
+                    Value::Int(Int::Mul, Operand::Int(times), of)
+                    | Value::Int(Int::Mul, of, Operand::Int(times)),
+                ) if depth > 0 && (1..=FAR).contains(times) => {
+                    let of = self.index_text(*of, index, (inside, depth - 1))?;
+                    let of = if of.contains(' ') { format!("({of})") } else { of };
+                    Some(format!("{times} * {of}"))
+                }
                 Some(_) => None,
             },
             Operand::Int(n) => Some(n.to_string()),
@@ -307,13 +357,14 @@ impl Body<'_, '_> {
 }
 
 /// Which of the updates of an element comes first: that of the iteration that does.
-fn order(update: &Update, backward: bool) -> i64 {
-    if backward { update.shift } else { -update.shift }
+fn order(update: &Update, backward: bool) -> Shift {
+    let (which, shift) = update.shift;
+    (which, if backward { shift } else { -shift })
 }
 
 /// Of each object, the shift of what is added to it where it is computed: what comes first, or most of it if any order will do.
-fn at_once(updates: &[Update], backward: bool, any_order: bool) -> FxHashMap<Local, i64> {
-    let mut found: FxHashMap<Local, i64> = FxHashMap::default();
+fn at_once(updates: &[Update], backward: bool, any_order: bool) -> FxHashMap<Local, Shift> {
+    let mut found: FxHashMap<Local, Shift> = FxHashMap::default();
     let count = |update: &Update| {
         let same = |other: &&Update| (other.object, other.shift) == (update.object, update.shift);
         if any_order { updates.iter().filter(same).count() } else { 0 }
@@ -340,11 +391,11 @@ fn needed(body: &[Stmt], updates: &[Update]) -> FxHashSet<Local> {
     needed
 }
 
-fn add(form: &mut Form, terms: &BTreeMap<Local, i64>, constant: i64, sign: i64) {
+fn add(form: &mut Form, terms: &BTreeMap<Local, i64>, constant: i64, times: i64) {
     for (local, n) in terms {
         let sum = form.0.entry(*local).or_insert(0);
-        *sum = sum.wrapping_add(n.wrapping_mul(sign));
+        *sum = sum.wrapping_add(n.wrapping_mul(times));
     }
     form.0.retain(|_, n| *n != 0);
-    form.1 = form.1.wrapping_add(constant.wrapping_mul(sign));
+    form.1 = form.1.wrapping_add(constant.wrapping_mul(times));
 }

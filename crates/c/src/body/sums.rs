@@ -16,6 +16,8 @@ use wengert_prim::RealOp;
 
 /// Longer computations of a place are not looked at.
 const MOST: usize = 8;
+/// Places that lie farther apart are not looked for.
+const FAR: i64 = 64;
 
 /// How a loop can be run in any order.
 #[derive(Clone, Debug, Default)]
@@ -47,8 +49,11 @@ struct Around<'s> {
     /// What is assigned to variables from outside.
     carried: Vec<(Local, &'s Value)>,
     loads: Vec<(Local, Operand, Operand)>,
-    stores: Vec<(Operand, Operand, Operand)>,
+    stores: Vec<Store>,
 }
+
+/// What is stored: an address, the place from there on, and the value.
+type Store = (Operand, Operand, Operand);
 
 impl Body<'_, '_> {
     /// Whether a variable is a sum, to which products are not added with one rounding: that makes no vector code.
@@ -110,7 +115,7 @@ impl Body<'_, '_> {
             let old = around.old(*base, *place, *value);
             let loads = around.loads.iter().filter(|(_, base, _)| self.object(*base) == Some(root)).count();
             let updates = around.stores.iter().filter(|(base, _, _)| self.object(*base) == Some(root));
-            let updates: Vec<_> = updates.collect();
+            let updates: Vec<&Store> = updates.collect();
             let all_update =
                 updates.iter().all(|(base, place, value)| around.old(*base, *place, *value).is_some());
             let only_updates = all_update && loads == updates.len();
@@ -121,7 +126,8 @@ impl Body<'_, '_> {
                 }
             } else if around.moves(*place, 0) {
                 // Two of them could meet.
-                if loads > 0 && !only_updates || updates.len() > 1 {
+                let apart = |(base, place, _): &&Store| self.never_meet(&updates, (*base, *place), index);
+                if loads > 0 && !only_updates || updates.len() > 1 && !updates.iter().all(apart) {
                     return None;
                 }
             } else {
@@ -138,6 +144,25 @@ impl Body<'_, '_> {
         };
         (around.loads.iter().all(strided) && around.stores.iter().all(|(base, _, _)| around.is_fixed(*base)))
             .then_some(plan)
+    }
+
+    /// Whether what is stored at a place is at none of the other ones in any iteration: an index goes into all of them as often, and what is between
+    /// them is no multiple of that.
+    fn never_meet(&self, stores: &[&Store], (base, place): (Operand, Operand), index: Local) -> bool {
+        let form = |base: Operand, place: Operand| {
+            let mut form = self.form(place, MOST);
+            self.add_offset(base, &mut form);
+            form
+        };
+        let (terms, number) = form(base, place);
+        let Some(step) = terms.get(&index).copied().filter(|step| *step > 1) else { return false };
+        let others = stores.iter().filter(|(other, at, _)| (*other, *at) != (base, place));
+        let apart = |(other, at): (Operand, Operand)| {
+            let (same, far) = form(other, at);
+            same == terms && far.wrapping_sub(number).rem_euclid(step) != 0
+        };
+        let once = stores.len() - 1 == others.clone().count();
+        once && others.into_iter().all(|(other, at, _)| apart((*other, *at)))
     }
 
     fn around<'s>(&self, stmts: &'s [Stmt], index: Local) -> Option<Around<'s>> {
@@ -245,7 +270,7 @@ impl Around<'_> {
         self.loads.iter().find(is_old).map(|(local, _, _)| *local)
     }
 
-    /// Whether an operand moves with the index: that, and something that is the same in each iteration.
+    /// Whether an operand moves with the index: that, or a multiple of it, and something that is the same in each iteration.
     fn moves(&self, operand: Operand, depth: usize) -> bool {
         let Operand::Local(local) = operand else { return false };
         if local == self.index {
@@ -259,7 +284,13 @@ impl Around<'_> {
             }
             Some(Value::Int(Int::Sub, a, b)) if depth < MOST => {
                 self.moves(*a, depth + 1) && self.stays(*b, depth + 1)
+                    || self.stays(*a, depth + 1) && self.moves(*b, depth + 1)
             }
+            // So far that no two iterations come to the same place.
+            Some(
+                Value::Int(Int::Mul, Operand::Int(2..=FAR), of)
+                | Value::Int(Int::Mul, of, Operand::Int(2..=FAR)),
+            ) if depth < MOST => self.moves(*of, depth + 1),
             Some(_) | None => false,
         }
     }

@@ -63,6 +63,54 @@ fn vector(size: usize) -> Value {
     Value::reals((0..size).map(|i| (i % 13) as f64 * 0.21 - 1.0).collect::<Vec<_>>())
 }
 
+/// Three sums for each index: of places that lie apart, in order and in the opposite one; and additions to two places that never meet.
+const APART: &str = r"
+    func f(v: []Real, k: Int) -> ([]Real, Real) {
+        n = length(v)
+        h = n / 2
+        m = h - k
+        vs = zeros(v)
+        g = each backward i < m, h0 += vs {
+            t = 2 * i
+            u = t + 1
+            a = v[t] b = v[u]
+            h1 = h0 with [t] += b
+            h2 = h1 with [u] += a
+            yield h2
+        }
+        s = for i < h, s = 0.0 { t = i * 2 u = t + 1 l = n - u a = v[u] b = v[l] x = a * b y = s + x yield y }
+        return g, s
+    }
+    entry f = f";
+
+/// Additions to places of which one moves faster than the other, and to one that goes the other way.
+const CROSSING: &str = r"
+    func f(v: []Real, k: Int) -> []Real {
+        n = length(v)
+        h = n / 2
+        m = n - k
+        e = n - 1
+        vs = zeros(v)
+        g = each i < h, h += vs {
+            t = 2 * i
+            j = i + k
+            x = v[i]
+            h1 = h with [t] += x
+            y = x * 0.5
+            h2 = h1 with [j] += y
+            yield h2
+        }
+        r = each backward i < m, h += g {
+            l = e - i
+            x = v[i]
+            h1 = h with [i] += x
+            h2 = h1 with [l] += x
+            yield h2
+        }
+        return r
+    }
+    entry f = f";
+
 /// The sum of differences of neighbors in all columns, which looks up the row in each iteration, and a cell of another row.
 const LOOKED_UP: &str = r"
     func f(m: [][]Real, k: Int) -> []Real {
@@ -98,4 +146,28 @@ fn a_part_of_a_row_is_added_up_in_vectors() {
     are_close(BACKWARD, &sizes.map(|size| vec![matrix(size), vector(size), vector(size)]));
     let shifted = |shift| sizes.map(|size| vec![vector(size + 8), Value::Int(shift)]);
     are_close(MEETING, &[0, 1, 3, 8].map(shifted).concat());
+}
+
+#[test]
+fn places_that_only_running_tells_are_added_to_in_strips_where_the_order_does_not_matter() {
+    for (text, strips) in [(MEETING, 1), (CROSSING, 2)] {
+        assert_eq!(text_of(text, Math::Library).matches("[512]").count(), strips, "{text}");
+        assert_eq!(text_of(text, Math::Host).matches("[512]").count(), 0, "{text}");
+    }
+    let sizes = [1, 2, 15, 16, 33, 600, 1100];
+    let shifted = |shift| sizes.map(|size| vec![vector(2 * size), Value::Int(shift)]);
+    are_close(CROSSING, &shifted(0));
+    let shifted = |shift| [16, 33, 600, 1100].map(|size| vec![vector(2 * size), Value::Int(shift)]);
+    are_close(CROSSING, &[1, 2, 16].map(shifted).concat());
+}
+
+#[test]
+fn places_that_lie_apart_are_in_vectors() {
+    let made = text_of(APART, Math::Library);
+    assert_eq!(made.matches("#pragma omp simd reduction").count(), 1, "{made}");
+    assert_eq!(made.matches("WG_INDEPENDENT\n").count(), 1, "{made}");
+    assert!(made.contains("wg_inside_steps(1, 2, "), "{made}");
+    let sizes = [1, 2, 3, 31, 32, 33, 34, 600];
+    are_close(APART, &sizes.map(|size| vec![vector(size), Value::Int(0)]));
+    are_close(APART, &[33, 34, 600].map(|size| vec![vector(size), Value::Int(9)]));
 }

@@ -12,6 +12,8 @@ use wengert_ir::op::Compare;
 
 /// So near to the ends is an edge at which something begins or ends.
 const NEAR: i64 = 8;
+/// Into a place an index goes less often, so that from one iteration to another less than 2^63 is added to it.
+const WIDE: u64 = 1 << 16;
 /// So many edges are looked for at most.
 const EDGES: usize = 24;
 /// So many checks are made before the loop at most.
@@ -89,7 +91,12 @@ impl<'b> Body<'b> {
         let mut rest = form.clone();
         let times = rest.terms.remove(&self.index).unwrap_or(0);
         let fixed = rest.terms.keys().all(|local| !self.assigned.contains(local));
-        (fixed && times.abs() <= 1).then_some((times, rest))
+        (fixed && times.unsigned_abs() < WIDE).then_some((times, rest))
+    }
+
+    /// The same of what the index goes into once.
+    fn split_once(&self, form: &Form) -> Option<(i64, Form)> {
+        self.split(form).filter(|(times, _)| times.abs() == 1)
     }
 
     fn form(&self, operand: Operand) -> Form {
@@ -108,7 +115,7 @@ impl<'b> Body<'b> {
             let kind = match self.values.get(local)? {
                 Value::CompareInt(compare, a, b) => self.compared(*compare, *a, *b, &len)?,
                 Value::Int(Int::Rem, whole, by) => {
-                    let (times, rest) = self.split(&self.form(*whole)).filter(|(times, _)| *times != 0)?;
+                    let (times, rest) = self.split_once(&self.form(*whole))?;
                     let by = self.fixed(*by)?;
                     if by.terms.is_empty() && by.places < SHORT {
                         return None;
@@ -126,7 +133,7 @@ impl<'b> Body<'b> {
     fn compared(&self, compare: Compare, a: Operand, b: Operand, len: &Form) -> Option<Kind> {
         let mut all = self.form(a);
         all.add(&self.form(b), -1);
-        let (times, rest) = self.split(&all).filter(|(times, _)| *times != 0)?;
+        let (times, rest) = self.split_once(&all)?;
         // The index for which both are equal.
         let mut point = Form::default();
         point.add(&rest, -times);
@@ -255,6 +262,7 @@ impl Builder<'_> {
             | (Int::Sub, x, Operand::Int(0))
             | (Int::Add, Operand::Int(0), x) => x,
             (Int::Max, Operand::Int(x), Operand::Int(y)) => Operand::Int(x.max(y)),
+            (Int::Mul, Operand::Int(x), Operand::Int(y)) => Operand::Int(x.wrapping_mul(y)),
             (_, _, _) => self.set(Value::Int(op, a, b)),
         }
     }
@@ -379,7 +387,11 @@ impl Builder<'_> {
         }
         let last = self.int(Int::Sub, self.high, Operand::Int(1));
         for index in [self.low, last] {
-            let place = self.int(if check.times < 0 { Int::Sub } else { Int::Add }, rest, index);
+            let far = match check.times.abs() {
+                1 => index,
+                times => self.int(Int::Mul, index, Operand::Int(times)),
+            };
+            let place = self.int(if check.times < 0 { Int::Sub } else { Int::Add }, rest, far);
             let fails = self.set(Value::OutOfRange(place, with));
             self.bad.push(fails);
         }

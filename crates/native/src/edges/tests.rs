@@ -13,7 +13,7 @@ fn program(text: &str) -> Program {
 fn split(program: &Program) -> String {
     let mut loops = crate::lower::lower(program);
     crate::dead::clean(&mut loops);
-    super::split(&mut loops);
+    super::split(&mut loops, true);
     crate::loops::print(&loops)
 }
 

@@ -34,7 +34,7 @@ fn strips(program: &Program) -> usize {
     crate::dead::clean(&mut loops);
     let count = |loops: &crate::loops::Program| crate::loops::print(loops).matches("for ").count();
     let before = count(&loops);
-    super::split(&mut loops);
+    super::split(&mut loops, true);
     count(&loops) - before
 }
 
@@ -79,7 +79,7 @@ fn what_comes_first_is_added_at_once() {
     for (backward, shifts, kept) in [(true, [0, 1, 0], 1), (false, [0, 1, 0], 2), (true, [2, 1, 0], 2)] {
         let mut loops = crate::lower::lower(&program(backward, &shifts));
         crate::dead::clean(&mut loops);
-        super::split(&mut loops);
+        super::split(&mut loops, true);
         let made = crate::loops::print(&loops);
         assert!(made.contains(&format!("alloc({})", 512 * kept + 1)), "{backward} {shifts:?}: {made}");
     }

@@ -7,7 +7,7 @@
 use crate::facts::is_safe;
 use crate::linear::Linear;
 use crate::said;
-use crate::sizes::Shape;
+use crate::sizes::{Shape, without_quotients};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, IntOp, Loop, Mode, Op};
 use wengert_ir::program::FuncId;
@@ -26,6 +26,8 @@ pub(crate) struct Facts<'f> {
     conds: FxHashMap<Var, Op>,
     /// Remainders: of what, and by what.
     remainders: FxHashMap<Var, (Linear, Linear)>,
+    /// Quotients that are not negative: of what, and by which number.
+    quotients: FxHashMap<Var, (Linear, i64)>,
 }
 
 impl<'f> Facts<'f> {
@@ -43,6 +45,7 @@ impl<'f> Facts<'f> {
             natural: FxHashSet::default(),
             conds: FxHashMap::default(),
             remainders: FxHashMap::default(),
+            quotients: FxHashMap::default(),
         };
         // What is required before any loop holds in all of them.
         for stmt in body.stmts.iter().take_while(|stmt| stmt.op.blocks().is_empty()) {
@@ -72,6 +75,13 @@ impl<'f> Facts<'f> {
                 let args: Vec<Linear> = args.iter().filter_map(|arg| self.value(arg)).collect();
                 if let (IntOp::Rem | IntOp::ModFloor, [whole, by]) = (op, args.as_slice()) {
                     self.remainders.insert(*out, (whole.clone(), by.clone()));
+                }
+                if let (IntOp::Div | IntOp::DivFloor, [whole, by]) = (op, args.as_slice())
+                    && let Some(Atom::Int(by @ 1..)) = by.atom()
+                    && whole.is_sum_of(&|var| self.natural.contains(&var))
+                {
+                    self.natural.insert(*out);
+                    self.quotients.insert(*out, (whole.clone(), by));
                 }
                 let value = match (op, args.as_slice()) {
                     (IntOp::Add, [a, b]) => a.plus(b),
@@ -250,7 +260,11 @@ impl<'w, 'f> Walk<'w, 'f> {
             let rest = form.minus(one);
             self.known.iter().any(|other| self.is_sum(&rest.minus(other)))
         };
-        self.is_sum(form) || self.known.iter().any(fact) || self.known.iter().any(two)
+        let quotients = || {
+            let some = form.vars().any(|var| self.facts.quotients.contains_key(&var));
+            some && self.is_sum(&without_quotients(form, &self.facts.quotients))
+        };
+        self.is_sum(form) || self.known.iter().any(fact) || self.known.iter().any(two) || quotients()
     }
 
     /// This must not be negative: it is known, or can be asked before the loop.

@@ -61,6 +61,7 @@ impl Sizes<'_> {
             Some(limit) => form.replace(var, &limit.minus(&Linear::constant(1))),
             None => form,
         });
-        self.settle(least)
+        let least = self.settle(least);
+        if self.quotients.is_empty() { least } else { self.settle(self.without_quotients(&least)) }
     }
 }

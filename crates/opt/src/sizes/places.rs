@@ -149,6 +149,6 @@ impl Sizes<'_> {
             None => top,
         });
         let beyond = |index: &Linear| self.settle(size.minus(index).minus(&Linear::constant(1)));
-        self.is_natural(&beyond(&top)) || self.is_not_negative(&beyond(index))
+        self.is_not_negative(&beyond(&top)) || self.is_not_negative(&beyond(index))
     }
 }

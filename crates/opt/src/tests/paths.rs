@@ -232,3 +232,33 @@ fn what_is_taken_from_a_number_may_be_nothing() {
     "#]],
     );
 }
+
+#[test]
+fn what_quotients_say_is_there_does_not_fail() {
+    // Pairs of neighbors, and halves: what reads them becomes part of what adds up. Not what is behind the last pair, nor of what may be negative.
+    let fused = |size: &str, first: &str, second: &str| {
+        let text = format!(
+            "func f(xs: []Real, k: Int) -> Real {{
+                n = length(xs)
+                h = {size}
+                l = max(h, 0)
+                ys = each i < l {{ t = i * 2 j = {first} k2 = {second} a = xs[j] b = xs[k2] c = a * b yield c }}
+                zs = each i < l {{ t = i * 2 j = {first} k2 = {second} a = xs[j] b = xs[k2] c = a - b yield c }}
+                s = for i < l, s = 0.0, y in ys, z in zs {{ a = y * z b = s + a yield b }}
+                return s
+            }}
+            entry f = f"
+        );
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        crate::optimize(&mut program, &crate::Options::default());
+        let printed = wengert_ir::print(&program);
+        !printed.contains("each ")
+    };
+    assert!(fused("n / 2", "t + 0", "t + 1"));
+    assert!(fused("n / 2", "i + 0", "i + h"));
+    assert!(fused("n / 3", "t + i", "j + 2"));
+    assert!(!fused("n / 2", "t + 0", "t + 2"));
+    assert!(!fused("n / 2", "i + h", "h + h"));
+    assert!(!fused("n / 3", "t + i", "j + 3"));
+    assert!(!fused("k / 2", "t + 0", "t + 1"));
+}
