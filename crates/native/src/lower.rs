@@ -160,8 +160,8 @@ struct Lower<'a> {
     borrowed: FxHashSet<Local>,
     /// The results of branches that such references come through.
     on_the_way: FxHashSet<Var>,
-    /// Loops around, from the outermost: the index, and the size that it stays below.
-    loops: Vec<(Operand, Operand)>,
+    /// Places that are there, and the sizes that they stay below: indices of the loops around, and what was asked before.
+    in_range: Vec<(Operand, Operand)>,
     /// Variables that are sizes of arrays: they are not negative.
     sizes: FxHashSet<Local>,
     /// Variables that were made there.
@@ -226,7 +226,7 @@ impl<'a> Lower<'a> {
             stable: FxHashMap::default(),
             borrowed: FxHashSet::default(),
             on_the_way: FxHashSet::default(),
-            loops: Vec::new(),
+            in_range: Vec::new(),
             sizes: FxHashSet::default(),
             span: func.span,
             tail_calls: borrow::tail_calls(id, &func.body),

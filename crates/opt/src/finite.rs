@@ -4,7 +4,8 @@
 //! a = x * x   b = cos(a)   c = mul_zero(b, x)          becomes          c = b * x
 //! ```
 //!
-//! If `b` is 0, then `a` is finite, or `b` would be no number, and so `x` is; and if `x` is 0, then `b` is 1. The sign of a zero may differ: it is for where numbers need not be to
+//! If `b` is 0, then `a` is finite, or `b` would be no number, and so `x` is; and if `x` is 0, then `b` is 1. If `2.0 * x` or `3.0 - 2.0 * x` is 0, then
+//! `x` is 0 or 1.5, and the other one is finite. The sign of a zero may differ: it is for where numbers need not be to
 //! the last bit what they are elsewhere.
 //!
 //! And `div_zero(x, x)`, which is 0 where `x` is 0 and else 1, is 1 in a sum with the logarithm of `x`: where `x` is 0, that is infinite. Only
@@ -87,6 +88,14 @@ enum Size {
     Root,
 }
 
+/// A number that is not large.
+#[derive(Clone, Copy)]
+struct Near<'a> {
+    root: &'a Atom,
+    /// Whether it is 0.
+    is_zero: bool,
+}
+
 #[derive(Default)]
 struct Made(FxHashMap<Var, (RealOp, Vec<Atom>)>);
 
@@ -117,7 +126,11 @@ impl Made {
 
     /// Whether `b` is finite, if `a` is 0.
     fn is_finite_where_zero(&self, a: &Atom, b: &Atom, depth: u32) -> bool {
-        if self.zero_tells(a, b, Size::Finite, depth) || self.is_moderate_where_zero(a, b, depth) {
+        let of_root = |root: &Atom| self.is_moderate(Near { root, is_zero: false }, b, depth);
+        if self.zero_tells(a, b, Size::Finite, depth)
+            || self.is_moderate(Near { root: a, is_zero: true }, b, depth)
+            || self.root(a).is_some_and(of_root)
+        {
             return true;
         }
         let Some(depth) = depth.checked_sub(1) else { return false };
@@ -136,9 +149,27 @@ impl Made {
         }
     }
 
-    /// Whether `b` is computed of nothing but `a`, numbers that are not large, and what stays so, if `a` is 0.
-    fn is_moderate_where_zero(&self, a: &Atom, b: &Atom, depth: u32) -> bool {
-        if a == b {
+    /// What is no larger than a constant that is not large, if `a`, which is made of nothing else, is 0: `x` of `3.0 - 2.0 * x`.
+    fn root<'a>(&'a self, a: &'a Atom) -> Option<&'a Atom> {
+        let sum = match self.of(a)? {
+            (RealOp::Add | RealOp::Sub, [x, Atom::Real(c)] | [Atom::Real(c), x]) => {
+                (c.abs() <= LARGE).then_some(x)?
+            }
+            _ => a,
+        };
+        match self.of(sum) {
+            Some((RealOp::Mul, [x, Atom::Real(c)] | [Atom::Real(c), x])) if is_moderate(*c) => {
+                (c.abs() >= 1.0 || sum == a).then_some(x)
+            }
+            Some((RealOp::Mul | RealOp::Add, [x, y])) if x == y => Some(x),
+            Some((RealOp::PowInt(2), [x])) => Some(x),
+            _ => (sum != a).then_some(sum),
+        }
+    }
+
+    /// Whether `b` is computed of nothing but what is there, numbers that are not large, and what stays so.
+    fn is_moderate(&self, near: Near<'_>, b: &Atom, depth: u32) -> bool {
+        if near.root == b {
             return true;
         }
         if let Atom::Real(c) = b {
@@ -154,13 +185,32 @@ impl Made {
                 RealOp::Min | RealOp::Max | RealOp::Sign | RealOp::Sin | RealOp::Cos | RealOp::Tanh,
                 args,
             )) => args,
-            Some((RealOp::Atan | RealOp::Erf | RealOp::Sigmoid | RealOp::Sqrt | RealOp::PowInt(2), args)) => {
+            Some((RealOp::Atan | RealOp::Erf | RealOp::Sigmoid | RealOp::PowInt(2), args)) => args,
+            // The root of what is negative is no number.
+            Some((RealOp::Sqrt, args))
+                if args.iter().all(|arg| self.is_a_sum_of_squares(near, arg, depth)) =>
+            {
                 args
             }
-            Some((RealOp::Exp | RealOp::Cosh | RealOp::Sinh, [x])) => return x == a,
+            Some((RealOp::Exp | RealOp::Cosh | RealOp::Sinh, [x])) => return near.is_zero && x == near.root,
             _ => return false,
         };
-        args.iter().all(|arg| self.is_moderate_where_zero(a, arg, depth))
+        args.iter().all(|arg| self.is_moderate(near, arg, depth))
+    }
+
+    /// Whether a number cannot be negative, as one sees.
+    fn is_a_sum_of_squares(&self, near: Near<'_>, atom: &Atom, depth: u32) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        match self.of(atom) {
+            _ if near.is_zero && near.root == atom => true,
+            Some((RealOp::Mul, [x, y])) if x == y => true,
+            Some((RealOp::PowInt(2) | RealOp::Abs | RealOp::Exp, _)) => true,
+            Some((RealOp::Add, terms)) => {
+                terms.iter().all(|term| self.is_a_sum_of_squares(near, term, depth))
+            }
+            Some(_) => false,
+            None => matches!(atom, Atom::Real(c) if *c >= 0.0),
+        }
     }
 
     /// Whether `a` can only be 0 if `x` has this size.

@@ -81,12 +81,9 @@ pub const RELAXED: &[Relaxed] = &[
     },
     Relaxed {
         name: "onward",
-        what: "loops that go backward go onward where that is the same",
-        run: |program| {
-            onward::run(program);
-            false
-        },
-        after: &[],
+        what: "loops that go backward go onward where that is the same, with what a loop before looks for",
+        run: onward::run,
+        after: &["cse", "dce"],
         rounds: 1,
     },
     Relaxed {

@@ -14,6 +14,8 @@
 
 mod always;
 mod before;
+mod carried;
+mod covered;
 mod instead;
 mod integers;
 mod made;
@@ -26,6 +28,7 @@ pub(crate) use integers::without_quotients;
 pub(crate) use places::{in_range, in_range_there};
 pub(crate) use whole::drop_said;
 
+use self::covered::Covered;
 use self::whole::Whole;
 use crate::linear::Linear;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -123,6 +126,9 @@ struct Sizes<'f> {
     read: Vec<(Atom, Vec<Atom>)>,
     /// Arrays made in the shape of others.
     alike: FxHashMap<Var, Var>,
+    /// Integers at each of which something was there, and of which arrays variables are elements.
+    covered: Vec<Covered>,
+    element_of: FxHashMap<Var, Var>,
     /// What held in every iteration of loops before: how many there were, and what is equal.
     always: Vec<(Linear, Linear, Linear)>,
     /// Comparisons of integers.
@@ -162,6 +168,8 @@ impl<'f> Sizes<'f> {
             found: Vec::new(),
             read: Vec::new(),
             alike: FxHashMap::default(),
+            covered: Vec::new(),
+            element_of: FxHashMap::default(),
             always: Vec::new(),
             compared: FxHashMap::default(),
             conditions: FxHashMap::default(),
@@ -260,11 +268,13 @@ impl<'f> Sizes<'f> {
     ) -> R {
         let (mark, noted) = (self.learned.len(), self.noted.len());
         let (found, read, always) = (self.found.len(), self.read.len(), self.always.len());
+        let covered = self.covered.len();
         self.block(block, rewrite);
         let result = after(self, block);
         self.found.truncate(found);
         self.read.truncate(read);
         self.always.truncate(always);
+        self.covered.truncate(covered);
         self.unlearn(mark);
         for (var, before) in self.noted.drain(noted..).rev() {
             match before {
@@ -282,6 +292,7 @@ impl<'f> Sizes<'f> {
     fn stmt(&mut self, stmt: &mut Stmt, rewrite: bool) -> bool {
         self.note_range(stmt);
         self.note_like(stmt);
+        self.note_element(stmt);
         self.note_condition(stmt);
         for out in &stmt.outs {
             // It may be there from going through a loop with more assumed.
@@ -407,15 +418,20 @@ impl<'f> Sizes<'f> {
         for (param, shape) in parts.body.params.iter().skip(1).zip(&before) {
             self.shapes.insert(*param, shape.clone());
         }
+        self.note_elements(parts, carried);
+        self.note_added(&parts.accs, parts.body.params.iter().skip(1 + parts.init.len()));
         let mark = self.learn_always(len.as_ref());
         self.begin_rows(parts, carried);
         self.check_carried(parts, carried);
         let mut body = std::mem::take(&mut parts.body);
-        let (rows, origins) = self.inside(&mut body, rewrite, |sizes, body| {
+        let before = (self.found.len(), self.read.len());
+        let (rows, origins, covered) = self.inside(&mut body, rewrite, |sizes, body| {
             let rows = sizes.outside(&body.results, body, body.results.len());
-            (rows, sizes.end_rows(parts, body, carried))
+            (rows, sizes.end_rows(parts, body, carried), sizes.covers(parts, body, before))
         });
         parts.body = body;
+        self.covered.extend(covered);
+        self.note_added(&parts.accs, outs.iter().skip(parts.init.len()));
         self.note_rows(parts, outs, origins);
         let mut shapes = self.carried(parts, carried);
         shapes.extend(
@@ -424,45 +440,6 @@ impl<'f> Sizes<'f> {
         self.shapes.extend(outs.iter().copied().zip(shapes));
         self.unlearn(mark);
         self.note_always(parts, len);
-    }
-
-    /// Of carried arrays, forgets shapes that they do not keep.
-    fn check_carried(&mut self, parts: &mut Loop, carried: usize) {
-        loop {
-            let assumed = self.carried(parts, carried);
-            if assumed.iter().flatten().all(Option::is_none) {
-                return;
-            }
-            let size = parts.body.size();
-            let kept: Vec<Shape> = if size <= self.budget {
-                self.budget -= size;
-                self.inside(&mut parts.body, false, |sizes, body| {
-                    let results = assumed.iter().zip(&body.results);
-                    results.map(|(assumed, result)| sizes.still(assumed, result)).collect()
-                })
-            } else {
-                assumed.iter().map(|assumed| vec![None; assumed.len()]).collect()
-            };
-            for (param, shape) in parts.body.params.iter().skip(1).zip(&kept) {
-                self.shapes.insert(*param, shape.clone());
-            }
-            if kept == assumed {
-                return;
-            }
-        }
-    }
-
-    /// What of a shape an array has here, by whatever names: a requirement may have given others.
-    fn still(&self, assumed: &Shape, array: &Atom) -> Shape {
-        let is_so = |(size, found): (&Option<Linear>, Option<Linear>)| {
-            size.clone().filter(|size| found.as_ref() == Some(&self.settle(size.clone())))
-        };
-        assumed.iter().zip(self.shape(array)).map(is_so).collect()
-    }
-
-    fn carried(&self, parts: &Loop, count: usize) -> Vec<Shape> {
-        let params = parts.body.params.iter().skip(1).take(count);
-        params.map(|param| self.shapes.get(param).cloned().unwrap_or_default()).collect()
     }
 
     /// An array has so many rows.

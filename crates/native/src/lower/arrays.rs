@@ -8,6 +8,9 @@ use wengert_ir::op::{ArrayOp, Compare};
 use wengert_ir::{Atom, Elem, MOST_ELEMENTS, Ty, Var};
 use wengert_prim::RealOp;
 
+/// So many of the places that were asked for are looked at.
+const NEAR: usize = 64;
+
 impl Lower<'_> {
     /// An array operation.
     pub(super) fn array_op(&mut self, outs: &[Var], op: ArrayOp, args: &[Atom], dying: &mut Vars) {
@@ -224,18 +227,23 @@ impl Lower<'_> {
         }
     }
 
+    /// Whether an index is that of a loop over something of this size, or was asked for before.
+    pub(super) fn is_in_range(&self, index: Operand, size: Operand) -> bool {
+        self.in_range.iter().rev().take(NEAR).any(|known| *known == (index, size))
+    }
+
     /// The place of what indices select, in elements, after checking them; and the sizes of what is there.
     pub(super) fn place_of(&mut self, array: &ArrayPlace, indices: &[Atom]) -> (Operand, Vec<Operand>) {
         let mut place = Operand::Int(0);
         let whole = self.span;
         for (i, (atom, dim)) in indices.iter().zip(&array.dims).enumerate() {
             let index = self.word(atom);
-            // The index of a loop over the array is in range.
-            if !self.loops.contains(&(index, *dim)) {
+            if !self.is_in_range(index, *dim) {
                 self.span = self.program.indexed(whole, indices.len() - i - 1);
                 let outside = self.set(Word::Int, Value::OutOfRange(index, *dim));
                 self.fail_if(outside, Failure::Index, vec![index, *dim]);
                 self.span = whole;
+                self.in_range.push((index, *dim));
             }
             let before = self.int(Int::Mul, place, *dim);
             place = self.int(Int::Add, before, index);

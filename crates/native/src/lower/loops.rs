@@ -51,8 +51,9 @@ impl<'a> Lower<'a> {
                 self.zeros_first(made, &parts.body, row);
             }
         }
+        let known = self.in_range.len();
         let body = self.inside(|this| {
-            this.loops.push((Operand::Local(index), len));
+            this.in_range.push((Operand::Local(index), len));
             this.bind_carried(params, &locals);
             for ((param, input), stride) in row_params.iter().zip(&inputs).zip(&strides) {
                 this.bind_row(*param, input, Operand::Local(index), *stride);
@@ -73,7 +74,7 @@ impl<'a> Lower<'a> {
                 }
                 this.end_carried(given, &locals, dying);
             });
-            this.loops.pop();
+            this.in_range.truncate(known);
         });
         let independent = parts.mode == Mode::Each && carried.is_empty();
         let in_place = outputs.iter().all(|output| output.made.is_some());

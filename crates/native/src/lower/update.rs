@@ -203,7 +203,7 @@ impl Lower<'_> {
         let (mut place, mut there) = (Operand::Int(0), None);
         for (atom, dim) in indices.iter().zip(&array.dims) {
             let index = self.word(atom);
-            if !self.loops.contains(&(index, *dim)) {
+            if !self.is_in_range(index, *dim) {
                 let outside = self.set(Word::Int, Value::OutOfRange(index, *dim));
                 let inside = self.set(Word::Int, Value::CompareInt(Compare::Eq, outside, Operand::Int(0)));
                 there = Some(self.both(there, inside));

@@ -80,16 +80,17 @@ impl Sizes<'_> {
             (_, _) => return,
         };
         let shape = self.shape(array);
-        let places: Vec<Option<(Linear, Linear)>> =
-            indices.iter().zip(shape).map(|(index, size)| self.value(index).zip(size)).collect();
-        let is_there = |place: &Option<(Linear, Linear)>| {
-            place
-                .as_ref()
-                .is_some_and(|(index, size)| self.is_place(index, size) || self.was_place(index, size))
-        };
         let like = self.like(array);
+        let alone = (indices.len() == 1).then_some(&like);
+        let places: Vec<Option<(Linear, Linear)>> =
+            indices.iter().zip(&shape).map(|(index, size)| self.value(index).zip(size.clone())).collect();
+        let is_there = |(place, index): (&Option<(Linear, Linear)>, &Atom)| {
+            let place = place.as_ref();
+            place.is_some_and(|(index, size)| self.is_place(index, size) || self.was_place(index, size))
+                || self.is_covered(index, alone, place.map(|(_, size)| size))
+        };
         let read = |(other, found): &(Atom, Vec<Atom>)| *other == like && found == indices;
-        if places.iter().all(is_there) || self.read.iter().rev().take(NEAR).any(read) {
+        if places.iter().zip(indices).all(is_there) || self.read.iter().rev().take(NEAR).any(read) {
             self.inside.insert(*out);
         } else {
             self.inside.remove(out);
@@ -114,6 +115,15 @@ impl Sizes<'_> {
             && let Atom::Var(like) = self.like(first)
         {
             self.alike.insert(*out, like);
+        }
+    }
+
+    /// What a loop only adds to keeps its shape, by whatever name.
+    pub(super) fn note_added<'v>(&mut self, accs: &[Atom], names: impl Iterator<Item = &'v Var>) {
+        for (start, name) in accs.iter().zip(names) {
+            if let Atom::Var(like) = self.like(start) {
+                self.alike.insert(*name, like);
+            }
         }
     }
 

@@ -262,8 +262,8 @@ fn what_else_is_added_up_over_both_loops_stays_beside() {
               n = length(u)
               m = length(u, 1)
               k = m - 1
-              s = each backward i < n, s2 += 0.0, row in u {
-                t = each backward j < k, t2 += s2 {
+              s = each i < n, s2 += 0.0, row in u {
+                t = each j < k, t2 += s2 {
                   l = j + 1
                   x = row[l]
                   w = t2 + x
@@ -368,7 +368,7 @@ fn what_is_required_in_all_iterations_is_asked_before() {
               } else {
                 b2 = each backward i7 < n, a += zeros, row in u {
                   require k == l, count build
-                  d = each backward j3 < l, e += a {
+                  d = each j3 < l, e += a {
                     h2 = j3 + 1
                     x3 = row[h2]
                     f = e with [i7, h2] += x3

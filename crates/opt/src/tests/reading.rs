@@ -64,8 +64,8 @@ fn what_an_inner_loop_adds_to_an_element_of_the_outer_one_is_summed_apart() {
               n = length(xs)
               zeros = zeros(xs)
               m = length(ys)
-              zs = each backward i < n, a += zeros, x in xs {
-                b, sum = each backward j < n, c += a, sum2 += 0.0, y in xs {
+              zs = each i < n, a += zeros, x in xs {
+                b, sum = each j < n, c += a, sum2 += 0.0, y in xs {
                   s = x * y
                   sum3 = sum2 + s
                   e = c with [j] += y
@@ -74,8 +74,8 @@ fn what_an_inner_loop_adds_to_an_element_of_the_outer_one_is_summed_apart() {
                 b2 = b with [i] += sum
                 yield b2
               }
-              us = each backward i2 < m, a2 += ys, x2 in ys {
-                b3 = each backward j2 < m, c2 += a2, y2 in ys {
+              us = each i2 < m, a2 += ys, x2 in ys {
+                b3 = each j2 < m, c2 += a2, y2 in ys {
                   s2 = x2 * y2
                   d = c2 with [i2] += s2
                   e2 = d with [j2] += y2
@@ -109,7 +109,7 @@ fn what_is_added_to_several_arrays_stays_together() {
               zeros = zeros(xs)
               more = zeros(xs)
               p = argmax(xs)
-              zs, zs2 = each backward i < n, a += zeros, a2 += more, x in xs {
+              zs, zs2 = each i < n, a += zeros, a2 += more, x in xs {
                 b = a with [i] += x
                 c = b with [p] += x
                 b2 = a2 with [i] += x

@@ -1,0 +1,92 @@
+//! Loops that go backward and may as well go onward, and reads at places where something was read before.
+
+use expect_test::expect;
+
+/// What the pass makes of the body of a function, and what tidies up after it.
+fn check(body: &str, expected: &expect_test::Expect) {
+    let text = format!(
+        "func f(is: []Int, js: []Int, xs: []Real, ys: []Real, c: Bool) -> []Real {{ n = length(is) {body} }} entry f = f"
+    );
+    let mut program = wengert_ir::parse(&text).expect("the text is a program");
+    assert_eq!(wengert_ir::verify(&program), Ok(()), "before");
+    crate::onward::run(&mut program);
+    for name in ["cse", "dce"] {
+        let pass = crate::PASSES.iter().find(|pass| pass.name == name).expect("there is such a pass");
+        (pass.run)(&mut program);
+    }
+    assert_eq!(wengert_ir::verify(&program), Ok(()), "after:\n{}", wengert_ir::print(&program));
+    let text = wengert_ir::print(&program);
+    let body: Vec<&str> = text.lines().skip(1).take_while(|line| *line != "}").collect();
+    expected.assert_eq(&format!("{}\n", body.join("\n")));
+}
+
+/// A loop that adds the elements at some places to an array.
+fn adding(places: &str, from: &str) -> String {
+    format!(
+        "r = each backward i3 < n, a += zeros, k in {places} {{ x = {from}[k] b = a with [k] += x yield b }} return r"
+    )
+}
+
+#[test]
+fn what_was_read_in_one_loop_is_there_in_another() {
+    check(
+        &format!("zeros = zeros(xs) each i < n, k in is {{ x = xs[k] }} {}", adding("is", "xs")),
+        &expect![[r#"
+              n = length(is)
+              zeros = zeros(xs)
+              r = each i3 < n, a += zeros, k in is {
+                x = xs[k]
+                b = a with [k] += x
+                yield b
+              }
+              return r
+        "#]],
+    );
+}
+
+#[test]
+fn what_may_fail_later_stays_backward() {
+    let adding = adding("is", "xs");
+    // Other places, another array, and what is looked for on one side of a branch only.
+    for before in [
+        "each i < n, k in js { x = xs[k] }",
+        "each i < n, k in is { x = ys[k] }",
+        "if c { each i < n, k in is { x = xs[k] } } else { }",
+        "each i < n, k in is { if c { x = xs[k] } else { } }",
+        "each i < n, k in is { l = k + 1 x = xs[l] }",
+    ] {
+        let text = format!(
+            "func f(is: []Int, js: []Int, xs: []Real, ys: []Real, c: Bool) -> []Real {{ n = length(is) zeros = zeros(xs) {before} {adding} }} entry f = f"
+        );
+        let mut program = wengert_ir::parse(&text).expect(before);
+        let shown = wengert_ir::print(&program);
+        crate::onward::run(&mut program);
+        assert_eq!(wengert_ir::print(&program), shown);
+    }
+}
+
+#[test]
+fn what_fails_in_between_keeps_its_place() {
+    check(
+        &format!(
+            "zeros = zeros(xs) each i < n, k in is {{ x = xs[k] }} each i2 < n, k in js {{ y = ys[k] }} {}",
+            adding("is", "xs")
+        ),
+        &expect![[r#"
+              n = length(is)
+              zeros = zeros(xs)
+              each i < n, k in is {
+                x = xs[k]
+              }
+              each i2 < n, k2 in js {
+                y = ys[k2]
+              }
+              r = each i3 < n, a += zeros, k3 in is {
+                x2 = xs[k3]
+                b = a with [k3] += x2
+                yield b
+              }
+              return r
+        "#]],
+    );
+}
