@@ -296,6 +296,14 @@ const FOUND: &[Found] = &[
         expression: "map (\\x -> gamma (x * 0.0)) [1.0, -1.0]",
         exact: true,
     },
+    Found {
+        what: "compiled code: a row that is made where one loop wants it was not copied to where another one wants it, inside of that",
+        definitions: "def rows m = map (\\r -> let row = map sin r in (row, build 2 (\\i -> row), build 2 (\\i -> if i == 1 then row else r))) m\n\
+            def step m k = let row = map (\\x -> x / m[k, k]) m[k] in\n\
+              build (length m) (\\i -> if i == k then row else map2 (\\x y -> x - 0.5 * y) m[i] row)",
+        expression: "let m = [[2.0, 1.0], [1.0, 3.0]] in (rows m, grad (\\m -> sum (map sum (fold step m (iota 2)))) m)",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.

@@ -1,5 +1,6 @@
 //! Branches and calls.
 
+use super::in_place::is_bound;
 use super::uses::Vars;
 use super::{Destination, Kind, Lower, Operand, Passing, Place, Stmt, Value, Word, kind, word};
 use crate::loops::Local;
@@ -111,7 +112,9 @@ impl<'a> Lower<'a> {
                         let value = this.give(atom, *result, dying);
                         this.emit(Stmt::Set(*result, Value::Copy(value)));
                     }
-                    Joined::Row(_) if atom.var().is_some_and(|var| this.in_place.remove(&var)) => {}
+                    Joined::Row(_)
+                        if is_bound(block, atom)
+                            && atom.var().is_some_and(|var| this.in_place.remove(&var)) => {}
                     Joined::Row(Destination { place, index }) => {
                         let row = this.array(atom);
                         this.check_rows(*index, &place.dims, &row.dims);

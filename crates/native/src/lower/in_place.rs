@@ -50,6 +50,12 @@ fn changed(block: &Block, var: Var) -> Option<Var> {
     (makes_in_place(block, before) && uses(block, before) == 1).then_some(before)
 }
 
+/// Whether an array is made in this block: then it is where this block wants it, if it is in a destination. One from around the block may
+/// be in another one.
+pub(super) fn is_bound(block: &Block, array: &Atom) -> bool {
+    array.var().is_some_and(|var| bound(block, var).is_some())
+}
+
 fn bound(block: &Block, var: Var) -> Option<&Stmt> {
     block.stmts.iter().find(|stmt| stmt.outs.contains(&var))
 }

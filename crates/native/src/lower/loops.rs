@@ -4,6 +4,7 @@
 //! where the size of a row is known before the loop; else the output is made in the first iteration, when it is known.
 
 use super::drain::Drained;
+use super::in_place::is_bound;
 use super::stable::Versions;
 use super::uses::Vars;
 use super::{ArrayPlace, Destination, Lower, Operand, Place, Stmt, Value, Word, kind, word};
@@ -16,6 +17,8 @@ struct Output {
     out: Var,
     /// What the body gives.
     row: Atom,
+    /// Whether it is made in the body.
+    own: bool,
     /// The object, if it is made in the loop.
     object: Local,
     /// Where elements go, if the object is made before the loop, and the sizes of a row.
@@ -236,7 +239,8 @@ impl<'a> Lower<'a> {
                     None
                 }
             };
-            outputs.push(Output { out: *out, row: row.clone(), object, made });
+            let own = is_bound(body, row);
+            outputs.push(Output { out: *out, row: row.clone(), own, object, made });
         }
         outputs
     }
@@ -266,7 +270,7 @@ impl<'a> Lower<'a> {
         };
         let row = self.array(&output.row);
         if let Some((made, dims)) = &output.made {
-            if output.row.var().is_some_and(|row| self.in_place.remove(&row)) {
+            if output.own && output.row.var().is_some_and(|row| self.in_place.remove(&row)) {
                 return;
             }
             self.check_rows(index, dims, &row.dims);
