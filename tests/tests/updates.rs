@@ -76,6 +76,29 @@ def layers a = let n = length a in
 def gram a = let n = length a in
   fold (\\q i -> let r = fold (\\v j -> if j < i then map2 (\\x y -> x - 0.3 * y * dot q[j] a[i]) v q[j] else v) a[i] (iota n) in
     set q i (map (\\x -> x / sqrt (1.0 + dot r r)) r)) (zero a) (iota n)
+def shortest d = let n = length d in
+  fold (\\d k -> fold (\\d i -> set d i (build n (\\j -> min d[i, j] (d[i, k] + d[k, j])))) d (iota n)) (map (map abs) d) (iota n)
+def shortest_new d = let n = length d in
+  fold (\\d k -> build n (\\i -> build n (\\j -> min d[i, j] (d[i, k] + d[k, j])))) (map (map abs) d) (iota n)
+def inverse a = let n = length a in
+  let step a k =
+    let row = build n (\\j -> if j == k then 1.0 / a[k, k] else a[k, j] / a[k, k])
+    in build n (\\i -> if i == k then row else build n (\\j -> if j == k then -(a[i, k]) / a[k, k] else a[i, j] - a[i, k] * row[j]))
+  in fold step a (iota n)
+def eliminated a = let n = length a in
+  let row a k i = let f = a[i, k] / a[k, k] in
+    fold (\\a d -> let j = k + 1 + d in set a i (set a[i] j (a[i, j] - f * a[k, j]))) (set a i (set a[i] k f)) (iota (n - 1 - k))
+  in fold (\\a k -> fold (\\a d -> row a k (k + 1 + d)) a (iota (n - 1 - k))) a (iota n)
+def factored a = let n = length a in
+  let element l i j = let s = sum (build j (\\k -> l[i, k] * l[j, k])) in
+    set l i (set l[i] j (if i == j then sqrt (abs (a[i, i] - s) + 1.0) else (a[i, j] - s) / l[j, j]))
+  in fold (\\l i -> fold (\\l j -> element l i j) l (iota (i + 1))) (map (\\r -> zero r) a) (iota n)
+def edited_rows s = let m = length s[0] in
+  let element (row, diag) (j, x) = let best = min (diag + x) (min row[j] row[j + 1] + 1.0) in (set row (j + 1) best, row[j + 1])
+  in [fold (\\row xs -> fst (fold element (set row 0 (row[0] + 1.0), row[0]) (map2 (\\j x -> (j, x)) (iota m) xs))) (map real (iota (m + 1))) s]
+def packed vs = let cap = 2 * length vs in
+  fold (\\t i -> fold (\\t k -> let c = cap - k in let w = 1 + i % 3 in if c < w then t else set t c (max t[c] (t[c - w] + vs[i]))) t (iota (cap + 1)))
+    (replicate (cap + 1) 0.0) (iota (length vs))
 def gradients f sizes = map (\\n -> weigh (grad (\\u -> weigh (f u)) (numbers 7 n))) sizes
 def hessians f sizes = map (\\n -> weigh (snd (jvp (grad (\\u -> weigh (f u))) (numbers 7 n, numbers 3 n)))) sizes
 def flat f u = weigh (map weigh (f u))
@@ -91,17 +114,29 @@ const TABLES: &str = "[(1, 2), (2, 2), (3, 5), (7, 4), (17, 9)]";
 /// All programs, each a function and what is asked of it.
 fn programs() -> Vec<String> {
     let mut all = Vec::new();
-    for f in
-        ["turned", "sorted", "mixed", "kept", "prefix", "seidel", "rational", "thomas", "fenwick", "sifted"]
-    {
+    for f in [
+        "turned", "sorted", "mixed", "kept", "prefix", "seidel", "rational", "thomas", "fenwick", "sifted",
+        "packed",
+    ] {
         all.push(format!("gradients {f} {SIZES}"));
         all.push(format!("hessians {f} {SIZES}"));
     }
-    for f in ["edited", "aligned", "twice", "rows", "around"] {
+    for f in ["edited", "aligned", "twice", "rows", "around", "edited_rows"] {
         all.push(format!("gradients2 {f} {TABLES}"));
         all.push(format!("hessians2 {f} {TABLES}"));
     }
-    for f in ["factors", "lower", "hidden", "layers", "gram"] {
+    for f in [
+        "factors",
+        "lower",
+        "hidden",
+        "layers",
+        "gram",
+        "shortest",
+        "shortest_new",
+        "inverse",
+        "eliminated",
+        "factored",
+    ] {
         all.push(format!("gradients2 {f} {SQUARES}"));
         all.push(format!("hessians2 {f} {SQUARES}"));
     }

@@ -44,7 +44,10 @@ pub(crate) fn form(
     let possible = possible(op, args, &whole, code.ad.exact);
     let rule = possible.as_ref().unwrap_or(&whole);
     let active: Vec<bool> = of.iter().map(Option::is_some).collect();
-    let slope = Point { code, args, out, active: &active }.rule(rule);
+    let mut slope = Point { code, args, out, active: &active }.rule(rule);
+    if matches!(op, RealOp::Min | RealOp::Max) {
+        rest_of_one(code, &mut slope.terms);
+    }
     let terms: Vec<Term> = order(rule, args.len())
         .into_iter()
         .filter_map(|i| {
@@ -55,6 +58,18 @@ pub(crate) fn form(
         .collect();
     let divisor = slope.divisor.filter(|_| !terms.is_empty());
     (terms, divisor)
+}
+
+/// Of a choice between two numbers both slopes are one of 0 and 1, or NaN, and their sum is 1: of the two only one need be kept.
+fn rest_of_one(code: &mut Code<'_>, terms: &mut [Option<Factor>]) {
+    if let [Some(one), Some(other)] = terms
+        && let (Some(Atom::Var(slope)), Some(Atom::Var(_))) = (&one.coef, &other.coef)
+        && !one.negative
+        && !other.negative
+    {
+        let rest = code.b.called("slope").real(RealOp::Sub, [Atom::Real(1.0), Atom::Var(*slope)]);
+        other.coef = Some(rest);
+    }
 }
 
 /// The rule of a power in fewer cases. If the base is a positive number, its logarithm is finite, so that nothing is special where the

@@ -10,30 +10,39 @@
 //!   d = x <= 0.0  e = select(d, 0.0, t)  yield e           e = select(d, 0.0, NaN)
 //! }                                          becomes       y = select(c, 1.0, e)
 //! ```
+//!
+//! What such a choice leaves of a number, `1.0 - y`, is a choice too.
 
 use rustc_hash::FxHashMap;
+use wengert_base::Span;
 use wengert_ir::op::{Compare, Op};
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
 
 /// So many operations may be done though their branch is not taken.
 const FEW: usize = 3;
+/// Choices in choices are looked at so deep.
+const DEEP: usize = 3;
 
 /// See the module. Whether something has changed.
 pub(crate) fn run(program: &mut Program) -> bool {
     let mut changed = false;
     for (_, func) in program.funcs.iter_mut() {
         let mut body = std::mem::take(&mut func.body);
-        changed |= Choices { func, made: FxHashMap::default(), refused: Vec::new() }.block(&mut body);
+        let mut choices =
+            Choices { func, made: FxHashMap::default(), numbers: FxHashMap::default(), refused: Vec::new() };
+        changed |= choices.block(&mut body);
         func.body = body;
     }
     changed
 }
 
 struct Choices<'f> {
-    func: &'f Func,
+    func: &'f mut Func,
     /// Comparisons of numbers, and the operations that are NaN if an operand is.
     made: FxHashMap<Var, Made>,
+    /// Choices between numbers: the condition, the two, and how many choices deep they are.
+    numbers: FxHashMap<Var, ([Atom; 3], usize)>,
     /// Comparisons that do not hold where we are.
     refused: Vec<Order>,
 }
@@ -58,19 +67,26 @@ impl Choices<'_> {
             let mut changed = false;
             for mut stmt in std::mem::take(&mut place.stmts) {
                 changed |= self.inside(&mut stmt.op);
-                if self.is_light(&stmt) {
-                    choose(stmt, &mut place.stmts);
-                    changed = true;
-                    continue;
+                let light = self.is_light(&stmt);
+                changed |= light;
+                let stmts = if light { chosen(stmt) } else { vec![stmt] };
+                for mut stmt in stmts {
+                    if let Op::Select { cond, then: _, otherwise } = &mut stmt.op
+                        && self.is_nan(cond, otherwise)
+                    {
+                        *otherwise = Atom::Real(f64::NAN);
+                        changed = true;
+                    }
+                    if let Op::Real(RealOp::Sub, args) = &stmt.op
+                        && let [Atom::Real(from), number @ Atom::Var(_)] = args.as_slice()
+                        && let Some(rest) = self.rest(*from, number, &mut place.stmts)
+                    {
+                        stmt.op = Op::Copy(rest);
+                        changed = true;
+                    }
+                    self.remember(&stmt);
+                    place.stmts.push(stmt);
                 }
-                if let Op::Select { cond, then: _, otherwise } = &mut stmt.op
-                    && self.is_nan(cond, otherwise)
-                {
-                    *otherwise = Atom::Real(f64::NAN);
-                    changed = true;
-                }
-                self.remember(&stmt);
-                place.stmts.push(stmt);
             }
             changed
         })
@@ -91,8 +107,35 @@ impl Choices<'_> {
         op.blocks_mut().into_iter().fold(false, |changed, inner| self.block(inner) | changed)
     }
 
+    /// What a choice between numbers leaves of a number: the same choice between what they leave.
+    fn rest(&mut self, from: f64, number: &Atom, out: &mut Vec<Stmt>) -> Option<Atom> {
+        if let Atom::Real(x) = number {
+            return Some(Atom::Real(from - x));
+        }
+        let ([cond, then, otherwise], _) = self.numbers.get(&number.var()?)?.clone();
+        let (then, otherwise) = (self.rest(from, &then, out)?, self.rest(from, &otherwise, out)?);
+        let info = *self.func.vars.at(number.var()?);
+        let rest = self.func.vars.push(info);
+        let op = Op::Select { cond, then, otherwise };
+        let stmt = Stmt { outs: vec![rest], op, span: Span::NOWHERE };
+        self.remember(&stmt);
+        out.push(stmt);
+        Some(Atom::Var(rest))
+    }
+
     fn remember(&mut self, stmt: &Stmt) {
         let [out] = stmt.outs.as_slice() else { return };
+        if let Op::Select { cond, then, otherwise } = &stmt.op {
+            let depth = |side: &Atom| match side {
+                Atom::Real(_) => Some(0),
+                Atom::Var(var) => self.numbers.get(var).map(|(_, depth)| depth + 1),
+                Atom::Int(_) | Atom::Bool(_) | Atom::Text(_) | Atom::Unit => None,
+            };
+            let deepest = depth(then).zip(depth(otherwise)).map(|(a, b)| a.max(b));
+            if let Some(depth) = deepest.filter(|depth| *depth < DEEP) {
+                self.numbers.insert(*out, ([cond.clone(), then.clone(), otherwise.clone()], depth));
+            }
+        }
         let order = |low: &Atom, high: &Atom, strict| {
             Some(Made::Order(Order { low: low.clone(), high: high.clone(), strict }))
         };
@@ -157,13 +200,13 @@ impl Choices<'_> {
 }
 
 /// Does both sides, and chooses between their results.
-fn choose(stmt: Stmt, out: &mut Vec<Stmt>) {
-    let Op::If { cond, then, otherwise } = stmt.op else { return };
-    out.extend(then.stmts);
-    out.extend(otherwise.stmts);
+fn chosen(stmt: Stmt) -> Vec<Stmt> {
+    let Op::If { cond, then, otherwise } = stmt.op else { return vec![stmt] };
+    let mut out: Vec<Stmt> = then.stmts.into_iter().chain(otherwise.stmts).collect();
     let results = then.results.into_iter().zip(otherwise.results);
     for (var, (then, otherwise)) in stmt.outs.into_iter().zip(results) {
         let op = Op::Select { cond: cond.clone(), then, otherwise };
         out.push(Stmt { outs: vec![var], op, span: stmt.span });
     }
+    out
 }

@@ -66,6 +66,7 @@ impl Transposer<'_, '_> {
                 self.env.insert(*var, atom);
             }
             self.compute_again(&arm.again);
+            self.expect_whole(&arm.block);
             for (of, weight) in arm.block.results.iter().zip(&weights) {
                 if let (Some(of), Some(weight)) = (of, weight) {
                     self.add(of, weight.clone(), false);
@@ -178,6 +179,8 @@ impl Transposer<'_, '_> {
             self.bars.insert(*var, sum);
         }
         self.open_kept(plan.parts);
+        // Elements that the body gives are parts of arrays that it hands on.
+        self.expect_whole(&plan.parts.body);
         let mut weights = Vec::new();
         for (out, result) in &plan.outputs {
             let (name, ty) = self.barred(*out);

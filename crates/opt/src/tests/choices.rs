@@ -123,3 +123,27 @@ fn what_costs_something_stays_in_its_branch() {
     "#]],
     );
 }
+
+#[test]
+fn what_a_choice_leaves_of_a_number_is_a_choice() {
+    check(
+        "t = min(x, y) c = x <= y
+         s = if c { yield 1.0 } else { d = y < x e = select(d, 0.0, t) yield e }
+         r = 1.0 - s  k = mul_zero(z, r) return k",
+        &expect![[r#"
+            c = x <= y
+            d = y < x
+            e = select(d, 1.0, NaN)
+            s = select(c, 0.0, e)
+            k = mul_zero(z, s)
+            return k
+        "#]],
+    );
+    // Of the other side nothing is known.
+    check("c = x <= y s = select(c, 1.0, x) r = 1.0 - s return r", &expect![[r#"
+        c = x <= y
+        s = select(c, 1.0, x)
+        r = 1.0 - s
+        return r
+    "#]]);
+}
