@@ -58,7 +58,7 @@ fn one(func: &mut Func, stmt: Stmt, made: &mut Vec<Stmt>) {
 }
 
 /// Sums and products of integers that are the same in all iterations, and the body without them: places of elements along several axes.
-fn fixed_places(body: &[Stmt], index: Local) -> (Vec<Stmt>, Vec<Stmt>) {
+pub(crate) fn fixed_places(body: &[Stmt], index: Local) -> (Vec<Stmt>, Vec<Stmt>) {
     let mut sets: FxHashMap<Local, usize> = FxHashMap::default();
     body.iter().flat_map(writes).for_each(|local| *sets.entry(local).or_default() += 1);
     let (mut before, mut rest) = (Vec::new(), Vec::new());
@@ -91,14 +91,14 @@ struct Loop {
 
 /// An addition to an element: three statements.
 #[derive(Clone, Copy)]
-struct Update {
-    array: Local,
-    index: Operand,
-    load: usize,
-    sum: usize,
-    store: usize,
+pub(crate) struct Update {
+    pub(crate) array: Local,
+    pub(crate) index: Operand,
+    pub(crate) load: usize,
+    pub(crate) sum: usize,
+    pub(crate) store: usize,
     /// What is added.
-    more: Operand,
+    pub(crate) more: Operand,
 }
 
 /// The body of a loop with cells.
@@ -112,33 +112,8 @@ struct Body<'s> {
 impl<'s> Body<'s> {
     /// The body, if it has cells and is straight.
     fn of(stmts: &'s [Stmt], index: Local, sums: &[Sum]) -> Option<Body<'s>> {
-        let arrays: Vec<Local> = sums
-            .iter()
-            .filter_map(|sum| match sum {
-                Sum::Array { first, .. } | Sum::Near(first) => Some(*first),
-                Sum::Word(..) => None,
-            })
-            .collect();
-        if arrays.is_empty() || !stmts.iter().all(is_straight) {
-            return None;
-        }
         let facts = Facts::of(stmts);
-        let is_array = |base: &Operand| matches!(base, Operand::Local(base) if arrays.contains(base));
-        let mut updates = Vec::new();
-        for (place, stmt) in stmts.iter().enumerate() {
-            match stmt {
-                Stmt::Set(_, Value::Load { base, .. }) if is_array(base) => {
-                    updates.push(facts.update(stmts, place)?);
-                }
-                Stmt::Store { base, .. } if is_array(base) => {
-                    updates.iter().find(|update| update.store == place)?;
-                }
-                _ if operands(stmt).iter().any(|operand| is_array(operand) && !is_access(stmt, operand)) => {
-                    return None;
-                }
-                _ => {}
-            }
-        }
+        let updates = updates(stmts, sums, &facts)?;
         let fixed = |operand: Operand| match operand {
             Operand::Local(local) => local != index && !facts.assigned.contains_key(&local),
             Operand::Int(_) => true,
@@ -176,19 +151,60 @@ impl<'s> Body<'s> {
         let zero = Value::Copy(Operand::Real(0.0));
         made.extend(totals.iter().map(|total| Stmt::Set(*total, zero.clone())));
         made.push(Stmt::For { index, len, backward, independent: self.alone, sums, body });
-        let mut then = Vec::new();
-        for (update, total) in self.cells.iter().zip(totals) {
-            let (old, sum) = (func.fresh(Word::Real), func.fresh(Word::Real));
-            let (base, index) = (Operand::Local(update.array), update.index);
-            then.push(Stmt::Set(old, Value::Load { base, index, offset: 0 }));
-            let args = vec![Operand::Local(old), Operand::Local(total)];
-            then.push(Stmt::Set(sum, Value::Real(RealOp::Add, args)));
-            then.push(Stmt::Store { base, index, offset: 0, value: Operand::Local(sum) });
-        }
-        let some = func.fresh(Word::Int);
-        made.push(Stmt::Set(some, Value::CompareInt(Compare::Gt, len, Operand::Int(0))));
-        made.push(Stmt::If { cond: Operand::Local(some), then, otherwise: Vec::new() });
+        add_totals(func, len, self.cells.iter().copied().zip(totals), made);
     }
+}
+
+/// What a straight body adds to the arrays that its loop only adds to, if there are such and nothing else is done with them.
+pub(crate) fn updates(stmts: &[Stmt], sums: &[Sum], facts: &Facts) -> Option<Vec<Update>> {
+    let arrays: Vec<Local> = sums
+        .iter()
+        .filter_map(|sum| match sum {
+            Sum::Array { first, .. } | Sum::Near(first) => Some(*first),
+            Sum::Word(..) => None,
+        })
+        .collect();
+    if arrays.is_empty() || !stmts.iter().all(is_straight) {
+        return None;
+    }
+    let is_array = |base: &Operand| matches!(base, Operand::Local(base) if arrays.contains(base));
+    let mut updates: Vec<Update> = Vec::new();
+    for (place, stmt) in stmts.iter().enumerate() {
+        match stmt {
+            Stmt::Set(_, Value::Load { base, .. }) if is_array(base) => {
+                updates.push(facts.update(stmts, place)?);
+            }
+            Stmt::Store { base, .. } if is_array(base) => {
+                updates.iter().find(|update| update.store == place)?;
+            }
+            _ if operands(stmt).iter().any(|operand| is_array(operand) && !is_access(stmt, operand)) => {
+                return None;
+            }
+            _ => {}
+        }
+    }
+    Some(updates)
+}
+
+/// Adds sums of cells to these, after a loop of this length: where it has not run, cells need not be there.
+pub(crate) fn add_totals(
+    func: &mut Func,
+    len: Operand,
+    totals: impl Iterator<Item = (Update, Local)>,
+    made: &mut Vec<Stmt>,
+) {
+    let mut then = Vec::new();
+    for (update, total) in totals {
+        let (old, sum) = (func.fresh(Word::Real), func.fresh(Word::Real));
+        let (base, index) = (Operand::Local(update.array), update.index);
+        then.push(Stmt::Set(old, Value::Load { base, index, offset: 0 }));
+        let args = vec![Operand::Local(old), Operand::Local(total)];
+        then.push(Stmt::Set(sum, Value::Real(RealOp::Add, args)));
+        then.push(Stmt::Store { base, index, offset: 0, value: Operand::Local(sum) });
+    }
+    let some = func.fresh(Word::Int);
+    made.push(Stmt::Set(some, Value::CompareInt(Compare::Gt, len, Operand::Int(0))));
+    made.push(Stmt::If { cond: Operand::Local(some), then, otherwise: Vec::new() });
 }
 
 /// Whether a statement uses an operand only as the address that it reads or writes at.
@@ -201,7 +217,7 @@ fn is_access(stmt: &Stmt, operand: &Operand) -> bool {
 }
 
 /// Whether nothing is read from an array after something was stored there, cells aside: then all can be stored at the end.
-fn stores_last(stmts: &[Stmt], cells: &[Update]) -> bool {
+pub(crate) fn stores_last(stmts: &[Stmt], cells: &[Update]) -> bool {
     let mut stored: Vec<Operand> = Vec::new();
     stmts.iter().enumerate().all(|(place, stmt)| {
         if cells.iter().any(|cell| cell.load == place || cell.store == place) {
@@ -220,15 +236,15 @@ fn stores_last(stmts: &[Stmt], cells: &[Update]) -> bool {
 }
 
 /// What is known of a body.
-struct Facts {
+pub(crate) struct Facts {
     /// How often each variable is assigned.
-    assigned: FxHashMap<Local, usize>,
+    pub(crate) assigned: FxHashMap<Local, usize>,
     /// How often each is read.
     reads: FxHashMap<Local, usize>,
 }
 
 impl Facts {
-    fn of(stmts: &[Stmt]) -> Facts {
+    pub(crate) fn of(stmts: &[Stmt]) -> Facts {
         let mut facts = Facts { assigned: FxHashMap::default(), reads: FxHashMap::default() };
         facts.look(stmts);
         facts

@@ -20,7 +20,7 @@ use crate::parallel;
 use crate::runtime::context::{Context, MEMORY, Raised, STOPPED};
 use crate::values::{Memory, Misfit, Mover, signature};
 use crate::{blocks, cells};
-use crate::{neighbors, outline, strides};
+use crate::{neighbors, outline, strands, strides};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use wengert_base::Span;
@@ -158,6 +158,9 @@ impl Compiled {
         }
         memory::mark(&mut loops);
         edges::split(&mut loops, true);
+        if math == Math::Fast && strands::split(&mut loops) {
+            memory::mark(&mut loops);
+        }
         strides::free(&mut loops);
         neighbors::split(&mut loops, math == Math::Strict);
         if math == Math::Fast {

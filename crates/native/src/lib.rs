@@ -23,12 +23,13 @@ mod parallel;
 mod runtime;
 pub mod saved;
 mod straight;
+mod strands;
 mod strides;
 mod values;
 
 /// The loop program of an IR program, which is verified and has no derivative left to make, with the parts of loops that may be
 /// divided between threads. If `exact`, reals are added in the order of the source; else loops that can be run in vectors are
-/// without branches. `short_loops` are divided for tests.
+/// without branches, and add to one row of an array each. `short_loops` are divided for tests.
 pub fn divided(program: &wengert_ir::Program, exact: bool, short_loops: bool) -> loops::Program {
     let mut loops = lower::lower(program);
     parallel::divide(&mut loops, exact, short_loops);
@@ -36,6 +37,7 @@ pub fn divided(program: &wengert_ir::Program, exact: bool, short_loops: bool) ->
     edges::split(&mut loops, false);
     strides::free(&mut loops);
     if !exact {
+        strands::split(&mut loops);
         straight::straighten(&mut loops);
     }
     loops
