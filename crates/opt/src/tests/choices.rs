@@ -140,10 +140,13 @@ fn what_a_choice_leaves_of_a_number_is_a_choice() {
         "#]],
     );
     // Of the other side nothing is known.
-    check("c = x <= y s = select(c, 1.0, x) r = 1.0 - s return r", &expect![[r#"
+    check(
+        "c = x <= y s = select(c, 1.0, x) r = 1.0 - s return r",
+        &expect![[r#"
         c = x <= y
         s = select(c, 1.0, x)
         r = 1.0 - s
         return r
-    "#]]);
+    "#]],
+    );
 }
