@@ -23,7 +23,7 @@ pub(super) fn check(func: &Func, parts: &Loop) -> Option<String> {
     let versions = params.enumerate().map(|(i, var)| (*var, Version { of: vec![i], sure: true })).collect();
     let mut walk = Walk { func, versions, wrong: None };
     walk.block(&parts.body);
-    if parts.body.stmts.iter().any(|stmt| stmt.op.never_returns()) {
+    if fails(&parts.body) {
         return walk.wrong;
     }
     for i in 0..parts.accs.len() {
@@ -33,6 +33,16 @@ pub(super) fn check(func: &Func, parts: &Loop) -> Option<String> {
         }
     }
     walk.wrong
+}
+
+/// Whether running a block never ends otherwise than by a failure: it fails, or all sides of a branch in it do.
+fn fails(block: &Block) -> bool {
+    let stmt = |stmt: &Stmt| match &stmt.op {
+        Op::If { cond: _, then, otherwise } => fails(then) && fails(otherwise),
+        Op::Match { on: _, arms } => arms.iter().all(fails),
+        op @ (flat_op!() | Op::Loop(_) | Op::While(_)) => op.never_returns(),
+    };
+    deep(|| block.stmts.iter().any(stmt))
 }
 
 /// Which accumulators a variable is, or may be, a version of.
@@ -148,10 +158,7 @@ impl Walk<'_> {
     fn branches(&mut self, stmt: &Stmt, blocks: &[&Block]) {
         blocks.iter().for_each(|block| self.block(block));
         // A block that fails gives nothing back.
-        let ending: Vec<&&Block> = blocks
-            .iter()
-            .filter(|block| !block.stmts.iter().any(|stmt| matches!(stmt.op, Op::Fail { .. })))
-            .collect();
+        let ending: Vec<&&Block> = blocks.iter().filter(|block| !fails(block)).collect();
         for (i, out) in stmt.outs.iter().enumerate() {
             let given: Vec<Option<&Atom>> = ending.iter().map(|block| block.results.get(i)).collect();
             self.common(&given, Some(out));

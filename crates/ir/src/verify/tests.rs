@@ -287,6 +287,7 @@ fn accumulators_are_only_added_to() {
         "a = for j < n, h = g {\n b = h with [j] += x\n yield b\n }\n yield a",
         "a = add(g)\n yield a",
         "c = i < 2\n a = if c {\n b: []Real = fail(\"no\")\n yield b\n } else {\n yield g\n }\n yield a",
+        "c = i < 2\n a = if c {\n b = if c {\n d: []Real = fail(\"no\")\n yield d\n } else {\n e: []Real = fail(\"no\")\n yield e\n }\n yield b\n } else {\n yield g\n }\n yield a",
         "m = length(g)\n z = zeros(g)\n a = g + z\n yield a",
         "a: []Real = fail(\"no\")\n yield a",
     ];
@@ -301,6 +302,10 @@ fn accumulators_are_only_added_to() {
         ("yield xs", "the body gives back something else than the accumulator with something added"),
         ("a = g + g\n yield a", "an accumulator is added to itself"),
         ("a = g with [i] = x\n yield a", "the accumulator `g` is used where it is not only added to"),
+        (
+            "c = i < 2\n a = if c {\n b = if c {\n d: []Real = fail(\"no\")\n yield d\n } else {\n yield xs\n }\n yield b\n } else {\n yield g\n }\n yield a",
+            "the body gives back something else than the accumulator with something added",
+        ),
         (
             "c = i < 2\n a = if c {\n yield xs\n } else {\n yield g\n }\n yield a",
             "the body gives back something else than the accumulator with something added",
