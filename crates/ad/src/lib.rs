@@ -84,12 +84,16 @@ pub const UNSEEN: &str = "a rule of `custom_jvp` or `custom_vjp` is not linear";
 /// Tangents of data belong to its constructor. Only of sums of tangents of functions, which may be differentiated in turn, is that not always
 /// foreseen.
 const ASTRAY: &str = "a tangent belongs to another constructor";
+/// The message of the failure that running ends with where `taylor` is asked for derivatives of an order that is no order, or of so many that
+/// nobody could wait for them. The interpreter says more.
+pub const ORDER: &str = "an order of `taylor` that is negative or beyond all measure";
+
 
 /// The same where such tangents are added.
 const APART: &str = "two tangents at different points are added";
 
 /// The messages of failures that say nothing about the program: the interpreter runs it then.
-pub const LEFT: [&str; 4] = [BEYOND, UNSEEN, ASTRAY, APART];
+pub const LEFT: [&str; 5] = [BEYOND, UNSEEN, ORDER, ASTRAY, APART];
 
 /// Whether a program asks for derivatives, or has rules for them.
 pub fn asks(program: &Program) -> bool {

@@ -6,7 +6,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "operations that are looked for are named")]
 
-use crate::{Ad, BEYOND, Code, Key};
+use crate::{Ad, BEYOND, Code, Key, ORDER};
 use wengert_ir::op::{ArrayOp, Atom, Compare, Op};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Elem, Ty};
@@ -48,14 +48,14 @@ pub(crate) fn taylor(code: &mut Code<'_>, func: FuncId, captured: &[Atom], order
                 expansion(code, func, &args, order)
             }
             Ok(_) => long(code, func, &args, &Atom::Int(order)),
-            Err(_) => code.fail(&[SERIES], BEYOND).remove(0),
+            Err(_) => code.fail(&[SERIES], ORDER).remove(0),
         },
         // Whether a rule is run depends on which coefficients there are.
         None if code.ad.has_rules(func) => choose(code, func, &args, order, 0),
         None => {
             let cond = code.b.compare(Compare::Lt, order.clone(), Atom::Int(0));
             code.b.open();
-            let array = code.fail(&[SERIES], BEYOND);
+            let array = code.fail(&[SERIES], ORDER);
             let then = code.b.close(array);
             code.b.open();
             let steps: Vec<usize> = STEPS
@@ -115,7 +115,7 @@ fn step(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom, steps: &
 fn long_or_none(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom) -> Atom {
     let cond = code.b.compare(Compare::Lt, order.clone(), Atom::Int(0));
     code.b.open();
-    let array = code.fail(&[SERIES], BEYOND);
+    let array = code.fail(&[SERIES], ORDER);
     let then = code.b.close(array);
     code.b.open();
     let array = long(code, func, args, order);
@@ -131,7 +131,7 @@ fn long(code: &mut Code<'_>, func: FuncId, args: &[Atom], order: &Atom) -> Atom 
     }
     let cond = code.b.compare(Compare::Lt, Atom::Int(MOST_LONG), order.clone());
     code.b.open();
-    let array = code.fail(&[SERIES], BEYOND);
+    let array = code.fail(&[SERIES], ORDER);
     let then = code.b.close(array);
     code.b.open();
     let array = crate::long::expansion(code, func, args, order);

@@ -32,15 +32,24 @@ pub struct Build {
     pub vjp: bool,
 }
 
+/// What was built.
+#[derive(Clone, Debug, Default)]
+pub struct Built {
+    /// The files that were made.
+    pub files: Vec<PathBuf>,
+    /// What may be missing in them.
+    pub warnings: Vec<Diagnostic>,
+}
+
 impl Session {
-    /// Builds a library of a definition of a file in a folder; gives the files that were made.
+    /// Builds a library of a definition of a file in a folder.
     pub fn build(
         &mut self,
         file: &Path,
         build: &Build,
         folder: &Path,
         options: &Options,
-    ) -> Result<Vec<PathBuf>, Vec<Diagnostic>> {
+    ) -> Result<Built, Vec<Diagnostic>> {
         let watch = Watch::new(options);
         let watching = watch.start();
         let built = self.built(file, build, folder, &watch.stop);
@@ -54,7 +63,7 @@ impl Session {
         build: &Build,
         folder: &Path,
         stop: &Stop,
-    ) -> Result<Vec<PathBuf>, Vec<Diagnostic>> {
+    ) -> Result<Built, Vec<Diagnostic>> {
         let call = self.call(file, &build.entry, None, Numbers::Real)?;
         let ty = call.arguments.result.clone();
         let span = call.def.span;
@@ -64,11 +73,18 @@ impl Session {
         let line = |span: Span| crate::emit::line_of(&self.modules.sources, &library, span);
         let place = |failing: Span| self.place(failing).or_else(|| self.place(span)).unwrap_or_default();
         let not_for_c = |why: String| errors::not_for_c(span, &build.entry, &ty.to_string(), &why);
+        let missing = |made: &CFunction| {
+            let may_be = wengert_engine::may_be_beyond;
+            may_be(&made.unit) || made.ragged.as_ref().is_some_and(may_be)
+        };
+        let may_be_missing = functions.iter().any(missing);
         let made = || {
             let made = wengert_engine::c_library(&name, functions, &place, &line).map_err(not_for_c)?;
             write(&Compiler::find()?, folder, &name, &made)
         };
-        native::stoppable(stop, made).map_err(one)
+        let files = native::stoppable(stop, made).map_err(one)?;
+        let warnings = may_be_missing.then(|| errors::may_be_missing(span, &build.entry));
+        Ok(Built { files, warnings: warnings.into_iter().collect() })
     }
 
     /// What to build of a definition, called so.

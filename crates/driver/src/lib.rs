@@ -43,7 +43,7 @@ pub mod session;
 mod similar;
 mod watch;
 
-pub use build::Build;
+pub use build::{Build, Built};
 pub use cost::Cost;
 pub use engine::{Engine, Evaluated, Options};
 pub use explain::{all_codes, explain, find_code};

@@ -24,7 +24,7 @@ mod ready;
 
 pub use exports::{CFunction, Role, c_library, c_names};
 pub use ready::{Loaded, Native};
-pub use wengert_ad::{BEYOND, LEFT};
+pub use wengert_ad::{BEYOND, LEFT, UNSEEN};
 pub use wengert_c::{Exported, Line};
 pub use wengert_ir::stop::{is_asked, stoppable};
 pub use wengert_lower::{Entry, Head, Layout, Rows};
@@ -135,6 +135,28 @@ pub fn always_beyond(unit: &Unit) -> bool {
             {
                 seen.push(*func);
             }
+        }
+    }
+    false
+}
+
+/// Whether a run of the program may end where it needs a derivative that cannot be made beforehand.
+pub fn may_be_beyond(unit: &Unit) -> bool {
+    let is_left =
+        |op: &Op| matches!(op, Op::Fail { message: Atom::Text(text) } if [BEYOND, UNSEEN].contains(&&**text));
+    let (mut seen, mut next) = (vec![unit.entry.func], 0);
+    while let Some(func) = seen.get(next).and_then(|id| unit.program.funcs.get(*id)) {
+        next += 1;
+        let none = func.body.all_stmts(&mut |stmt| {
+            if let Op::Call { func, .. } = &stmt.op
+                && !seen.contains(func)
+            {
+                seen.push(*func);
+            }
+            !is_left(&stmt.op)
+        });
+        if !none {
+            return true;
         }
     }
     false

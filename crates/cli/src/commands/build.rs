@@ -19,8 +19,9 @@ pub(crate) fn build(
     let options = Options { timeout, interrupt: interrupt::flag(), ..Options::default() };
     let mut session = Session::new();
     match session.build(file, what, folder, &options) {
-        Ok(files) => {
-            let text: String = files.iter().map(|file| format!("{}\n", file.display())).collect();
+        Ok(built) => {
+            report(session.sources(), &built.warnings, style)?;
+            let text: String = built.files.iter().map(|file| format!("{}\n", file.display())).collect();
             print_text(&text)?;
             Ok(FINE)
         }
