@@ -25,6 +25,15 @@ def halley n f = if n == 0 then f else halley (n - 1) (\\x -> f x / derivative f
 def ruled x = custom_jvp (\\y -> sin y) (\\(y, t) -> (sin y, t * cos y)) x
 def other x = custom_jvp (\\y -> y * y) (\\(y, t) -> (y * y, t * (y + y * y))) x
 def both p = custom_jvp (\\(x, y) -> (x * y, x + y)) (\\((x, y), (s, t)) -> ((x * y, x), (s * y * y + t, s * x))) p
+def pulled n p x = if n == 0 then p x else pulled (n - 1) (snd (vjp p x)) x
+def weighed n p x = if n == 0 then p x else let (y, b) = vjp p x in weighed (n - 1) (\\z -> b (z * z) * sin z) y
+def pushed n p x = if n == 0 then p x else let (y, b) = linearize p x in pushed (n - 1) (\\z -> b z + sin z) y
+def both_ways n p v = if n == 0 then p v else let (y, b) = vjp p v in both_ways (n - 1) (\\z -> add (b z) (scale 0.1 (p z))) y
+type Maps = None | Map (Real -> Real) Maps
+def maps n p x = if n == 0 then None else let (y, b) = vjp p x in Map b (maps (n - 1) (\\z -> p z * 0.5 + b z) y)
+def all_at l x = match l with None -> 0.0 | Map f r -> f x + all_at r x
+def along n f = if n == 0 then f else along (n - 1) (\\x -> snd (jvp (\\g -> g x * g (g x)) (f, sin)))
+type Fun = Fun (Real -> Real)
 def back x = custom_vjp (\\y -> exp y) (\\y -> (exp y, \\w -> w * exp y * y)) x
 ";
 
@@ -232,6 +241,64 @@ const KNOWN: &[(&str, &[f64])] = &[
     ("map (\\n -> grad (iterated n (\\x -> x ^ 6)) 1.0) (iota 5)", &[6.0, 30.0, 120.0, 360.0, 720.0]),
 ];
 
+/// Pullbacks of pullbacks, kept by functions that are made as deep as running says.
+const PULLBACKS: &[&str] = &[
+    "map (\\n -> pulled n (\\x -> x * x * x) 0.7) (iota 8)",
+    "map (\\n -> pulled n (\\x -> map (\\a -> a * sin a) x) [0.7, 0.3]) (iota 6)",
+    "map (\\n -> weighed n (\\x -> x * x * sin x) 0.7) (iota 5)",
+    "map (\\n -> grad (weighed n (\\x -> x * x * sin x)) 0.7) (iota 4)",
+    "map (\\n -> derivative (weighed n (\\x -> x * x * sin x)) 0.7) (iota 4)",
+    "map (\\n -> pushed n (\\x -> x * x * sin x) 0.7) (iota 7)",
+    "map (\\n -> grad (pushed n (\\x -> x * x * sin x)) 0.7) (iota 5)",
+    "map (\\n -> both_ways n (\\(a, b) -> (a * b, sin a)) (0.7, 0.3)) (iota 6)",
+    "map (\\n -> all_at (maps n (\\x -> x * sin x) 0.7) 0.3) (iota 6)",
+    "map (\\n -> grad (all_at (maps n (\\x -> x * sin x) 0.7)) 0.3) (iota 5)",
+    "map (\\n -> grad (\\x -> all_at (maps n (\\x -> x * sin x) x) x) 0.3) (iota 4)",
+];
+
+/// Derivatives with respect to functions, and of functions that give functions, deeper than there are copies for.
+const FUNCTIONS: &[&str] = &[
+    "map (\\n -> along n (\\x -> x * cos x) 0.03) (iota 7)",
+    "map (\\n -> iterate n derivative (\\a -> \\b -> a ^ 5 * sin (a * b)) 2.5 3.0) (iota 7)",
+    "map (\\n -> derivative (iterate n derivative (\\a -> \\b -> a ^ 5 * sin (a * b)) 2.5) 3.0) (iota 7)",
+    "map (\\n -> iterate n derivative (\\a -> \\b -> \\c -> a ^ 5 * sin (a * b) * c) 2.5 3.0 0.3) (iota 7)",
+    "map (\\n -> let (f, y) = iterate n derivative (\\a -> ((\\b -> a ^ 5 * b), a * a)) 2.5 in f 3.0 + y) (iota 7)",
+    "map (\\n -> iterate n derivative (\\a -> if a > 2.0 then sin else (\\b -> a * b)) 1.5 0.3) (iota 7)",
+    "map (\\n -> snd (jvp (\\f -> ntimes n f 0.3) (sin, exp))) (iota 9)",
+    "map (\\n -> derivative (\\a -> snd (jvp (\\f -> ntimes n f 0.3 * f a) (\\x -> sin (a * x), \\x -> exp (a * x)))) 0.7) (iota 8)",
+    "map (\\n -> snd (jvp (\\f -> map (\\x -> f x) [0.1, 0.2]) (\\x -> ntimes n sin x, cos))) (iota 8)",
+    "map (\\n -> snd (jvp (\\(f, y) -> f y * ntimes n f y) ((sin, 0.3), (cos, 1.0)))) (iota 8)",
+    "map (\\n -> snd (jvp (\\f -> let (a, b) = f 0.3 in a * b) (\\x -> (ntimes n sin x, x), \\x -> (x, ntimes n exp x)))) (iota 8)",
+    "map (\\n -> snd (jvp (\\f -> derivative (f 0.3) 0.4) (\\a -> \\b -> ntimes n sin (a * b), \\a -> \\b -> a * ntimes n cos b))) (iota 8)",
+    "map (\\n -> snd (jvp (\\f -> dot (f [0.3, 0.4]) [1.0, 2.0] + ntimes n (\\x -> sum (f [x, x * x])) 0.3) (map sin, map (\\x -> x * x)))) (iota 7)",
+    "map (\\n -> snd (jvp (\\(Fun f) -> ntimes n f 0.3) (Fun sin, Fun exp))) (iota 9)",
+    "map (\\n -> snd (jvp (\\fs -> fold (\\s f -> s + ntimes n f 0.3) 0.0 fs) ([sin, cos], [exp, \\x -> x * x]))) (iota 8)",
+    "map (\\n -> let (y, l) = linearize (\\f -> ntimes n f 0.3) sin in y + l exp) (iota 8)",
+    "map (\\n -> apply_dual (pullback (\\f -> ntimes n f 0.3) to_dual sin) exp) (iota 8)",
+    "taylor 30 (\\x -> snd (jvp (\\f -> f (f x)) (sin, cos))) 0.3",
+    "map (\\n -> sum (taylor n (\\x -> snd (jvp (\\f -> f (f x)) (sin, cos))) 0.3)) [0, 3, 14]",
+    // Zeros, infinities, and what fails: only where it is applied.
+    "map (\\n -> jvp (\\f -> ntimes n f 0.0) (\\x -> -x, \\x -> x * x)) (iota 8)",
+    "map (\\n -> snd (jvp (\\f -> ntimes n f 0.0) (sqrt, \\x -> 1.0 / x))) (iota 8)",
+    "map (\\n -> let (f, t) = jvp (\\g -> \\x -> ntimes n g x) (sin, \\x -> fail \"no\") in f 0.3) (iota 7)",
+];
+
+/// What fails, at its place.
+const FAILING: &[&str] = &[
+    "map (\\n -> pulled n (\\x -> if x[0] > 100.0 then fail \"large\" else map (\\a -> a * a * 30.0) x) [0.7]) (iota 5)",
+    "map (\\n -> let (y, b) = vjp (pulled n (\\x -> map (\\a -> a * a) x)) [0.7, 0.2] in b [1.0]) (iota 3)",
+    "map (\\n -> snd (jvp (\\f -> ntimes n f 0.3) (sin, \\x -> if x < 1.0 then fail \"no\" else x))) (iota 7)",
+    "map (\\n -> snd (jvp (\\f -> sum (f 0.3) + ntimes n (\\x -> sum (f x)) 0.2) (\\x -> [x, x], \\x -> [x]))) (iota 7)",
+    "map (\\n -> snd (jvp (\\f -> all_at (f 0.3) (ntimes n sin 0.2)) (\\x -> Map sin None, \\x -> None))) (iota 7)",
+];
+
+/// The same in reverse mode around and inside of them.
+const FUNCTIONS_BACK: &[&str] = &[
+    "map (\\n -> grad (\\x -> iterate n derivative (\\a -> \\b -> a ^ 5 * b) x 3.0) 2.5) (iota 6)",
+    "map (\\n -> grad (\\a -> snd (jvp (\\f -> ntimes n f 0.3) (\\x -> sin (a * x), \\x -> exp (a * x)))) 0.7) (iota 7)",
+    "map (\\n -> snd (jvp (\\f -> grads n f 0.3) (sin, exp))) (iota 7)",
+];
+
 fn check(texts: &[String], strict: &[bool]) {
     parallel::check_all("derivatives as deep as running says", texts, |text| {
         let (mut session, scope) = everywhere::session_with(DEFINITIONS);
@@ -267,6 +334,25 @@ fn reverse_mode_around_them_adds_up_in_the_interpreters_order() {
 #[test]
 fn reverse_mode_inside_of_derivatives_is_compiled_too() {
     let texts: Vec<String> = BACKWARD.iter().map(|text| text.to_string()).collect();
+    check(&texts, &[false]);
+}
+
+#[test]
+fn pullbacks_of_pullbacks_are_compiled_however_deep() {
+    let texts: Vec<String> = PULLBACKS.iter().map(|text| text.to_string()).collect();
+    check(&texts, &[false]);
+}
+
+#[test]
+fn derivatives_by_functions_and_of_what_gives_them_are_as_deep_as_running_says() {
+    let texts: Vec<String> = FUNCTIONS.iter().map(|text| text.to_string()).collect();
+    check(&texts, &[true, false]);
+    parallel::check_all("what fails where derivatives are as deep as running says", FAILING, |text| {
+        let (mut session, scope) = everywhere::session_with(DEFINITIONS);
+        everywhere::eval(&mut session, &scope, text);
+        Ok(())
+    });
+    let texts: Vec<String> = FUNCTIONS_BACK.iter().map(|text| text.to_string()).collect();
     check(&texts, &[false]);
 }
 

@@ -65,7 +65,10 @@ pub(crate) fn uncurried(program: &Program) -> Option<Program> {
 }
 
 /// For each type of function values, the functions that apply them; `None` if they are taken apart elsewhere.
-fn applications(program: &Program, closures: &FxHashSet<DataId>) -> Option<FxHashMap<DataId, Vec<FuncId>>> {
+pub(crate) fn applications(
+    program: &Program,
+    closures: &FxHashSet<DataId>,
+) -> Option<FxHashMap<DataId, Vec<FuncId>>> {
     // Those that nobody applies wait as well.
     let mut found: FxHashMap<DataId, Vec<FuncId>> = closures.iter().map(|data| (*data, Vec::new())).collect();
     for (id, func) in program.funcs.iter() {

@@ -158,7 +158,7 @@ impl Ad {
 }
 
 /// What is looked at by others than those that apply linear maps, or given back.
-fn escaped(func: &Func) -> FxHashSet<Var> {
+pub(crate) fn escaped(func: &Func) -> FxHashSet<Var> {
     let mut escaped: FxHashSet<Var> = FxHashSet::default();
     let mut results: Vec<&Atom> = func.body.results.iter().collect();
     func.body.for_each_stmt(&mut |stmt| {

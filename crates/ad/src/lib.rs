@@ -22,7 +22,8 @@
 //!
 //! A function that asks for its own derivative (one that applies function values does) has copies for the function values
 //! that it is given ([`flow`], [`specialize`]), most of which do so no more; others may do so a number of times, and then as often as
-//! running says: [`levels`]. What is differentiated with respect to functions: [`given`].
+//! running says: [`levels`], with [`points`] in what outlives them. What is differentiated with respect to functions: [`given`], or as deep as
+//! running says: [`shifted`].
 //!
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
 //! rules of single operations ([`series`] those of series, [`long`] those of long ones), [`custom`] the user's own ([`mixed`] where such are differentiated once more, [`velocity`] to the last bit, [`guard`] leaves them out for zeros, [`transposed`] turns them around), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed, [`unmade`] what there is not.
@@ -49,12 +50,14 @@ mod linearity;
 mod linearize;
 mod long;
 mod mixed;
+mod points;
 mod products;
 mod record;
 mod requests;
 mod scalar;
 mod scoped;
 mod series;
+mod shifted;
 mod specialize;
 mod surface;
 mod taylor;
@@ -81,13 +84,13 @@ pub const BEYOND: &str = "a derivative of an order that is not known before runn
 /// The message of the failure that running ends with where a rule is not linear, as far as compiled code sees. The interpreter says more.
 pub const UNSEEN: &str = "a rule of `custom_jvp` or `custom_vjp` is not linear";
 
-/// Tangents of data belong to its constructor. Only of sums of tangents of functions, which may be differentiated in turn, is that not always
-/// foreseen.
-const ASTRAY: &str = "a tangent belongs to another constructor";
 /// The message of the failure that running ends with where `taylor` is asked for derivatives of an order that is no order, or of so many that
 /// nobody could wait for them. The interpreter says more.
 pub const ORDER: &str = "an order of `taylor` that is negative or beyond all measure";
 
+/// Tangents of data belong to its constructor. Only of sums of tangents of functions, which may be differentiated in turn, is that not always
+/// foreseen.
+const ASTRAY: &str = "a tangent belongs to another constructor";
 
 /// The same where such tangents are added.
 const APART: &str = "two tangents at different points are added";
@@ -115,17 +118,17 @@ pub fn asks(program: &Program) -> bool {
 
 /// The program with every derivative that it asks for made. What a tape can do and linearization cannot, is done [so](differentiate_exactly).
 pub fn differentiate(program: Program) -> Program {
-    let made = made(program.clone(), false);
+    let made = made(program.clone(), false, false);
     if made.is_whole || made.is_large {
         return made.program;
     }
-    let exact = self::made(program, true);
+    let exact = self::made(program, true, false);
     if exact.is_whole { exact.program } else { made.program }
 }
 
 /// The same, with cotangents added up as on a tape, to the last bit; that takes longer and more memory when it runs.
 pub fn differentiate_exactly(program: Program) -> Program {
-    made(program, true).program
+    made(program, true, true).program
 }
 
 /// A program with derivatives made.
@@ -135,21 +138,40 @@ struct Made {
     is_whole: bool,
     /// Whether some are because so many were made.
     is_large: bool,
+    /// Whether functions ask for their own derivatives, as deep as running says.
+    is_deep: bool,
 }
 
-fn made(program: Program, exact: bool) -> Made {
+/// Where derivatives with respect to functions are left to the interpreter, they are made [with respect to numbers](shifted): of functions that
+/// are made as deep as running says, or, if it is said, of all.
+fn made(program: Program, exact: bool, all: bool) -> Made {
     let other = curried::uncurried(&program);
-    let whole = |ad: Ad| Made { is_whole: !ad.has_beyond(), is_large: ad.is_full(), program: ad.program };
+    let original = program.clone();
+    let whole = |ad: Ad| Made {
+        is_whole: !ad.has_beyond(),
+        is_large: ad.is_full(),
+        is_deep: !ad.levels.is_empty(),
+        program: ad.program,
+    };
     let ad = completed(Ad::new(program, exact));
     // Tangents of tangents of functions are of types of higher and higher order, which functions in functions may mix.
     let other = other.filter(|_| ad.has_beyond() || ad.mixes_sums);
     let other = other.map(|other| whole(completed(Ad::new(other, exact))));
-    other.filter(|other| wengert_ir::verify(&other.program).is_ok()).unwrap_or_else(|| whole(ad))
+    let found = other.filter(|other| wengert_ir::verify(&other.program).is_ok()).unwrap_or_else(|| whole(ad));
+    if found.is_whole || !(found.is_deep || all) {
+        return found;
+    }
+    // In reverse mode what is moved would have a cotangent of its own.
+    let in_order = !exact || original.linears.is_empty();
+    let last = if in_order { shifted::shifted(&original) } else { None };
+    let last = last.map(|last| whole(completed(Ad::new(last, exact))));
+    last.filter(|last| last.is_whole && wengert_ir::verify(&last.program).is_ok()).unwrap_or(found)
 }
 
 fn completed(mut ad: Ad) -> Ad {
     ad.leave_idle_rules_out();
     ad.specialize();
+    ad.keep_points();
     let inside = ad.find_nesting();
     ad.find_applications();
     ad.find_apart();

@@ -195,11 +195,13 @@ impl Ad {
 
 impl Linearized {
     /// Those results that vary as far as callers know, with what they vary by: nothing, if it was not seen before the function was made that
-    /// they do not.
+    /// they do not. What callers know not to vary does not, even where the function seems to let it.
     pub(crate) fn varying(&self) -> impl Iterator<Item = (Option<&Ref>, &Atom)> {
         let all = self.block.results.iter().zip(&self.func.body.results).enumerate();
         let unseen = |i: &usize| self.unseen.get(*i) == Some(&true);
-        all.filter(move |(i, (of, _))| of.is_some() || unseen(i)).map(|(_, (of, atom))| (of.as_ref(), atom))
+        let known = |i: &usize| self.results.get(*i) == Some(&true);
+        all.filter(move |(i, (of, _))| (of.is_some() && known(i)) || unseen(i))
+            .map(|(_, (of, atom))| (of.as_ref(), atom))
     }
 
     /// Parameters for the residual: what the linear part's variables are, and the tape if there is one.
