@@ -99,6 +99,18 @@ def edited_rows s = let m = length s[0] in
 def packed vs = let cap = 2 * length vs in
   fold (\\t i -> fold (\\t k -> let c = cap - k in let w = 1 + i % 3 in if c < w then t else set t c (max t[c] (t[c - w] + vs[i]))) t (iota (cap + 1)))
     (replicate (cap + 1) 0.0) (iota (length vs))
+def same_row a = let n = length a in
+  fold (\\l i -> fold (\\l j -> set l 0 (set l[0] j (sin (a[i, j] + l[0, j] * dot (slice l[0] 0 j) (slice a[i] 0 j))))) l (iota n)) a (iota n)
+def diagonals a = let n = length a in
+  let element l k d = let j = (k + d) in if j < 1 || j >= n then l else set l d (set l[d] j (sin (l[d, j - 1] * a[k, d] + l[d, j])))
+  in fold (\\l k -> fold (\\l d -> element l k d) l (iota n)) a (iota n)
+def overtaken b = let n = length b in
+  fold (\\x k -> fold (\\x d -> set x (k + d) (sin (x[max 0 (k + d - 1)] * x[k] + b[d]))) x (iota (n - k))) (zero b) (iota n)
+def columns a = let n = length a in
+  fold (\\l j -> fold (\\l i -> set l i (set l[i] j (sin (l[i, j] + sum (build j (\\k -> l[i, k] * l[j, k])))))) l (iota n)) a (iota n)
+def upward a = let n = length a in
+  let row l i k = if l[i, k] > 0.0 then set l i (map2 (\\x y -> x - 0.2 * l[i, k] * y) l[i] l[k]) else set l i (map2 (\\x y -> x * l[k, 0] + y) l[i] l[k])
+  in fold (\\l s -> let k = n - 1 - s in fold (\\l i -> row l i k) l (iota k)) a (iota n)
 def gradients f sizes = map (\\n -> weigh (grad (\\u -> weigh (f u)) (numbers 7 n))) sizes
 def hessians f sizes = map (\\n -> weigh (snd (jvp (grad (\\u -> weigh (f u))) (numbers 7 n, numbers 3 n)))) sizes
 def flat f u = weigh (map weigh (f u))
@@ -115,8 +127,18 @@ const TABLES: &str = "[(1, 2), (2, 2), (3, 5), (7, 4), (17, 9)]";
 fn programs() -> Vec<String> {
     let mut all = Vec::new();
     for f in [
-        "turned", "sorted", "mixed", "kept", "prefix", "seidel", "rational", "thomas", "fenwick", "sifted",
+        "turned",
+        "sorted",
+        "mixed",
+        "kept",
+        "prefix",
+        "seidel",
+        "rational",
+        "thomas",
+        "fenwick",
+        "sifted",
         "packed",
+        "overtaken",
     ] {
         all.push(format!("gradients {f} {SIZES}"));
         all.push(format!("hessians {f} {SIZES}"));
@@ -136,6 +158,10 @@ fn programs() -> Vec<String> {
         "inverse",
         "eliminated",
         "factored",
+        "same_row",
+        "diagonals",
+        "columns",
+        "upward",
     ] {
         all.push(format!("gradients2 {f} {SQUARES}"));
         all.push(format!("hessians2 {f} {SQUARES}"));

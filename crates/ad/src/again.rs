@@ -41,15 +41,22 @@ pub(crate) struct Again {
 /// What to keep of a block of a branch: computed again are integers and truth values, of integers and truth values, reals also of
 /// reals that the linear code of the block mentions (`around`, if they are bound outside of the block), so
 /// that nothing else is needed from outside of it; and what is read from parameters of the function, of which there is one for
-/// all iterations.
-pub(crate) fn plan_arm(code: &Builder, block: &Block, mentioned: &[Var], around: &FxHashSet<Var>) -> Again {
+/// all iterations, or of arrays of which the same is said (`settled`).
+pub(crate) fn plan_arm(
+    code: &Builder,
+    block: &Block,
+    mentioned: &[Var],
+    around: &FxHashSet<Var>,
+    settled: &dyn Fn(&Op) -> bool,
+) -> Again {
     let func = code.func();
     let bound: FxHashSet<Var> = block.stmts.iter().flat_map(|stmt| &stmt.outs).copied().collect();
     let there = |var: &Var| func.ty(*var) == Ty::REAL && (bound.contains(var) || around.contains(var));
     let whole = |stmt: &Stmt| {
         let mut vars = stmt.op.operand_vars();
         if let Op::Array(ArrayOp::Index, args) = &stmt.op
-            && args.first().and_then(Atom::var).is_some_and(|array| code.params().contains(&array))
+            && (args.first().and_then(Atom::var).is_some_and(|array| code.params().contains(&array))
+                || settled(&stmt.op))
             && stmt.outs.iter().all(|out| func.ty(*out).rank() == 0)
         {
             vars.remove(0);

@@ -88,6 +88,8 @@ impl Ad {
             branches: FxHashMap::default(),
             params,
             settled,
+            facts: Rc::new(settled::Facts::of(&func.body)),
+            around: Vec::new(),
             of: key.0,
         };
         let mut block = walk.block(&func.body);
@@ -305,6 +307,10 @@ struct Linearize<'a, 'c> {
     params: Vec<Var>,
     /// Whether it knows itself which numbers vary.
     settled: bool,
+    /// What is known of its integers.
+    facts: Rc<settled::Facts>,
+    /// What is settled in the loops around, the outermost first.
+    around: Vec<Rc<settled::Settled>>,
     /// The function.
     of: FuncId,
 }

@@ -14,7 +14,8 @@
 //! a table, take the same time whatever the size of the array.
 //!
 //! What is read at the place of the update is there if the update does not fail, and if that fails, it fails for the same reason: it takes over
-//! the place in the source. Other reads go before the update only if nothing fails from the update on until they are reached.
+//! the place in the source. Other reads go before the update only if nothing fails from the update on until they are reached; to ask for a size
+//! never fails.
 
 use crate::facts::{is_quiet, total};
 use crate::sizes::{boxes, in_range_there};
@@ -58,6 +59,12 @@ fn read(op: &Op) -> Option<(Var, &[Atom])> {
     let Op::Array(ArrayOp::Index, args) = op else { return None };
     let [Atom::Var(array), indices @ ..] = args.as_slice() else { return None };
     Some((*array, indices))
+}
+
+/// The array that is asked for its size.
+fn length(op: &Op) -> Option<Var> {
+    let Op::Array(ArrayOp::Length(_), args) = op else { return None };
+    args.first().and_then(Atom::var)
 }
 
 /// Whether something is read of an array after an update of it, in some block.
@@ -189,7 +196,9 @@ impl Elements<'_> {
         let mut bound: FxHashSet<Var> = stmt.outs.iter().copied().collect();
         let (mut found, mut quiet) = (Vec::new(), self.is_quiet(stmt));
         for (from, later) in block.stmts.iter().enumerate().skip(at + 1) {
-            if mentioned(&later.op).any(|var| var == array) {
+            if length(&later.op) == Some(array) {
+                found.push((from, None));
+            } else if mentioned(&later.op).any(|var| var == array) {
                 let (other, indices) = read(&later.op)?;
                 let known = indices.iter().filter_map(Atom::var).all(|var| !bound.contains(&var));
                 let same = indices == place;

@@ -95,7 +95,7 @@ impl Linearize<'_, '_> {
         let mentioned = self.mentioned(&linear, &block);
         let around = self.mentioned_around(&linear, &block);
         let Again { stmts: again, kept, .. } =
-            crate::again::plan_arm(&self.code.b, &block, &mentioned, &around);
+            crate::again::plan_arm(&self.code.b, &block, &mentioned, &around, &|op| self.is_settled(op));
         Made { block, linear, kept, again }
     }
 

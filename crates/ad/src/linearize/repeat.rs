@@ -17,6 +17,7 @@
 use super::Linearize;
 use crate::linear::{Carried, Lin, LinLoop, Row};
 use rustc_hash::FxHashSet;
+use std::rc::Rc;
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Atom, Block, IntOp, Loop, Mode, Op, Stmt, Var, While};
 use wengert_ir::program::VarInfo;
@@ -29,13 +30,15 @@ impl Linearize<'_, '_> {
         let (index, rest) =
             params.split_first().map_or((None, &[][..]), |(index, rest)| (Some(*index), rest));
         let (states, inputs) = rest.split_at_checked(kept_count).unwrap_or((rest, &[]));
+        let settled = Rc::new(self.settled(stmt, parts));
+        self.around.push(Rc::clone(&settled));
         self.code.b.open();
         let mut linear = self.block(&parts.body);
         let made = self.code.b.close(parts.body.results.clone());
         let mut body = Block { params: params.clone(), ..made };
-        let settled = self.settled(stmt, parts, &body);
         settled.in_linear(&mut linear);
         let done_again = self.done_again(&settled, &body);
+        self.around.pop();
         let mentioned = self.mentioned(&linear, &body);
         let mut rows: Vec<Row> = Vec::new();
         let mut more: Vec<Var> = Vec::new();

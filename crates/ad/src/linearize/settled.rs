@@ -8,9 +8,10 @@
 //! ```
 //!
 //! So neither `known` nor `row` need be kept for each iteration, where linear code mentions them: it reads the one array that is there
-//! in the end. For that, all iterations must write at places that rise (or fall) from one to the next, as the index does, and what
-//! is read must lie on the side where they were. Both are sums of integers ([`Form`]), of which loops inside tell how large
-//! their indices can be.
+//! in the end. For that, along one of the axes, all iterations must write at places that rise (or fall) from one to the next, or stay, and what
+//! is read must lie on the side where they were. Both are sums of integers ([`Form`]), of which loops around and inside tell how large
+//! their indices can be. Loops inside of loops hand such an array on to those around: what is settled in all of them, as the row of a step
+//! of elimination and the factors before, is that of the one array that the outermost one gives.
 //!
 //! The array in the end must be kept for it, which takes a copy if it is updated later on. That is no more than what made it, if it was
 //! made where the loop stands; else only what would be kept as a whole is read there instead.
@@ -21,6 +22,7 @@ use super::Linearize;
 use crate::linear::{Lin, LinBlock, LinLoop};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use wengert_ir::op::{ArrayOp, Atom, Block, IntOp, Loop, Op, Stmt, Var};
 use wengert_ir::ty::Id;
 
@@ -65,16 +67,21 @@ impl Form {
     }
 }
 
-/// What is known of the integers in the body of a loop.
+/// What is known of the integers of a function.
 #[derive(Default)]
-struct Facts {
+pub(super) struct Facts {
     forms: FxHashMap<Var, Form>,
-    /// Indices of loops, with how many iterations there are: those inside come later.
-    limits: Vec<(Var, Form)>,
-    bound: FxHashSet<Var>,
+    /// Indices of loops, with how many iterations there are, and how many loops come before: those inside come later.
+    limits: FxHashMap<Var, (Form, usize)>,
 }
 
 impl Facts {
+    pub(super) fn of(body: &Block) -> Facts {
+        let mut facts = Facts::default();
+        facts.block(body);
+        facts
+    }
+
     fn form(&self, atom: &Atom) -> Option<Form> {
         match atom {
             Atom::Int(n) => (-LARGEST..=LARGEST).contains(n).then(|| Form::constant(*n)),
@@ -85,16 +92,14 @@ impl Facts {
 
     fn repeat(&mut self, len: &Atom, body: &Block) {
         if let (Some(index), Some(len)) = (body.params.first(), self.form(len)) {
-            self.limits.push((*index, len));
+            self.limits.insert(*index, (len, self.limits.len()));
         }
         self.block(body);
     }
 
     fn block(&mut self, block: &Block) {
         crate::deep(|| {
-            self.bound.extend(&block.params);
             for stmt in &block.stmts {
-                self.bound.extend(&stmt.outs);
                 let form = match &stmt.op {
                     Op::Copy(x) => self.form(x),
                     Op::Int(op, args) => self.sum(*op, args),
@@ -125,12 +130,17 @@ impl Facts {
 
     /// Whether one sum is at least as large as another one with a number added.
     fn is_at_least(&self, large: &Form, small: &Form, more: i64) -> bool {
+        let innermost = |form: &Form| {
+            let indices = form.terms.values();
+            let known = indices.filter_map(|(var, _)| Some((*var, self.limits.get(var)?)));
+            known.max_by_key(|(_, (_, before))| *before).map(|(var, (limit, _))| (var, limit.clone()))
+        };
         let least = || {
             let mut difference = large.clone().plus(small, -1)?;
-            for (index, limit) in self.limits.iter().rev() {
-                let count = difference.take(*index);
+            while let Some((index, limit)) = innermost(&difference) {
+                let count = difference.take(index);
                 if count < 0 {
-                    difference = difference.plus(limit, count)?.plus(&Form::constant(1), -count)?;
+                    difference = difference.plus(&limit, count)?.plus(&Form::constant(1), -count)?;
                 }
             }
             difference.terms.is_empty().then_some(difference.constant)
@@ -139,41 +149,61 @@ impl Facts {
     }
 }
 
+/// Where iterations write along an axis.
+struct Along {
+    /// For each write the first place of the iteration, or the last one if they fall.
+    places: Vec<Form>,
+    /// The same of the next iteration.
+    next: Vec<Form>,
+    /// Whether they never fall from one iteration to the next, or never rise.
+    rise: bool,
+    fall: bool,
+}
+
 /// An array that a loop carries, as it is in the end.
 struct Final {
     array: Var,
-    /// Where iterations write: all at places that rise, or all at places that fall.
-    writes: Vec<Form>,
-    rise: bool,
+    /// For each axis along which all writes have a place, if something is known of these.
+    axes: Vec<Option<Along>>,
     /// Whether it was made where the loop stands.
     fresh: bool,
 }
 
 /// What a loop carries of which something is settled.
 pub(super) struct Settled {
-    facts: Facts,
+    facts: Rc<Facts>,
     finals: Vec<Final>,
-    /// What is carried, and what it becomes in an iteration: which of these it is.
-    versions: FxHashMap<Var, usize>,
+    /// What is carried, and what it becomes in an iteration: which of these it is, and whether it is what the iteration gives.
+    versions: FxHashMap<Var, (usize, bool)>,
 }
 
 impl Settled {
     /// The array of which an operation may read instead, with what is known of it.
     fn instead(&self, op: &Op) -> Option<&Final> {
-        let Op::Array(op, args) = op else { return None };
+        let Op::Array(op @ (ArrayOp::Index | ArrayOp::Slice), args) = op else { return None };
         let (array, places) = args.split_first()?;
-        let known = self.finals.get(*self.versions.get(&array.var()?)?)?;
+        let (which, given) = *self.versions.get(&array.var()?)?;
+        let known = self.finals.get(which)?;
         let forms: Option<Vec<Form>> = places.iter().map(|place| self.facts.form(place)).collect();
         let forms = forms?;
-        let is_over = |write: &Form| match (op, forms.as_slice(), known.rise) {
-            (ArrayOp::Index, [at, ..], true) => self.facts.is_at_least(write, at, 1),
-            (ArrayOp::Index, [at, ..], false) => self.facts.is_at_least(at, write, 1),
-            (ArrayOp::Slice, [_, to], true) => self.facts.is_at_least(write, to, 0),
-            (ArrayOp::Slice, [from, _], false) => self.facts.is_at_least(from, write, 1),
-            (_, _, _) => false,
+        let over = |along: &Along, from: &Form, behind: &Form| {
+            let mut writes = if given { along.next.iter() } else { along.places.iter() };
+            let mut before = writes.clone();
+            along.rise && writes.all(|write| self.facts.is_at_least(write, behind, 0))
+                || along.fall && before.all(|write| self.facts.is_at_least(from, write, 1))
         };
-        let reads = matches!(op, ArrayOp::Index | ArrayOp::Slice);
-        (reads && known.writes.iter().all(is_over)).then_some(known)
+        let is_over = match (op, forms.as_slice()) {
+            (ArrayOp::Slice, [from, to]) => known
+                .axes
+                .first()
+                .is_some_and(|along| along.as_ref().is_some_and(|along| over(along, from, to))),
+            (ArrayOp::Index, places) => known.axes.iter().zip(places).any(|(along, at)| {
+                let behind = at.clone().plus(&Form::constant(1), 1);
+                along.as_ref().zip(behind).is_some_and(|(along, behind)| over(along, at, &behind))
+            }),
+            (_, _) => false,
+        };
+        is_over.then_some(known)
     }
 
     /// Lets statements in linear code that do something again read of the array in the end. Whether there are any.
@@ -224,15 +254,15 @@ impl Settled {
 
 impl Linearize<'_, '_> {
     /// What is settled of what a loop carries.
-    pub(super) fn settled(&self, stmt: &Stmt, parts: &Loop, body: &Block) -> Settled {
-        let (facts, versions) = (Facts::default(), FxHashMap::default());
-        let mut settled = Settled { facts, finals: Vec::new(), versions };
-        let func = self.code.b.func();
+    pub(super) fn settled(&self, stmt: &Stmt, parts: &Loop) -> Settled {
+        let facts = Rc::clone(&self.facts);
+        let mut settled = Settled { facts, finals: Vec::new(), versions: FxHashMap::default() };
+        let (func, body) = (self.code.b.func(), &parts.body);
         let states = body.params.iter().skip(1).zip(&stmt.outs).zip(parts.init.iter().zip(&body.results));
         let arrays = states.filter(|((param, _), _)| func.ty(**param).rank() > 0);
         let arrays: Vec<_> = arrays.collect();
         let Some(index) = body.params.first().filter(|_| !arrays.is_empty()) else { return settled };
-        settled.facts.repeat(&parts.len, body);
+        let own = Own { facts: &self.facts, index: *index, backward: parts.backward, bound: bound(body) };
         let mut made = FxHashMap::default();
         note_made(body, &mut made);
         for ((param, out), (init, result)) in arrays {
@@ -241,27 +271,42 @@ impl Linearize<'_, '_> {
                 continue;
             }
             let Writes { places, versions, .. } = walk;
-            let writes: Option<Vec<Form>> = places.iter().map(|place| settled.facts.form(place)).collect();
-            let Some((writes, rise)) = writes.and_then(|writes| moving(writes, *index, &settled.facts))
-            else {
-                continue;
-            };
-            let (rise, fresh) = (rise != parts.backward, self.is_fresh(init));
-            settled.versions.extend(versions.into_iter().map(|version| (version, settled.finals.len())));
-            settled.finals.push(Final { array: *out, writes, rise, fresh });
+            let count = places.iter().map(Vec::len).min().unwrap_or(1);
+            let axes = (0..count).map(|axis| own.along(places.iter().map(|place| place.get(axis))));
+            let (axes, fresh) = (axes.collect(), self.is_fresh(init));
+            let which = settled.finals.len();
+            let given = |version: Var| result.var() == Some(version) && version != *param;
+            settled.versions.extend(versions.into_iter().map(|version| (version, (which, given(version)))));
+            settled.finals.push(Final { array: *out, axes, fresh });
         }
         settled
     }
 
+    /// Whether what an operation reads of an array is settled, in the loop that hands it on and in those around that do, and in the end it is
+    /// that of an array that was made where the outermost of these stands.
+    pub(super) fn is_settled(&self, op: &Op) -> bool {
+        let (mut op, mut fresh) = (op.clone(), false);
+        for settled in self.around.iter().rev() {
+            if let Some(known) = settled.instead(&op)
+                && let Op::Array(_, args) = &mut op
+                && let Some(first) = args.first_mut()
+            {
+                *first = Atom::Var(known.array);
+                fresh = known.fresh;
+            }
+        }
+        fresh
+    }
+
     /// The body as it is to be done again, where it may read of arrays in the end.
     pub(super) fn done_again(&self, settled: &Settled, body: &Block) -> Option<Block> {
-        if settled.finals.iter().all(|known| !known.fresh) {
+        if settled.finals.is_empty() {
             return None;
         }
         let func = self.code.b.func();
         let may = |(stmt, known): (&Stmt, &Final)| {
             let rank = stmt.outs.iter().map(|out| func.ty(*out).rank()).max().unwrap_or(0);
-            known.fresh && func.ty(known.array).rank() <= rank + 1
+            known.fresh && func.ty(known.array).rank() <= rank + 1 || self.is_settled(&stmt.op)
         };
         let mut other = body.clone();
         settled.in_stmts(&mut other.stmts, &may).then_some(other)
@@ -342,17 +387,48 @@ fn makes(op: ArrayOp) -> bool {
     }
 }
 
-/// Places that all rise with the index, or all fall; and which. Else nothing is known.
-fn moving(writes: Vec<Form>, index: Var, facts: &Facts) -> Option<(Vec<Form>, bool)> {
-    let slope = |form: &Form| {
-        let mut rest = form.clone();
-        let slope = rest.take(index);
-        rest.terms.values().all(|(var, _)| !facts.bound.contains(var)).then_some(slope)
-    };
-    let slopes: Option<Vec<i64>> = writes.iter().map(slope).collect();
-    let slopes = slopes?;
-    let (rise, fall) = (slopes.iter().all(|slope| *slope > 0), slopes.iter().all(|slope| *slope < 0));
-    (rise || fall).then_some((writes, rise))
+/// A loop as it is seen from inside.
+struct Own<'f> {
+    facts: &'f Facts,
+    index: Var,
+    backward: bool,
+    /// What is bound in it.
+    bound: FxHashSet<Var>,
+}
+
+impl Own<'_> {
+    /// Where iterations write along an axis, if places there all rise or all fall.
+    fn along<'p>(&self, writes: impl Iterator<Item = Option<&'p Atom>>) -> Option<Along> {
+        let mut along = Along { places: Vec::new(), next: Vec::new(), rise: true, fall: true };
+        for write in writes {
+            let mut place = self.facts.form(write?)?;
+            let mut rest = place.clone();
+            let slope = rest.take(self.index);
+            let slope = if self.backward { -slope } else { slope };
+            along.rise &= slope >= 0;
+            along.fall &= slope <= 0;
+            for (var, count) in rest.terms.into_values().filter(|(var, _)| self.bound.contains(var)) {
+                // What an index inside adds to the first place of the iteration, or takes from the last one.
+                self.facts.limits.get(&var)?;
+                along.rise &= count > 0;
+                along.fall &= count < 0;
+                place.take(var);
+            }
+            along.next.push(place.clone().plus(&Form::constant(slope), 1)?);
+            along.places.push(place);
+        }
+        (along.rise || along.fall).then_some(along)
+    }
+}
+
+/// What is bound in a block.
+fn bound(body: &Block) -> FxHashSet<Var> {
+    let mut all: FxHashSet<Var> = body.params.iter().copied().collect();
+    body.for_each_stmt(&mut |stmt| {
+        all.extend(&stmt.outs);
+        all.extend(stmt.op.blocks().into_iter().flat_map(|inner| &inner.params));
+    });
+    all
 }
 
 /// The statements that bind variables, in all blocks.
@@ -368,8 +444,8 @@ fn note_made<'b>(block: &'b Block, made: &mut FxHashMap<Var, &'b Stmt>) {
 /// The way from an array at the end of an iteration back to the one at its beginning.
 struct Writes<'b> {
     made: &'b FxHashMap<Var, &'b Stmt>,
-    /// Where elements or rows are written, along the first axis.
-    places: Vec<Atom>,
+    /// Where elements or rows are written.
+    places: Vec<Vec<Atom>>,
     versions: Vec<Var>,
 }
 
@@ -388,8 +464,8 @@ impl<'b> Writes<'b> {
             atom = match &stmt.op {
                 Op::Copy(x) => x,
                 Op::Array(ArrayOp::Set | ArrayOp::AddAt, args) => {
-                    let [array, place, ..] = args.as_slice() else { return false };
-                    self.places.push(place.clone());
+                    let [array, places @ .., _] = args.as_slice() else { return false };
+                    self.places.push(places.to_vec());
                     array
                 }
                 Op::If { .. } | Op::Match { .. } => {
