@@ -125,17 +125,17 @@ entry main = main
             func primal_f(x: Real, y: Real) -> (Real, Real, Real, Real) {
               a = max(x, y)
               c = y <= x
-              slope, slope2 = if c {
-                yield 1.0, 0.0
+              slope = if c {
+                yield 1.0
               } else {
                 c2 = x < y
-                slope3 = select(c2, 0.0, a)
-                slope4 = select(c2, 1.0, a)
-                yield slope3, slope4
+                slope2 = select(c2, 0.0, a)
+                yield slope2
               }
+              slope3 = 1.0 - slope
               b = abs(a)
               t = sign(a)
-              return b, slope, slope2, t
+              return b, slope, slope3, t
             }
 
             func back_f(slope: Real, slope2: Real, t: Real, b_bar: Real) -> (Real, Real) {
