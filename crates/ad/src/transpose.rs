@@ -163,8 +163,10 @@ impl Transposer<'_, '_> {
         self.bars.remove(&var)
     }
 
-    pub(crate) fn block(&mut self, block: &LinBlock) {
+    /// The cotangents of what a block uses, from those of its results.
+    pub(crate) fn block(&mut self, block: &LinBlock, weighed: Vec<(&Ref, Atom)>) {
         let outer = self.expect_whole(block);
+        weighed.into_iter().for_each(|(of, weight)| self.add(of, weight, false));
         deep(|| block.stmts.iter().rev().for_each(|lin| self.lin(lin)));
         self.parts.expect(outer);
     }
@@ -386,10 +388,7 @@ impl Ad {
             transposer.bars.insert(*param, seed);
         }
         linearized.unpack(transposer.code, &mut transposer.env, tape.as_ref());
-        for (of, weight) in weights {
-            transposer.add(of, weight, false);
-        }
-        transposer.block(&linearized.block);
+        transposer.block(&linearized.block, weights);
         let mut results = Vec::new();
         for (param, _) in params.iter().zip(live).filter(|(_, live)| *live) {
             results.push(transposer.bar_or_zero(*param));

@@ -5,7 +5,7 @@
 //! zs = ys with [i] += b          becomes          s = a + b   zs = xs with [i] += s
 //! ```
 //!
-//! and zero is not added. So it is if something is added at other places between them and the place is surely there. So it is in the derivative of what reads an element once and uses it several times. Numbers are added up in another order: it is for
+//! and zero is not added. What is added to an element that was set is added before. So it is if something is added at other places between them and the place is surely there. So it is in the derivative of what reads an element once and uses it several times. Numbers are added up in another order: it is for
 //! where they need not be to the last bit what they are elsewhere.
 
 use crate::facts::{is_quiet, total};
@@ -70,7 +70,7 @@ impl Updates<'_> {
                     stmt.op = Op::Copy(same);
                     changed = true;
                 }
-                if self.number_added(&stmt).is_some() {
+                if self.number_put(&stmt).is_some() {
                     last = Some(out.len());
                 } else if !is_quiet(&stmt.op, self.total) {
                     last = None;
@@ -84,9 +84,15 @@ impl Updates<'_> {
 
     /// An update of a number in an array: the array, the indices, and what is added.
     fn number_added<'s>(&self, stmt: &'s Stmt) -> Option<(&'s Atom, &'s [Atom], &'s Atom)> {
-        let Op::Array(ArrayOp::AddAt, args) = &stmt.op else { return None };
-        let [array, place @ .., added] = args.as_slice() else { return None };
-        (self.func.type_of(added) == Ty::REAL).then_some((array, place, added))
+        let (op, array, place, added) = self.number_put(stmt)?;
+        (op == ArrayOp::AddAt).then_some((array, place, added))
+    }
+
+    /// The same, or that a number is set: the operation, too.
+    fn number_put<'s>(&self, stmt: &'s Stmt) -> Option<(ArrayOp, &'s Atom, &'s [Atom], &'s Atom)> {
+        let Op::Array(op @ (ArrayOp::AddAt | ArrayOp::Set), args) = &stmt.op else { return None };
+        let [array, place @ .., put] = args.as_slice() else { return None };
+        (self.func.type_of(put) == Ty::REAL).then_some((*op, array, place, put))
     }
 
     /// The array to which zero is added at a place that is there.
@@ -140,7 +146,7 @@ impl Updates<'_> {
     /// Two updates as one, if the first is needed for nothing but the second, which adds at the same place.
     fn at_once(&mut self, first: Option<&Stmt>, second: &Stmt) -> Option<Once> {
         let first = first?;
-        let (array, place, one) = self.number_added(first)?;
+        let (op, array, place, one) = self.number_put(first)?;
         let (updated, same, other) = self.number_added(second)?;
         let updated = updated.var()?;
         if first.outs.as_slice() != [updated] || self.uses.get(&updated) != Some(&1) || place != same {
@@ -155,7 +161,7 @@ impl Updates<'_> {
             }
         };
         let args = [array.clone()].into_iter().chain(place.iter().cloned()).chain([added]);
-        Some(Once { sum, update: Op::Array(ArrayOp::AddAt, args.collect()) })
+        Some(Once { sum, update: Op::Array(op, args.collect()) })
     }
 }
 

@@ -66,13 +66,10 @@ impl Transposer<'_, '_> {
                 self.env.insert(*var, atom);
             }
             self.compute_again(&arm.again);
-            self.expect_whole(&arm.block);
-            for (of, weight) in arm.block.results.iter().zip(&weights) {
-                if let (Some(of), Some(weight)) = (of, weight) {
-                    self.add(of, weight.clone(), false);
-                }
-            }
-            self.block(&arm.block);
+            let weights = weights.iter().cloned();
+            let weighed =
+                arm.block.results.iter().zip(weights).filter_map(|(of, weight)| of.as_ref().zip(weight));
+            self.block(&arm.block, weighed.collect());
             let mut results = Vec::new();
             for var in &touched {
                 results.push(self.bar_or_zero(*var));
@@ -179,8 +176,6 @@ impl Transposer<'_, '_> {
             self.bars.insert(*var, sum);
         }
         self.open_kept(plan.parts);
-        // Elements that the body gives are parts of arrays that it hands on.
-        self.expect_whole(&plan.parts.body);
         let mut weights = Vec::new();
         for (out, result) in &plan.outputs {
             let (name, ty) = self.barred(*out);
@@ -188,12 +183,11 @@ impl Transposer<'_, '_> {
         }
         // Rows of outputs are used after the loop, what is carried in the next iteration.
         weights.extend(plan.carried.iter().map(|part| part.result).zip(states.iter().cloned()));
-        for (result, weight) in weights {
-            if let Some(Some(of)) = plan.parts.body.results.get(result) {
-                self.add(of, weight, false);
-            }
-        }
-        self.block(&plan.parts.body);
+        let weighed = weights.into_iter().filter_map(|(result, weight)| {
+            let of = plan.parts.body.results.get(result)?.as_ref();
+            of.map(|of| (of, weight))
+        });
+        self.block(&plan.parts.body, weighed.collect());
         let results = self.iteration_results(&plan, &states);
         let body = self.code.b.close(results);
         self.env.end(env);

@@ -81,8 +81,10 @@ impl Transposer<'_, '_> {
     }
 }
 
-/// Arrays that a block hands on as wholes, with changes at single places or none.
+/// Arrays that a block gives or hands on as wholes, with changes at single places or none.
 fn handed_on(block: &LinBlock, into: &mut FxHashSet<Var>) {
+    let results = block.results.iter().flatten();
+    into.extend(results.filter_map(|of| if let Ref::Var(var) = of { Some(*var) } else { None }));
     let mut add = |of: Option<&Ref>| {
         if let Some(Ref::Var(var)) = of {
             into.insert(*var);
@@ -99,11 +101,7 @@ fn handed_on(block: &LinBlock, into: &mut FxHashSet<Var>) {
     }
     for lin in &block.stmts {
         if let Lin::Branch(branch) = lin {
-            for arm in &branch.arms {
-                let results = arm.block.results.iter().flatten();
-                into.extend(results.filter_map(|of| if let Ref::Var(var) = of { Some(*var) } else { None }));
-                deep(|| handed_on(&arm.block, into));
-            }
+            branch.arms.iter().for_each(|arm| deep(|| handed_on(&arm.block, into)));
         }
     }
 }

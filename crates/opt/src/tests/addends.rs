@@ -102,3 +102,30 @@ fn truth_values_of_branches_that_compute_little_are_choices() {
         "#]],
     );
 }
+
+#[test]
+fn what_is_added_to_an_element_that_was_set_is_added_before() {
+    check_relaxed(
+        "func f(xs: []Real, x: Real, y: Real, i: Int, j: Int) -> ([]Real, []Real, []Real) {
+            a = xs with [i] = 0.0 b = a with [i] += x c = b with [i] += y
+            d = xs with [i] = x e = d with [j] += y
+            g = xs with [i] = x h = g[j] k = g with [i] += h
+            return c, e, k
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real, x: Real, y: Real, i: Int, j: Int) -> ([]Real, []Real, []Real) {
+              sum = x + y
+              c = xs with [i] = sum
+              d = xs with [i] = x
+              e = d with [j] += y
+              g = xs with [i] = x
+              h = g[j]
+              k = g with [i] += h
+              return c, e, k
+            }
+
+            entry f = f
+        "#]],
+    );
+}
