@@ -46,6 +46,10 @@ def aligned s = let n = length s in let m = length s[0] in
   let t = build (n + 1) (\\_ -> build (m + 1) (\\_ -> 0.1))
   let soft a b = log (exp a + exp b)
   in fold (\\t i -> fold (\\t j -> set t (i + 1) (set t[i + 1] (j + 1) (soft (t[i, j] + s[i, j]) (soft t[i, j + 1] t[i + 1, j])))) t (iota m)) t (iota n)
+def rolling s = let m = length s[0] in
+  let step s i (row, above, left) j = let up = row[j + 1] in let v = min (min (up + 0.4) (left + 0.4)) (above + s[i, j]) in (set row (j + 1) v, up, v)
+  let next row i = let (row, _, _) = fold (step s i) (set row 0 (0.4 * real (i + 1)), row[0], 0.4 * real (i + 1)) (iota m) in row
+  in fold next (build (m + 1) (\\j -> 0.4 * real j)) (iota (length s))
 def twice s = fold (\\t i -> set t i (set (set t[i] 0 (t[i, 0] * 2.0)) 1 (t[i, 1] * t[i, 0]))) s (iota (length s))
 def rows s = let n = length s in fold (\\t i -> let j = (i * 7 + 3) % n in set (set t i t[j]) j t[i]) s (iota n)
 def factors a = linalg.cholesky (matmul a (transpose a))
@@ -169,6 +173,7 @@ fn programs() -> Vec<String> {
     for f in ["solved", "solved_back", "powers"] {
         all.push(format!("to_vector {f} {SQUARES}"));
     }
+    all.push(format!("to_vector rolling {TABLES}"));
     all.extend(odd());
     all.extend(failing());
     all
@@ -232,6 +237,7 @@ fn a_step_takes_the_same_time_whatever_the_size() {
         "weigh (grad (\\u -> weigh (turned u)) (numbers 7 300000))",
         "weigh (grad (\\u -> weigh (prefix u)) (numbers 7 300000))",
         "weigh (map weigh (grad (\\s -> (edited s)[400, 500]) (matrix 400 500)))",
+        "weigh (map weigh (grad (\\s -> weigh (rolling s)) (matrix 1 300000)))",
     ];
     for (engine, expression) in
         [Engine::Native, Engine::C].into_iter().flat_map(|engine| expressions.map(|e| (engine, e)))
