@@ -16,7 +16,8 @@ fn check(body: &str, expected: &expect_test::Expect) {
     }
     assert_eq!(wengert_ir::verify(&program), Ok(()), "after:\n{}", wengert_ir::print(&program));
     let text = wengert_ir::print(&program);
-    let body: Vec<&str> = text.lines().skip(1).take_while(|line| *line != "}").collect();
+    let lines = text.lines().skip(1).take_while(|line| *line != "}");
+    let body: Vec<&str> = lines.map(|line| line.strip_prefix("  ").unwrap_or(line)).collect();
     expected.assert_eq(&format!("{}\n", body.join("\n")));
 }
 
