@@ -33,6 +33,11 @@ def thomas d = let n = length d in
 def fenwick xs = let n = length xs in
   let add t (i, x) = fst (while_loop (\\(_, i) -> i <= n) (\\(t, i) -> (set t i (t[i] + x * t[i] + x), i + bit_and i (-i))) (t, i + 1))
   in fold add (build (n + 1) (\\_ -> 0.1)) (map2 (\\i x -> (i, x)) (iota n) xs)
+def counted xs = let n = length xs in
+  let add t i = fst (while_loop (\\(_, j) -> j <= n) (\\(t, j) -> (set t j (t[j] + xs[i]), j + bit_and j (-j))) (t, i + 1))
+  let rise h i = fst (while_loop (\\(h, i) -> i > 0 && h[i] < h[(i - 1) / 2]) (\\(h, i) -> let p = (i - 1) / 2 in (exchange h i p, p)) (h, i))
+  let t = fold add (build (n + 1) (\\_ -> 0.0)) (iota n)
+  in map2 (\\a i -> a * t[i + 1]) (fold rise xs (iota n)) (iota n)
 def sifted xs = let n = length xs in
   let sift xs i =
     let least xs i = let l = 2 * i + 1 in let j = if l < n && xs[l] < xs[i] then l else i in if l + 1 < n && xs[l + 1] < xs[j] then l + 1 else j
@@ -143,6 +148,7 @@ fn programs() -> Vec<String> {
         "sifted",
         "packed",
         "overtaken",
+        "counted",
     ] {
         all.push(format!("gradients {f} {SIZES}"));
         all.push(format!("hessians {f} {SIZES}"));

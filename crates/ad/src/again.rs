@@ -108,6 +108,7 @@ impl<'b> Known<'b> {
         let kept = block.params.iter().filter(|param| wanted.contains(*param) && !there.contains(*param));
         costs.extend(kept.map(|param| (*param, 0)));
         let mut made: FxHashMap<Var, &Stmt> = FxHashMap::default();
+        let mut counted: FxHashSet<Var> = FxHashSet::default();
         for stmt in &block.stmts {
             let views = is_view(&stmt.op, &|var| !bound.contains(&var) || costs.contains_key(&var));
             let mut total = if !may(stmt) {
@@ -117,14 +118,20 @@ impl<'b> Known<'b> {
             } else {
                 cost(&stmt.op)
             };
+            let is_counted = is_counted(func, stmt);
             stmt.op.for_each_atom(&mut |atom| {
                 let part = match atom.var() {
+                    // Where something is read, is needed again in any case: something is added there.
+                    Some(var) if !is_counted && counted.contains(&var) => costs.get(&var).map(|_| 0),
                     Some(var) if bound.contains(&var) => costs.get(&var).copied(),
                     _ => Some(0),
                 };
                 total = total.zip(part).map(|(total, part)| total + part);
             });
-            let limit = if is_counted(func, stmt) { LIMIT_OF_COUNTED } else { LIMIT };
+            if is_counted {
+                counted.extend(&stmt.outs);
+            }
+            let limit = if is_counted { LIMIT_OF_COUNTED } else { LIMIT };
             match (total.filter(|total| *total <= limit), stmt.outs.as_slice()) {
                 (Some(total), [out]) => {
                     costs.insert(*out, total);

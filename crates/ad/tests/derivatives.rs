@@ -978,6 +978,11 @@ fn loops_keep_the_fewest_arrays() {
     };
     assert_eq!(kept_of_steps(&sums(14)), "yield e, y2");
     assert_eq!(kept_of_steps(&sums(17)).matches(", ").count(), 3, "{}", kept_of_steps(&sums(17)));
+    // Where neighbors are is no work: something is added to them in any case.
+    let neighbors = "e = each i < n { i1 = i + 1 r = i1 % n o = i + n l1 = o - 2 l = l1 % n a = y[r] b = y[l] d = a - b p = d * d yield p }";
+    assert_eq!(kept_of_steps(neighbors), "yield e, y2");
+    let costly = neighbors.replace("d = a - b", "c = sin(a) d = c - b");
+    assert_eq!(kept_of_steps(&costly), "yield e, ts, ds, y2");
     // One is not: it is written either way.
     let single = sums(1).replace(", v in b", "").replace("z2 = z1 * v yield z2", "yield z1");
     assert_eq!(kept_of_steps(&single), "yield e, y2, a");

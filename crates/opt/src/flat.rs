@@ -62,7 +62,7 @@ pub(crate) fn run(program: &mut Program) {
 
 /// The types that keep their form: what entries and functions that derivatives are asked of take and give, and what has
 /// tangents or is one, as long as derivatives are asked for.
-fn known(program: &Program) -> FxHashSet<DataId> {
+pub(crate) fn known(program: &Program) -> FxHashSet<DataId> {
     let (funcs, _): (FxHashSet<FuncId>, _) = fixed(program);
     let mut known = FxHashSet::default();
     let mut todo: Vec<Ty> = Vec::new();

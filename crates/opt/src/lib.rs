@@ -23,6 +23,7 @@ mod choices;
 mod collect;
 mod compose;
 mod copies;
+mod counted;
 mod cse;
 mod dce;
 mod doubles;
@@ -141,8 +142,11 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "flat",
-        what: "small data that refers to nothing lies flat: the number of its constructor, and its fields",
-        run: flat::run,
+        what: "small data that refers to nothing lies flat: the number of its constructor, and its fields; rows that hold nothing are counted",
+        run: |program| {
+            counted::run(program);
+            flat::run(program);
+        },
     },
     Pass {
         name: "sizes",

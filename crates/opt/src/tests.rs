@@ -7,6 +7,7 @@ mod choices;
 mod collect;
 mod compose;
 mod copies;
+mod counted;
 mod doubles;
 mod elements;
 mod finite;

@@ -63,12 +63,30 @@ impl<'m, 's> Maker<'m, 's> {
         let mut whole = self.like.clone();
         whole.outs = self.like.outs.iter().map(|out| self.func.vars.push(*self.from.vars.at(*out))).collect();
         let results = whole.outs.iter().copied().map(Atom::Var).collect();
-        let otherwise = Block { params: Vec::new(), stmts: vec![whole], results };
+        let mut otherwise = Block { params: Vec::new(), stmts: self.zeros(&mut whole), results };
+        otherwise.stmts.push(whole);
         let mut stmts = Vec::new();
         let cond = self.asked(&mut stmts);
         let outs = self.like.outs.clone();
         stmts.push(Stmt { outs, op: Op::If { cond, then, otherwise }, span: self.like.span });
         stmts
+    }
+
+    /// Zeros to which the loop as it was adds: only that needs them.
+    fn zeros(&mut self, whole: &mut Stmt) -> Vec<Stmt> {
+        let Op::Loop(parts) = &mut whole.op else { return Vec::new() };
+        let mut made = Vec::new();
+        for (acc, start) in self.plan.accs.iter().zip(&self.starts) {
+            if let (Start::Zeros(like), Some(from)) = (start, parts.accs.get_mut(acc.at))
+                && let Some(var) = from.var().filter(|_| like != from)
+            {
+                let zeros = self.func.vars.push(*self.from.vars.at(var));
+                let op = Op::Array(ArrayOp::Zeros, vec![like.clone()]);
+                made.push(Stmt { outs: vec![zeros], op, span: self.like.span });
+                *from = Atom::Var(zeros);
+            }
+        }
+        made
     }
 
     fn push(&mut self, out: &mut Vec<Stmt>, name: &str, ty: Ty, op: Op) -> Atom {

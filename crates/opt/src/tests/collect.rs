@@ -74,7 +74,6 @@ fn what_is_not_known_is_asked_before() {
         &expect![[r#"
             func f(xs: []Real) -> []Real {
               n = length(xs)
-              zeros = zeros(xs)
               i = -2 + n
               c = i >= 0
               zs = if c {
@@ -86,6 +85,7 @@ fn what_is_not_known_is_asked_before() {
                 }
                 yield collected
               } else {
+                zeros = zeros(xs)
                 zs2 = each i4 < n, a += zeros, x2 in xs {
                   j2 = i4 + n
                   k = j2 - 2
@@ -329,7 +329,6 @@ fn what_is_required_in_all_iterations_is_asked_before() {
               n = length(u)
               m = length(u, 1)
               l = m - 1
-              zeros = zeros(u)
               i = 1 + k
               i2 = i - m
               c = i2 >= 0
@@ -366,6 +365,7 @@ fn what_is_required_in_all_iterations_is_asked_before() {
                 }
                 yield collected
               } else {
+                zeros = zeros(u)
                 b2 = each backward i7 < n, a += zeros, row in u {
                   require k == l, count build
                   d = each j3 < l, e += a {
@@ -422,7 +422,6 @@ fn what_loops_around_add_up_too_is_still_added_to() {
               i2 = i + m
               c = i2 >= 0
               v, all = for r < k, x = us, b += sums {
-                zeros = zeros(us)
                 y, b2 = if c {
                   b2_2 = each backward i3 < l, b3 += b {
                     p = x[i3]
@@ -451,6 +450,7 @@ fn what_loops_around_add_up_too_is_still_added_to() {
                   }
                   yield collected, b2_2
                 } else {
+                  zeros = zeros(us)
                   y2, b2_3 = each backward i5 < l, a += zeros, b3_2 += b {
                     j2 = i5 + 1
                     p5 = x[i5]
