@@ -118,17 +118,17 @@ pub fn asks(program: &Program) -> bool {
 
 /// The program with every derivative that it asks for made. What a tape can do and linearization cannot, is done [so](differentiate_exactly).
 pub fn differentiate(program: Program) -> Program {
-    let made = made(program.clone(), false, false);
+    let made = made(&program, false, false);
     if made.is_whole || made.is_large {
         return made.program;
     }
-    let exact = self::made(program, true, false);
+    let exact = self::made(&program, true, false);
     if exact.is_whole { exact.program } else { made.program }
 }
 
 /// The same, with cotangents added up as on a tape, to the last bit; that takes longer and more memory when it runs.
 pub fn differentiate_exactly(program: Program) -> Program {
-    made(program, true, true).program
+    made(&program, true, true).program
 }
 
 /// A program with derivatives made.
@@ -144,16 +144,15 @@ struct Made {
 
 /// Where derivatives with respect to functions are left to the interpreter, they are made [with respect to numbers](shifted): of functions that
 /// are made as deep as running says, or, if it is said, of all.
-fn made(program: Program, exact: bool, all: bool) -> Made {
-    let other = curried::uncurried(&program);
-    let original = program.clone();
+fn made(program: &Program, exact: bool, all: bool) -> Made {
+    let other = curried::uncurried(program);
     let whole = |ad: Ad| Made {
         is_whole: !ad.has_beyond(),
         is_large: ad.is_full(),
         is_deep: !ad.levels.is_empty(),
         program: ad.program,
     };
-    let ad = completed(Ad::new(program, exact));
+    let ad = completed(Ad::new(program.clone(), exact));
     // Tangents of tangents of functions are of types of higher and higher order, which functions in functions may mix.
     let other = other.filter(|_| ad.has_beyond() || ad.mixes_sums);
     let other = other.map(|other| whole(completed(Ad::new(other, exact))));
@@ -162,8 +161,8 @@ fn made(program: Program, exact: bool, all: bool) -> Made {
         return found;
     }
     // In reverse mode what is moved would have a cotangent of its own.
-    let in_order = !exact || original.linears.is_empty();
-    let last = if in_order { shifted::shifted(&original) } else { None };
+    let in_order = !exact || program.linears.is_empty();
+    let last = if in_order { shifted::shifted(program) } else { None };
     let last = last.map(|last| whole(completed(Ad::new(last, exact))));
     last.filter(|last| last.is_whole && wengert_ir::verify(&last.program).is_ok()).unwrap_or(found)
 }
