@@ -39,20 +39,19 @@ fn stmts(func: &mut Func, body: Vec<Stmt>) -> Vec<Stmt> {
 }
 
 fn one(func: &mut Func, stmt: Stmt, made: &mut Vec<Stmt>) {
-    if let Stmt::For { index, len, backward, independent: false, sums, body } = &stmt
-        && let Some(found) = Body::of(body, *index, sums)
-    {
-        let made_of = Loop { index: *index, len: *len, backward: *backward, sums: sums.clone() };
-        return found.gathered(func, made_of, made);
-    }
-    if let Stmt::For { index, len, backward, independent: false, sums, body } = &stmt
-        && let (before, body) = fixed_places(body, *index)
-        && !before.is_empty()
-        && let Some(found) = Body::of(&body, *index, sums)
-    {
-        let made_of = Loop { index: *index, len: *len, backward: *backward, sums: sums.clone() };
-        made.extend(before);
-        return found.gathered(func, made_of, made);
+    if let Stmt::For { index, len, backward, independent: false, sums, body } = &stmt {
+        let made_of = || Loop { index: *index, len: *len, backward: *backward, sums: sums.clone() };
+        if let Some(found) = Body::of(body, *index, sums) {
+            return found.gathered(func, made_of(), made);
+        }
+        if sums.iter().any(|sum| !matches!(sum, Sum::Word(..)))
+            && let (before, body) = fixed_places(body, *index)
+            && !before.is_empty()
+            && let Some(found) = Body::of(&body, *index, sums)
+        {
+            made.extend(before);
+            return found.gathered(func, made_of(), made);
+        }
     }
     made.push(map_parts(stmt, &mut |inner| stmts(func, inner)));
 }
