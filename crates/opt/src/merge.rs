@@ -1,6 +1,6 @@
 //! Two loops over the same indices whose iterations are independent become one, if the second needs nothing of the first but
-//! rows at its own index: arrays are gone through once, and rows that both make or use are there. So do two loops whose iterations wait for
-//! each other, where the second takes rows of the first: those need not be kept.
+//! rows at its own index: arrays are gone through once, and rows that both make or use are there. So do two loops that add something up
+//! for each element of one array. And two whose iterations wait for each other, where the second takes rows of the first: those need not be kept.
 //!
 //! ```text
 //! ys = each i < n, x in xs { y = sin(x) yield y }
@@ -17,6 +17,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is no loop is not joined")]
 
 use crate::facts::{is_quiet, is_safe, is_total, total};
+use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{Loop, Mode, Op};
 use wengert_ir::program::FuncId;
@@ -25,6 +26,9 @@ use wengert_prim::RealOp;
 
 /// How many statements after a loop are looked at.
 const NEAR: usize = 24;
+
+/// How many statements iterations that add something up may have together: with more of them there are not enough registers.
+const SMALL: usize = 48;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
@@ -62,59 +66,76 @@ fn block(place: &mut Block, total: &FxHashSet<FuncId>) {
     });
 }
 
-/// A loop whose iterations are independent and add to nothing.
-fn independent(stmt: &Stmt) -> Option<&Loop> {
-    match &stmt.op {
-        Op::Loop(parts) if parts.mode == Mode::Each && parts.init.is_empty() && parts.accs.is_empty() => {
-            Some(parts)
-        }
-        _ => None,
-    }
+/// What iterations of a loop have to do with each other.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Nothing, and they add to nothing.
+    Independent,
+    /// They add to numbers, at which nothing else looks, and do no loops of their own.
+    Adding,
+    /// They wait for each other.
+    Waiting,
 }
 
-/// A loop whose iterations wait for each other, not only to add something to what is there.
-fn waiting(stmt: &Stmt) -> Option<&Loop> {
+/// Loops of which two can become one.
+fn kind(stmt: &Stmt) -> Option<(Kind, &Loop)> {
     let Op::Loop(parts) = &stmt.op else { return None };
-    let carried = parts.body.params.iter().skip(1).take(parts.init.len()).zip(&parts.body.results);
-    let adds = |before: Var, after: &Atom| {
-        parts.body.stmts.iter().any(|stmt| {
-            let ends = stmt.outs.iter().any(|out| *after == Atom::Var(*out));
-            ends && matches!(&stmt.op, Op::Real(RealOp::Add, args) if args.contains(&Atom::Var(before)))
-        })
+    let kind = match parts.mode {
+        _ if !parts.accs.is_empty() => return None,
+        Mode::Each if parts.init.is_empty() => Kind::Independent,
+        Mode::Sequence if !parts.init.is_empty() => {
+            let carried = parts.body.params.iter().skip(1).take(parts.init.len()).zip(&parts.body.results);
+            if !carried.into_iter().all(|(before, after)| adds(&parts.body, *before, after)) {
+                Kind::Waiting
+            } else if only_adds(parts) {
+                Kind::Adding
+            } else {
+                return None;
+            }
+        }
+        Mode::Each | Mode::Sequence | Mode::Reduce => return None,
     };
-    let waits = carried.into_iter().any(|(before, after)| !adds(*before, after));
-    (parts.mode == Mode::Sequence && parts.accs.is_empty() && waits).then_some(parts)
+    Some((kind, parts))
+}
+
+/// Whether a number is another one to which something was added.
+fn adds(body: &Block, before: Var, after: &Atom) -> bool {
+    body.stmts.iter().any(|stmt| {
+        let ends = stmt.outs.iter().any(|out| *after == Atom::Var(*out));
+        ends && matches!(&stmt.op, Op::Real(RealOp::Add, args) if args.contains(&Atom::Var(before)))
+    })
+}
+
+/// Whether nothing looks at the sums of a loop on the way, and it is simple.
+fn only_adds(parts: &Loop) -> bool {
+    let sums = parts.body.params.iter().skip(1).take(parts.init.len());
+    let uses = count_uses(&parts.body);
+    let ends: FxHashSet<Var> =
+        parts.body.results.iter().take(parts.init.len()).filter_map(Atom::var).collect();
+    parts.body.stmts.iter().all(|stmt| stmt.op.blocks().is_empty())
+        && sums.chain(&ends).all(|var| uses.get(var) == Some(&1))
+        && ends.len() == parts.init.len()
 }
 
 /// The loop after `at` that can be done together with the one at `at`, and what comes in between but can be done before.
 fn partner(stmts: &[Stmt], at: usize, total: &FxHashSet<FuncId>) -> Option<(usize, Vec<usize>)> {
     let stmt = stmts.get(at)?;
-    let (first, waits) = match independent(stmt) {
-        Some(first) => (first, false),
-        None => (waiting(stmt)?, true),
-    };
+    let (own, first) = kind(stmt)?;
     let first_total = is_total(&first.body, total);
     let mut between: FxHashSet<Var> = FxHashSet::default();
     let mut quiet = true;
     let mut simple = Vec::new();
     for (place, stmt_there) in stmts.iter().enumerate().skip(at + 1).take(NEAR) {
-        let second = if waits {
-            let takes = |second: &&Loop| {
-                let mut inputs = second.inputs.iter().filter_map(Atom::var);
-                second.backward == first.backward && inputs.any(|input| stmt.outs.contains(&input))
-            };
-            waiting(stmt_there).filter(takes)
-        } else {
-            independent(stmt_there)
-        };
-        if let Some(second) = second
+        let second =
+            kind(stmt_there).filter(|(kind, second)| *kind == own && gains(own, stmt, first, second));
+        if let Some((_, second)) = second
             && second.len == first.len
             && (is_total(&second.body, total) || (first_total && quiet))
             && fits(stmt, first.init.len(), second, &between)
         {
             return Some((place, simple));
         }
-        let is_simple = waits
+        let is_simple = own != Kind::Independent
             && is_safe(&stmt_there.op, total)
             && stmt_there.op.blocks().is_empty()
             && !stmt_there
@@ -130,6 +151,21 @@ fn partner(stmts: &[Stmt], at: usize, total: &FxHashSet<FuncId>) -> Option<(usiz
         quiet = quiet && is_quiet(&stmt_there.op, total);
     }
     None
+}
+
+/// Whether it is a gain that two loops of a kind, which go the same way, become one.
+fn gains(kind: Kind, stmt: &Stmt, first: &Loop, second: &Loop) -> bool {
+    let takes = |input: &Atom| input.var().is_some_and(|var| stmt.outs.contains(&var));
+    let same_way = first.backward == second.backward;
+    match kind {
+        Kind::Independent => true,
+        Kind::Adding => {
+            let small = first.body.stmts.len() + second.body.stmts.len() <= SMALL;
+            let mut inputs = second.inputs.iter();
+            same_way && small && inputs.any(|input| first.inputs.contains(input) || takes(input))
+        }
+        Kind::Waiting => same_way && second.inputs.iter().any(takes),
+    }
 }
 
 /// Whether the second loop needs nothing that comes in between, and of the first one, which carries so many values, only rows.

@@ -61,3 +61,66 @@ fn loops_that_go_otherwise_only_add_or_need_the_end_stay() {
         assert_eq!(wengert_ir::print(&program), before);
     }
 }
+
+const SUMS: &str = r"
+    func f(xs: []Real, ys: []Real, k: Real) -> (Real, Real, Real) {
+        n = length(xs)
+        n2 = length(ys)
+        require n == n2, shape inner
+        s = for i < n, a = 0.0, x in xs { b = a + x yield b }
+        q = s / k
+        m = exp(k)
+        t = for j < n, c = 0.0, x2 in xs, y in ys { u = x2 * y w = u * m d = c + w yield d }
+        v = for l < n, e = 0.0, y2 in ys { z = y2 * y2 g = e + z yield g }
+        return q, t, v
+    }
+    entry f = f";
+
+#[test]
+fn sums_over_the_same_elements_become_one_loop() {
+    check(
+        "merge",
+        SUMS,
+        &expect![[r#"
+        func f(xs: []Real, ys: []Real, k: Real) -> (Real, Real, Real) {
+          n = length(xs)
+          n2 = length(ys)
+          require n == n2, shape inner
+          m = exp(k)
+          s, t, v = for i < n, a = 0.0, c = 0.0, e = 0.0, x in xs, y in ys {
+            b = a + x
+            u = x * y
+            w = u * m
+            d = c + w
+            z = y * y
+            g = e + z
+            yield b, d, g
+          }
+          q = s / k
+          return q, t, v
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn sums_that_are_looked_at_or_go_over_other_elements_stay() {
+    let changes = [
+        ("yield b }", "o = b * 2.0 yield o }"),
+        ("u = x2 * y w = u * m d = c + w", "u = x2 * c w = u * m d = c + w"),
+        ("x2 in xs, y in ys { u = x2 * y", "y in ys { u = s * y"),
+        ("t = for j < n", "t = for backward j < n"),
+        ("w = u * m", "w = u * q"),
+    ];
+    for (from, to) in changes {
+        let text = SUMS.replacen(from, to, 1);
+        assert_ne!(text, SUMS, "{from}");
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        assert_eq!(wengert_ir::verify(&program), Ok(()));
+        super::run(&mut program);
+        let text = wengert_ir::print(&program);
+        assert!(text.contains("s = for"), "{from}: {text}");
+    }
+}
