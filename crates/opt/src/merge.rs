@@ -14,8 +14,6 @@
 //!
 //! Failures come in the order of the iterations then, so that only one of the two may have any, and nothing in between.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is no loop is not joined")]
-
 use crate::facts::{is_quiet, is_safe, is_total, total};
 use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
