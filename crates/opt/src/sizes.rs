@@ -21,6 +21,7 @@ mod integers;
 mod made;
 mod paths;
 mod places;
+mod sides;
 mod unmade;
 mod whole;
 
@@ -368,12 +369,15 @@ impl<'f> Sizes<'f> {
 
     /// The first of two branches is on the side where the condition holds.
     fn branches(&mut self, blocks: Vec<&mut Block>, cond: Option<&Atom>, outs: &[Var], rewrite: bool) {
-        let mut found: Option<Vec<Shape>> = None;
+        let (mut found, mut square): (Option<Vec<Shape>>, _) = (None, Vec::new());
         for (place, block) in blocks.into_iter().enumerate() {
             let said = self.at_least_zero.len();
+            let zero = cond.map(|cond| self.zero_otherwise(cond, place == 0)).unwrap_or_default();
             cond.into_iter().for_each(|cond| self.assume(cond, place == 0));
-            let shapes =
-                self.inside(block, rewrite, |sizes, block| sizes.outside(&block.results, block, outs.len()));
+            let (shapes, more) = self.inside(block, rewrite, |sizes, block| {
+                (sizes.outside(&block.results, block, outs.len()), sizes.square(block, &zero))
+            });
+            square.extend(more);
             self.at_least_zero.truncate(said);
             found = Some(match found {
                 None => shapes,
@@ -381,6 +385,7 @@ impl<'f> Sizes<'f> {
             });
         }
         self.shapes.extend(outs.iter().copied().zip(found.unwrap_or_default()));
+        self.learn_square(square);
     }
 
     /// The shapes of results of a block, in what can be said outside of it.
@@ -517,8 +522,8 @@ impl<'f> Sizes<'f> {
         }
     }
 
-    /// Whether what is known of rows holds of an array without rows too: it is a constant size of constant sizes, or the
-    /// size of the rows of an array that has no rows then.
+    /// Whether what is known of rows holds of an array without rows too: it is a constant size of constant sizes, as large as the number of
+    /// rows, or the size of the rows of an array that has no rows then.
     fn is_also_zero(&self, size: &Linear, shape: &Shape, axis: usize) -> bool {
         let around = shape.get(..axis).unwrap_or_default();
         let positive = |size: &Option<Linear>| {
@@ -528,6 +533,9 @@ impl<'f> Sizes<'f> {
             return true;
         }
         let [Some(rows)] = around else { return false };
+        if size == rows {
+            return true;
+        }
         let of = size.atom().and_then(|atom| atom.var()).and_then(|var| self.further.get(&var));
         of.is_some_and(|array| self.shape(&Atom::Var(*array)).first() == Some(&Some(rows.clone())))
     }

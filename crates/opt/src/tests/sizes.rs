@@ -75,8 +75,7 @@ fn sizes_drop_what_is_known_and_forget_what_a_block_told() {
                 }
                 yield u
               }
-              none = a == 0
-              h = select(none, 0, a)
+              h = a
               return w, k, h
             }
 
@@ -319,6 +318,85 @@ fn arrays_whose_rows_agree_are_whole() {
               }
               whole(longer)
               return same, more, rows, longer
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn a_square_matrix_is_square_with_or_without_rows() {
+    // Of the others it is not known that they have no rows on the other side, or it is not their number of rows that is required.
+    let text = r"
+        func f(x: [][]Real, y: [][]Real, z: [][]Real, w: [][]Real, k: Int) -> (Int, Int, Int, Int) {
+            n = length(x)
+            some = n > 0
+            if some { m = length(x, 1) require n == m, named_size n 1 } else { }
+            a = length(x, 1)
+            p = a - n
+            l = length(y)
+            none = l == 0
+            if none { } else { m2 = length(y, 1) require m2 == l, named_size l 1 }
+            b = length(y, 1)
+            q = b - l
+            require k >= 0, count build
+            few = k > 0
+            h = length(z)
+            if few { m3 = length(z, 1) require m3 == h, named_size h 1 } else { }
+            c = length(z, 1)
+            r = c - h
+            g = length(w)
+            any = g > 0
+            if any { m4 = length(w, 1) require n == m4, named_size n 1 } else { }
+            d = length(w, 1)
+            s = d - n
+            return p, q, r, s
+        }
+        entry f = f";
+    check(
+        "sizes",
+        text,
+        &expect![[r#"
+            func f(x: [][]Real, y: [][]Real, z: [][]Real, w: [][]Real, k: Int) -> (Int, Int, Int, Int) {
+              n = length(x)
+              a = length(x, 1)
+              l = length(y)
+              b = length(y, 1)
+              h = length(z)
+              c = length(z, 1)
+              g = length(w)
+              d = length(w, 1)
+              some = n > 0
+              if some {
+                m = a
+                require n == m, named_size n 1
+              } else {
+              }
+              p = 0
+              none = l == 0
+              if none {
+              } else {
+                m2 = b
+                require m2 == l, named_size l 1
+              }
+              q = 0
+              require k >= 0, count build
+              few = k > 0
+              if few {
+                m3 = c
+                require m3 == h, named_size h 1
+              } else {
+              }
+              r = c - h
+              any = g > 0
+              if any {
+                m4 = d
+                require n == m4, named_size n 1
+              } else {
+              }
+              s = d - n
+              return p, q, r, s
             }
 
             entry f = f
