@@ -120,6 +120,31 @@ def columns a = let n = length a in
 def upward a = let n = length a in
   let row l i k = if l[i, k] > 0.0 then set l i (map2 (\\x y -> x - 0.2 * l[i, k] * y) l[i] l[k]) else set l i (map2 (\\x y -> x * l[k, 0] + y) l[i] l[k])
   in fold (\\l s -> let k = n - 1 - s in fold (\\l i -> row l i k) l (iota k)) a (iota n)
+def jordan a = let n = length a in
+  let step a k =
+    let p = a[k, k]
+    let a = fold (\\a j -> set a k (set a[k] j (a[k, j] / p))) a (iota n)
+    in fold (\\a i -> if i == k then a else let f = a[i, k] in fold (\\a j -> set a i (set a[i] j (sin (a[i, j] - f * a[k, j])))) a (iota n)) a (iota n)
+  in fold step a (iota n)
+def almost a = let n = length a in
+  let step a k = fold (\\a i -> if i == k + 1 then a else fold (\\a j -> set a i (set a[i] j (sin (a[i, j] - 0.3 * a[k, j])))) a (iota n)) a (iota n)
+  in fold step a (iota n)
+def below a = let n = length a in
+  let step a k = fold (\\a i -> if i <= k || k == 1 then a else fold (\\a j -> if j < k then a else set a i (set a[i] j (a[i, j] * a[k, j]))) a (iota n)) a (iota n)
+  in fold step a (iota n)
+def reflected a = let n = length a in
+  let step a k =
+    let v = build (n - k) (\\d -> a[k + d, k] + (if d == 0 then 2.0 else 0.0))
+    let w = sum (map (\\x -> x * x) v)
+    in fold (\\a j -> let c = fold (\\s d -> s + v[d] * a[k + d, j]) 0.0 (iota (n - k)) / w in fold (\\a d -> set a (k + d) (set a[k + d] j (a[k + d, j] - c * v[d]))) a (iota (n - k))) a (iota n)
+  in fold step a (iota n)
+def after a = let n = length a in
+  let step a k = fold (\\a i -> if i == k || k + 1 >= n || i == k + 1 then a else fold (\\a j -> set a i (set a[i] j (sin (a[i, j] * a[k + 1, j])))) a (iota n)) a (iota n)
+  in fold step a (iota n)
+def minors a = let n = length a in
+  fold (\\a k -> fold (\\a d -> let i = k + 1 + d in let f = a[i, k] / a[k, k] in fold (\\a e -> let j = k + 1 + e in set a i (set a[i] j (a[i, j] - f * a[k, j]))) (set a i (set a[i] k f)) (iota (n - k - 1))) a (iota (n - k - 1))) a (iota n)
+def soft a = let n = length a in
+  fold (\\d k -> fold (\\d i -> fold (\\d j -> set d i (set d[i] j (min d[i, j] (d[i, k] + d[k, j])))) d (iota n)) d (iota n)) a (iota n)
 def gradients f sizes = map (\\n -> weigh (grad (\\u -> weigh (f u)) (numbers 7 n))) sizes
 def hessians f sizes = map (\\n -> weigh (snd (jvp (grad (\\u -> weigh (f u))) (numbers 7 n, numbers 3 n)))) sizes
 def flat f u = weigh (map weigh (f u))
@@ -172,6 +197,13 @@ fn programs() -> Vec<String> {
         "diagonals",
         "columns",
         "upward",
+        "jordan",
+        "almost",
+        "below",
+        "reflected",
+        "after",
+        "minors",
+        "soft",
     ] {
         all.push(format!("gradients2 {f} {SQUARES}"));
         all.push(format!("hessians2 {f} {SQUARES}"));

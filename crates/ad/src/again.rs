@@ -47,16 +47,17 @@ pub(crate) fn plan_arm(
     block: &Block,
     mentioned: &[Var],
     around: &FxHashSet<Var>,
-    settled: &dyn Fn(&Op) -> bool,
+    settled: &FxHashSet<Var>,
 ) -> Again {
     let func = code.func();
     let bound: FxHashSet<Var> = block.stmts.iter().flat_map(|stmt| &stmt.outs).copied().collect();
     let there = |var: &Var| func.ty(*var) == Ty::REAL && (bound.contains(var) || around.contains(var));
     let whole = |stmt: &Stmt| {
         let mut vars = stmt.op.operand_vars();
-        if let Op::Array(ArrayOp::Index, args) = &stmt.op
-            && (args.first().and_then(Atom::var).is_some_and(|array| code.params().contains(&array))
-                || settled(&stmt.op))
+        let is_settled = stmt.outs.iter().all(|out| settled.contains(out));
+        let of_param =
+            |array: &Var| matches!(stmt.op, Op::Array(ArrayOp::Index, _)) && code.params().contains(array);
+        if (vars.first().is_some_and(of_param) || is_settled && !vars.is_empty())
             && stmt.outs.iter().all(|out| func.ty(*out).rank() == 0)
         {
             vars.remove(0);
@@ -69,9 +70,15 @@ pub(crate) fn plan_arm(
 }
 
 /// What to keep of a block so that `mentioned` can be had; `there` is had in any case, and what is bound outside of the
-/// block.
-pub(crate) fn plan(func: &Func, block: &Block, mentioned: &[Var], there: &FxHashSet<Var>) -> Again {
-    let known = Known::new(func, block, mentioned, there, &|_| true);
+/// block. What statements give that may not be done again is kept.
+pub(crate) fn plan(
+    func: &Func,
+    block: &Block,
+    mentioned: &[Var],
+    there: &FxHashSet<Var>,
+    may: &dyn Fn(&Stmt) -> bool,
+) -> Again {
+    let known = Known::new(func, block, mentioned, there, may);
     let again = known.again(mentioned, there);
     let free = |var: Var| {
         !known.bound.contains(&var)

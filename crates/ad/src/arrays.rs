@@ -30,6 +30,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) same: FxHashMap<Var, Ref>,
     /// Whether an element of an array is a place in its tangent.
     pub(crate) places: bool,
+    /// Numbers that have a tangent of their own, though they are elements of an array.
+    pub(crate) apart: FxHashSet<Var>,
 }
 
 /// Whether an array operation is linear in this operand (of `count`).
@@ -267,6 +269,10 @@ impl Scope<'_> {
                 Some(Ref::At(array, outer)) => Ref::At(array, outer.iter().chain(indices).cloned().collect()),
                 None => return Vec::new(),
             };
+            if self.apart.contains(&out) {
+                let term = crate::linear::Term { of: place, negative: false, coef: None };
+                return vec![Lin::Form { out, terms: vec![term], divisor: None }];
+            }
             self.alias(out, Some(place));
             return Vec::new();
         }

@@ -28,7 +28,7 @@ use crate::linear::Lin;
 use crate::scoped::{Begin, Scoped};
 use crate::types::dotted;
 use crate::{Ad, BEYOND, Code, Key, deep};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
 use wengert_ir::op::{Atom, Block, Custom, Op, Rule, Stmt, Var};
 use wengert_ir::program::{Func, FuncId, VarInfo};
@@ -125,7 +125,12 @@ impl Ad {
             let none = code.fail(&types, BEYOND);
             return code.finish(none);
         }
-        let scope = Scope { active: &prepared.active, same: FxHashMap::default(), places: false };
+        let scope = Scope {
+            active: &prepared.active,
+            same: FxHashMap::default(),
+            places: false,
+            apart: FxHashSet::default(),
+        };
         let mut jvp = Jvp { code: &mut code, scope, dots };
         jvp.block(&func.body);
         let varying = func.body.results.iter().zip(&reach).filter(|(_, active)| **active);

@@ -18,6 +18,7 @@
 )]
 
 mod branch;
+mod deeper;
 mod repeat;
 mod settled;
 mod tape;
@@ -79,17 +80,18 @@ impl Ad {
         let func = &prepared.func;
         let reserved = self.is_recursive(key.0).then(|| self.reserve_tape(key, func));
         let likes = Rc::new(self.likes(func));
-        let (settled, params) = (self.settled.contains(&key.0), func.body.params.clone());
+        let (settled, apart) = (self.settled.contains(&key.0), self.apart(func));
         let mut code = Code::like(self, func, &format!("primal_{}", func.name));
         let mut walk = Linearize {
             code: &mut code,
             likes: &likes,
-            scope: Scope { active: &prepared.active, same: FxHashMap::default(), places: true },
+            scope: Scope { active: &prepared.active, same: FxHashMap::default(), places: true, apart },
             branches: FxHashMap::default(),
-            params,
+            params: func.body.params.clone(),
             settled,
-            facts: Rc::new(settled::Facts::of(&func.body)),
+            facts: Rc::new(settled::Facts::of(&func.body, &likes)),
             around: Vec::new(),
+            said: Vec::new(),
             of: key.0,
         };
         let mut block = walk.block(&func.body);
@@ -129,6 +131,16 @@ impl Ad {
         });
         self.linears.insert(key.clone(), Rc::clone(&linearized));
         linearized
+    }
+
+    /// Numbers that have a tangent of their own, though they are elements of an array.
+    fn apart(&self, func: &Func) -> FxHashSet<Var> {
+        if self.exact {
+            return FxHashSet::default();
+        }
+        let mut apart = deeper::used_deeper(&func.body);
+        apart.retain(|var| func.ty(*var) == Ty::REAL);
+        apart
     }
 
     /// A function that was made, in its place if it has one.
@@ -311,6 +323,8 @@ struct Linearize<'a, 'c> {
     facts: Rc<settled::Facts>,
     /// What is settled in the loops around, the outermost first.
     around: Vec<Rc<settled::Settled>>,
+    /// What conditions around say of integers.
+    said: Vec<settled::Said>,
     /// The function.
     of: FuncId,
 }

@@ -38,8 +38,14 @@ struct Made {
 
 impl Linearize<'_, '_> {
     pub(super) fn if_else(&mut self, stmt: &Stmt, cond: &Atom, then: &Block, otherwise: &Block) -> Lin {
-        let made: Vec<Made> =
-            [then, otherwise].into_iter().map(|block| self.arm(block, Vec::new())).collect();
+        let side = |(block, holds): (&Block, bool)| {
+            let before = self.said.len();
+            self.said.extend(self.facts.said(cond, holds));
+            let made = self.arm(block, Vec::new());
+            self.said.truncate(before);
+            made
+        };
+        let made: Vec<Made> = [(then, true), (otherwise, false)].into_iter().map(side).collect();
         let names = ["Then", "Else"].map(Name::new);
         let again = Choice::If(cond.clone());
         self.keep(stmt, made, &names, again, |blocks| choose(Choice::If(cond.clone()), blocks))
@@ -94,8 +100,10 @@ impl Linearize<'_, '_> {
         let block = Block { params: block.params.clone(), ..made };
         let mentioned = self.mentioned(&linear, &block);
         let around = self.mentioned_around(&linear, &block);
+        let (other, read) = self.done_again_in_arm(&block).unzip();
+        let (done_again, read) = (other.as_ref().unwrap_or(&block), read.unwrap_or_default());
         let Again { stmts: again, kept, .. } =
-            crate::again::plan_arm(&self.code.b, &block, &mentioned, &around, &|op| self.is_settled(op));
+            crate::again::plan_arm(&self.code.b, done_again, &mentioned, &around, &read);
         Made { block, linear, kept, again }
     }
 

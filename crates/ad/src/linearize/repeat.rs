@@ -15,6 +15,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "operations that keep shapes are named")]
 
 use super::Linearize;
+use super::settled::DoneAgain;
 use crate::linear::{Carried, Lin, LinLoop, Row};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -36,7 +37,7 @@ impl Linearize<'_, '_> {
         let mut linear = self.block(&parts.body);
         let made = self.code.b.close(parts.body.results.clone());
         let mut body = Block { params: params.clone(), ..made };
-        settled.in_linear(&mut linear);
+        settled.in_linear(&mut linear, &mut self.said.clone());
         let done_again = self.done_again(&settled, &body);
         self.around.pop();
         let mentioned = self.mentioned(&linear, &body);
@@ -44,8 +45,12 @@ impl Linearize<'_, '_> {
         let mut more: Vec<Var> = Vec::new();
         let mut there: FxHashSet<Var> = inputs.iter().copied().collect();
         there.extend(index);
-        let done_again = done_again.as_ref().unwrap_or(&body);
-        let again = crate::again::plan(self.code.b.func(), done_again, &mentioned, &there);
+        let (block, elements) = match &done_again {
+            Some(DoneAgain { block, kept }) => (block, kept),
+            None => (&body, &FxHashSet::default()),
+        };
+        let may = |stmt: &Stmt| !stmt.outs.iter().any(|out| elements.contains(out));
+        let again = crate::again::plan(self.code.b.func(), block, &mentioned, &there, &may);
         for var in again.used {
             let input = inputs.iter().position(|row| *row == var).and_then(|i| parts.inputs.get(i));
             rows.extend(input.map(|array| Row { var, array: array.clone(), boxed: None }));
@@ -55,10 +60,12 @@ impl Linearize<'_, '_> {
             rows.push(row);
             more.push(out);
         }
+        self.read_rows(&settled, true, &linear, &again.stmts);
         let mode = if parts.mode == Mode::Reduce { Mode::Sequence } else { parts.mode };
         let outs = stmt.outs.iter().copied().chain(more).collect();
         let op = Op::Loop(Box::new(Loop { body, mode, ..parts.clone() }));
         self.code.b.push(Stmt { outs, op, span: stmt.span });
+        self.read_rows(&settled, false, &linear, &again.stmts);
         let tangents = inputs
             .iter()
             .zip(&parts.inputs)
@@ -135,7 +142,8 @@ impl Linearize<'_, '_> {
         let mentioned = self.mentioned(&linear, &body);
         let carried_count = parts.init.len();
         let (mut rows, mut more) = (Vec::new(), Vec::new());
-        let again = crate::again::plan(self.code.b.func(), &body, &mentioned, &FxHashSet::default());
+        let again =
+            crate::again::plan(self.code.b.func(), &body, &mentioned, &FxHashSet::default(), &|_| true);
         for var in again.kept {
             let (row, out) = self.kept_row(var, &mut body, &[]);
             rows.push(row);
@@ -190,7 +198,11 @@ struct Shapes<'s, 'a, 'c> {
 
 impl Shapes<'_, '_, '_> {
     fn known(&self, atom: &Atom) -> bool {
-        atom.var().is_none_or(|var| !self.bound.contains(&var) || self.fixed.contains(&var))
+        let of_fixed = |var: Var| {
+            let root = self.linearize.likes.root(var);
+            root != var && (!self.bound.contains(&root) || self.fixed.contains(&root))
+        };
+        atom.var().is_none_or(|var| !self.bound.contains(&var) || self.fixed.contains(&var) || of_fixed(var))
     }
 
     /// Whether an operand has a known shape: scalars have.

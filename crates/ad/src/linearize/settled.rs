@@ -10,144 +10,27 @@
 //! So neither `known` nor `row` need be kept for each iteration, where linear code mentions them: it reads the one array that is there
 //! in the end. For that, along one of the axes, all iterations must write at places that rise (or fall) from one to the next, or stay, and what
 //! is read must lie on the side where they were. Both are sums of integers ([`Form`]), of which loops around and inside tell how large
-//! their indices can be. Loops inside of loops hand such an array on to those around: what is settled in all of them, as the row of a step
-//! of elimination and the factors before, is that of the one array that the outermost one gives.
+//! their indices can be, and conditions what else they are. So is what lies where no iteration writes: in the step of Gauss and Jordan that
+//! goes through all rows but the `k`-th, that one. Loops inside of loops hand such an array on to those around: what is settled in all of
+//! them, as the row of a step of elimination and the factors before, is that of the one array that the outermost one gives.
 //!
 //! The array in the end must be kept for it, which takes a copy if it is updated later on. That is no more than what made it, if it was
-//! made where the loop stands; else only what would be kept as a whole is read there instead.
+//! made where the loop stands; else only what would be kept as a whole is read there instead, and rows that lie at one place for
+//! more loops than they have axes ([`rows`]).
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what hands on an array, or makes one, is named")]
 
+mod integers;
+mod rows;
+
 use super::Linearize;
-use crate::linear::{Lin, LinBlock, LinLoop};
+use crate::linear::{Choice, Lin, LinBlock, LinLoop};
+use integers::Form;
+pub(super) use integers::{Facts, Said};
+use rows::Rows;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
 use std::rc::Rc;
-use wengert_ir::op::{ArrayOp, Atom, Block, IntOp, Loop, Op, Stmt, Var};
-use wengert_ir::ty::Id;
-
-/// Numbers in sums are at most so large: no sum of a few of them and of places in arrays is too large for an integer.
-const LARGEST: i64 = 1 << 31;
-
-/// A sum of integers, each a number of times, and a constant.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Form {
-    terms: BTreeMap<usize, (Var, i64)>,
-    constant: i64,
-}
-
-impl Form {
-    fn constant(constant: i64) -> Form {
-        Form { constant, ..Form::default() }
-    }
-
-    fn var(var: Var) -> Form {
-        Form { terms: BTreeMap::from([(var.index(), (var, 1))]), constant: 0 }
-    }
-
-    /// The sum of this and so many times another; `None` where numbers are too large.
-    fn plus(mut self, other: &Form, times: i64) -> Option<Form> {
-        let add = |sum: i64, x: i64| {
-            let sum = sum.checked_add(x.checked_mul(times)?)?;
-            (-LARGEST..=LARGEST).contains(&sum).then_some(sum)
-        };
-        self.constant = add(self.constant, other.constant)?;
-        for (key, (var, count)) in &other.terms {
-            let own = self.terms.entry(*key).or_insert((*var, 0));
-            own.1 = add(own.1, *count)?;
-            if own.1 == 0 {
-                self.terms.remove(key);
-            }
-        }
-        Some(self)
-    }
-
-    fn take(&mut self, var: Var) -> i64 {
-        self.terms.remove(&var.index()).map_or(0, |(_, count)| count)
-    }
-}
-
-/// What is known of the integers of a function.
-#[derive(Default)]
-pub(super) struct Facts {
-    forms: FxHashMap<Var, Form>,
-    /// Indices of loops, with how many iterations there are, and how many loops come before: those inside come later.
-    limits: FxHashMap<Var, (Form, usize)>,
-}
-
-impl Facts {
-    pub(super) fn of(body: &Block) -> Facts {
-        let mut facts = Facts::default();
-        facts.block(body);
-        facts
-    }
-
-    fn form(&self, atom: &Atom) -> Option<Form> {
-        match atom {
-            Atom::Int(n) => (-LARGEST..=LARGEST).contains(n).then(|| Form::constant(*n)),
-            Atom::Var(var) => Some(self.forms.get(var).cloned().unwrap_or_else(|| Form::var(*var))),
-            Atom::Real(_) | Atom::Bool(_) | Atom::Text(_) | Atom::Unit => None,
-        }
-    }
-
-    fn repeat(&mut self, len: &Atom, body: &Block) {
-        if let (Some(index), Some(len)) = (body.params.first(), self.form(len)) {
-            self.limits.insert(*index, (len, self.limits.len()));
-        }
-        self.block(body);
-    }
-
-    fn block(&mut self, block: &Block) {
-        crate::deep(|| {
-            for stmt in &block.stmts {
-                let form = match &stmt.op {
-                    Op::Copy(x) => self.form(x),
-                    Op::Int(op, args) => self.sum(*op, args),
-                    Op::Loop(parts) => {
-                        self.repeat(&parts.len, &parts.body);
-                        None
-                    }
-                    op => {
-                        op.blocks().into_iter().for_each(|inner| self.block(inner));
-                        None
-                    }
-                };
-                if let ([out], Some(form)) = (stmt.outs.as_slice(), form) {
-                    self.forms.insert(*out, form);
-                }
-            }
-        });
-    }
-
-    fn sum(&self, op: IntOp, args: &[Atom]) -> Option<Form> {
-        match (op, args) {
-            (IntOp::Add, [x, y]) => self.form(x)?.plus(&self.form(y)?, 1),
-            (IntOp::Sub, [x, y]) => self.form(x)?.plus(&self.form(y)?, -1),
-            (IntOp::Neg, [x]) => Form::default().plus(&self.form(x)?, -1),
-            (_, _) => None,
-        }
-    }
-
-    /// Whether one sum is at least as large as another one with a number added.
-    fn is_at_least(&self, large: &Form, small: &Form, more: i64) -> bool {
-        let innermost = |form: &Form| {
-            let indices = form.terms.values();
-            let known = indices.filter_map(|(var, _)| Some((*var, self.limits.get(var)?)));
-            known.max_by_key(|(_, (_, before))| *before).map(|(var, (limit, _))| (var, limit.clone()))
-        };
-        let least = || {
-            let mut difference = large.clone().plus(small, -1)?;
-            while let Some((index, limit)) = innermost(&difference) {
-                let count = difference.take(index);
-                if count < 0 {
-                    difference = difference.plus(&limit, count)?.plus(&Form::constant(1), -count)?;
-                }
-            }
-            difference.terms.is_empty().then_some(difference.constant)
-        };
-        least().is_some_and(|least| least >= more)
-    }
-}
+use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Op, Stmt, Var};
 
 /// Where iterations write along an axis.
 struct Along {
@@ -165,8 +48,17 @@ struct Final {
     array: Var,
     /// For each axis along which all writes have a place, if something is known of these.
     axes: Vec<Option<Along>>,
+    /// All that is written, with the places.
+    writes: Vec<Write>,
     /// Whether it was made where the loop stands.
     fresh: bool,
+}
+
+/// Where an element or a row is written.
+struct Write {
+    places: Vec<Option<Form>>,
+    /// What conditions say there.
+    said: Vec<Said>,
 }
 
 /// What a loop carries of which something is settled.
@@ -175,24 +67,36 @@ pub(super) struct Settled {
     finals: Vec<Final>,
     /// What is carried, and what it becomes in an iteration: which of these it is, and whether it is what the iteration gives.
     versions: FxHashMap<Var, (usize, bool)>,
+    /// What is bound in the loop.
+    bound: FxHashSet<Var>,
+    /// What it carries.
+    carried: Vec<Var>,
+    /// Rows of what it gives that are read once, after it.
+    rows: Rows,
 }
 
 impl Settled {
-    /// The array of which an operation may read instead, with what is known of it.
-    fn instead(&self, op: &Op) -> Option<&Final> {
+    /// The array of which an operation may read instead, with what is known of it, where this is said.
+    fn instead(&self, op: &Op, said: &[Said]) -> Option<&Final> {
         let Op::Array(op @ (ArrayOp::Index | ArrayOp::Slice), args) = op else { return None };
         let (array, places) = args.split_first()?;
         let (which, given) = *self.versions.get(&array.var()?)?;
         let known = self.finals.get(which)?;
         let forms: Option<Vec<Form>> = places.iter().map(|place| self.facts.form(place)).collect();
         let forms = forms?;
+        let is_over = self.is_over(*op, &forms, (known, given), said) || self.is_apart(*op, &forms, known);
+        is_over.then_some(known)
+    }
+
+    /// Whether no iteration writes there any more.
+    fn is_over(&self, op: ArrayOp, forms: &[Form], (known, given): (&Final, bool), said: &[Said]) -> bool {
         let over = |along: &Along, from: &Form, behind: &Form| {
             let mut writes = if given { along.next.iter() } else { along.places.iter() };
             let mut before = writes.clone();
-            along.rise && writes.all(|write| self.facts.is_at_least(write, behind, 0))
-                || along.fall && before.all(|write| self.facts.is_at_least(from, write, 1))
+            along.rise && writes.all(|write| self.facts.is_at_least(write, behind, 0, said))
+                || along.fall && before.all(|write| self.facts.is_at_least(from, write, 1, said))
         };
-        let is_over = match (op, forms.as_slice()) {
+        match (op, forms) {
             (ArrayOp::Slice, [from, to]) => known
                 .axes
                 .first()
@@ -202,12 +106,29 @@ impl Settled {
                 along.as_ref().zip(behind).is_some_and(|(along, behind)| over(along, at, &behind))
             }),
             (_, _) => false,
-        };
-        is_over.then_some(known)
+        }
+    }
+
+    /// Whether no iteration writes there at all.
+    fn is_apart(&self, op: ArrayOp, forms: &[Form], known: &Final) -> bool {
+        let is_fixed = |form: &Form| form.terms().all(|(var, _)| !self.bound.contains(&var));
+        let facts = &self.facts;
+        known.writes.iter().all(|Write { places, said }| match (op, forms) {
+            (ArrayOp::Slice, [from, to]) => places.first().and_then(Option::as_ref).is_some_and(|write| {
+                is_fixed(from)
+                    && is_fixed(to)
+                    && (facts.is_at_least(write, to, 0, said) || facts.is_at_least(from, write, 1, said))
+            }),
+            (ArrayOp::Index, forms) => places.iter().zip(forms).any(|(write, at)| {
+                let write = write.as_ref().filter(|_| is_fixed(at));
+                write.is_some_and(|write| facts.differ(write, at, said))
+            }),
+            (_, _) => false,
+        })
     }
 
     /// Lets statements in linear code that do something again read of the array in the end. Whether there are any.
-    pub(super) fn in_linear(&self, block: &mut LinBlock) -> bool {
+    pub(super) fn in_linear(&self, block: &mut LinBlock, said: &mut Vec<Said>) -> bool {
         let mut changed = false;
         if self.finals.is_empty() {
             return changed;
@@ -217,13 +138,17 @@ impl Settled {
                 match lin {
                     Lin::Loop(parts) => {
                         let LinLoop { again, body, .. } = &mut **parts;
-                        changed |= self.in_stmts(again, &|_| true);
-                        changed |= self.in_linear(body);
+                        changed |= self.in_stmts(again, said);
+                        changed |= self.in_linear(body, said);
                     }
                     Lin::Branch(branch) => {
-                        for arm in &mut branch.arms {
-                            changed |= self.in_stmts(&mut arm.again, &|_| true);
-                            changed |= self.in_linear(&mut arm.block);
+                        let cond = if let Choice::If(cond) = &branch.on { Some(cond.clone()) } else { None };
+                        for (arm, holds) in branch.arms.iter_mut().zip([true, false]) {
+                            let before = said.len();
+                            said.extend(cond.iter().flat_map(|cond| self.facts.said(cond, holds)));
+                            changed |= self.in_stmts(&mut arm.again, said);
+                            changed |= self.in_linear(&mut arm.block, said);
+                            said.truncate(before);
                         }
                     }
                     _ => {}
@@ -236,80 +161,130 @@ impl Settled {
         changed
     }
 
-    fn in_stmts(&self, stmts: &mut [Stmt], may: &dyn Fn((&Stmt, &Final)) -> bool) -> bool {
+    fn in_stmts(&self, stmts: &mut [Stmt], said: &[Said]) -> bool {
         let mut changed = false;
         for stmt in stmts {
-            let known = self.instead(&stmt.op).filter(|known| may((stmt, known)));
-            let array = known.map(|known| Atom::Var(known.array));
-            if let (Some(array), Op::Array(_, args)) = (array, &mut stmt.op)
-                && let Some(first) = args.first_mut()
-            {
-                *first = array;
-                changed = true;
-            }
+            let array = self.instead(&stmt.op, said).map(|known| known.array);
+            changed |= array.is_some_and(|array| read_of(&mut stmt.op, array));
         }
         changed
     }
 }
 
+/// The body of a loop as it is to be done again.
+pub(super) struct DoneAgain {
+    pub(super) block: Block,
+    /// What is not: it is less than the array that it takes.
+    pub(super) kept: FxHashSet<Var>,
+}
+
+/// Lets an operation read of another array.
+fn read_of(op: &mut Op, array: Var) -> bool {
+    let Op::Array(_, args) = op else { return false };
+    args.first_mut().is_some_and(|first| {
+        *first = Atom::Var(array);
+        true
+    })
+}
+
 impl Linearize<'_, '_> {
     /// What is settled of what a loop carries.
     pub(super) fn settled(&self, stmt: &Stmt, parts: &Loop) -> Settled {
-        let facts = Rc::clone(&self.facts);
-        let mut settled = Settled { facts, finals: Vec::new(), versions: FxHashMap::default() };
         let (func, body) = (self.code.b.func(), &parts.body);
+        let states = body.params.iter().skip(1).take(parts.init.len() + parts.accs.len());
+        let mut settled = Settled {
+            facts: Rc::clone(&self.facts),
+            finals: Vec::new(),
+            versions: FxHashMap::default(),
+            bound: bound(body),
+            carried: states.copied().collect(),
+            rows: Rows::after(self.code.b.so_far(), self.likes),
+        };
         let states = body.params.iter().skip(1).zip(&stmt.outs).zip(parts.init.iter().zip(&body.results));
         let arrays = states.filter(|((param, _), _)| func.ty(**param).rank() > 0);
         let arrays: Vec<_> = arrays.collect();
         let Some(index) = body.params.first().filter(|_| !arrays.is_empty()) else { return settled };
-        let own = Own { facts: &self.facts, index: *index, backward: parts.backward, bound: bound(body) };
+        let own = Own { facts: &self.facts, index: *index, backward: parts.backward, bound: &settled.bound };
         let mut made = FxHashMap::default();
         note_made(body, &mut made);
         for ((param, out), (init, result)) in arrays {
-            let mut walk = Writes { made: &made, places: Vec::new(), versions: vec![*param] };
+            let mut walk = Writes::new(&self.facts, &made, *param);
             if !walk.follow(result, *param) {
                 continue;
             }
             let Writes { places, versions, .. } = walk;
-            let count = places.iter().map(Vec::len).min().unwrap_or(1);
-            let axes = (0..count).map(|axis| own.along(places.iter().map(|place| place.get(axis))));
+            let count = places.iter().map(|(place, _)| place.len()).min().unwrap_or(1);
+            let axes = (0..count).map(|axis| own.along(places.iter().map(|(place, _)| place.get(axis))));
             let (axes, fresh) = (axes.collect(), self.is_fresh(init));
+            let writes = places.iter().map(|(places, said)| Write {
+                places: places.iter().map(|place| self.facts.form(place)).collect(),
+                said: said.clone(),
+            });
+            let writes = writes.collect();
             let which = settled.finals.len();
             let given = |version: Var| result.var() == Some(version) && version != *param;
             settled.versions.extend(versions.into_iter().map(|version| (version, (which, given(version)))));
-            settled.finals.push(Final { array: *out, axes, fresh });
+            settled.finals.push(Final { array: *out, axes, writes, fresh });
         }
         settled
     }
 
-    /// Whether what an operation reads of an array is settled, in the loop that hands it on and in those around that do, and in the end it is
-    /// that of an array that was made where the outermost of these stands.
-    pub(super) fn is_settled(&self, op: &Op) -> bool {
-        let (mut op, mut fresh) = (op.clone(), false);
-        for settled in self.around.iter().rev() {
-            if let Some(known) = settled.instead(&op)
-                && let Op::Array(_, args) = &mut op
-                && let Some(first) = args.first_mut()
-            {
-                *first = Atom::Var(known.array);
-                fresh = known.fresh;
+    /// What an operation reads instead, if what it reads of an array is settled in the loop that hands it on, or in those around that do, too: of the
+    /// array in the end, if that was made where the outermost of these loops stands, or of a row of it.
+    fn settled_as(&mut self, op: &Op) -> Option<Op> {
+        let (mut op, mut levels) = (op.clone(), Vec::new());
+        for (level, settled) in self.around.iter().enumerate().rev() {
+            if let Some(known) = settled.instead(&op, &self.said) {
+                read_of(&mut op, known.array);
+                levels.push((level, op.clone(), known.fresh));
             }
         }
-        fresh
+        match levels.last() {
+            Some((_, op, true)) => return Some(op.clone()),
+            Some(_) => {}
+            None => return self.row_before(&op),
+        }
+        levels.iter().rev().find_map(|(level, op, _)| self.row_instead(*level, op))
     }
 
-    /// The body as it is to be done again, where it may read of arrays in the end.
-    pub(super) fn done_again(&self, settled: &Settled, body: &Block) -> Option<Block> {
-        if settled.finals.is_empty() {
+    /// The body of a loop as it is to be done again, where it may read of arrays in the end.
+    pub(super) fn done_again(&mut self, settled: &Settled, body: &Block) -> Option<DoneAgain> {
+        let carries = |settled: &Rc<Settled>| !settled.carried.is_empty();
+        if !self.around.iter().any(carries) {
             return None;
         }
-        let func = self.code.b.func();
-        let may = |(stmt, known): (&Stmt, &Final)| {
+        let (mut other, mut kept) = (body.clone(), FxHashSet::default());
+        for stmt in &mut other.stmts {
+            let func = self.code.b.func();
             let rank = stmt.outs.iter().map(|out| func.ty(*out).rank()).max().unwrap_or(0);
-            known.fresh && func.ty(known.array).rank() <= rank + 1 || self.is_settled(&stmt.op)
-        };
-        let mut other = body.clone();
-        settled.in_stmts(&mut other.stmts, &may).then_some(other)
+            let small = |known: &&Final| known.fresh && func.ty(known.array).rank() <= rank + 1;
+            let own = settled.instead(&stmt.op, &self.said).filter(small).map(|known| known.array);
+            match (self.settled_as(&stmt.op), own) {
+                (Some(op), _) => stmt.op = op,
+                (None, Some(array)) => {
+                    read_of(&mut stmt.op, array);
+                }
+                (None, None) if self.is_less(stmt) => kept.extend(&stmt.outs),
+                (None, None) => {}
+            }
+        }
+        Some(DoneAgain { block: other, kept })
+    }
+
+    /// A block of a branch as it is to be done again, where it may read numbers of arrays in the end, and what these are.
+    pub(super) fn done_again_in_arm(&mut self, block: &Block) -> Option<(Block, FxHashSet<Var>)> {
+        if self.around.iter().all(|settled| settled.finals.is_empty()) {
+            return None;
+        }
+        let (mut other, mut read) = (block.clone(), FxHashSet::default());
+        for stmt in &mut other.stmts {
+            let numbers = stmt.outs.iter().all(|out| self.code.b.func().ty(*out).rank() == 0);
+            if let Some(op) = self.settled_as(&stmt.op).filter(|_| numbers) {
+                stmt.op = op;
+                read.extend(&stmt.outs);
+            }
+        }
+        (!read.is_empty()).then_some((other, read))
     }
 
     /// Whether an array was made in the block that is being written, with what may have been written into it since; or by the caller of
@@ -393,7 +368,7 @@ struct Own<'f> {
     index: Var,
     backward: bool,
     /// What is bound in it.
-    bound: FxHashSet<Var>,
+    bound: &'f FxHashSet<Var>,
 }
 
 impl Own<'_> {
@@ -407,9 +382,9 @@ impl Own<'_> {
             let slope = if self.backward { -slope } else { slope };
             along.rise &= slope >= 0;
             along.fall &= slope <= 0;
-            for (var, count) in rest.terms.into_values().filter(|(var, _)| self.bound.contains(var)) {
+            for (var, count) in rest.terms().filter(|(var, _)| self.bound.contains(var)) {
                 // What an index inside adds to the first place of the iteration, or takes from the last one.
-                self.facts.limits.get(&var)?;
+                self.facts.limit(var)?;
                 along.rise &= count > 0;
                 along.fall &= count < 0;
                 place.take(var);
@@ -443,13 +418,20 @@ fn note_made<'b>(block: &'b Block, made: &mut FxHashMap<Var, &'b Stmt>) {
 
 /// The way from an array at the end of an iteration back to the one at its beginning.
 struct Writes<'b> {
+    facts: &'b Facts,
     made: &'b FxHashMap<Var, &'b Stmt>,
-    /// Where elements or rows are written.
-    places: Vec<Vec<Atom>>,
+    /// Where elements or rows are written, and what conditions say there.
+    places: Vec<(Vec<Atom>, Vec<Said>)>,
     versions: Vec<Var>,
+    /// What conditions say here.
+    said: Vec<Said>,
 }
 
 impl<'b> Writes<'b> {
+    fn new(facts: &'b Facts, made: &'b FxHashMap<Var, &'b Stmt>, start: Var) -> Writes<'b> {
+        Writes { facts, made, places: Vec::new(), versions: vec![start], said: Vec::new() }
+    }
+
     /// Whether an array is another one but for what is written.
     fn follow(&mut self, atom: &'b Atom, start: Var) -> bool {
         let mut atom = atom;
@@ -465,15 +447,10 @@ impl<'b> Writes<'b> {
                 Op::Copy(x) => x,
                 Op::Array(ArrayOp::Set | ArrayOp::AddAt, args) => {
                     let [array, places @ .., _] = args.as_slice() else { return false };
-                    self.places.push(places.to_vec());
+                    self.places.push((places.to_vec(), self.said.clone()));
                     array
                 }
-                Op::If { .. } | Op::Match { .. } => {
-                    let arms = stmt.op.blocks().into_iter();
-                    return arms.filter(|arm| !ends(arm)).all(|arm| {
-                        arm.results.get(at).is_some_and(|result| crate::deep(|| self.follow(result, start)))
-                    });
-                }
+                Op::If { .. } | Op::Match { .. } => return self.follow_branch(stmt, at, start),
                 Op::Loop(parts) => {
                     let inits = parts.init.iter().chain(&parts.accs);
                     let around = inits.zip(parts.body.params.iter().skip(1)).zip(&parts.body.results);
@@ -487,6 +464,21 @@ impl<'b> Writes<'b> {
                 _ => return false,
             };
         }
+    }
+}
+
+impl<'b> Writes<'b> {
+    fn follow_branch(&mut self, stmt: &'b Stmt, at: usize, start: Var) -> bool {
+        let cond = if let Op::If { cond, .. } = &stmt.op { Some(cond) } else { None };
+        let mut arms = stmt.op.blocks().into_iter().enumerate().filter(|(_, arm)| !ends(arm));
+        arms.all(|(arm, block)| {
+            let before = self.said.len();
+            self.said.extend(cond.iter().flat_map(|cond| self.facts.said(cond, arm == 0)));
+            let result = block.results.get(at);
+            let follows = result.is_some_and(|result| crate::deep(|| self.follow(result, start)));
+            self.said.truncate(before);
+            follows
+        })
     }
 }
 
