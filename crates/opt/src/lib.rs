@@ -67,6 +67,7 @@ mod terms;
 mod truths;
 mod turned;
 mod twigs;
+mod twofold;
 mod unbox;
 mod units;
 mod unroll;

@@ -3,7 +3,7 @@
 
 use crate::{
     Options, PASSES, ROUNDS, added, addends, apart, choices, collect, doubles, finite, fuse, onward, powers,
-    reciprocals, roots, shares, sides, slopes, terms, turned, updates,
+    reciprocals, roots, shares, sides, slopes, terms, turned, twofold, updates,
 };
 use wengert_ir::Program;
 
@@ -98,6 +98,19 @@ pub const RELAXED: &[Relaxed] = &[
         what: "what is added to one element several times is added once; what an iteration adds to a sum in several steps is added up first",
         run: |program| updates::run(program) | addends::run(program),
         after: &["simplify"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "twofold",
+        what: "what a loop adds up of an array that it updates is added up before, in a loop of its own",
+        run: |program| {
+            let changed = twofold::run(program);
+            if changed {
+                onward::run(program);
+            }
+            changed
+        },
+        after: &["ends", "cse", "dce"],
         rounds: 1,
     },
     Relaxed {

@@ -34,6 +34,7 @@ mod slopes;
 mod sums;
 mod terms;
 mod turned;
+mod twofold;
 mod zeros;
 
 use crate::PASSES;

@@ -5,7 +5,7 @@
 //! zs = ys with [i] += b          becomes          s = a + b   zs = xs with [i] += s
 //! ```
 //!
-//! and zero is not added. What is added to an element that was set is added before. So it is if something is added at other places between them and the place is surely there. So it is in the derivative of what reads an element once and uses it several times. Numbers are added up in another order: it is for
+//! and zero is not added. What is added to an element that was set is added before; what is set where it was read is there already. So it is if something is added at other places between them and the place is surely there. So it is in the derivative of what reads an element once and uses it several times. Numbers are added up in another order: it is for
 //! where they need not be to the last bit what they are elsewhere.
 
 use crate::facts::{is_quiet, total};
@@ -66,7 +66,7 @@ impl Updates<'_> {
                     changed = true;
                 }
                 changed |= self.taken_along(&mut out, &mut stmt, &mut last);
-                if let Some(same) = self.adds_nothing(&stmt) {
+                if let Some(same) = self.adds_nothing(&stmt).or_else(|| self.sets_nothing(&out, &stmt)) {
                     stmt.op = Op::Copy(same);
                     changed = true;
                 }
@@ -102,7 +102,18 @@ impl Updates<'_> {
         (there && *added == Atom::Real(0.0)).then(|| array.clone())
     }
 
-    /// Adds what was added at the same place before, if there were only other updates between.
+    /// The array in which an element is set to what was read there.
+    fn sets_nothing(&self, before: &[Stmt], stmt: &Stmt) -> Option<Atom> {
+        let (op, array, place, Atom::Var(put)) = self.number_put(stmt)? else { return None };
+        let Op::Array(ArrayOp::Index, read) = &before.iter().rfind(|stmt| stmt.outs.as_slice() == [*put])?.op
+        else {
+            return None;
+        };
+        let (from, there) = read.split_first()?;
+        (op == ArrayOp::Set && from == array && there == place).then(|| array.clone())
+    }
+
+    /// Adds what was added at the same place before, or to what was set there, if there were only other updates between to which something is added.
     fn taken_along(&mut self, out: &mut Vec<Stmt>, stmt: &mut Stmt, last: &mut Option<usize>) -> bool {
         let Some((Atom::Var(updated), place, more)) = self.number_added(stmt) else { return false };
         let (mut current, place, more) = (*updated, place.to_vec(), more.clone());
@@ -114,11 +125,15 @@ impl Updates<'_> {
             let Some(at) = out.iter().rposition(|stmt| stmt.outs.as_slice() == [current]) else {
                 return false;
             };
-            let Some((Atom::Var(array), other, added)) = out.get(at).and_then(|stmt| self.number_added(stmt))
+            let Some((op, Atom::Var(array), other, added)) =
+                out.get(at).and_then(|stmt| self.number_put(stmt))
             else {
                 return false;
             };
             let (array, added, same) = (*array, added.clone(), other == place);
+            if op == ArrayOp::Set {
+                return same && self.added_before(out, stmt, (at, last));
+            }
             let Some(next) = after.filter(|_| same && self.there.contains(&current)) else {
                 (after, current) = (Some(at), array);
                 continue;
@@ -141,6 +156,41 @@ impl Updates<'_> {
             return true;
         }
         false
+    }
+
+    /// What is added is added to what was set there, as long as nothing is computed between that it takes. The statement hands on the array.
+    fn added_before(
+        &mut self,
+        out: &mut Vec<Stmt>,
+        stmt: &mut Stmt,
+        (at, last): (usize, &mut Option<usize>),
+    ) -> bool {
+        let Op::Array(_, args) = &stmt.op else { return false };
+        let (Some(array), Some(more)) = (args.first().cloned(), args.last().cloned()) else { return false };
+        let later = out.iter().skip(at).flat_map(|stmt| &stmt.outs);
+        if later.copied().any(|var| more == Atom::Var(var)) {
+            return false;
+        }
+        let Some(Op::Array(ArrayOp::Set, args)) = out.get_mut(at).map(|stmt| &mut stmt.op) else {
+            return false;
+        };
+        let Some(set) = args.last_mut() else { return false };
+        if *set == Atom::Real(0.0) {
+            *set = more;
+        } else {
+            let sum = self.func.fresh(Name::new("sum"), Ty::REAL);
+            let op = Op::Real(RealOp::Add, vec![std::mem::replace(set, Atom::Var(sum)), more]);
+            out.insert(at, Stmt { outs: vec![sum], op, span: stmt.span });
+            *last = last.map(|last| last + usize::from(last >= at));
+        }
+        let (before, from) = out.split_at_mut(at);
+        if let Some(set) = from.first_mut()
+            && let Some(same) = self.sets_nothing(before, set)
+        {
+            set.op = Op::Copy(same);
+        }
+        stmt.op = Op::Copy(array);
+        true
     }
 
     /// Two updates as one, if the first is needed for nothing but the second, which adds at the same place.

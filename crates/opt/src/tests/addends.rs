@@ -72,6 +72,35 @@ fn what_is_added_at_one_place_is_added_at_once() {
 }
 
 #[test]
+fn what_is_added_to_what_was_set_is_set() {
+    check_relaxed(
+        "func f(xs: []Real, i: Int, j: Int, x: Real) -> ([]Real, []Real, []Real) {
+            t = xs[i] a = xs with [i] = 0.0 b = a with [j] += x c = b with [i] += t
+            u = c[i] d = c with [i] = 0.0 e = d with [i] += x g = e with [j] = x h = g with [i] += u
+            y = h[j] k = h with [i] = y l = k with [j] = y
+            return c, h, l
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real, i: Int, j: Int, x: Real) -> ([]Real, []Real, []Real) {
+              t = xs[i]
+              b = xs with [j] += x
+              u = b[i]
+              e = b with [i] = x
+              g = e with [j] = x
+              h = g with [i] += u
+              y = h[j]
+              k = h with [i] = y
+              l = k with [j] = y
+              return b, h, l
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
 fn truth_values_of_branches_that_compute_little_are_choices() {
     super::check(
         "branches",
