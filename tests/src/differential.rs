@@ -196,7 +196,10 @@ pub fn ways(seed: u64) -> Vec<Way> {
     let (one, other) = (turn(seed), turn(seed / names.len() as u64 + seed));
     let relaxed = RELAXED.get((seed as usize) % RELAXED.len()).map_or("", |pass| pass.name);
     let all = names.iter().map(|name| (*name).to_string()).collect();
-    vec![
+    let tagged = Options { tagged: true, ..strict(Engine::Native) };
+    let tagged = Way::by("native strict, no derivative made beforehand", tagged);
+    let in_turn = seed.is_multiple_of(TAGGED_IN_TURN).then_some(tagged);
+    let others = vec![
         Way::by("ir unoptimized", Options { without: all, ..strict(Engine::Ir) }),
         Way::by("ir", strict(Engine::Ir)),
         Way::by(format!("ir without {one}"), without(Engine::Ir, one)),
@@ -211,8 +214,12 @@ pub fn ways(seed: u64) -> Vec<Way> {
         Way::by("native strict by four threads", by_parts(true, 4)).like("ir"),
         Way::by("native by parts", by_parts(false, 1)).rounding(),
         Way::by("native by four threads", by_parts(false, 4)).like("native by parts"),
-    ]
+    ];
+    others.into_iter().chain(in_turn).collect()
 }
+
+/// One of so many programs runs with numbers that know what they vary by.
+const TAGGED_IN_TURN: u64 = 4;
 
 /// A program with the questions as definitions, checked.
 pub struct Asked {

@@ -88,6 +88,34 @@ pub fn compiled(session: &mut Session, scope: &Scope, text: &str, strict: &[bool
     }
 }
 
+/// An error unless machine code for which no derivative is made beforehand, and sometimes the evaluator of the IR and C, give what the
+/// interpreter gives, to the last bit, or its messages.
+pub fn tagged(definitions: &str, expression: &str) -> Result<(), String> {
+    let (mut session, scope) = session_with(definitions);
+    let mut by = |engine: Engine| {
+        let options = Options { engine, strict: true, tagged: true, ..Options::default() };
+        let evaluated = session.eval_in(&scope, "it.wg", expression, &options);
+        evaluated
+            .map(|evaluated| (show(&evaluated.value), evaluated.engine == engine))
+            .unwrap_or_else(|errors| (complaints(&errors), true))
+    };
+    let (expected, _) = by(Engine::Interp);
+    let number = number(&expression);
+    let others =
+        [(Engine::Ir, number.is_multiple_of(C_OFTEN)), (Engine::C, number.is_multiple_of(C_IN_TURN))];
+    let others = others.into_iter().filter(|(engine, in_turn)| *in_turn && engine.require().is_ok());
+    for engine in others.map(|(engine, _)| engine).chain([Engine::Native]) {
+        let (found, compiled) = by(engine);
+        if found != expected || !compiled {
+            let name = engine.name();
+            return Err(format!(
+                "{expression}: {name} gives {found} instead of {expected}; by itself: {compiled}"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// An error unless machine code, strict or not, and sometimes C give what the interpreter gives with these definitions: a value, in strict
 /// mode to the last bit but for signs of zeros, or messages with their place.
 pub fn same(definitions: &str, expression: &str) -> Result<(), String> {

@@ -334,13 +334,13 @@ fn reverse_mode_around_them_adds_up_in_the_interpreters_order() {
 #[test]
 fn reverse_mode_inside_of_derivatives_is_compiled_too() {
     let texts: Vec<String> = BACKWARD.iter().map(|text| text.to_string()).collect();
-    check(&texts, &[false]);
+    check(&texts, &[true, false]);
 }
 
 #[test]
 fn pullbacks_of_pullbacks_are_compiled_however_deep() {
     let texts: Vec<String> = PULLBACKS.iter().map(|text| text.to_string()).collect();
-    check(&texts, &[false]);
+    check(&texts, &[true, false]);
 }
 
 #[test]
@@ -353,7 +353,7 @@ fn derivatives_by_functions_and_of_what_gives_them_are_as_deep_as_running_says()
         Ok(())
     });
     let texts: Vec<String> = FUNCTIONS_BACK.iter().map(|text| text.to_string()).collect();
-    check(&texts, &[false]);
+    check(&texts, &[true, false]);
 }
 
 #[test]
@@ -370,5 +370,20 @@ fn derivatives_as_deep_as_running_says_are_those_of_closed_forms() {
         } else {
             Err(format!("{text}\ngives {given}, not {expected:?}"))
         }
+    });
+}
+
+/// Where no derivative is made beforehand, numbers know what they vary by.
+#[test]
+fn derivatives_that_are_not_made_beforehand_are_the_interpreters() {
+    let all = [FORWARD, RULES, ORDERED, BACKWARD, PULLBACKS, FUNCTIONS, FUNCTIONS_BACK, FAILING].concat();
+    // Rules from cotangents to cotangents, and rules in reverse mode.
+    let not_yet = |text: &str| {
+        let in_turn = ["custom_vjp", "back (", "ruled (x * y)"];
+        in_turn.iter().any(|part| text.contains(part))
+    };
+    let texts: Vec<&str> = all.into_iter().filter(|text| !not_yet(text)).step_by(3).collect();
+    parallel::check_all("derivatives that are not made beforehand", &texts, |text| {
+        everywhere::tagged(DEFINITIONS, text)
     });
 }

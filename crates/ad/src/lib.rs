@@ -25,6 +25,9 @@
 //! running says: [`levels`], with [`points`] in what outlives them. What is differentiated with respect to functions: [`given`], or as deep as
 //! running says: [`shifted`].
 //!
+//! Where running tells more than derivatives that are made beforehand can do, or they would be too many, none is made: numbers know what they
+//! vary by ([`tagged`](mod@tagged)).
+//!
 //! [`types`] has tangent types, [`surface`] the way between them and what the user sees; [`scalar`] and [`arrays`] the
 //! rules of single operations ([`series`] those of series, [`long`] those of long ones), [`custom`] the user's own ([`mixed`] where such are differentiated once more, [`velocity`] to the last bit, [`guard`] leaves them out for zeros, [`transposed`] turns them around), [`expand`] writes out products of arrays; [`tidy`] removes what is not needed, [`unmade`] what there is not.
 //!
@@ -60,6 +63,7 @@ mod series;
 mod shifted;
 mod specialize;
 mod surface;
+mod tagged;
 mod taylor;
 mod tidy;
 mod transpose;
@@ -67,6 +71,8 @@ mod transposed;
 mod types;
 mod unmade;
 mod velocity;
+
+pub use tagged::tagged;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -117,10 +123,14 @@ pub fn asks(program: &Program) -> bool {
 }
 
 /// The program with every derivative that it asks for made. What a tape can do and linearization cannot, is done [so](differentiate_exactly).
+/// Where they are too many, none is made beforehand ([`tagged`]).
 pub fn differentiate(program: Program) -> Program {
     let made = made(&program, false, false);
-    if made.is_whole || made.is_large {
+    if made.is_whole {
         return made.program;
+    }
+    if made.is_large {
+        return tagged(&program).unwrap_or(made.program);
     }
     let exact = self::made(&program, true, false);
     if exact.is_whole { exact.program } else { made.program }
@@ -128,7 +138,9 @@ pub fn differentiate(program: Program) -> Program {
 
 /// The same, with cotangents added up as on a tape, to the last bit; that takes longer and more memory when it runs.
 pub fn differentiate_exactly(program: Program) -> Program {
-    made(&program, true, true).program
+    let made = made(&program, true, true);
+    let tagged = if made.is_large && !made.is_whole { tagged(&program) } else { None };
+    tagged.unwrap_or(made.program)
 }
 
 /// A program with derivatives made.
@@ -286,17 +298,16 @@ struct Ad {
     levels: FxHashMap<(FuncId, usize), FuncId>,
     /// Statements in all functions that were made.
     written: usize,
+    /// Statements in the program.
+    given_size: usize,
 }
 
 impl Ad {
     fn new(program: Program, exact: bool) -> Ad {
-        let declared = program.data.iter().filter_map(|(id, data)| match data.role {
-            Role::Tangent(of) => Some((of, id)),
-            Role::Declared | Role::Closure | Role::Residual => None,
-        });
         Ad {
             residuals: program.linears.iter().map(|(id, linear)| (linear.residual, id)).collect(),
-            declared: declared.collect(),
+            declared: declared_tangents(&program),
+            given_size: requests::size_of(&program),
             program,
             exact,
             under_way: FxHashSet::default(),
@@ -349,6 +360,15 @@ impl Ad {
             written: 0,
         }
     }
+}
+
+/// Tangent types that a program declares.
+fn declared_tangents(program: &Program) -> FxHashMap<DataId, DataId> {
+    let declared = program.data.iter().filter_map(|(id, data)| match data.role {
+        Role::Tangent(of) => Some((of, id)),
+        Role::Declared | Role::Closure | Role::Residual => None,
+    });
+    declared.collect()
 }
 
 /// A function under construction in the program under way.

@@ -23,6 +23,11 @@ use wengert_ir::op::{Atom, Block, Custom, Op, Rule, Stmt};
 use wengert_ir::program::{Func, FuncId, LinearId};
 use wengert_ir::ty::{Ctor, Ty};
 
+/// How many statements a program has.
+pub(crate) fn size_of(program: &wengert_ir::Program) -> usize {
+    program.funcs.iter().map(|(_, func)| func.body.size()).sum()
+}
+
 /// How far the expansion of a function's requests is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
@@ -36,6 +41,11 @@ pub(crate) enum Progress {
 const MOST: usize = 40_000;
 /// See [`MOST`].
 const MOST_STATEMENTS: usize = 160_000;
+/// Nor when there are so many statements, and so many times as many as in the program: code that grows with the order of derivatives so that making it
+/// takes longer than anybody wants to wait.
+const GROWN: usize = 40_000;
+/// See [`GROWN`].
+const GROWTH: usize = 500;
 
 /// What a first-class linear map is made of.
 pub(crate) struct Wrapped {
@@ -144,7 +154,10 @@ impl Ad {
 
     /// The same of a part, one of so many, of the most that is made.
     pub(crate) fn is_full_at(&self, part: usize) -> bool {
-        self.program.funcs.len() > MOST / part || self.written > MOST_STATEMENTS / part
+        let written = self.written.saturating_mul(part);
+        self.program.funcs.len() > MOST / part
+            || written > MOST_STATEMENTS
+            || (written > GROWN && written / GROWTH > self.given_size)
     }
 
     /// A function that can be reached and still asks for a derivative.

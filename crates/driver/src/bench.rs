@@ -122,13 +122,16 @@ impl Measured {
             let args = function.hold(vec![arg.clone()])?;
             function.time(&args, WARM_UP, &mut |_| {}).map(|_| args)
         };
-        let args = match warm(function) {
-            Err(error) if native::is_for_interpreter(&error) => {
+        let mut args = warm(function);
+        while let Err(error) = &args
+            && native::is_for_interpreter(error)
+            && !function.is_interpreted()
+        {
+            if !(native::is_for_tags(error) && function.use_tags().map_err(one)?) {
                 function.leave_to_interpreter();
-                warm(function)
             }
-            warm => warm,
-        };
+            args = warm(function);
+        }
         let args = args.map_err(one)?;
         self.later += function.later();
         if self.compiled && function.is_interpreted() {

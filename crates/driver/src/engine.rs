@@ -35,6 +35,8 @@ pub struct Options {
     pub strict: bool,
     /// Machine code divides short loops between threads too: for tests.
     pub short_loops: bool,
+    /// No derivative is made beforehand, as where that cannot be done: for tests.
+    pub tagged: bool,
     /// Machine code is kept on disk for later, and was perhaps kept before.
     pub cache: bool,
     /// Passes of the optimizer to leave out.

@@ -3,10 +3,12 @@
 //! A value of the language is several values of the IR (a tuple its components, an array of tuples several arrays); its
 //! type tells how to put it together again, with the names of fields and constructors that the IR does not know.
 
+mod left;
 mod machine;
 mod ragged;
 mod uniform;
 
+pub(crate) use left::{for_interpreter, huge, is_for_interpreter, is_for_tags};
 pub(crate) use machine::Machine;
 use ragged::is_ragged;
 
@@ -95,6 +97,12 @@ impl Target {
         Some(Target { maker, manner, passes: passes(options), cache: options.cache, units: None })
     }
 
+    /// The same for a program for which derivatives are not made beforehand; `None` if it is that.
+    pub(crate) fn tagged(&self) -> Option<Target> {
+        let passes = Passes { ordered: true, tagged: true, ..self.passes.clone() };
+        (!self.passes.tagged).then(|| Target { passes, ..self.clone() })
+    }
+
     /// Machine code of a definition; from the cache, if it is there.
     fn ready(
         &self,
@@ -151,7 +159,7 @@ impl Target {
     /// Machine code of a program whose derivatives are made.
     fn make(&self, unit: Unit, limits: Limits) -> Result<Native, Diagnostic> {
         if !matches!(self.maker, Maker::Reference) && wengert_engine::is_huge(&unit) {
-            return Err(huge());
+            return Err(huge(&unit));
         }
         match self.maker {
             Maker::Jit => return wengert_engine::native(unit, self.manner, limits).map_err(diagnostic),
@@ -177,11 +185,34 @@ pub(crate) fn stoppable<R>(
 /// The passes that these options ask for.
 pub(crate) fn passes(options: &Options) -> Passes {
     let ordered = options.strict || options.engine == Engine::Ir;
-    Passes { without: options.without.clone(), ordered, in_order: false }
+    Passes { without: options.without.clone(), ordered, in_order: false, tagged: options.tagged }
 }
 
 /// The value of a definition at arguments, by machine code.
 pub(crate) fn call(
+    target: &Target,
+    program: &Program,
+    entry: (Name, &[TypeArg]),
+    args: &[Value],
+    library: &[SourceId],
+    limits: Limits,
+    interp: &mut Interp,
+) -> Result<Value, Diagnostic> {
+    let found = call_as(target, program, entry, args, library, limits.clone(), interp);
+    match (&found, target.tagged()) {
+        (Err(error), Some(tagged)) if is_for_tags(error) => {
+            // Why it is left to the interpreter, if it is, the first failure says.
+            match call_as(&tagged, program, entry, args, library, limits, interp) {
+                Err(error) if is_for_interpreter(&error) => found,
+                other => other,
+            }
+        }
+        (_, _) => found,
+    }
+}
+
+/// The value of a definition at arguments, by machine code that is made so.
+fn call_as(
     target: &Target,
     program: &Program,
     entry: (Name, &[TypeArg]),
@@ -326,37 +357,6 @@ struct Form<'a> {
 pub(crate) fn is_uneven(error: &Diagnostic) -> bool {
     let ragged = Fault::Ragged { first: (0, String::new()), second: (1, String::new()) };
     error.code == ragged.code()
-}
-
-/// The failure of a program that is too large for machine code.
-pub(crate) fn huge() -> Diagnostic {
-    errors::internal(Span::NOWHERE, wengert_engine::HUGE)
-}
-
-/// Whether there is no machine code since the program is too large.
-fn is_huge(error: &Diagnostic) -> bool {
-    error.code == huge().code && error.message == huge().message
-}
-
-/// Whether the interpreter runs the program after this failure of machine code.
-pub(crate) fn is_for_interpreter(error: &Diagnostic) -> bool {
-    for_interpreter(error).is_some()
-}
-
-/// Why the interpreter runs the program, if a failure of machine code says nothing about it: that can only be made while running, is too
-/// large, or has no simple types.
-pub(crate) fn for_interpreter(error: &Diagnostic) -> Option<String> {
-    let why = if wengert_mono::errors::CODES.iter().any(|code| code.code == error.code) {
-        return Some(format!("because its definitions are used at too many types: {}", error.message));
-    } else if wengert_engine::LEFT.contains(&error.message.as_str()) {
-        "because it needs a derivative, or a rule of `custom_jvp` or `custom_vjp`, of which only running tells how it is computed, or \
-         derivatives of so many functions that they are not made beforehand"
-    } else if is_huge(error) {
-        "because it is so large, with its derivatives, that making machine code would take longer and more memory than running it"
-    } else {
-        return None;
-    };
-    Some(why.to_string())
 }
 
 impl<'a> Form<'a> {

@@ -121,7 +121,11 @@ impl Session {
         let mut prepared =
             Prepared { program, def, type_args, params, result, interp, machine, ragged, source, later };
         match prepared.made(Rows::Regular) {
-            Err(error) if native::is_for_interpreter(&error) => {}
+            Err(error) if native::is_for_interpreter(&error) => {
+                if native::is_for_tags(&error) {
+                    prepared.use_tags().map_err(one)?;
+                }
+            }
             made => prepared.machine = made.map_err(one)?,
         }
         Ok(prepared)
@@ -210,6 +214,21 @@ impl Prepared {
     /// Whether the interpreter calls it.
     pub(crate) fn is_interpreted(&self) -> bool {
         self.machine.is_none()
+    }
+
+    /// From now on numbers know what they vary by, if they did not: whether it is compiled so. What is held must be held anew.
+    pub(crate) fn use_tags(&mut self) -> Result<bool, Diagnostic> {
+        let Some(source) = &mut self.source else { return Ok(false) };
+        let Some(tagged) = source.target.tagged() else { return Ok(false) };
+        source.target = tagged;
+        (self.machine, self.ragged) = (None, None);
+        let begin = Instant::now();
+        match self.made(Rows::Regular) {
+            Err(error) if native::is_for_interpreter(&error) => {}
+            made => self.machine = made?,
+        }
+        self.later += begin.elapsed();
+        Ok(self.machine.is_some())
     }
 
     /// From now on the interpreter calls it; what is held must be held anew.

@@ -39,6 +39,8 @@ pub struct Unit {
     pub entry: Entry,
     /// Whether the optimizer has nothing left to do.
     settled: bool,
+    /// Whether derivatives were asked for, which are made now.
+    asked: bool,
     /// What is left out of what is still to be done.
     passes: Passes,
 }
@@ -67,8 +69,13 @@ pub fn lower(
 ) -> Result<Unit, Error> {
     let lowered =
         wengert_lower::lower_with_notes(program, notes, is_library, arity, rows).map_err(Error::Program)?;
-    let mut unit =
-        Unit { program: lowered.program, entry: lowered.entry, settled: false, passes: passes.clone() };
+    let mut unit = Unit {
+        program: lowered.program,
+        entry: lowered.entry,
+        settled: false,
+        asked: false,
+        passes: passes.clone(),
+    };
     verify(&unit.program, "lowering")?;
     let before = passes.before_derivatives();
     optimize(&mut unit, &before, "the optimizer")?;
@@ -90,17 +97,21 @@ pub fn differentiate(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
 }
 
 fn made(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
-    if unit.settled && !wengert_ad::asks(&unit.program) {
+    let asked = wengert_ad::asks(&unit.program);
+    if unit.settled && !asked {
         return Ok(unit);
     }
-    let mut program = if passes.ordered {
+    let tagged = if asked && passes.tagged { wengert_ad::tagged(&unit.program) } else { None };
+    let mut program = if let Some(tagged) = tagged {
+        tagged
+    } else if passes.ordered {
         wengert_ad::differentiate_exactly(unit.program)
     } else {
         wengert_ad::differentiate(unit.program)
     };
     // Most of what was made may have been needed on the way only.
     wengert_opt::drop_functions(&mut program);
-    let mut unit = Unit { program, entry: unit.entry, settled: false, passes: passes.clone() };
+    let mut unit = Unit { program, entry: unit.entry, settled: false, asked, passes: passes.clone() };
     verify(&unit.program, "making derivatives")?;
     optimize(&mut unit, passes, "the optimizer after derivatives")?;
     Ok(unit)
@@ -117,6 +128,14 @@ const MOST_STATEMENTS: usize = 120_000;
 
 /// The message of the failure of programs that are [too large](is_huge).
 pub const HUGE: &str = "a program that is too large for machine code";
+
+/// The same of programs for which derivatives were made.
+pub const MADE_HUGE: &str = "a program that is too large for machine code with its derivatives";
+
+/// The message of the failure of a program that is too large.
+pub fn too_large(unit: &Unit) -> &'static str {
+    if unit.asked { MADE_HUGE } else { HUGE }
+}
 
 /// Whether every run of the program ends where it needs a derivative that cannot be made beforehand.
 pub fn always_beyond(unit: &Unit) -> bool {

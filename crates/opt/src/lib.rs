@@ -262,6 +262,8 @@ pub struct Options {
     pub ordered: bool,
     /// And they are still to be made.
     pub in_order: bool,
+    /// None are made: numbers know what they vary by.
+    pub tagged: bool,
 }
 
 /// Passes after which derivatives add up in another order than the source says: what was computed several times, each time with a
@@ -290,7 +292,8 @@ impl Options {
     pub fn before_derivatives(&self) -> Options {
         let reordering = if self.ordered { REORDERING.as_slice() } else { &[] };
         let without = self.without.iter().cloned().chain(reordering.iter().map(|name| (*name).to_owned()));
-        Options { without: without.collect(), ordered: self.ordered, in_order: self.ordered }
+        let (ordered, tagged) = (self.ordered, self.tagged);
+        Options { without: without.collect(), ordered, in_order: ordered, tagged }
     }
 }
 

@@ -44,7 +44,7 @@ impl Machine {
         let marked = || {
             let unit = unit(program, entry, library, (1, rows), &Passes::default())?;
             if wengert_engine::is_huge(&unit) {
-                return Err(native::huge());
+                return Err(native::huge(&unit));
             }
             wengert_engine::marked(unit, native::limits(memory, stop, 1), mark).map_err(diagnostic)
         };
