@@ -7,10 +7,12 @@
 #![expect(unsafe_code, reason = "machine code is called by address, and freed when it is no longer")]
 
 mod body;
+mod chosen;
 mod counted;
 mod fused;
 mod keep;
 mod lanes;
+mod masked;
 mod objects;
 mod once;
 mod plain;

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::steady::Steady;
-use super::{Compiler, constant, flags, lanes, machine, plain, quiet, vector};
+use super::{Compiler, chosen, constant, flags, lanes, machine, plain, quiet, vector};
 use crate::compiled::Math;
 use crate::loops::walk::Uses;
 use crate::loops::{Func, Local, Operand, Program, Runtime, Stmt, Sum, Value as Expr, Word};
@@ -281,6 +281,7 @@ impl Body<'_, '_, '_> {
                     self.builder.def_var(note, sum);
                 }
             }
+            Stmt::If { cond, then, otherwise } if chosen::both(self, *cond, then, otherwise) => {}
             Stmt::If { cond, then, otherwise } => self.branch(*cond, then, otherwise),
             Stmt::Switch { on, cases } => self.switch(*on, cases),
             Stmt::For { .. } => self.counted(stmt),

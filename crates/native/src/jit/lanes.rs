@@ -8,15 +8,17 @@
 //! rest: the loop as it was, from where the vectors have stopped
 //! ```
 
+mod carried;
 mod quick;
 
 use super::body::Body;
 use super::value::{condition, float_condition, integer_of};
-use super::vector::{Carried, How, Plan};
+use super::vector::Plan;
 use super::zeros::{Doubtful, plain};
 use super::{fused, real, wide};
 use crate::choices::Words;
 use crate::loops::{Int, Local, Operand, Round, Stmt, Value as Expr, Word};
+use carried::{add_up, start};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
@@ -172,61 +174,6 @@ fn once(
     Done { values, stores, doubtful, looked_at }
 }
 
-/// Variables for what is carried in vectors, and what they are at first.
-fn start(body: &mut Body<'_, '_, '_>, carried: Carried, unroll: usize) -> Vec<Variable> {
-    let value = match carried.how {
-        How::Sum => body.builder.ins().f64const(0.0),
-        How::Extreme(_) => body.read(carried.local),
-    };
-    let value = body.builder.ins().splat(types::F64X2, value);
-    (0..unroll)
-        .map(|_| {
-            let variable = body.builder.declare_var(types::F64X2);
-            body.builder.def_var(variable, value);
-            variable
-        })
-        .collect()
-}
-
-/// The carried variable, from its parts.
-fn add_up(body: &mut Body<'_, '_, '_>, carried: Carried, variables: &[Variable]) {
-    let mut parts: Vec<Value> = variables.iter().map(|variable| body.builder.use_var(*variable)).collect();
-    let old = body.read(carried.local);
-    let total = match carried.how {
-        How::Sum => {
-            while parts.len() > 1 {
-                parts = parts
-                    .chunks(2)
-                    .map(|pair| match pair {
-                        [a, b] => body.builder.ins().fadd(*a, *b),
-                        _ => pair.first().copied().unwrap_or(old),
-                    })
-                    .collect();
-            }
-            let part = parts.first().copied().unwrap_or(old);
-            let (a, b) = (body.builder.ins().extractlane(part, 0), body.builder.ins().extractlane(part, 1));
-            let sum = body.builder.ins().fadd(a, b);
-            body.builder.ins().fadd(old, sum)
-        }
-        How::Extreme(compare) => {
-            let mut best = old;
-            for part in parts {
-                for lane in 0..2 {
-                    let x = body.builder.ins().extractlane(part, lane);
-                    let better = body.builder.ins().fcmp(float_condition(compare), x, best);
-                    let none = body.builder.ins().fcmp(FloatCC::Unordered, x, x);
-                    let was_one = body.builder.ins().fcmp(FloatCC::Ordered, best, best);
-                    let none = body.builder.ins().band(none, was_one);
-                    let better = body.builder.ins().bor(better, none);
-                    best = body.builder.ins().select(better, x, best);
-                }
-            }
-            best
-        }
-    };
-    body.assign(carried.local, total);
-}
-
 /// Vectors that begin at any word.
 fn anywhere() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
@@ -268,7 +215,7 @@ impl LaneCode<'_, '_, '_, '_> {
             }
             Stmt::Store { base, index, offset, value } => {
                 let doubtful = self.doubtful.is(value);
-                let value = self.operand(*value);
+                let value = self.stored(*value);
                 let store = Stored { place: self.address(*base, *index), offset: *offset, value, doubtful };
                 match self.pass {
                     Pass::Whole => put(self.body, self.unroll, &store),
@@ -336,6 +283,20 @@ impl LaneCode<'_, '_, '_, '_> {
             this.body.builder.ins().ineg(vector)
         };
         each.chunks(2).map(|pair| ins(self, pair)).collect()
+    }
+
+    /// What is stored: truth values as they are in memory.
+    fn stored(&mut self, value: Operand) -> Lanes {
+        match self.operand(value) {
+            Lanes::Mask(values) => {
+                let ones = self.body.builder.ins().iconst(types::I64, 1);
+                let ones = self.body.builder.ins().splat(types::I64X2, ones);
+                Lanes::Vector(
+                    values.into_iter().map(|mask| self.body.builder.ins().band(mask, ones)).collect(),
+                )
+            }
+            lanes @ (Lanes::Uniform(_) | Lanes::Moving(..) | Lanes::Each(_) | Lanes::Vector(_)) => lanes,
+        }
     }
 
     /// Whether a truth value holds in any of the iterations.
@@ -482,6 +443,10 @@ impl LaneCode<'_, '_, '_, '_> {
     /// A comparison of integers.
     fn test(&mut self, condition: IntCC, a: Operand, b: Operand) -> Lanes {
         let (a, b) = (self.operand(a), self.operand(b));
+        // The plan has no other comparison of these: it is whether they do not hold.
+        if let Lanes::Mask(values) = a {
+            return Lanes::Mask(values.into_iter().map(|mask| self.body.builder.ins().bnot(mask)).collect());
+        }
         let test = |this: &mut Self, a: Value, b: Value| {
             let flag = this.body.builder.ins().icmp(condition, a, b);
             this.body.builder.ins().uextend(types::I64, flag)
@@ -506,6 +471,13 @@ impl LaneCode<'_, '_, '_, '_> {
         let (cond, a, b) = (self.operand(cond), self.operand(a), self.operand(b));
         if let Some([cond, a, b]) = uniform(&[cond.clone(), a.clone(), b.clone()]).as_deref() {
             return Lanes::Uniform(self.body.builder.ins().select(*cond, *a, *b));
+        }
+        if word == Word::Int && [&cond, &a, &b].into_iter().any(|lanes| matches!(lanes, Lanes::Mask(_))) {
+            let (masks, a, b) = (self.masks(&cond), self.masks(&a), self.masks(&b));
+            let all = masks.into_iter().zip(a).zip(b);
+            return Lanes::Mask(
+                all.map(|((mask, a), b)| self.body.builder.ins().bitselect(mask, a, b)).collect(),
+            );
         }
         if word != Word::Real {
             let (cond, a, b) = (self.each(&cond), self.each(&a), self.each(&b));

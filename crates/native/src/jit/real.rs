@@ -108,19 +108,20 @@ pub(super) fn apply_pairs(body: &mut Body<'_, '_, '_>, op: RealOp, args: &[Value
             unless(body, none, quotient)
         }
         (RealOp::Min | RealOp::Max, [x, y]) => {
-            let (first, second) = extreme(op);
             let nan = constant(body, f64::NAN);
-            let second = body.builder.ins().fcmp(second, *y, *x);
-            let rest = choose(body, second, *y, nan);
-            let first = body.builder.ins().fcmp(first, *x, *y);
-            choose(body, first, *x, rest)
+            // Written so that the choice by this is one instruction.
+            let (less, more) = if op == RealOp::Min { (*y, *x) } else { (*x, *y) };
+            let better = body.builder.ins().fcmp(FloatCC::LessThan, less, more);
+            let found = choose(body, better, *y, *x);
+            let none = body.builder.ins().fcmp(FloatCC::Unordered, *x, *y);
+            choose(body, none, nan, found)
         }
         (_, _) => args.first().copied().unwrap_or(body.state),
     }
 }
 
 /// Reals where a mask has no bits, and 0 where it has.
-fn unless(body: &mut Body<'_, '_, '_>, mask: Value, x: Value) -> Value {
+pub(super) fn unless(body: &mut Body<'_, '_, '_>, mask: Value, x: Value) -> Value {
     let mask = body.builder.ins().bitcast(types::F64X2, MemFlagsData::new(), mask);
     body.builder.ins().band_not(x, mask)
 }

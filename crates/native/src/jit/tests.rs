@@ -548,3 +548,67 @@ fn what_only_computes_needs_no_stack_of_its_own() {
         assert_eq!(direct(text), [expected; 2], "{text}");
     }
 }
+
+/// Truth values that comparisons of reals give: stored, chosen between, and turned round.
+#[test]
+fn truth_values_are_in_vectors() {
+    super::wide::tests::in_eights(
+        "func f(xs: []Real) -> ([]Bool, []Bool, []Bool, []Real, []Real) {
+            n = length(xs)
+            ps, qs, rs, ys = each i < n, x in xs {
+                a = x * x
+                p = a <= 4.0
+                q, y = if p { yield false, 0.0 } else { r = x < 0.0 z = select(r, x, a) yield r, z }
+                t = if p { s = x == 0.0 yield s } else { yield true }
+                u = not(q)
+                v = if u { yield t } else { yield q }
+                yield p, q, v, y
+            }
+            zs = each j < n, x2 in xs, p2 in ps, q2 in qs, r2 in rs {
+                b = select(r2, x2, 1.5)
+                c = select(q2, 0.25, b)
+                w = x2 > 1.0
+                d = if p2 { yield w } else { yield r2 }
+                e = select(d, c, x2)
+                f2 = mul_zero(e, b)
+                yield f2
+            }
+            return ps, qs, rs, ys, zs
+        }
+        entry f = f",
+        2,
+        2,
+    );
+}
+
+/// Branches and choices in loops that hand something on.
+#[test]
+fn choices_in_loops_that_hand_on() {
+    agrees(
+        "func f(xs: []Real) -> (Int, Int, Real, Real, []Real, []Real) {
+            n = length(xs)
+            m, k, s, t, ys, zs = for i < n, m2 = 7, k2 = 0, s2 = 1.0, t2 = 0.0, x in xs {
+                r = m2 % 2
+                odd = r == 1
+                m3, k3 = if odd { a = m2 * 3 b = a + 1 yield b, k2 } else { c = m2 / 2 d = k2 - m2 yield c, d }
+                p = x <= s2
+                q = s2 < x
+                e = select(q, 0.0, NaN)
+                slope = select(p, 1.0, e)
+                g = if odd { yield 0.5 } else { yield slope }
+                s3 = min(s2, x)
+                s4 = s3 + 0.25
+                u = mul_zero(t2, slope)
+                v = mul_zero(g, x)
+                w = mul_zero(slope, e)
+                z = u + v
+                t3 = z + 1.0
+                yield m3, k3, s4, t3, w, t3
+            }
+            return m, k, s, t, ys, zs
+        }
+        entry f = f",
+        0,
+        0,
+    );
+}

@@ -1,7 +1,7 @@
 //! Expressions on integers, memory and truth values.
 
 use super::body::Body;
-use super::{flags, fused, machine, real, zeros};
+use super::{flags, fused, machine, masked, real, zeros};
 use crate::loops::{Int, Kind, Operand, Round, Value as Expr, Word};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -23,7 +23,9 @@ pub(super) fn value(body: &mut Body<'_, '_, '_>, value: &Expr, word: Word) -> Va
             }
             let values: Vec<Value> = args.iter().map(|arg| body.operand(*arg)).collect();
             let op = if body.plain { zeros::plain(*op) } else { *op };
-            fused::sum(body, op, &args, &values).unwrap_or_else(|| real::apply(body, op, &values))
+            fused::sum(body, op, &args, &values)
+                .or_else(|| masked::apply(body, op, &values))
+                .unwrap_or_else(|| real::apply(body, op, &values))
         }
         Expr::Int(op, a, b) => integer(body, *op, *a, *b),
         Expr::CompareReal(compare, a, b) => {
@@ -36,7 +38,8 @@ pub(super) fn value(body: &mut Body<'_, '_, '_>, value: &Expr, word: Word) -> Va
         Expr::Select(cond, then, otherwise) => {
             let cond = body.operand(*cond);
             let (then, otherwise) = (body.operand(*then), body.operand(*otherwise));
-            body.builder.ins().select(cond, then, otherwise)
+            masked::select(body, cond, then, otherwise)
+                .unwrap_or_else(|| body.builder.ins().select(cond, then, otherwise))
         }
         Expr::IntToReal(x) => {
             let x = body.operand(*x);

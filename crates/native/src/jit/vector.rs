@@ -231,8 +231,13 @@ impl Planner<'_> {
             Value::OutOfRange(a, b) if matches!((of(a)?, of(b)?), (Class::Moving(_), Class::Uniform)) => {
                 return Some(Class::Each);
             }
+            // It does not hold.
+            Value::CompareInt(Compare::Eq, a, Operand::Int(0)) if of(a)? == Class::Mask => Class::Mask,
             Value::CompareInt(_, a, b) | Value::OutOfRange(a, b) => test(of(a)?, of(b)?)?,
-            Value::Select(cond, a, b) => select(word, of(cond)?, of(a)?, of(b)?)?,
+            Value::Select(cond, a, b) => {
+                let (cond, x, y) = (of(cond)?, of(a)?, of(b)?);
+                if truths((cond, x, y), [a, b]) { Class::Mask } else { select(word, cond, x, y)? }
+            }
             Value::IntToReal(x) => match of(x)? {
                 Class::Uniform => Class::Uniform,
                 Class::Moving(_) | Class::Each => {
@@ -395,8 +400,8 @@ impl Sums<'_> {
 /// A store of what has this class.
 fn store(base: Class, index: Class, value: Class, balance: &mut Balance) -> Option<()> {
     match (bytes(base, index)?, value) {
-        (Some(0), _) | (_, Class::Mask) => return None,
-        (Some(8), Class::Vector) => balance.vectors += 1,
+        (Some(0), _) => return None,
+        (Some(8), Class::Vector | Class::Mask) => balance.vectors += 1,
         (_, _) => balance.scalars += 1,
     }
     Some(())
@@ -487,6 +492,18 @@ fn load(word: Word, step: Option<i64>, balance: &mut Balance) -> Option<Class> {
         (Word::Int, _) => Some(Class::Each),
         (Word::Ref | Word::Address, _) => None,
     }
+}
+
+/// Whether a choice is one between truth values, of which comparisons of reals give one, or the condition: if one side is a truth value, the
+/// other one is, too.
+fn truths((cond, a, b): (Class, Class, Class), sides: [&Operand; 2]) -> bool {
+    if matches!(cond, Class::Moving(_) | Class::Vector) {
+        return false;
+    }
+    if [a, b].contains(&Class::Mask) {
+        return [a, b].into_iter().all(|side| matches!(side, Class::Mask | Class::Each | Class::Uniform));
+    }
+    cond == Class::Mask && sides.into_iter().all(|side| matches!(side, Operand::Int(0 | 1)))
 }
 
 fn select(word: Word, cond: Class, a: Class, b: Class) -> Option<Class> {

@@ -210,4 +210,4 @@ impl Compiler<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

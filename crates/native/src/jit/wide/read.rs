@@ -176,6 +176,16 @@ impl<'p, 'f> Reader<'p, 'f> {
         match self.of(operand) {
             Known::Same(operand) => Some(Mask::Given(self.place(operand))),
             Known::Mask(mask) => Some(mask),
+            Known::Int(arg @ Arg::Vector(_)) => {
+                match self.compared(Test::Int(number_of(Compare::Ne, false)), arg, Arg::Constant(0)) {
+                    Known::Mask(mask) => Some(mask),
+                    Known::Same(_)
+                    | Known::Moving(..)
+                    | Known::Real(_)
+                    | Known::Int(_)
+                    | Known::Range(..) => None,
+                }
+            }
             Known::Moving(..) | Known::Real(_) | Known::Int(_) | Known::Range(..) => None,
         }
     }
@@ -184,6 +194,20 @@ impl<'p, 'f> Reader<'p, 'f> {
         let id = self.mask_id();
         self.program.steps.push(Step::Compare(id, test, a, b));
         Known::Mask(Mask::Made(id))
+    }
+
+    fn joined(&mut self, join: Join, a: Mask, b: Mask) -> Known {
+        let id = self.mask_id();
+        self.program.steps.push(Step::Join(id, join, a, b));
+        Known::Mask(Mask::Made(id))
+    }
+
+    /// One of two truth values: the second, but where both differ and the condition holds.
+    fn chosen_truth(&mut self, cond: Mask, a: Operand, b: Operand) -> Option<Known> {
+        let (a, b) = (self.mask(a)?, self.mask(b)?);
+        let Known::Mask(differ) = self.joined(Join::Xor, a, b) else { return None };
+        let Known::Mask(change) = self.joined(Join::And, cond, differ) else { return None };
+        Some(self.joined(Join::Xor, change, b))
     }
 
     pub(super) fn stmt(&mut self, stmt: &Stmt) -> Option<()> {
@@ -257,6 +281,10 @@ impl<'p, 'f> Reader<'p, 'f> {
                 let (a, b) = (self.real(*a)?, self.real(*b)?);
                 self.compared(Test::Real(number_of(*compare, true)), a, b)
             }
+            Expr::CompareInt(Compare::Eq, a, Operand::Int(0)) if matches!(self.of(*a), Known::Mask(_)) => {
+                let (mask, always) = (self.mask(*a)?, self.mask(Operand::Int(1))?);
+                self.joined(Join::Xor, mask, always)
+            }
             Expr::CompareInt(compare, a, b) => {
                 let (a, b) = (self.int(*a)?, self.int(*b)?);
                 self.compared(Test::Int(number_of(*compare, false)), a, b)
@@ -267,6 +295,9 @@ impl<'p, 'f> Reader<'p, 'f> {
             },
             Expr::Select(cond, a, b) => {
                 let cond = self.mask(*cond)?;
+                if [a, b].into_iter().any(|side| matches!(self.of(*side), Known::Mask(_))) {
+                    return self.chosen_truth(cond, *a, *b);
+                }
                 let (a, b) = match word {
                     Word::Real => (self.real(*a)?, self.real(*b)?),
                     Word::Int => (self.int(*a)?, self.int(*b)?),
@@ -352,7 +383,8 @@ impl<'p, 'f> Reader<'p, 'f> {
             Known::Real(arg) => arg,
             Known::Same(operand) => self.given(operand),
             Known::Int(_) | Known::Moving(..) => self.int(value)?,
-            Known::Mask(_) | Known::Range(..) => return None,
+            Known::Mask(mask) => self.vector(Op::Choose(mask, Arg::Constant(1), Arg::Constant(0))),
+            Known::Range(..) => return None,
         };
         let (to, how) = self.words(place)?;
         let step = match how {

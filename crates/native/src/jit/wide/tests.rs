@@ -17,7 +17,7 @@ fn wide(text: &str, math: Math) -> usize {
 }
 
 /// That so many loops are, where the processor has such vectors, and give what the evaluator gives.
-fn in_eights(text: &str, fast: usize, strict: usize) {
+pub(in crate::jit) fn in_eights(text: &str, fast: usize, strict: usize) {
     if super::is_available() {
         assert_eq!((wide(text, Math::Fast), wide(text, Math::Strict)), (fast, strict), "{text}");
     }

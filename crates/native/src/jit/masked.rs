@@ -1,0 +1,83 @@
+//! Choices between reals that are not to be foreseen, without a branch.
+//!
+//! The machine has no choice between two reals but a branch, or masks. A branch that mostly goes the same way costs nothing, and what comes
+//! after it does not wait for the comparison: so it is for the least number, and for a cotangent that may be zero. But where two or three
+//! branches follow from each other, as the tangents of several numbers of which one is the least, and slopes that are 0 or 1, each that
+//! is taken wrongly costs as much as twenty sums.
+
+use super::body::Body;
+use super::real::{apply_pairs, choose, unless};
+use cranelift_codegen::ir::condcodes::FloatCC;
+use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value, ValueDef, types};
+use wengert_prim::RealOp;
+
+/// What has made a value; nothing, if it is handed from one step of a loop to the next, or comes from two branches.
+fn made_by(body: &Body<'_, '_, '_>, value: Value) -> Option<InstructionData> {
+    let dfg = &body.builder.func.dfg;
+    match dfg.value_def(dfg.resolve_aliases(value)) {
+        ValueDef::Result(inst, _) => Some(dfg.insts[inst]),
+        ValueDef::Param(..) | ValueDef::Union(..) => None,
+    }
+}
+
+/// Whether a value is read from memory or chosen: it may be a slope.
+fn may_be_slope(body: &Body<'_, '_, '_>, value: Value) -> bool {
+    let opcode = made_by(body, value).map(|made| made.opcode());
+    matches!(opcode, Some(Opcode::Load | Opcode::Select | Opcode::Extractlane))
+}
+
+fn wide(body: &mut Body<'_, '_, '_>, value: Value) -> Value {
+    body.builder.ins().scalar_to_vector(types::F64X2, value)
+}
+
+fn narrow(body: &mut Body<'_, '_, '_>, value: Value) -> Value {
+    body.builder.ins().extractlane(value, 0)
+}
+
+/// A product with a strong zero, if a factor may be a slope.
+pub(super) fn apply(body: &mut Body<'_, '_, '_>, op: RealOp, args: &[Value]) -> Option<Value> {
+    let (RealOp::MulZero, [x, y]) = (op, args) else { return None };
+    if body.loops() == 0 {
+        return None;
+    }
+    match (may_be_slope(body, *x), may_be_slope(body, *y)) {
+        (false, false) => None,
+        (true, false) => Some(product(body, *y, *x)),
+        (false, true) => Some(product(body, *x, *y)),
+        (true, true) => {
+            let args = [wide(body, *x), wide(body, *y)];
+            let result = apply_pairs(body, op, &args);
+            Some(narrow(body, result))
+        }
+    }
+}
+
+/// A product with a strong zero, of which only the second factor may be a slope.
+fn product(body: &mut Body<'_, '_, '_>, x: Value, slope: Value) -> Value {
+    let zero = body.builder.ins().f64const(0.0);
+    let product = body.builder.ins().fmul(x, slope);
+    let (product, slope) = (wide(body, product), wide(body, slope));
+    let zeros = body.builder.ins().splat(types::F64X2, zero);
+    let none = body.builder.ins().fcmp(FloatCC::Equal, slope, zeros);
+    let product = unless(body, none, product);
+    let product = narrow(body, product);
+    let first = body.builder.ins().fcmp(FloatCC::Equal, x, zero);
+    body.builder.ins().select(first, zero, product)
+}
+
+/// One of two reals, if the condition is a comparison of reals and none of them is handed on.
+pub(super) fn select(body: &mut Body<'_, '_, '_>, cond: Value, x: Value, y: Value) -> Option<Value> {
+    if body.loops() == 0 || body.builder.func.dfg.value_type(x) != types::F64 {
+        return None;
+    }
+    made_by(body, x).and(made_by(body, y))?;
+    let InstructionData::Unary { opcode: Opcode::Uextend, arg } = made_by(body, cond)? else { return None };
+    let InstructionData::FloatCompare { opcode: Opcode::Fcmp, args: [a, b], cond } = made_by(body, arg)?
+    else {
+        return None;
+    };
+    let [a, b, x, y] = [a, b, x, y].map(|value| wide(body, value));
+    let mask = body.builder.ins().fcmp(cond, a, b);
+    let chosen = choose(body, mask, x, y);
+    Some(narrow(body, chosen))
+}
