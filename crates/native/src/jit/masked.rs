@@ -6,7 +6,7 @@
 //! is taken wrongly costs as much as twenty sums.
 
 use super::body::Body;
-use super::real::{apply_pairs, choose, unless};
+use super::real::{choose, unless};
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value, ValueDef, types};
 use wengert_prim::RealOp;
@@ -34,35 +34,28 @@ fn narrow(body: &mut Body<'_, '_, '_>, value: Value) -> Value {
     body.builder.ins().extractlane(value, 0)
 }
 
-/// A product with a strong zero, if a factor may be a slope.
+/// A product with a strong zero, if a factor may be a slope: that is asked without a branch.
 pub(super) fn apply(body: &mut Body<'_, '_, '_>, op: RealOp, args: &[Value]) -> Option<Value> {
     let (RealOp::MulZero, [x, y]) = (op, args) else { return None };
-    if body.loops() == 0 {
+    let slopes = [*x, *y].map(|factor| may_be_slope(body, factor));
+    if body.loops() == 0 || slopes == [false, false] {
         return None;
     }
-    match (may_be_slope(body, *x), may_be_slope(body, *y)) {
-        (false, false) => None,
-        (true, false) => Some(product(body, *y, *x)),
-        (false, true) => Some(product(body, *x, *y)),
-        (true, true) => {
-            let args = [wide(body, *x), wide(body, *y)];
-            let result = apply_pairs(body, op, &args);
-            Some(narrow(body, result))
-        }
-    }
-}
-
-/// A product with a strong zero, of which only the second factor may be a slope.
-fn product(body: &mut Body<'_, '_, '_>, x: Value, slope: Value) -> Value {
     let zero = body.builder.ins().f64const(0.0);
-    let product = body.builder.ins().fmul(x, slope);
-    let (product, slope) = (wide(body, product), wide(body, slope));
     let zeros = body.builder.ins().splat(types::F64X2, zero);
-    let none = body.builder.ins().fcmp(FloatCC::Equal, slope, zeros);
-    let product = unless(body, none, product);
-    let product = narrow(body, product);
-    let first = body.builder.ins().fcmp(FloatCC::Equal, x, zero);
-    body.builder.ins().select(first, zero, product)
+    let mut product = body.builder.ins().fmul(*x, *y);
+    for (factor, is_slope) in [*x, *y].into_iter().zip(slopes) {
+        product = if is_slope {
+            let (whole, factor) = (wide(body, product), wide(body, factor));
+            let none = body.builder.ins().fcmp(FloatCC::Equal, factor, zeros);
+            let rest = unless(body, none, whole);
+            narrow(body, rest)
+        } else {
+            let none = body.builder.ins().fcmp(FloatCC::Equal, factor, zero);
+            body.builder.ins().select(none, zero, product)
+        };
+    }
+    Some(product)
 }
 
 /// One of two reals, if the condition is a comparison of reals and none of them is handed on.
