@@ -58,8 +58,19 @@ pub(super) fn apply(body: &mut Body<'_, '_, '_>, op: RealOp, args: &[Value]) -> 
     Some(product)
 }
 
-/// One of two reals, if the condition is a comparison of reals and none of them is handed on.
-pub(super) fn select(body: &mut Body<'_, '_, '_>, cond: Value, x: Value, y: Value) -> Option<Value> {
+/// One of two values.
+pub(super) fn select(body: &mut Body<'_, '_, '_>, cond: Value, x: Value, y: Value) -> Value {
+    if let Some((how, a, b)) = compared(body, cond, x, y) {
+        let [a, b, x, y] = [a, b, x, y].map(|value| wide(body, value));
+        let mask = body.builder.ins().fcmp(how, a, b);
+        let chosen = choose(body, mask, x, y);
+        return narrow(body, chosen);
+    }
+    body.builder.ins().select(cond, x, y)
+}
+
+/// The comparison of reals that a condition is, if the choice is one between reals in a loop of which none is handed on.
+fn compared(body: &Body<'_, '_, '_>, cond: Value, x: Value, y: Value) -> Option<(FloatCC, Value, Value)> {
     if body.loops() == 0 || body.builder.func.dfg.value_type(x) != types::F64 {
         return None;
     }
@@ -69,8 +80,5 @@ pub(super) fn select(body: &mut Body<'_, '_, '_>, cond: Value, x: Value, y: Valu
     else {
         return None;
     };
-    let [a, b, x, y] = [a, b, x, y].map(|value| wide(body, value));
-    let mask = body.builder.ins().fcmp(cond, a, b);
-    let chosen = choose(body, mask, x, y);
-    Some(narrow(body, chosen))
+    Some((cond, a, b))
 }

@@ -36,10 +36,8 @@ pub(super) fn value(body: &mut Body<'_, '_, '_>, value: &Expr, word: Word) -> Va
         Expr::CompareInt(compare, a, b) => integer_test(body, condition(*compare), *a, *b),
         Expr::OutOfRange(index, size) => integer_test(body, IntCC::UnsignedGreaterThanOrEqual, *index, *size),
         Expr::Select(cond, then, otherwise) => {
-            let cond = body.operand(*cond);
-            let (then, otherwise) = (body.operand(*then), body.operand(*otherwise));
+            let [cond, then, otherwise] = [cond, then, otherwise].map(|operand| body.operand(*operand));
             masked::select(body, cond, then, otherwise)
-                .unwrap_or_else(|| body.builder.ins().select(cond, then, otherwise))
         }
         Expr::IntToReal(x) => {
             let x = body.operand(*x);

@@ -202,6 +202,30 @@ impl<'p, 'f> Reader<'p, 'f> {
         Known::Mask(Mask::Made(id))
     }
 
+    fn compare_int(&mut self, compare: Compare, a: Operand, b: Operand) -> Option<Known> {
+        if let (Compare::Eq, Known::Mask(mask), Operand::Int(0)) = (compare, self.of(a), b) {
+            // It does not hold.
+            let always = self.mask(Operand::Int(1))?;
+            return Some(self.joined(Join::Xor, mask, always));
+        }
+        let (a, b) = (self.int(a)?, self.int(b)?);
+        Some(self.compared(Test::Int(number_of(compare, false)), a, b))
+    }
+
+    fn chosen(&mut self, cond: Operand, (a, b): (Operand, Operand), word: Word) -> Option<Known> {
+        let cond = self.mask(cond)?;
+        if [a, b].into_iter().any(|side| matches!(self.of(side), Known::Mask(_))) {
+            return self.chosen_truth(cond, a, b);
+        }
+        let (a, b) = match word {
+            Word::Real => (self.real(a)?, self.real(b)?),
+            Word::Int => (self.int(a)?, self.int(b)?),
+            Word::Ref | Word::Address => return None,
+        };
+        let chosen = self.vector(Op::Choose(cond, a, b));
+        Some(if word == Word::Real { Known::Real(chosen) } else { Known::Int(chosen) })
+    }
+
     /// One of two truth values: the second, but where both differ and the condition holds.
     fn chosen_truth(&mut self, cond: Mask, a: Operand, b: Operand) -> Option<Known> {
         let (a, b) = (self.mask(a)?, self.mask(b)?);
@@ -281,31 +305,12 @@ impl<'p, 'f> Reader<'p, 'f> {
                 let (a, b) = (self.real(*a)?, self.real(*b)?);
                 self.compared(Test::Real(number_of(*compare, true)), a, b)
             }
-            Expr::CompareInt(Compare::Eq, a, Operand::Int(0)) if matches!(self.of(*a), Known::Mask(_)) => {
-                let (mask, always) = (self.mask(*a)?, self.mask(Operand::Int(1))?);
-                self.joined(Join::Xor, mask, always)
-            }
-            Expr::CompareInt(compare, a, b) => {
-                let (a, b) = (self.int(*a)?, self.int(*b)?);
-                self.compared(Test::Int(number_of(*compare, false)), a, b)
-            }
+            Expr::CompareInt(compare, a, b) => self.compare_int(*compare, *a, *b)?,
             Expr::OutOfRange(index, size) => match (self.of(*index), self.of(*size)) {
                 (Known::Moving(first, step), Known::Same(size)) => Known::Range(first, step, size),
                 (_, _) => return None,
             },
-            Expr::Select(cond, a, b) => {
-                let cond = self.mask(*cond)?;
-                if [a, b].into_iter().any(|side| matches!(self.of(*side), Known::Mask(_))) {
-                    return self.chosen_truth(cond, *a, *b);
-                }
-                let (a, b) = match word {
-                    Word::Real => (self.real(*a)?, self.real(*b)?),
-                    Word::Int => (self.int(*a)?, self.int(*b)?),
-                    Word::Ref | Word::Address => return None,
-                };
-                let chosen = self.vector(Op::Choose(cond, a, b));
-                if word == Word::Real { Known::Real(chosen) } else { Known::Int(chosen) }
-            }
+            Expr::Select(cond, a, b) => self.chosen(*cond, (*a, *b), word)?,
             Expr::IntToReal(x) => match self.int(*x)? {
                 Arg::Vector(x) => Known::Real(self.vector(Op::ToReal(x))),
                 Arg::Given(_) | Arg::Constant(_) => return None,
