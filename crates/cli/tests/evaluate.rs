@@ -348,7 +348,7 @@ fn build_and_profile_are_stopped() {
     );
     let folder = Folder::with(&[("p.wg", &program)]);
     let start = Instant::now();
-    folder.run(&["build", "p.wg", "-e", "slow", "-o", "lib", "--timeout", "0.5"]).fails(1, &["E0717", "0.5"]);
+    folder.run(&["build", "p.wg", "-e", "slow", "-o", "lib", "--timeout", "0.1"]).fails(1, &["E0717", "0.1"]);
     for entry in ["slow", "long"] {
         let call = ["profile", "p.wg", "-e", entry, "-i", "[0.5]", "--timeout", "0.5"];
         folder.run(&call).fails(1, &["E0717", "0.5"]);

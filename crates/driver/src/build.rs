@@ -123,9 +123,8 @@ impl Session {
                 self.expression_forms(file, &vjp(&build.entry, count), count + 1, stop).map_err(left)?;
             add(format!("{name}_vjp"), doc, Role::Vjp, forms);
         }
-        let is_left = |unit: &Unit| wengert_engine::always_beyond(unit) || wengert_engine::is_huge(unit);
-        let is_left = |made: &CFunction| is_left(&made.unit) || made.ragged.as_ref().is_some_and(is_left);
-        if functions.iter().any(is_left) {
+        let left = |made: &CFunction| is_left(&made.unit) || made.ragged.as_ref().is_some_and(is_left);
+        if functions.iter().any(left) {
             return Err(one(errors::only_interpreted(span, &build.entry)));
         }
         Ok(functions)
@@ -140,7 +139,17 @@ impl Session {
         stop: &Stop,
     ) -> Result<(Unit, Option<Unit>), Vec<Diagnostic>> {
         let library = self.modules.library_sources();
-        let unit = |rows| native::unit(program, entry, &library, (arity, rows), &Passes::default());
+        let made = |rows, passes: &Passes| native::unit(program, entry, &library, (arity, rows), passes);
+        let unit = |rows| {
+            let unit = made(rows, &Passes::default())?;
+            if !is_left(&unit) {
+                return Ok(unit);
+            }
+            // Numbers may know what they vary by instead.
+            let tagged = made(rows, &Passes { ordered: true, tagged: true, ..Passes::default() })?;
+            let whole = !wengert_engine::may_be_beyond(&tagged) && !wengert_engine::is_huge(&tagged);
+            Ok(if whole { tagged } else { unit })
+        };
         let forms = || {
             let regular = unit(Rows::Regular)?;
             let ragged = regular.entry.uneven.then(|| unit(Rows::Ragged)).transpose()?;
@@ -190,6 +199,11 @@ fn write(
     }
     compiler.build(&source, &library)?;
     Ok(vec![library, header, source])
+}
+
+/// Whether a program is left to the interpreter, whatever it is called with.
+fn is_left(unit: &Unit) -> bool {
+    wengert_engine::always_beyond(unit) || wengert_engine::is_huge(unit)
 }
 
 /// How many arguments a definition of this type takes.
