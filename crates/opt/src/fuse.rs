@@ -17,7 +17,7 @@ mod parted;
 use crate::facts::{is_safe, is_total_inside, total};
 use crate::sizes::{boxes, in_range};
 use crate::walk::count_uses;
-use flattened::Sum;
+pub(crate) use flattened::Sum;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::program::FuncId;

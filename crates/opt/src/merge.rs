@@ -15,11 +15,12 @@
 //! Failures come in the order of the iterations then, so that only one of the two may have any, and nothing in between.
 
 use crate::facts::{is_quiet, is_safe, is_total, total};
-use crate::walk::count_uses;
+use crate::fuse::Sum;
+use crate::walk::{count_uses, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{Loop, Mode, Op};
+use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::program::FuncId;
-use wengert_ir::{Atom, Block, Program, Stmt, Var};
+use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
 
 /// How many statements after a loop are looked at.
@@ -32,33 +33,41 @@ const SMALL: usize = 48;
 pub(crate) fn run(program: &mut Program) {
     let total = total(program);
     for (_, func) in program.funcs.iter_mut() {
-        block(&mut func.body, &total);
+        let mut body = std::mem::take(&mut func.body);
+        block(func, &mut body, &total);
+        func.body = body;
     }
 }
 
-fn block(place: &mut Block, total: &FxHashSet<FuncId>) {
+fn block(func: &mut Func, place: &mut Block, total: &FxHashSet<FuncId>) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let mut at = 0;
         while at < place.stmts.len() {
             // What was joined may be joined to more.
-            match partner(&place.stmts, at, total) {
-                Some((second, simple)) => {
-                    let second = place.stmts.remove(second);
-                    for from in simple {
-                        let stmt = place.stmts.remove(from);
-                        place.stmts.insert(at, stmt);
-                        at += 1;
-                    }
-                    if let Some(first) = place.stmts.get_mut(at) {
-                        join(first, second);
-                    }
+            if let Some((second, simple)) = partner(&place.stmts, at, total) {
+                let second = place.stmts.remove(second);
+                for from in simple {
+                    let stmt = place.stmts.remove(from);
+                    place.stmts.insert(at, stmt);
+                    at += 1;
                 }
-                None => at += 1,
+                if let Some(first) = place.stmts.get_mut(at) {
+                    join(first, second);
+                }
+            } else if let Some((sum, array)) = sum_beside(func, &place.stmts, at) {
+                let mut stmt = place.stmts.remove(sum);
+                at -= usize::from(sum < at);
+                if let Some(first) = place.stmts.get_mut(at) {
+                    as_loop(func, &mut stmt, array, first);
+                    join(first, stmt);
+                }
+            } else {
+                at += 1;
             }
         }
         for stmt in &mut place.stmts {
             for inner in stmt.op.blocks_mut() {
-                block(inner, total);
+                block(func, inner, total);
             }
         }
     });
@@ -149,6 +158,35 @@ fn partner(stmts: &[Stmt], at: usize, total: &FxHashSet<FuncId>) -> Option<(usiz
         quiet = quiet && is_quiet(&stmt_there.op, total);
     }
     None
+}
+
+/// A sum of the elements of an array near a loop that adds something up for each of them, before it or after it, and that array.
+fn sum_beside(func: &Func, stmts: &[Stmt], at: usize) -> Option<(usize, Var)> {
+    let stmt = stmts.get(at)?;
+    let (kind, parts) = kind(stmt)?;
+    if kind != Kind::Adding || parts.backward || parts.body.stmts.len() >= SMALL {
+        return None;
+    }
+    let summed = |stmt: &Stmt| {
+        let Op::Array(ArrayOp::Sum, args) = &stmt.op else { return None };
+        let array = args.first()?;
+        (parts.inputs.contains(array) && func.ty(array.var()?) == Ty::Array(Elem::Real, 1))
+            .then(|| array.var())?
+    };
+    let waited_for = |place: usize| {
+        let outs = stmts.get(place).map_or(&[][..], |stmt| &stmt.outs);
+        stmts.iter().take(at + 1).skip(place).any(|stmt| mentioned(&stmt.op).any(|var| outs.contains(&var)))
+    };
+    let near = stmts.iter().enumerate().take(at + NEAR).skip(at.saturating_sub(NEAR));
+    near.filter_map(|(place, stmt)| Some((place, summed(stmt)?)))
+        .find(|(place, _)| *place > at || !waited_for(*place))
+}
+
+/// Makes a sum of an array that a loop goes through a loop that is as long.
+fn as_loop(func: &mut Func, sum: &mut Stmt, array: Var, beside: &Stmt) {
+    if let (Op::Loop(parts), [out]) = (&beside.op, sum.outs.as_slice()) {
+        sum.op = Sum::new(func, array, *out, sum.span).through(array, parts.len.clone());
+    }
 }
 
 /// Whether it is a gain that two loops of a kind, which go the same way, become one.

@@ -47,7 +47,7 @@ pub(super) fn nested(func: &mut Func, place: &mut Block, uses: &FxHashMap<Var, u
 }
 
 /// A sum that becomes a loop.
-pub(super) struct Sum<'f> {
+pub(crate) struct Sum<'f> {
     func: &'f mut Func,
     name: Name,
     elem: Ty,
@@ -56,7 +56,7 @@ pub(super) struct Sum<'f> {
 
 impl<'f> Sum<'f> {
     /// The sum `out` of the numbers in an array, at a place in the source.
-    pub(super) fn new(func: &'f mut Func, array: Var, out: Var, span: Span) -> Sum<'f> {
+    pub(crate) fn new(func: &'f mut Func, array: Var, out: Var, span: Span) -> Sum<'f> {
         Sum { name: func.vars.at(out).name, elem: Ty::Scalar(func.ty(array).elem()), func, span }
     }
 
@@ -65,7 +65,7 @@ impl<'f> Sum<'f> {
     }
 
     /// The loop that adds up the numbers in an array of this length.
-    pub(super) fn through(mut self, array: Var, len: Atom) -> Op {
+    pub(crate) fn through(mut self, array: Var, len: Atom) -> Op {
         let zero = self.zero();
         self.run(array, len, zero, 0)
     }

@@ -124,3 +124,38 @@ fn sums_that_are_looked_at_or_go_over_other_elements_stay() {
         assert!(text.contains("s = for"), "{from}: {text}");
     }
 }
+
+#[test]
+fn sums_of_elements_that_another_sum_goes_over_are_part_of_its_loop() {
+    let text = r"
+    func f(xs: []Real, ys: []Real, zs: []Real) -> (Real, Real, Real, Real, Real) {
+        n = length(xs)
+        a = sum(xs)
+        b = sum(ys)
+        k = exp(b)
+        t = for j < n, c = 0.0, x in xs, y in ys { u = x * y w = u * k d = c + w yield d }
+        e = sum(ys)
+        g = sum(zs)
+        return a, b, t, e, g
+    }
+    entry f = f";
+    check("merge", text, &expect![[r#"
+        func f(xs: []Real, ys: []Real, zs: []Real) -> (Real, Real, Real, Real, Real) {
+          n = length(xs)
+          b = sum(ys)
+          k = exp(b)
+          t, a, e = for j < n, c = 0.0, a2 = 0.0, e2 = 0.0, x in xs, y in ys {
+            u = x * y
+            w = u * k
+            d = c + w
+            a3 = a2 + x
+            e3 = e2 + y
+            yield d, a3, e3
+          }
+          g = sum(zs)
+          return a, b, t, e, g
+        }
+
+        entry f = f
+    "#]]);
+}
