@@ -117,9 +117,9 @@ pub fn tagged(definitions: &str, expression: &str) -> Result<(), String> {
 }
 
 /// An error unless machine code, strict or not, and sometimes C give what the interpreter gives with these definitions: a value, in strict
-/// mode to the last bit but for signs of zeros, or messages with their place.
+/// mode to the last bit, the signs of zeros included, or messages with their place.
 pub fn same(definitions: &str, expression: &str) -> Result<(), String> {
-    same_but_for(definitions, expression, &unsigned)
+    same_but_for(definitions, expression, &str::to_owned)
 }
 
 /// The same, of what is left of texts.
@@ -146,7 +146,7 @@ pub fn same_but_for(
     }
     for (engine, strict) in ways {
         let found = by(engine, strict);
-        if found != expected && (strict || !close(&expected, &found, 1e-9)) {
+        if found != expected && (strict || !close(&unsigned(&expected), &unsigned(&found), 1e-9)) {
             let name = engine.name();
             return Err(format!(
                 "{expression}: {name} (strict {strict}) gives {found} instead of {expected}"

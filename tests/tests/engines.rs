@@ -7,7 +7,6 @@
 use std::path::{Path, PathBuf};
 use wengert_tests::command::{wengert, wengert_in};
 use wengert_tests::goldens::{mode, try_program};
-use wengert_tests::text::unsigned;
 use wengert_tests::{parallel, project};
 
 #[test]
@@ -15,8 +14,7 @@ fn examples_give_the_same() {
     let examples = project::files("examples", "wg");
     parallel::check_all("examples", &examples, |path| {
         let name = project::relative(path);
-        let transcript =
-            |engine: &str| unsigned(&wengert(&["run", &name, "--engine", engine, "--strict"]).transcript());
+        let transcript = |engine: &str| wengert(&["run", &name, "--engine", engine, "--strict"]).transcript();
         let (expected, found) = (transcript("interp"), transcript("native"));
         if expected == found { Ok(()) } else { Err(format!("{name} gives\n{found}instead of\n{expected}")) }
     });

@@ -5,7 +5,6 @@ use std::path::Path;
 use wengert_driver::scope::Scope;
 use wengert_driver::{Engine, Options, Session, show};
 use wengert_tests::property::complaints;
-use wengert_tests::text;
 
 const DEFINITIONS: &str = "type Maybe = None | Some Real
 type Box = Box Real Int
@@ -83,7 +82,7 @@ fn given(session: &mut Session, scope: &Scope, engine: Engine, program: &str) ->
     let evaluated = session.eval_in(scope, "exact.wg", program, &options);
     let evaluated = evaluated.map_err(|errors| complaints(&errors)).expect(program);
     assert_eq!(evaluated.engine, engine, "nothing of {program} is left to the interpreter");
-    text::unsigned(&show(&evaluated.value))
+    show(&evaluated.value)
 }
 
 fn agree(programs: &[&str]) {

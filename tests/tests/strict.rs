@@ -163,7 +163,7 @@ fn taylor_series_are_those_of_the_interpreter_to_the_last_bit() {
     assert!(!report.has_errors(), "{}", complaints(&report.diagnostics));
     let scope = Scope::of_file(&report.modules);
     for program in SERIES.iter().chain(&MORE_SERIES) {
-        let mut by = |engine| given(&mut session, &scope, engine, program);
+        let mut by = |engine| text::unsigned(&given(&mut session, &scope, engine, program));
         let expected = by(Engine::Interp);
         assert_eq!(by(Engine::Ir), expected, "{program}");
         assert_eq!(by(Engine::Native), expected, "{program}");
@@ -582,13 +582,39 @@ const BY_FUNCTIONS: [&str; 46] = [
     "grad (\\y -> norm_squared (grad (\\((a, b), t) -> custom_jvp (\\v -> product (build 4 (\\i -> a + b))) (jvp (\\v -> product (build 4 (\\i -> a + b)))) 0.5) y)) ((1.9375, 1.1875), \"t\")",
 ];
 
+/// Zeros are strong in derivatives, and never -0; sums begin with 0.
+const SIGNS: &[&str] = &[
+    "map (\\x -> (derivative (\\x -> x * x) x, derivative (\\x -> x ** 2) x, derivative (\\x -> x ^ 2) x, derivative cos x)) [0.0, -0.0]",
+    "map (\\x -> (derivative (\\x -> -(x * x)) x, derivative (derivative cos) x, derivative (\\x -> 0.5 * cos x - 1.0) x)) [0.0, -0.0]",
+    "map (\\y -> (derivative (\\x -> x * y) 1.0, grad (\\x -> x * y) 1.0, derivative (\\x -> x / y) 1.0)) [-0.0, -1.0 / 0.0]",
+    "map (derivative (\\x -> if x > 0.0 then x else cos x)) [0.0, -0.0]",
+    "map (\\x -> (sum [x, x], sum (map (\\y -> y * x) [1.0, 2.0]), fold (+) x [x], reduce (+) 0.0 [x])) [-0.0]",
+    "map (\\x -> (dot [x] [1.0], matvec [[x]] [1.0], matmul [[x]] [[1.0]])) [-0.0]",
+    "map (\\x -> (inner x 1.0, inner [x] [1.0], inner (x, x) (1.0, 1.0), inner (x, [x]) (1.0, [1.0]), inner ([x], x) ([1.0], 1.0))) [-0.0]",
+    "map (\\x -> jvp (\\x -> (sum [x, x], inner [x] [x])) (x, 1.0)) [-0.0]",
+    "map (\\x -> taylor 3 (\\x -> -(cos x)) x) [0.0]",
+];
+
 /// What a program with its derivative gives by an engine, in strict mode.
 fn given(session: &mut Session, scope: &Scope, engine: Engine, program: &str) -> String {
     let options = Options { engine, strict: true, ..Options::default() };
     let evaluated = session.eval_in(scope, "strict.wg", program, &options);
     let evaluated = evaluated.map_err(|errors| complaints(&errors)).expect(program);
     assert_eq!(evaluated.engine, engine, "nothing of {program} is left to the interpreter");
-    text::unsigned(&show(&evaluated.value))
+    show(&evaluated.value)
+}
+
+#[test]
+fn zeros_have_the_interpreters_signs() {
+    let mut session = Session::new();
+    let report = session.check_text("strict.wg", "", Path::new("."));
+    let scope = Scope::of_file(&report.modules);
+    for program in SIGNS {
+        let expected = given(&mut session, &scope, Engine::Interp, program);
+        for engine in [Engine::Native, Engine::Ir] {
+            assert_eq!(given(&mut session, &scope, engine, program), expected, "{program}");
+        }
+    }
 }
 
 #[test]

@@ -274,6 +274,10 @@ impl Writer<'_, '_> {
                 let name = name_of(done == present && divisor.is_none());
                 sum = Some(match (sum, negative) {
                     (None, false) => summand,
+                    // A tangent that is zero is never -0.
+                    (None, true) if self.code.ad.exact => {
+                        self.code.real_called(name, RealOp::Sub, vec![Atom::Real(0.0), summand])
+                    }
                     (None, true) => self.code.real_called(name, RealOp::Neg, vec![summand]),
                     (Some(sum), false) => self.code.real_called(name, RealOp::Add, vec![sum, summand]),
                     (Some(sum), true) => self.code.real_called(name, RealOp::Sub, vec![sum, summand]),
@@ -284,6 +288,10 @@ impl Writer<'_, '_> {
         if let Some(divisor) = divisor {
             let divisor = self.primal(divisor);
             sum = self.code.real_called(name, RealOp::DivZero, vec![sum, divisor]);
+            if self.code.ad.exact {
+                // What an infinite number divides may be -0.
+                sum = self.code.real_called(name, RealOp::Add, vec![sum, Atom::Real(0.0)]);
+            }
         }
         self.dots.insert(out, sum);
     }

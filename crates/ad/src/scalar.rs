@@ -280,8 +280,9 @@ impl Code<'_> {
             return Atom::Real(op.eval(&numbers));
         }
         match (op, operands.as_slice()) {
-            (RealOp::MulZero, [x, Atom::Real(1.0)] | [Atom::Real(1.0), x]) => x.clone(),
-            (RealOp::DivZero, [x, Atom::Real(1.0)]) => x.clone(),
+            // That may be -0, which a strong zero never is.
+            (RealOp::MulZero, [x, Atom::Real(1.0)] | [Atom::Real(1.0), x]) if !self.ad.exact => x.clone(),
+            (RealOp::DivZero, [x, Atom::Real(1.0)]) if !self.ad.exact => x.clone(),
             (RealOp::MulZero, [zero @ Atom::Real(0.0), _] | [_, zero @ Atom::Real(0.0)]) => zero.clone(),
             (RealOp::DivZero, [zero @ Atom::Real(0.0), _]) => zero.clone(),
             (_, _) => self.b.called(name).real(op, operands),

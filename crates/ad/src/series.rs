@@ -416,6 +416,9 @@ impl Powers<'_, '_> {
     fn sum(&mut self, a: Option<Atom>, negative: bool, b: Option<Atom>) -> Option<Atom> {
         match (a, b) {
             (a, None) => a,
+            (None, Some(b)) if negative && self.code.ad.exact => {
+                Some(self.real(RealOp::Sub, vec![Atom::Real(0.0), b]))
+            }
             (None, Some(b)) if negative => Some(self.real(RealOp::Neg, vec![b])),
             (None, Some(b)) => Some(b),
             (Some(a), Some(b)) => {

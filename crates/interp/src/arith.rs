@@ -58,6 +58,16 @@ pub(crate) fn real(cx: &mut Context, op: RealOp, args: &[Value]) -> Result<Value
     }
 }
 
+/// What a sum of numbers is that begins with 0, from the same without it: never -0.
+pub(crate) fn begun_with_zero(sum: Value) -> Value {
+    if primal(&sum).to_bits() != (-0.0_f64).to_bits() {
+        return sum;
+    }
+    let Value::Active(active) = sum else { return Value::Real(0.0) };
+    let primal = begun_with_zero(active.primal.clone());
+    Value::Active(Rc::new(Active::new(active.tag, primal, active.perturbation.clone())))
+}
+
 /// The innermost number; NaN for what is not a real.
 pub(crate) fn primal(value: &Value) -> f64 {
     let mut value = value;

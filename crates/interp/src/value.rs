@@ -102,6 +102,7 @@ pub struct Active {
 }
 
 /// How a real is perturbed under a tag.
+#[derive(Clone)]
 pub enum Perturbation {
     /// Forward mode: the tangent, a real with smaller tags only.
     Forward(Value),

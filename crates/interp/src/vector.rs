@@ -119,7 +119,26 @@ pub(crate) fn inner(cx: &mut Context, x: &Value, y: &Value) -> Result<Value, Fai
         });
         Ok(())
     })?;
-    Ok(sum.unwrap_or(Value::Real(0.0)))
+    let sum = sum.unwrap_or(Value::Real(0.0));
+    let is_zero = arith::primal(&sum) == 0.0;
+    Ok(if is_zero && begins_with_zero(x) == Some(true) { arith::begun_with_zero(sum) } else { sum })
+}
+
+/// Whether the first number of a value stands in an array or in data, whose sums begin with 0; `None` if there is none.
+fn begins_with_zero(x: &Value) -> Option<bool> {
+    let first = |fields: &Fields| fields.as_slice().iter().find_map(begins_with_zero);
+    match x {
+        Value::Real(_) | Value::Active(_) => Some(false),
+        Value::Tuple(fields) | Value::Dual(fields) => first(fields),
+        Value::Record(record) => first(&record.fields),
+        Value::Array(array) => match &**array {
+            Array::Reals(_) => Some(true),
+            Array::Ints(_) => None,
+            Array::Values(items) => items.as_slice().iter().find_map(begins_with_zero).map(|_| true),
+        },
+        Value::Data(_) => Some(true),
+        Value::Int(_) | Value::Bool(_) | Value::String(_) | Value::Fun(_) | Value::Cotangent(_) => None,
+    }
 }
 
 struct Ravel<'a> {

@@ -42,13 +42,22 @@ const STATEMENTS: usize = 160;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
+    with(program, simplify::run);
+}
+
+/// The same where numbers must be exact, to the signs of zeros.
+pub(crate) fn exactly(program: &mut Program) {
+    with(program, simplify::exactly);
+}
+
+fn with(program: &mut Program, simplify: fn(&mut Program)) {
     if single::run(program) {
         for pass in [
-            simplify::run,
+            simplify,
             alike::run,
             cse::run,
             rows::run,
-            simplify::run,
+            simplify,
             ends::run,
             sizes::run,
             blank::run,
@@ -56,7 +65,7 @@ pub(crate) fn run(program: &mut Program) {
             fuse::run,
             dce::run,
             hoist::run,
-            simplify::run,
+            simplify,
             cse::run,
             dce::run,
         ] {
@@ -77,7 +86,7 @@ pub(crate) fn run(program: &mut Program) {
         changed |= units::run(func, &boxes);
     }
     if changed {
-        for pass in [simplify::run, cse::run, dce::run] {
+        for pass in [simplify, cse::run, dce::run] {
             pass(program);
         }
     }

@@ -288,6 +288,17 @@ impl Options {
         self.without.iter().any(|left_out| left_out == name)
     }
 
+    /// What a pass does where numbers must be exact, and where derivatives are still to be made that must add up in the order of the source.
+    fn way_of(&self, pass: &Pass) -> fn(&mut Program) {
+        match pass.name {
+            "simplify" if self.in_order => simplify::in_order,
+            "simplify" if self.ordered => simplify::exactly,
+            "sides" if self.ordered => sides::exactly,
+            "abreast" if self.ordered => abreast::exactly,
+            _ => pass.run,
+        }
+    }
+
     /// What to do before derivatives are made.
     pub fn before_derivatives(&self) -> Options {
         let reordering = if self.ordered { REORDERING.as_slice() } else { &[] };
@@ -295,11 +306,6 @@ impl Options {
         let (ordered, tagged) = (self.ordered, self.tagged);
         Options { without: without.collect(), ordered, in_order: ordered, tagged }
     }
-}
-
-/// What a pass does where derivatives are still to be made that must add up in the order of the source.
-fn in_order(pass: &Pass) -> fn(&mut Program) {
-    if pass.name == "simplify" { simplify::in_order } else { pass.run }
 }
 
 /// Rounds at most: a pass may make work for one before it.
@@ -313,8 +319,7 @@ pub fn optimize(program: &mut Program, options: &Options) -> bool {
         for pass in passes {
             wengert_ir::stop::check();
             if !options.leaves_out(pass.name) {
-                let run = if options.in_order { in_order(pass) } else { pass.run };
-                run(program);
+                options.way_of(pass)(program);
             }
         }
         size(program)
@@ -345,7 +350,7 @@ pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
 pub fn finish(program: &mut Program, options: &Options) {
     let (_, once) = PASSES.split_at_checked(PASSES.len() - 1 - FINISHING).unwrap_or_default();
     for pass in once.iter().take(FINISHING).filter(|pass| !options.leaves_out(pass.name)) {
-        (pass.run)(program);
+        options.way_of(pass)(program);
     }
     sizes::drop_said(program);
     checks::run(program);

@@ -38,17 +38,31 @@ const COPIES: usize = 24;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
-    Sides { total: total(program), relaxed: false }.run(program);
+    Sides { total: total(program), signs: Signs::Values }.run(program);
+}
+
+/// The same where numbers must be exact, to the signs of zeros.
+pub(crate) fn exactly(program: &mut Program) {
+    Sides { total: total(program), signs: Signs::All }.run(program);
 }
 
 /// The same where the sign of a zero does not count. Whether something has changed.
 pub(crate) fn relaxed(program: &mut Program) -> bool {
-    Sides { total: total(program), relaxed: true }.run(program)
+    Sides { total: total(program), signs: Signs::None }.run(program)
 }
 
 struct Sides {
     total: FxHashSet<FuncId>,
-    relaxed: bool,
+    signs: Signs,
+}
+
+/// Of which zeros the sign counts.
+#[derive(Clone, Copy, PartialEq)]
+enum Signs {
+    All,
+    /// Not of derivatives, as strong zeros are.
+    Values,
+    None,
 }
 
 /// What happens to the statements after a branch, up to one that becomes part of it.
@@ -185,7 +199,7 @@ impl Sides {
                     *atom = result.clone();
                 }
             });
-            known(func, &op, self.relaxed).is_some()
+            known(func, &op, self.signs).is_some()
         })
     }
 
@@ -216,7 +230,7 @@ impl Sides {
                 Op::Match { on: Atom::Var(on), .. } => matched = Some((*on, number, block.params.as_slice())),
                 _ => {}
             }
-            let mut on_side = OnSide { copier, func, matched, relaxed: self.relaxed, out: Vec::new() };
+            let mut on_side = OnSide { copier, func, matched, signs: self.signs, out: Vec::new() };
             let fails = !on_side.stmts(moved);
             let outs = moved.iter().flat_map(|stmt| &stmt.outs);
             let results = outs.map(|out| on_side.copier.atom(&Atom::Var(*out))).collect();
@@ -240,7 +254,7 @@ struct OnSide<'a, 'f> {
     func: &'f mut Func,
     /// What the branch matches, with which constructor, and its fields.
     matched: Option<(Var, usize, &'a [Var])>,
-    relaxed: bool,
+    signs: Signs,
     out: Vec<Stmt>,
 }
 
@@ -264,7 +278,7 @@ impl OnSide<'_, '_> {
         {
             let mut op = stmt.op.clone();
             op.for_each_atom_mut(&mut |atom| *atom = self.copier.atom(atom));
-            if let Some(known) = known(self.func, &op, self.relaxed) {
+            if let Some(known) = known(self.func, &op, self.signs) {
                 self.copier.set(*out, known);
                 return true;
             }
@@ -295,16 +309,18 @@ impl OnSide<'_, '_> {
 }
 
 /// The operand that is the result of an operation.
-fn known(func: &Func, op: &Op, relaxed: bool) -> Option<Atom> {
+fn known(func: &Func, op: &Op, signs: Signs) -> Option<Atom> {
     let zero = |atom: &Atom| matches!(atom, Atom::Real(x) if *x == 0.0);
-    if relaxed && let Op::Real(op, args) = op {
+    if signs == Signs::None
+        && let Op::Real(op, args) = op
+    {
         match (op, args.as_slice()) {
             (RealOp::Add, [x, other] | [other, x]) if zero(other) => return Some(x.clone()),
             (RealOp::Sub, [x, other]) if zero(other) => return Some(x.clone()),
             _ => {}
         }
     }
-    simplify::known(func, op)
+    simplify::known(func, op, signs == Signs::All)
 }
 
 fn is_branch(op: &Op) -> bool {

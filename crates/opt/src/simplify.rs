@@ -26,6 +26,13 @@ pub(crate) fn in_order(program: &mut Program) {
     }
 }
 
+/// The same where numbers must be exact, to the signs of zeros.
+pub(crate) fn exactly(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        Simplifier { exact: true, ..Simplifier::default() }.function(func);
+    }
+}
+
 /// The same for one function.
 pub(crate) fn function(func: &mut Func) {
     Simplifier::default().function(func);
@@ -33,7 +40,7 @@ pub(crate) fn function(func: &mut Func) {
 
 /// The same for one function, and in order.
 pub(crate) fn function_in_order(func: &mut Func) {
-    Simplifier { in_order: true, ..Simplifier::default() }.function(func);
+    Simplifier { in_order: true, exact: true, ..Simplifier::default() }.function(func);
 }
 
 /// Arrays of so many elements are lists of them where that makes something simpler.
@@ -52,9 +59,9 @@ fn adds_to(block: &Block, sum: Var, to: Var) -> bool {
     sums.contains(&sum)
 }
 
-/// The operand that is the result of an operation, from its operands alone.
-pub(crate) fn known(func: &Func, op: &Op) -> Option<Atom> {
-    Simplifier::default().known(func, op)
+/// The operand that is the result of an operation, from its operands alone; exactly, or but for the sign of a derivative that is zero.
+pub(crate) fn known(func: &Func, op: &Op, exact: bool) -> Option<Atom> {
+    Simplifier { exact, ..Simplifier::default() }.known(func, op)
 }
 
 #[derive(Default)]
@@ -69,6 +76,8 @@ struct Simplifier {
     strong_zeros: FxHashSet<Var>,
     /// Derivatives are still to be made, which must add up in the order of the source.
     in_order: bool,
+    /// Numbers must be exact, to the signs of zeros.
+    exact: bool,
     /// Integers that are others with a constant added.
     steps: FxHashMap<Var, (Var, i64)>,
     /// Numbers that are never -0.
@@ -113,7 +122,8 @@ impl Forward for Simplifier {
         }
         // Of what differs it is still known that it is not equal.
         let negated = if let Op::Not(x) = &stmt.op { Some(Made::Not(x.clone())) } else { None };
-        if let Some(better) = better(&stmt.op)
+        if let Some(better) = self
+            .better(&stmt.op)
             .or_else(|| self.unequal(&stmt.op))
             .or_else(|| self.as_many(&stmt.op))
             .or_else(|| self.part(&stmt.op))
@@ -433,14 +443,17 @@ impl Simplifier {
         (before.wrapping_add(by) == 0).then_some(Atom::Var(*start))
     }
 
-    /// A sum or difference with a strong zero is the other number. The sign of a derivative that is zero does not count.
+    /// A sum or difference with a strong zero is the other number. The sign of a derivative that is zero counts only where numbers must be
+    /// exact.
     fn without_strong_zero(&self, op: &Op) -> Option<Atom> {
         let Op::Real(op @ (RealOp::Add | RealOp::Sub), args) = op else { return None };
         let [x, y] = args.as_slice() else { return None };
         let is_strong = |atom: &Atom| atom.var().is_some_and(|var| self.strong_zeros.contains(&var));
+        let may_be = |atom: &Atom| !self.exact || self.is_never_minus_zero(atom);
         match (op, is_strong(x), is_strong(y)) {
-            (_, _, true) => Some(x.clone()),
-            (RealOp::Add, true, _) => Some(y.clone()),
+            (RealOp::Sub, _, true) => Some(x.clone()),
+            (_, _, true) if may_be(x) => Some(x.clone()),
+            (RealOp::Add, true, _) if may_be(y) => Some(y.clone()),
             (_, _, _) => None,
         }
     }
@@ -458,7 +471,27 @@ impl Simplifier {
         if self.in_order {
             return None;
         }
-        numbers::handed_on(op, args).or_else(|| self.without_zero(op, args))
+        let handed_on = numbers::handed_on(op, args).filter(|x| self.may_be_plain(op, x));
+        handed_on.or_else(|| self.without_zero(op, args))
+    }
+
+    /// Whether an operation may be done to a number as if zeros were not strong in it: a strong zero is never -0.
+    fn may_be_plain(&self, op: RealOp, x: &Atom) -> bool {
+        let is_strong = matches!(op, RealOp::MulZero | RealOp::DivZero);
+        !self.exact || !is_strong || self.is_never_minus_zero(x)
+    }
+
+    /// A simpler operation that gives the same.
+    fn better(&self, op: &Op) -> Option<Op> {
+        if let Op::Real(strong @ (RealOp::MulZero | RealOp::DivZero), args) = op
+            && let [x, Atom::Real(c)] | [Atom::Real(c), x] = args.as_slice()
+            && *c > 0.0
+            && !self.may_be_plain(*strong, x)
+        {
+            let is_neutral = *c == 1.0 && args.last() != Some(x) && !self.in_order;
+            return is_neutral.then(|| Op::Real(RealOp::Add, vec![x.clone(), Atom::Real(0.0)]));
+        }
+        better(op)
     }
 
     /// A sum with zero is the other summand, unless that is -0.
@@ -489,6 +522,8 @@ impl Simplifier {
             // The sum of numbers that cancel is 0, and so is 0 - 0.
             (RealOp::Add, [x, y]) => self.is_never_minus_zero(x) || self.is_never_minus_zero(y),
             (RealOp::Sub | RealOp::Sqrt, [x, ..]) => self.is_never_minus_zero(x),
+            // Nothing that is not zero becomes zero.
+            (RealOp::MulZero, [_, Atom::Real(c)] | [Atom::Real(c), _]) => c.abs() >= 1.0,
             _ => false,
         }
     }

@@ -6,6 +6,7 @@
 use super::array::{self, Builder, array};
 use super::misplaced;
 use super::reduce::combine;
+use crate::arith::begun_with_zero;
 use crate::compile::instr::NumType;
 use crate::errors;
 use crate::step::{Context, Failure};
@@ -47,7 +48,7 @@ fn dot(cx: &mut Context, num: NumType, xs: &Array, ys: &Array) -> Result<Value, 
         let (xs, ys) = (xs.as_slice(), ys.as_slice());
         cx.flops += 2 * xs.len() as u64 - 1;
         let products = xs.iter().zip(ys).map(|(x, y)| x * y);
-        return Ok(Value::Real(products.reduce(|x, y| x + y).unwrap_or(0.0)));
+        return Ok(begun_with_zero(Value::Real(products.reduce(|x, y| x + y).unwrap_or(0.0))));
     }
     let mut total: Option<Value> = None;
     for (x, y) in xs.items().zip(ys.items()) {
@@ -57,7 +58,7 @@ fn dot(cx: &mut Context, num: NumType, xs: &Array, ys: &Array) -> Result<Value, 
             None => product,
         });
     }
-    Ok(total.unwrap_or(Value::Real(0.0)))
+    Ok(total.map_or(Value::Real(0.0), begun_with_zero))
 }
 
 fn matvec(cx: &mut Context, num: NumType, rows: &Array, vector: &Array) -> Result<Value, Failure> {

@@ -2,8 +2,8 @@
 
 use super::array::{self, array};
 use super::{misplaced, rearrange};
-use crate::arith;
 use crate::arith::observe;
+use crate::arith::{self, begun_with_zero};
 use crate::compile::instr::NumType;
 use crate::errors;
 use crate::step::{Context, Failure};
@@ -53,7 +53,7 @@ fn neutral(op: RealOp, num: NumType) -> Value {
     }
 }
 
-/// Sum or product. The first element starts, so that n elements cost n - 1 operations.
+/// Sum or product. The first element starts, so that n elements cost n - 1 operations; a sum is what it would be with 0 before it.
 pub(crate) fn total(cx: &mut Context, xs: &Array, num: NumType, op: RealOp) -> Result<Value, Failure> {
     cx.work(xs.len() as u64)?;
     let product = op == RealOp::Mul;
@@ -62,7 +62,8 @@ pub(crate) fn total(cx: &mut Context, xs: &Array, num: NumType, op: RealOp) -> R
             let items = items.as_slice();
             cx.flops += items.len().saturating_sub(1) as u64;
             let total = items.iter().copied().reduce(|x, y| if product { x * y } else { x + y });
-            Ok(total.map_or_else(|| neutral(op, num), Value::Real))
+            let total = total.map_or_else(|| neutral(op, num), Value::Real);
+            Ok(if product { total } else { begun_with_zero(total) })
         }
         Array::Ints(items) => {
             let combine = if product { i64::wrapping_mul } else { i64::wrapping_add };
@@ -75,7 +76,7 @@ pub(crate) fn total(cx: &mut Context, xs: &Array, num: NumType, op: RealOp) -> R
             for x in rest {
                 total = combine(cx, op, &total, x)?;
             }
-            Ok(total)
+            Ok(if product { total } else { begun_with_zero(total) })
         }
     }
 }

@@ -41,14 +41,14 @@ pub(super) fn reduce_op(meter: &mut Meter, op: ArrayOp, args: &[Value]) -> Resul
     if op == ArrayOp::MatVec { matvec(meter, xs, ys) } else { matmul(meter, xs, ys) }
 }
 
-/// Sum or product. The first element starts.
+/// Sum or product. The first element starts; a sum is never -0.
 fn total(meter: &mut Meter, items: &Items, product: bool) -> Result<Value, Fault> {
     meter.work(items.len())?;
     match items {
         Items::Reals(items) => {
             meter.flops += items.len().saturating_sub(1) as u64;
             let total = items.iter().copied().reduce(|x, y| if product { x * y } else { x + y });
-            Ok(Value::Real(total.unwrap_or(if product { 1.0 } else { 0.0 })))
+            Ok(Value::Real(if product { total.unwrap_or(1.0) } else { total.unwrap_or(0.0) + 0.0 }))
         }
         Items::Ints(items) => {
             let combine = if product { i64::wrapping_mul } else { i64::wrapping_add };
@@ -101,7 +101,7 @@ fn dot(meter: &mut Meter, xs: &Items, ys: &Items) -> Result<Value, Fault> {
 
 fn dot_reals(meter: &mut Meter, xs: &[f64], ys: &[f64]) -> f64 {
     meter.flops += (2 * xs.len()).saturating_sub(1) as u64;
-    xs.iter().zip(ys).map(|(x, y)| x * y).reduce(|x, y| x + y).unwrap_or(0.0)
+    xs.iter().zip(ys).map(|(x, y)| x * y).reduce(|x, y| x + y).unwrap_or(0.0) + 0.0
 }
 
 fn dot_ints(xs: &[i64], ys: &[i64]) -> i64 {
