@@ -126,6 +126,11 @@ def jordan a = let n = length a in
     let a = fold (\\a j -> set a k (set a[k] j (a[k, j] / p))) a (iota n)
     in fold (\\a i -> if i == k then a else let f = a[i, k] in fold (\\a j -> set a i (set a[i] j (sin (a[i, j] - f * a[k, j])))) a (iota n)) a (iota n)
   in fold step a (iota n)
+def jordan_rows a = let n = length a in
+  let step a k =
+    let row = map (\\x -> x / a[k, k]) a[k]
+    in fold (\\a i -> if i == k then a else let f = a[i, k] in set a i (map2 (\\x y -> x - f * y) a[i] row)) (set a k row) (iota n)
+  in fold step a (iota n)
 def almost a = let n = length a in
   let step a k = fold (\\a i -> if i == k + 1 then a else fold (\\a j -> set a i (set a[i] j (sin (a[i, j] - 0.3 * a[k, j])))) a (iota n)) a (iota n)
   in fold step a (iota n)
@@ -198,6 +203,7 @@ fn programs() -> Vec<String> {
         "columns",
         "upward",
         "jordan",
+        "jordan_rows",
         "almost",
         "below",
         "reflected",

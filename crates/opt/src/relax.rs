@@ -97,7 +97,7 @@ pub const RELAXED: &[Relaxed] = &[
         name: "addends",
         what: "what is added to one element several times is added once; what an iteration adds to a sum in several steps is added up first",
         run: |program| updates::run(program) | addends::run(program),
-        after: &["simplify"],
+        after: &["simplify", "ends", "dce"],
         rounds: 1,
     },
     Relaxed {

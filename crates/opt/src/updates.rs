@@ -5,7 +5,7 @@
 //! zs = ys with [i] += b          becomes          s = a + b   zs = xs with [i] += s
 //! ```
 //!
-//! and zero is not added. What is added to an element that was set is added before; what is set where it was read is there already. So it is if something is added at other places between them and the place is surely there. So it is in the derivative of what reads an element once and uses it several times. Numbers are added up in another order: it is for
+//! and zero is not added. What a loop adds to a row of zeros that was the row before is not taken out. What is added to an element that was set is added before; what is set where it was read is there already. So it is if something is added at other places between them and the place is surely there. So it is in the derivative of what reads an element once and uses it several times. Numbers are added up in another order: it is for
 //! where they need not be to the last bit what they are elsewhere.
 
 use crate::facts::{is_quiet, total};
@@ -13,8 +13,8 @@ use crate::sizes::{boxes, in_range_there};
 use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
-use wengert_ir::op::{ArrayOp, Op};
-use wengert_ir::{Atom, Block, Func, FuncId, Program, Stmt, Ty, Var};
+use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
+use wengert_ir::{Atom, Block, Elem, Func, FuncId, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
 
 /// So many updates are looked through for one at the same place.
@@ -57,6 +57,9 @@ impl Updates<'_> {
                 for inner in stmt.op.blocks_mut() {
                     changed |= self.block(inner);
                 }
+                let after = self.puts_back(&mut out, &mut stmt);
+                changed |= !after.is_empty();
+                last = last.filter(|_| after.is_empty());
                 if let Some(at) = last
                     && let Some(once) = self.at_once(out.get(at), &stmt)
                 {
@@ -76,6 +79,7 @@ impl Updates<'_> {
                     last = None;
                 }
                 out.push(stmt);
+                out.extend(after);
             }
             place.stmts = out;
             changed
@@ -111,6 +115,59 @@ impl Updates<'_> {
         };
         let (from, there) = read.split_first()?;
         (op == ArrayOp::Set && from == array && there == place).then(|| array.clone())
+    }
+
+    /// Lets a loop that adds to a row of zeros what was in its place before, element by element, leave the row as it was.
+    ///
+    /// ```text
+    /// row = xs[i]   ys = xs with [i] = zeros(row)   zs = each j < n, a += ys, x in row { b = a with [i, j] += x yield b }        zs = xs
+    /// ```
+    fn puts_back(&self, before: &mut Vec<Stmt>, stmt: &mut Stmt) -> Vec<Stmt> {
+        let Op::Loop(parts) = &mut stmt.op else { return Vec::new() };
+        let mut after = Vec::new();
+        for at in (0..parts.accs.len()).rev() {
+            let Some((array, update)) = self.put_back(before, parts, at) else { continue };
+            let place = parts.init.len() + at;
+            parts.body.stmts.remove(update);
+            parts.body.params.remove(1 + place);
+            parts.body.results.remove(place);
+            // The row was read at the place where it is set, so this does not fail.
+            let start = parts.accs.remove(at);
+            before.retain(|stmt| stmt.outs.first().is_none_or(|out| Atom::Var(*out) != start));
+            let out = stmt.outs.remove(place);
+            after.push(Stmt { outs: vec![out], op: Op::Copy(array), span: stmt.span });
+        }
+        after
+    }
+
+    /// The array of which such a loop puts a row back, and which statement does it.
+    fn put_back(&self, before: &[Stmt], parts: &Loop, at: usize) -> Option<(Atom, usize)> {
+        let made = |atom: &Atom| {
+            let var = atom.var()?;
+            before.iter().rfind(|stmt| stmt.outs.as_slice() == [var]).map(|stmt| &stmt.op)
+        };
+        let once = |atom: &Atom| atom.var().is_some_and(|var| self.uses.get(&var) == Some(&1));
+        let start = parts.accs.get(at).filter(|start| once(start) && parts.mode != Mode::Reduce)?;
+        let Op::Array(ArrayOp::Set, args) = made(start)? else { return None };
+        let [array, place @ .., zeros] = args.as_slice() else { return None };
+        let Op::Array(ArrayOp::Zeros, like) = made(zeros)? else { return None };
+        let row = like.first()?;
+        let Op::Array(ArrayOp::Index, read) = made(row)? else { return None };
+        let (from, there) = read.split_first()?;
+        let same = from == array && there == place && self.func.type_of(row) == Ty::Array(Elem::Real, 1);
+        let input = parts.inputs.iter().position(|input| input == row).filter(|_| same)?;
+        let (count, params) = (parts.init.len() + parts.accs.len(), &parts.body.params);
+        let (index, sum) = (params.first()?, Atom::Var(*params.get(1 + parts.init.len() + at)?));
+        let (element, result) =
+            (params.get(1 + count + input)?, parts.body.results.get(parts.init.len() + at)?);
+        let update = parts.body.stmts.iter().position(|stmt| {
+            let Some((to, [place_in @ .., last], added)) = self.number_added(stmt) else { return false };
+            let here = place_in == place && *last == Atom::Var(*index);
+            here && *to == sum
+                && *added == Atom::Var(*element)
+                && stmt.outs.first().map(|out| Atom::Var(*out)).as_ref() == Some(result)
+        })?;
+        (once(&sum) && once(result)).then(|| (array.clone(), update))
     }
 
     /// Adds what was added at the same place before, or to what was set there, if there were only other updates between to which something is added.

@@ -101,6 +101,53 @@ fn what_is_added_to_what_was_set_is_set() {
 }
 
 #[test]
+fn a_row_that_is_taken_out_and_put_back_stays() {
+    let text = "func f(xs: [][]Real, i: Int, k: Int) -> ([][]Real, Real) {
+            row = xs[i]
+            none = zeros(row)
+            ys = xs with [i] = none
+            n = length(row)
+            s, zs = each j < n, s += 0.0, a += ys, x in row {
+                b = a with [i, j] += x
+                y = sin(x)
+                t = s + y
+                yield t, b
+            }
+            us = zs with [k, 0] += s
+            return us, s
+        }
+        entry f = f";
+    check_relaxed(text, &expect![[r#"
+        func f(xs: [][]Real, i: Int, k: Int) -> ([][]Real, Real) {
+          row = xs[i]
+          n = length(xs, 1)
+          s = each j < n, s2 += 0.0, x in row {
+            y = sin(x)
+            t = s2 + y
+            yield t
+          }
+          us = xs with [k, 0] += s
+          return us, s
+        }
+
+        entry f = f
+    "#]]);
+    // What is added elsewhere, or something else, or more.
+    for (from, to) in [
+        ("[i, j] += x", "[k, j] += x"),
+        ("b = a with [i, j] += x\n                y = sin(x)", "y = sin(x) b = a with [i, j] += y"),
+        ("b = a with [i, j] += x", "c = a with [i, j] += x b = c with [k, j] += x"),
+        ("x in row", "x in none"),
+    ] {
+        let other = text.replace(from, to);
+        assert_ne!(other, text, "{from}");
+        let mut program = wengert_ir::parse(&other).expect("the text is a program");
+        crate::updates::run(&mut program);
+        assert!(wengert_ir::print(&program).contains("xs with [i] ="), "{other}");
+    }
+}
+
+#[test]
 fn truth_values_of_branches_that_compute_little_are_choices() {
     super::check(
         "branches",
