@@ -139,7 +139,10 @@ fn sums_of_elements_that_another_sum_goes_over_are_part_of_its_loop() {
         return a, b, t, e, g
     }
     entry f = f";
-    check("merge", text, &expect![[r#"
+    check(
+        "merge",
+        text,
+        &expect![[r#"
         func f(xs: []Real, ys: []Real, zs: []Real) -> (Real, Real, Real, Real, Real) {
           n = length(xs)
           b = sum(ys)
@@ -157,5 +160,6 @@ fn sums_of_elements_that_another_sum_goes_over_are_part_of_its_loop() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
 }

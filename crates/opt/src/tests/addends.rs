@@ -117,7 +117,9 @@ fn a_row_that_is_taken_out_and_put_back_stays() {
             return us, s
         }
         entry f = f";
-    check_relaxed(text, &expect![[r#"
+    check_relaxed(
+        text,
+        &expect![[r#"
         func f(xs: [][]Real, i: Int, k: Int) -> ([][]Real, Real) {
           row = xs[i]
           n = length(xs, 1)
@@ -131,7 +133,8 @@ fn a_row_that_is_taken_out_and_put_back_stays() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
     // What is added elsewhere, or something else, or more.
     for (from, to) in [
         ("[i, j] += x", "[k, j] += x"),
