@@ -123,7 +123,7 @@ pub fn asks(program: &Program) -> bool {
 }
 
 /// The program with every derivative that it asks for made. What a tape can do and linearization cannot, is done [so](differentiate_exactly).
-/// Where they are too many, none is made beforehand ([`tagged`]).
+/// Where they are too many, none is made beforehand ([`tagged()`]).
 pub fn differentiate(program: Program) -> Program {
     let made = made(&program, false, false);
     if made.is_whole {
