@@ -150,6 +150,7 @@ struct Record<'a, 'c> {
 }
 
 pub(crate) use request::{backward, linearize, transpose};
+pub(crate) use segments::run_again;
 
 impl Ad {
     /// The sum of tangents, made at once.

@@ -24,6 +24,9 @@ mod arrays;
 mod closures;
 mod custom;
 mod functions;
+mod marks;
+mod moved;
+mod nodes;
 mod numbers;
 mod requests;
 mod rules;
@@ -38,7 +41,7 @@ use numbers::Number;
 use rustc_hash::{FxHashMap, FxHashSet};
 use walks::Walk;
 use wengert_base::{Name, Span};
-use wengert_ir::op::{ArrayOp, Atom, Op, Stmt};
+use wengert_ir::op::{ArrayOp, Atom, Op, Rule, Stmt};
 use wengert_ir::program::{Func, FuncId, Program};
 use wengert_ir::ty::{Ctor, Data, DataId, Elem, Role, Ty};
 use wengert_ir::{Block, Builder};
@@ -49,7 +52,8 @@ const NEVER: &str = crate::ASTRAY;
 
 /// The program in which no derivative is asked for any more, and numbers know what they vary by; `None` if it has what cannot be done so.
 pub fn tagged(program: &Program) -> Option<Program> {
-    let mut tagged = Tagged::new(program);
+    let (program, again) = crate::record::run_again(program);
+    let mut tagged = Tagged::new(&program, &again);
     if tagged.refuses() {
         return None;
     }
@@ -106,6 +110,18 @@ enum Helper {
     Walk(Walk, DataId, Span),
     /// A function with a rule.
     Ruled(FuncId, FuncId),
+    /// A function that is run again when the tape runs.
+    Again(FuncId),
+    /// The first place of each slot.
+    Firsts,
+    /// The innermost number, if it is not that of a tangent for a rule.
+    Observed,
+    /// What is linear in such tangents, and the same without marks.
+    IsLinear,
+    Unmarked,
+    UnmarkedTape,
+    /// Whether a number has a tag.
+    HasTag,
 }
 
 /// The program under way.
@@ -131,11 +147,17 @@ struct Tagged {
     touching: FxHashSet<FuncId>,
     /// The types of functions that have tangents.
     functions: FxHashSet<DataId>,
+    /// What is run when tapes run.
+    kinds: Vec<nodes::Kind>,
+    /// Whether rules are run on slots.
+    has_marks: bool,
 }
 
 impl Tagged {
-    fn new(source: &Program) -> Tagged {
+    fn new(source: &Program, again: &FxHashMap<FuncId, FuncId>) -> Tagged {
         let mut program = source.clone();
+        let turns = |op: &Op| matches!(op, Op::Custom(parts) if matches!(parts.rule, Rule::Vjp(..)));
+        let goes_back = !source.linears.is_empty() || holds(source, &turns);
         let data = |name: &str| Data { name: name.into(), role: Role::Residual, ctors: Vec::new() };
         let number = program.data.push(data("Number"));
         let tape = program.data.push(data("Tape"));
@@ -147,13 +169,12 @@ impl Tagged {
             helpers: FxHashMap::default(),
             number,
             tape,
-            goes_back: !source.linears.is_empty(),
-            has_series: source
-                .funcs
-                .iter()
-                .any(|(_, func)| !func.body.all_stmts(&mut |stmt| !matches!(stmt.op, Op::Taylor { .. }))),
+            goes_back,
+            has_series: holds(source, &|op| matches!(op, Op::Taylor { .. })),
             touching: FxHashSet::default(),
             functions: closures::functions_with_tangents(source).into_iter().collect(),
+            kinds: if goes_back { nodes::kinds(source, again) } else { Vec::new() },
+            has_marks: goes_back && holds(source, &|op| matches!(op, Op::Custom(_))),
             program,
         };
         let (num, rest) = (tagged.num(), Ty::Scalar(Elem::Data(tape)));
@@ -168,8 +189,9 @@ impl Tagged {
         let term = [Ty::INT, Ty::BOOL, num];
         let one: Vec<Ty> = [Ty::INT].into_iter().chain(term).chain([num, rest]).collect();
         let two = [Ty::INT].into_iter().chain(term).chain(term).chain([num, rest]).collect();
-        tagged.program.data.at_mut(tape).ctors =
-            vec![ctor("start", vec![Ty::INT]), ctor("one", one), ctor("two", two)];
+        let mut ctors = vec![ctor("start", vec![Ty::INT]), ctor("one", one), ctor("two", two)];
+        ctors.extend(tagged.node_ctors());
+        tagged.program.data.at_mut(tape).ctors = ctors;
         tagged.touching = tagged.touching_functions();
         tagged
     }
@@ -185,14 +207,8 @@ impl Tagged {
 
     /// Whether there is something that cannot be done so.
     fn refuses(&self) -> bool {
-        let refused = |stmt: &Stmt| match &stmt.op {
-            Op::Call { checkpoint, .. } => *checkpoint,
-            Op::Array(op, _) => {
-                matches!(op, ArrayOp::AddProduct(_) | ArrayOp::UnflattenLike)
-            }
-            _ => false,
-        };
-        self.program.funcs.iter().any(|(_, func)| !func.body.all_stmts(&mut |stmt| !refused(stmt)))
+        let refused = |op: &Op| matches!(op, Op::Array(ArrayOp::AddProduct(_) | ArrayOp::UnflattenLike, _));
+        holds(&self.program, &refused)
     }
 
     /// What a type is here.
@@ -332,11 +348,17 @@ impl Tagged {
                         && args.first().is_some_and(|xs| func.type_of(xs).elem() == Elem::Real)
                 }
                 Op::Custom(_) => true,
+                Op::Call { checkpoint: true, .. } => self.goes_back,
                 op => is_request(op),
             };
             !own && !callees(&stmt.op).iter().any(|callee| known.contains(callee))
         })
     }
+}
+
+/// Whether a program has such an operation.
+fn holds(program: &Program, is: &dyn Fn(&Op) -> bool) -> bool {
+    program.funcs.iter().any(|(_, func)| !func.body.all_stmts(&mut |stmt| !is(&stmt.op)))
 }
 
 /// The data types that hold numbers.

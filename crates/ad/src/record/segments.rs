@@ -13,9 +13,10 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "loops and calls are named, the others stay")]
 
 use crate::{Ad, Code, deep};
+use rustc_hash::FxHashMap;
 use wengert_ir::Copier;
 use wengert_ir::op::{ArrayOp, Atom, Block, Compare, IntOp, Loop, Mode, Op, Rule, Stmt, Var, While};
-use wengert_ir::program::{Func, FuncId, VarInfo};
+use wengert_ir::program::{Func, FuncId, Program, VarInfo};
 use wengert_ir::ty::Ty;
 
 /// Loops of at most so many rounds are recorded.
@@ -34,6 +35,28 @@ fn may_be_long(stmt: &Stmt) -> bool {
         Op::While(parts) => stmt.outs.len() == parts.init.len(),
         _ => false,
     }
+}
+
+/// A program, and for each function of a checkpoint the function as it is when the checkpoint is run again.
+pub(crate) fn run_again(program: &Program) -> (Program, FxHashMap<FuncId, FuncId>) {
+    let mut called = Vec::new();
+    for (_, func) in program.funcs.iter() {
+        func.body.all_stmts(&mut |stmt| {
+            if let Op::Call { func, checkpoint: true, .. } = &stmt.op {
+                called.push(*func);
+            }
+            true
+        });
+    }
+    if called.is_empty() {
+        return (program.clone(), FxHashMap::default());
+    }
+    let mut ad = Ad::new(program.clone(), true);
+    ad.sources = ad.program.funcs.ids().collect();
+    for func in called {
+        ad.in_segments(func);
+    }
+    (ad.program, ad.recorded.again)
 }
 
 impl Ad {

@@ -75,6 +75,9 @@ impl Work<'_> {
     }
 
     fn looked_at(&mut self, op: ArrayOp, args: &[Atom], types: &[Ty]) -> Atom {
+        if op != ArrayOp::Zeros {
+            self.look(args, types);
+        }
         let values = self.values(args, types);
         let Some(xs) = args.first() else { return Atom::Unit };
         match op {
@@ -96,6 +99,19 @@ impl Work<'_> {
                 self.lifted(&zeros, ty)
             }
         }
+    }
+
+    /// Fails if a rule looks at tangents so.
+    fn look(&mut self, args: &[Atom], types: &[Ty]) {
+        let given = args.first().zip(types.first()).filter(|_| self.to.has_marks);
+        let Some((xs, Ty::Array(_, 1))) = given else { return };
+        let len = self.length(xs);
+        self.carrying(len, vec![xs.clone()], Vec::new(), &[], |work, _, _, rows| {
+            for x in rows {
+                work.observed(x);
+            }
+            (Vec::new(), Vec::new())
+        });
     }
 
     fn computed(&mut self, op: ArrayOp, args: &[Atom], types: &[Ty]) -> Atom {

@@ -10,13 +10,16 @@
 use super::functions::Rewrite;
 use super::tapes;
 use super::walks::{Walk, Way};
-use super::work::{DUAL, NOTED, Work};
+use super::work::{DUAL, NOTED, SERIES, Work};
 use super::{Helper, Tagged};
 use crate::BEYOND;
 use wengert_ir::op::{Atom, Compare, Op, Stmt};
 use wengert_ir::program::{FuncId, Program};
 use wengert_ir::ty::{Ctor, Data, DataId, Elem, Role, Ty};
 use wengert_ir::{Block, Builder};
+
+/// A tag that no number has.
+const NO_TAG: i64 = -2;
 
 /// The types of functions that have tangents: here they have one constructor more, after that for tangents.
 pub(super) fn functions_with_tangents(program: &Program) -> Vec<DataId> {
@@ -92,11 +95,69 @@ impl Tagged {
                             vec![work.b.make(number, NOTED, fields.collect::<Vec<_>>()), first]
                         },
                     ),
+                    (SERIES, [coefs]) => work.split_series(&tag, [at, primal, coefs]),
                     _ => nothing(work),
                 }
             })
         });
         let made = work.finish(found);
+        *self.program.funcs.at_mut(own) = made;
+        own
+    }
+}
+
+impl Tagged {
+    fn has_tag_function(&mut self) -> FuncId {
+        let num = self.num();
+        if let Some(known) = self.helpers.get(&Helper::HasTag) {
+            return *known;
+        }
+        let own = self.reserve("has_tag");
+        self.helpers.insert(Helper::HasTag, own);
+        let mut work = Work::new(self, Builder::new("has_tag".into()));
+        let tag = work.b.param("tag".into(), Ty::INT);
+        let x = work.b.param("x".into(), num);
+        let found = work.cases_of_number(&x, Ty::BOOL, &mut |work, ctor, fields| {
+            let [at, primal, rest @ ..] = fields else { return Some(Atom::Bool(false)) };
+            let part = |work: &mut Work<'_>, x: &Atom| {
+                work.b.call(own, [tag.clone(), x.clone()], &[Ty::BOOL]).remove(0)
+            };
+            let same = work.b.compare(Compare::Eq, at.clone(), tag.clone());
+            let larger = work.b.compare(Compare::Gt, at.clone(), tag.clone());
+            let found = work.choose(
+                larger,
+                &[Ty::BOOL],
+                |work| {
+                    let first = part(work, primal);
+                    let second = match (ctor, rest) {
+                        (DUAL, [tangent]) => part(work, tangent),
+                        (SERIES, [coefs]) => {
+                            let len = work.length(coefs);
+                            let init = vec![Atom::Bool(false)];
+                            let found = work.carrying(
+                                len,
+                                vec![coefs.clone()],
+                                init,
+                                &[],
+                                |work, _, carried, rows| {
+                                    let ([found], [x]) = (carried, rows) else {
+                                        return (Vec::new(), Vec::new());
+                                    };
+                                    let here = part(work, x);
+                                    (vec![work.b.select(found.clone(), Atom::Bool(true), here)], Vec::new())
+                                },
+                            );
+                            found.into_iter().next().unwrap_or(Atom::Bool(true))
+                        }
+                        _ => Atom::Bool(false),
+                    };
+                    vec![work.b.select(first, Atom::Bool(true), second)]
+                },
+                |_| vec![same],
+            );
+            found.into_iter().next()
+        });
+        let made = work.finish(vec![found]);
         *self.program.funcs.at_mut(own) = made;
         own
     }
@@ -138,9 +199,39 @@ impl Work<'_> {
 
     /// Whether a number has a tag.
     pub(super) fn has_tag(&mut self, tag: &Atom, x: &Atom) -> Atom {
-        let [_, tangent] = self.split(tag, x);
-        let none = self.is_none(&tangent);
-        self.b.typed1(Ty::BOOL, Op::Not(none))
+        let func = self.to.has_tag_function();
+        self.b.call(func, [tag.clone(), x.clone()], &[Ty::BOOL]).remove(0)
+    }
+
+    /// The parts of a series with a larger tag.
+    fn split_series(&mut self, tag: &Atom, [at, primal, coefs]: [&Atom; 3]) -> Vec<Atom> {
+        let (num, number, ty) = (self.to.num(), self.to.number, self.series_ty());
+        let [primal, first] = self.split(tag, primal);
+        let len = self.length(coefs);
+        let none = self.is_none(&first);
+        let found =
+            self.carrying(len, vec![coefs.clone()], vec![none], &[num, num], |work, _, carried, rows| {
+                let ([nothing], [x]) = (carried, rows) else { return (Vec::new(), Vec::new()) };
+                let [part, more] = work.split(tag, x);
+                let none = work.is_none(&more);
+                let zero = work.plain(Atom::Real(0.0));
+                let more = work.choose_number(none.clone(), |_| zero, |_| more.clone());
+                (vec![work.b.select(none, nothing.clone(), Atom::Bool(false))], vec![part, more])
+            });
+        let [nothing, parts, more] = <[Atom; 3]>::try_from(found).unwrap_or([const { Atom::Unit }; 3]);
+        debug_assert_eq!(self.b.type_of(&parts), ty);
+        let value = self.b.make(number, SERIES, [at.clone(), primal, parts]);
+        let more = self.choose_number(
+            nothing,
+            |work| work.none(),
+            |work| {
+                let none = work.is_none(&first);
+                let zero = work.plain(Atom::Real(0.0));
+                let first = work.choose_number(none, |_| zero, |_| first.clone());
+                work.b.make(number, SERIES, [at.clone(), first, more])
+            },
+        );
+        vec![value, more]
     }
 
     /// A walk that has something of its own to do at functions: what it makes of one.
@@ -159,6 +250,18 @@ impl Work<'_> {
                 Some(self.b.make(here, perturbed, [tag.clone(), x.clone(), t.clone()]))
             }
             (Walk::Tangent, Some(ctors), [x], [tag]) => Some(self.tangent_of_function((data, ctors), tag, x)),
+            (Walk::Marked | Walk::Shorter | Walk::Velocity, _, [x], [tag, ..]) => {
+                let mut way = Way { given: vec![tag.clone()], carried: vec![Atom::Bool(false)] };
+                self.walk(Walk::Mentions, own, &mut way, xs);
+                let found = way.carried.into_iter().next().unwrap_or(Atom::Bool(true));
+                self.choose(found, &[], |work| work.fail(&[], crate::UNSEEN), |_| Vec::new());
+                if walk == Walk::Shorter {
+                    return Some(x.clone());
+                }
+                // Zero everywhere: the tangent under a tag that there is not.
+                let zero = ctors.map(|[last, _]| self.b.make(here, last, [Atom::Int(NO_TAG), x.clone()]));
+                zero.or_else(|| self.fail(&[made], BEYOND).into_iter().next())
+            }
             _ => {
                 let found = self.fail(&[made], BEYOND);
                 walk.makes().then(|| found.into_iter().next().unwrap_or(Atom::Unit))
@@ -220,6 +323,16 @@ impl Work<'_> {
             let made = work.walk_functions((walk, data), &mut way.clone(), inner);
             vec![work.b.make(here, ctor, [at.clone()].into_iter().chain(made).collect::<Vec<Atom>>())]
         };
+        if walk.goes_through() {
+            let mut next = way.clone();
+            let made = self.walk_functions((walk, data), &mut next, inner);
+            let all: Vec<Atom> = [at].into_iter().chain(made).collect();
+            let made = walk.makes().then(|| self.b.make(here, ctor, all));
+            return Some(next.carried.into_iter().chain(made).collect());
+        }
+        if walk == Walk::Largest {
+            return self.largest_of_own((data, is_bound), way, (&at, inner));
+        }
         let kept = |work: &mut Self| vec![work.b.make(here, ctor, fields.to_vec())];
         let (Walk::Mentions | Walk::Without | Walk::Rename, Some(tag)) = (walk, way.given.first()) else {
             return None;
@@ -247,6 +360,28 @@ impl Work<'_> {
         ))
     }
 
+    /// The largest tag of a tangent, whose own tag does not count, or of a function that is perturbed.
+    fn largest_of_own(
+        &mut self,
+        (data, is_bound): (DataId, bool),
+        way: &Way,
+        (at, inner): (&Atom, &[Atom]),
+    ) -> Option<Vec<Atom>> {
+        let mut next = way.clone();
+        if is_bound {
+            let given = Way { given: vec![at.clone()], carried: Vec::new() };
+            let inner = self.walk_functions((Walk::Without, data), &mut given.clone(), inner);
+            self.walk_functions((Walk::Largest, data), &mut next, &inner);
+            return Some(next.carried);
+        }
+        self.walk_functions((Walk::Largest, data), &mut next, inner);
+        let largest = next.carried.first()?.clone();
+        let more = self.b.compare(Compare::Ge, at.clone(), largest);
+        let before = next.carried.clone();
+        let own = vec![at.clone(), Atom::Int(0), Atom::Int(0)];
+        Some(self.choose(more, &[Ty::INT; 3], |_| own, |_| before))
+    }
+
     /// What a walk makes of functions of one type.
     fn walk_functions(&mut self, (walk, data): (Walk, DataId), way: &mut Way, xs: &[Atom]) -> Vec<Atom> {
         let own = Ty::Scalar(Elem::Data(data));
@@ -262,7 +397,9 @@ impl Work<'_> {
     pub(super) fn walk_kept(&mut self, walk: Walk, data: DataId, way: &mut Way, x: &Atom) -> Option<Atom> {
         let here = self.to.data(data);
         let ty = Ty::Scalar(Elem::Data(here));
-        if !matches!(walk, Walk::Without | Walk::Rename | Walk::Constant | Walk::Mentions) {
+        let goes_on =
+            matches!(walk, Walk::Without | Walk::Rename | Walk::Constant | Walk::Mentions | Walk::Largest);
+        if !goes_on && !walk.goes_through() {
             let made = self.to.made_by(walk, Ty::Scalar(Elem::Data(data)));
             let found = self.fail(&[made], BEYOND);
             return walk.makes().then(|| found.into_iter().next().unwrap_or(Atom::Unit));

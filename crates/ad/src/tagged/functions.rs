@@ -108,13 +108,22 @@ impl Rewrite<'_, '_> {
         outs.iter().map(|out| self.source.ty(*out)).collect()
     }
 
-    /// The innermost number of a real, any other scalar as it is.
-    fn scalar(&mut self, atom: &Atom) -> Atom {
+    /// The innermost number of a real that is written down.
+    fn shown(&mut self, atom: &Atom) -> Atom {
         if let Atom::Real(_) = atom {
             return atom.clone();
         }
         let found = self.atom(atom);
         if self.source.type_of(atom) == Ty::REAL { self.work.value(&found) } else { found }
+    }
+
+    /// The innermost number of a real that is looked at, any other scalar as it is.
+    fn scalar(&mut self, atom: &Atom) -> Atom {
+        if let Atom::Real(_) = atom {
+            return atom.clone();
+        }
+        let found = self.atom(atom);
+        if self.source.type_of(atom) == Ty::REAL { self.work.observed(&found) } else { found }
     }
 
     fn one(&mut self, op: Op, ty: Ty) -> Vec<Atom> {
@@ -151,14 +160,15 @@ impl Rewrite<'_, '_> {
                 vec![self.work.b.convert(*op, x)]
             }
             Op::Text(op @ TextOp::ShowReal, args) => {
-                let args = args.iter().map(|arg| self.scalar(arg)).collect();
+                let args = args.iter().map(|arg| self.shown(arg)).collect();
                 self.one(Op::Text(*op, args), Ty::TEXT)
             }
             Op::Make { data, ctor, fields } => {
                 let (data, fields) = (self.work.to.data(*data), self.atoms(fields));
                 vec![self.work.b.make(data, *ctor, fields)]
             }
-            Op::Call { func, args, .. } => self.call(*func, args, &stmt.outs),
+            Op::Call { func, args, checkpoint: false } => self.call(*func, args, &stmt.outs),
+            Op::Call { func, args, checkpoint: true } => self.checkpoint(*func, args, &stmt.outs),
             Op::Array(op, args) => {
                 let args = args.clone();
                 arrays::array(self, *op, &args, &stmt.outs)
@@ -179,6 +189,13 @@ impl Rewrite<'_, '_> {
                 self.work.b.typed(&types, op)
             }
         }
+    }
+
+    fn checkpoint(&mut self, func: FuncId, args: &[Atom], outs: &[Var]) -> Vec<Atom> {
+        let noted = self.work.to.checkpointed_function(func);
+        let Some(noted) = noted else { return self.call(func, args, outs) };
+        let (args, results) = (self.atoms(args), self.types(outs));
+        self.work.call_touching(noted, true, args, &results)
     }
 
     pub(super) fn call(&mut self, func: FuncId, args: &[Atom], outs: &[Var]) -> Vec<Atom> {

@@ -54,6 +54,8 @@ impl Work<'_> {
             let num = self.to.num();
             return self.never(num);
         }
+        let (operands, mark) = self.linearity(of, operands);
+        let (operands, mark) = (operands.as_slice(), mark.as_ref());
         let out = self.inside(of, which, operands);
         let point = Point { operands, out: out.clone() };
         match of {
@@ -72,14 +74,14 @@ impl Work<'_> {
                         return point.out.clone();
                     }
                     let divisor = divisor.map(|divisor| work.expr(&point, divisor));
-                    work.noted(&point.out, (tag, at), noted, divisor, is_case)
+                    work.noted(&point.out, (tag, at), (noted, divisor, mark), is_case)
                 })
             }
             Number::Power | Number::Polygamma => {
                 let slope = self.slope(of, which, operands);
                 let slot = operands.first().and_then(|operand| operand.varies.clone());
                 let term = Term { slot: slot.unwrap_or(Atom::Unit), negative: false, coef: Some(slope) };
-                self.noted(&out, (tag, at), vec![term], None, false)
+                self.noted(&out, (tag, at), (vec![term], None, mark), false)
             }
         }
     }
@@ -89,8 +91,7 @@ impl Work<'_> {
         &mut self,
         out: &Atom,
         (tag, at): (&Atom, &Atom),
-        terms: Vec<Term>,
-        divisor: Option<Atom>,
+        (terms, divisor, mark): (Vec<Term>, Option<Atom>, Option<&Atom>),
         apart: bool,
     ) -> Atom {
         let number = self.to.number;
@@ -98,6 +99,7 @@ impl Work<'_> {
             ([Term { slot, negative: false, coef: None }], None, false) => slot.clone(),
             (_, _, _) => self.note(at, terms, divisor),
         };
+        let slot = self.marked_if(mark, slot);
         self.b.make(number, NOTED, [tag.clone(), out.clone(), at.clone(), slot])
     }
 

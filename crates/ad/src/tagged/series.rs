@@ -75,7 +75,7 @@ impl Work<'_> {
     }
 
     /// How many coefficients a number has under a tag; very many if it does not vary.
-    fn order_under(&mut self, tag: &Atom, x: &Atom) -> Atom {
+    pub(super) fn order_under(&mut self, tag: &Atom, x: &Atom) -> Atom {
         self.apart(|work| {
             work.cases_of_number(x, Ty::INT, &mut |work, ctor, fields| match (ctor, fields) {
                 (SERIES, [own, _, coefs]) => {

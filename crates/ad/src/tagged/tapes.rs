@@ -6,11 +6,13 @@
 //! two(i, j, minus, c, j', minus', c', d, rest)    slot i = (± c · slot j ± c' · slot j') / d
 //! ```
 //!
+//! And there are [`nodes`], which need the program to run.
+//!
 //! What is 1 is left out: no number. A cell for each slot holds its cotangent, as a tape runs backward, or its tangent, as it runs forward.
 
 use super::walks::{Walk, Way};
 use super::work::{NONE, Work};
-use super::{Helper, Tagged};
+use super::{Helper, Tagged, nodes};
 use wengert_ir::Builder;
 use wengert_ir::op::{ArrayOp, Atom, Block, Op};
 use wengert_ir::program::FuncId;
@@ -128,8 +130,21 @@ impl Work<'_> {
 
     fn run(&mut self, how: Helper, tape: Atom, cells: Atom) -> Atom {
         let func = self.to.running_function(how);
+        self.run_by(func, tape, cells)
+    }
+
+    /// What runs a tape may run the program, which needs all that is handed on.
+    fn run_by(&mut self, func: FuncId, tape: Atom, cells: Atom) -> Atom {
         let ty = self.cells_ty();
-        self.call_number(func, vec![tape, cells], &[ty]).into_iter().next().unwrap_or(Atom::Unit)
+        let found = if self.to.has_nodes() {
+            let args: Vec<Atom> = self.state_atoms().into_iter().chain([tape, cells]).collect();
+            let types: Vec<Ty> = self.state_types().into_iter().chain([ty]).collect();
+            let found = self.b.call(func, args, &types);
+            self.take_state(found)
+        } else {
+            self.call_number(func, vec![tape, cells], &[ty])
+        };
+        found.into_iter().next().unwrap_or(Atom::Unit)
     }
 
     /// What is in a cell; none if nothing has been gathered.
@@ -319,22 +334,26 @@ impl Tagged {
         let (ty, data) = (self.tape_ty(), self.tape);
         let mut work = Work::new(self, Builder::new(name.into()));
         let cells_ty = work.cells_ty();
-        work.tape_params();
+        if work.to.has_nodes() {
+            work.state_params();
+        } else {
+            work.tape_params();
+        }
         let tape = work.b.param("tape".into(), ty);
         let cells = work.b.param("cells".into(), cells_ty);
         let found = work.cases(tape, data, &[cells_ty], &mut |work, ctor, fields| {
-            let Some(entry) = entry(ctor, &fields) else { return vec![cells.clone()] };
-            let next = |work: &mut Work<'_>, cells: Atom| {
-                let found = work.call_number(own, vec![entry.rest.clone(), cells], &[cells_ty]);
-                found.into_iter().next().unwrap_or(Atom::Unit)
-            };
-            vec![if back {
-                let cells = work.entry_backward(&entry, cells.clone());
-                next(work, cells)
-            } else {
-                let cells = next(work, cells.clone());
-                work.entry_forward(&entry, cells)
-            }]
+            let mut next =
+                |work: &mut Work<'_>, rest: &Atom, cells: Atom| work.run_by(own, rest.clone(), cells);
+            if let Some(entry) = entry(ctor, &fields) {
+                return vec![if back {
+                    let cells = work.entry_backward(&entry, cells.clone());
+                    next(work, entry.rest, cells)
+                } else {
+                    let cells = next(work, entry.rest, cells.clone());
+                    work.entry_forward(&entry, cells)
+                }];
+            }
+            vec![work.run_node((ctor, &fields), &cells, back, &mut next).unwrap_or_else(|| cells.clone())]
         });
         let made = work.finish(found);
         *self.program.funcs.at_mut(own) = made;
@@ -381,7 +400,15 @@ impl Tagged {
         let found = work.cases(tape, data, &results, &mut |work, ctor, fields| {
             let mut way = Way { given: given.clone(), carried: begun.clone() };
             let mut all = Vec::new();
-            for field in &fields {
+            let (fields, rest) = match fields.split_last() {
+                // The rest of the tape comes last.
+                Some((rest, first)) if work.to.kind_of(ctor).is_some() => {
+                    (nodes::walk_node(work, walk, &mut way, ctor, first), vec![rest.clone()])
+                }
+                _ => (Vec::new(), fields),
+            };
+            all.extend(fields);
+            for field in &rest {
                 let of = work.b.type_of(field);
                 let made = if of == ty {
                     walk_tape(work, walk, &mut way, field)

@@ -8,12 +8,12 @@
 //! ```
 
 use super::functions::is_function;
-use super::work::{DUAL, NOTED, Work};
+use super::work::{DUAL, NOTED, SERIES, Work};
 use super::{Helper, Tagged};
 use crate::{BEYOND, deep};
 use wengert_base::{Name, Span};
 use wengert_ir::Builder;
-use wengert_ir::op::{ArrayOp, Atom, Compare, Op, Requirement};
+use wengert_ir::op::{ArrayOp, Atom, Compare, IntOp, Op, Requirement};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Ctor, DataId, Elem, Role, Ty};
 
@@ -44,8 +44,39 @@ pub(super) enum Walk {
     Start,
     /// Given: the tag and the cells.
     Output,
-    /// Carried: the largest tag so far, and whether it is that of a tape.
+    /// Carried: the largest tag so far, its mode, and the place of the tape or the order of the series.
     Largest,
+    /// Carried: how many numbers there are.
+    Leaves,
+    /// Given: the tag. Carried: how many have a slot.
+    Slotted,
+    /// The same, and the slots.
+    SlotsOn,
+    /// Given: the tag. Carried: whether there is a tangent for a rule.
+    HasMarks,
+    /// Given: the tag, another one, the place of its tape, and the slots there. Carried: how many there were.
+    Moved,
+    /// Given: the tag and the cells. Carried: whether some are not empty.
+    Varies,
+    /// Given: the tag, another one, and cells that hold tangents under that.
+    Along,
+    /// Given: the tag and the place of the tape. Carried: the next slot, which numbers get besides.
+    Outputs,
+    /// Given: the tag and the place of the tape. Carried: the next slot. Tangents with a slot.
+    Unknown,
+    /// Given: the tag. Carried: the cells. Of two values: such tangents, and cotangents.
+    SeedMarked,
+    /// Given: the tag. Carried: the cells. Of two values: numbers with slots, and what a pullback gave for them.
+    Contribute,
+    /// Given: the tag, the place of the tape, and whether all get a slot. Tangents for a rule.
+    Marked,
+    /// Given: the tag and the place of the tape. Of two values: the second is the tangent that a rule gave.
+    Linear,
+    /// Given: the tag. Series of one order less, and their derivatives.
+    Shorter,
+    Velocity,
+    /// Given: the tag and the order. Of two values: the second is the derivative that a rule gave.
+    Integral,
     /// Given: the tag. Of two values: the second is the tangent of the first, besides; a rule gave it, or a function that was given.
     Rule,
     Plus,
@@ -69,6 +100,22 @@ impl Walk {
             Walk::Start => "start",
             Walk::Output => "output",
             Walk::Largest => "largest",
+            Walk::Leaves => "leaves",
+            Walk::Slotted => "slotted",
+            Walk::SlotsOn => "slots_on",
+            Walk::HasMarks => "has_marks",
+            Walk::Moved => "moved",
+            Walk::Varies => "varies",
+            Walk::Along => "along",
+            Walk::Outputs => "outputs",
+            Walk::Unknown => "unknown",
+            Walk::SeedMarked => "seed_marked",
+            Walk::Contribute => "contribute",
+            Walk::Marked => "marked",
+            Walk::Linear => "linear",
+            Walk::Shorter => "shorter",
+            Walk::Velocity => "velocity",
+            Walk::Integral => "integral",
             Walk::Rule => "rule",
             Walk::Plus => "plus",
         }
@@ -81,7 +128,8 @@ impl Walk {
             Walk::Seed => Some("vjp".into()),
             Walk::Start => Some("linearize".into()),
             Walk::Plus => Some("jvp".into()),
-            Walk::Rule => Some("custom_jvp".into()),
+            Walk::Rule | Walk::Linear | Walk::Integral => Some("custom_jvp".into()),
+            Walk::SeedMarked | Walk::Contribute => Some("custom_vjp".into()),
             Walk::Lift
             | Walk::Lower
             | Walk::Constant
@@ -93,23 +141,72 @@ impl Walk {
             | Walk::Slots
             | Walk::Collect
             | Walk::Output
-            | Walk::Largest => None,
+            | Walk::Largest
+            | Walk::Leaves
+            | Walk::Slotted
+            | Walk::SlotsOn
+            | Walk::HasMarks
+            | Walk::Moved
+            | Walk::Varies
+            | Walk::Along
+            | Walk::Outputs
+            | Walk::Unknown
+            | Walk::Marked
+            | Walk::Shorter
+            | Walk::Velocity => None,
         }
     }
 
     /// Whether it makes a value.
     pub(super) fn makes(self) -> bool {
-        !matches!(self, Walk::Seed | Walk::Start | Walk::Largest | Walk::Mentions)
+        !matches!(
+            self,
+            Walk::Seed
+                | Walk::Start
+                | Walk::Largest
+                | Walk::Mentions
+                | Walk::Leaves
+                | Walk::Slotted
+                | Walk::SlotsOn
+                | Walk::HasMarks
+                | Walk::Varies
+                | Walk::SeedMarked
+                | Walk::Contribute
+        )
     }
+
+    /// Whether it goes through all that functions have captured, and does nothing else to functions.
+    pub(super) fn goes_through(self) -> bool {
+        matches!(
+            self,
+            Walk::Slotted | Walk::SlotsOn | Walk::HasMarks | Walk::Moved | Walk::Varies | Walk::Along
+        )
+    }
+
+    /// Modes: what varies with a slot, and series; 0 is what varies along a tangent.
+    pub(super) const NOTED_MODE: i64 = 1;
+    pub(super) const SERIES_MODE: i64 = 2;
 
     /// Whether it computes with numbers.
     fn computes(self) -> bool {
-        matches!(self, Walk::Seed | Walk::Plus | Walk::Rule)
+        matches!(
+            self,
+            Walk::Seed
+                | Walk::Plus
+                | Walk::Rule
+                | Walk::Outputs
+                | Walk::SeedMarked
+                | Walk::Contribute
+                | Walk::Marked
+                | Walk::Linear
+                | Walk::Velocity
+                | Walk::Integral
+        )
     }
 
     /// Whether functions have something of their own there.
     fn meets_functions(self) -> bool {
-        !matches!(
+        let goes_on = matches!(
             self,
             Walk::Lift
                 | Walk::Lower
@@ -118,7 +215,8 @@ impl Walk {
                 | Walk::Largest
                 | Walk::Rename
                 | Walk::Mentions
-        )
+        );
+        !goes_on && !self.goes_through()
     }
 }
 
@@ -253,7 +351,7 @@ impl Work<'_> {
                 let next = self.one_more(slot);
                 (Some(self.b.make(number, NOTED, fields)), vec![next])
             }
-            (Walk::Seed, [tag], [cells], [y, weight]) => {
+            (Walk::Seed | Walk::Contribute, [tag], [cells], [y, weight]) => {
                 let ty = self.b.type_of(cells);
                 let found = self.at_slot(y, tag, ty, cells, &mut |work, slot| {
                     work.gather(cells.clone(), slot, weight.clone(), false)
@@ -268,21 +366,41 @@ impl Work<'_> {
                 let next = self.one_more(slot);
                 (None, vec![self.set_tangent(cells.clone(), slot, t), next])
             }
-            (Walk::Largest, _, [best, noted], [x]) => {
-                let tag = self.tag_of(x);
-                let more = self.b.compare(Compare::Gt, tag.clone(), best.clone());
-                let is_noted = self.is_noted(x);
-                let found = self.b.select(more.clone(), tag, best.clone());
-                (None, vec![found, self.b.select(more, is_noted, noted.clone())])
+            (Walk::Largest, _, [tag, mode, at], [x]) => {
+                let types = [Ty::INT; 3];
+                (None, self.larger_of([tag, mode, at], x, &types))
             }
-            _ => return None,
+            _ => return self.visit_slot(walk, way, xs),
         };
         way.carried = carried;
         found
     }
 
+    /// The larger of a tag and that of a number, its mode, and the place of the tape or the least order of series.
+    fn larger_of(&mut self, best: [&Atom; 3], x: &Atom, types: &[Ty]) -> Vec<Atom> {
+        let (number, [best, mode, at]) = (self.to.number, best.map(Atom::clone));
+        let before = vec![best.clone(), mode, at.clone()];
+        self.cases(x.clone(), number, types, &mut |work, ctor, fields| {
+            let found = match (ctor, fields.as_slice()) {
+                (DUAL, [tag, ..]) => [tag.clone(), Atom::Int(0), Atom::Int(0)],
+                (NOTED, [tag, _, at, _]) => [tag.clone(), Atom::Int(Walk::NOTED_MODE), at.clone()],
+                (SERIES, [tag, _, coefs]) => {
+                    let order = work.length(coefs);
+                    let least = work.b.int(IntOp::Min, [order.clone(), at.clone()]);
+                    let same = work.b.compare(Compare::Eq, tag.clone(), best.clone());
+                    let order = work.b.select(same, least, order);
+                    [tag.clone(), Atom::Int(Walk::SERIES_MODE), order]
+                }
+                _ => return before.clone(),
+            };
+            let [tag, ..] = &found;
+            let more = work.b.compare(Compare::Ge, tag.clone(), best.clone());
+            work.choose(more, types, |_| found.to_vec(), |_| before.clone())
+        })
+    }
+
     /// What is done with the slot of a number that has one under a tag; else what is given.
-    fn at_slot(
+    pub(super) fn at_slot(
         &mut self,
         x: &Atom,
         tag: &Atom,

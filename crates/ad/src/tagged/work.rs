@@ -317,15 +317,6 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// Whether a number has a slot under its tag, or is a series.
-    pub(super) fn is_noted(&mut self, x: &Atom) -> Atom {
-        self.apart(|work| {
-            work.cases_of_number(x, Ty::BOOL, &mut |_, ctor, _| {
-                Some(Atom::Bool([NOTED, SERIES].contains(&ctor)))
-            })
-        })
-    }
-
     /// A number that varies along a tangent, unless that is zero or none.
     pub(super) fn with_tangent(&mut self, tag: &Atom, primal: &Atom, tangent: &Atom) -> Atom {
         let (num, number) = (self.to.num(), self.to.number);
