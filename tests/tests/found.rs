@@ -304,6 +304,12 @@ const FOUND: &[Found] = &[
         expression: "let m = [[2.0, 1.0], [1.0, 3.0]] in (rows m, grad (\\m -> sum (map sum (fold step m (iota 2)))) m)",
         exact: true,
     },
+    Found {
+        what: "C: elements that are read only if they are chosen, of short rows, which GCC mixes up in vectors",
+        definitions: "def a = build 6 (\\i -> build 6 (\\j -> real (mod (i * 7 + j * 5) 11) / 3.0 - 1.2))",
+        expression: "let c = fold add (replicate 6 (replicate 6 0.0)) [a] in map2 (\\r s -> map2 (\\x y -> if x > 0.0 then y else 0.0) r s) c a",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.

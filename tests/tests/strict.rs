@@ -582,7 +582,7 @@ const BY_FUNCTIONS: [&str; 46] = [
     "grad (\\y -> norm_squared (grad (\\((a, b), t) -> custom_jvp (\\v -> product (build 4 (\\i -> a + b))) (jvp (\\v -> product (build 4 (\\i -> a + b)))) 0.5) y)) ((1.9375, 1.1875), \"t\")",
 ];
 
-/// Zeros are strong in derivatives, and never -0; sums begin with 0.
+/// Zeros are strong in derivatives, and never -0; sums begin with 0; no integer is -0.
 const SIGNS: &[&str] = &[
     "map (\\x -> (derivative (\\x -> x * x) x, derivative (\\x -> x ** 2) x, derivative (\\x -> x ^ 2) x, derivative cos x)) [0.0, -0.0]",
     "map (\\x -> (derivative (\\x -> -(x * x)) x, derivative (derivative cos) x, derivative (\\x -> 0.5 * cos x - 1.0) x)) [0.0, -0.0]",
@@ -593,6 +593,7 @@ const SIGNS: &[&str] = &[
     "map (\\x -> (inner x 1.0, inner [x] [1.0], inner (x, x) (1.0, 1.0), inner (x, [x]) (1.0, [1.0]), inner ([x], x) ([1.0], 1.0))) [-0.0]",
     "map (\\x -> jvp (\\x -> (sum [x, x], inner [x] [x])) (x, 1.0)) [-0.0]",
     "map (\\x -> taylor 3 (\\x -> -(cos x)) x) [0.0]",
+    "map (\\x -> (real (floor x), real (ceil x), real (round x), real (truncate x), round_to 9 (1e-9 * x))) [-0.3, -0.0, -1.7, 2.5]",
 ];
 
 /// What a program with its derivative gives by an engine, in strict mode.
@@ -609,11 +610,17 @@ fn zeros_have_the_interpreters_signs() {
     let mut session = Session::new();
     let report = session.check_text("strict.wg", "", Path::new("."));
     let scope = Scope::of_file(&report.modules);
+    // C takes long to compile: it is given all at once.
+    let all = format!("({})", SIGNS.join(", "));
     for program in SIGNS {
         let expected = given(&mut session, &scope, Engine::Interp, program);
         for engine in [Engine::Native, Engine::Ir] {
             assert_eq!(given(&mut session, &scope, engine, program), expected, "{program}");
         }
+    }
+    if Engine::C.require().is_ok() {
+        let expected = given(&mut session, &scope, Engine::Interp, &all);
+        assert_eq!(given(&mut session, &scope, Engine::C, &all), expected);
     }
 }
 

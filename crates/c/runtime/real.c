@@ -1,8 +1,14 @@
 /* ---- Operations on reals ---------------------------------------------------------------------------------------- */
 
 /* Zero tangents and cotangents contribute zero, whatever they are multiplied with. It makes a difference only where a product
- * or a quotient is not a number: a branch for that, which nothing is to make a choice of, costs less than to look at zeros. */
+ * or a quotient is not a number, and to the last bit where it is -0: a branch for that, which nothing is to make a choice of, costs less than
+ * to look at zeros. */
 #define WG_BRANCH __asm__("")
+#ifdef WG_EXACT
+#define WG_DOUBTFUL(x) (!(fabs(x) > 0.0))
+#else
+#define WG_DOUBTFUL(x) ((x) != (x))
+#endif
 /* In very long texts there are tens of thousands of such products, and branches are what a compiler takes long for. */
 #ifdef WG_HUGE
 #define WG_OFTEN static __attribute__((noinline)) WG_UNUSED
@@ -11,7 +17,7 @@
 #endif
 WG_OFTEN double wg_mul_zero(double t, double c) {
     double product = t * c;
-    if (WG_RARELY(product != product)) {
+    if (WG_RARELY(WG_DOUBTFUL(product))) {
         WG_BRANCH;
         if (t == 0.0 || c == 0.0) product = 0.0;
     }
@@ -19,7 +25,7 @@ WG_OFTEN double wg_mul_zero(double t, double c) {
 }
 WG_OFTEN double wg_div_zero(double t, double d) {
     double quotient = t / d;
-    if (WG_RARELY(quotient != quotient)) {
+    if (WG_RARELY(WG_DOUBTFUL(quotient))) {
         WG_BRANCH;
         if (t == 0.0) quotient = 0.0;
     }

@@ -250,6 +250,7 @@ impl Body<'_, '_> {
                 Expr::call("wg_outside", &[index, size])
             }
             Value::Select(cond, then, otherwise) => {
+                self.read_before(&[*then, *otherwise]);
                 let cond = self.integer(*cond);
                 let (then, otherwise) = (self.copied(local, *then), self.copied(local, *otherwise));
                 Expr::conditional(&cond, &then, &otherwise)
@@ -259,8 +260,9 @@ impl Body<'_, '_> {
                 Expr::unary("(double)", &x)
             }
             Value::RealToInt(x) => {
+                // GCC makes `trunc(x)` of `(double)(word)x`, which is -0 where the integer is 0: nothing that is added to 0 is -0.
                 let x = self.number(*x);
-                Expr::unary("(word)", &x)
+                Expr::unary("(word)", &Expr::binary(Level::Sum, "+", &x, &Expr::primary("0.0")))
             }
             Value::Round(round, x) => {
                 let name = match round {
@@ -302,6 +304,13 @@ impl Body<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Writes down what is read from memory for these operands. Both operands of a choice are there whatever is chosen; what C reads only
+    /// if it is chosen, compilers read with a mask in vectors. GCC before 11.5, 12.4 and 13.3 mixes masks up where it
+    /// puts elements of several iterations beside each other (its bug 114375).
+    fn read_before(&mut self, operands: &[Operand]) {
+        self.flush(|pending| pending.reads && operands.contains(&Operand::Local(pending.local)));
     }
 
     /// An operand for a variable that may be of another type.
