@@ -1,5 +1,5 @@
 //! What goes into a loop and comes out of it: no array goes in twice, none that is known without reading it, and none comes
-//! out twice or as it went in. The sizes of rows are those of the array.
+//! out twice or as it went in. What is kept in each iteration, and is the same in all, is known without reading it. The sizes of rows are those of the array.
 //!
 //! ```text
 //! each i < n, x in xs, y in xs, j in iota(n), c in replicate(n, 2.0) { … yield x, z, z }
@@ -12,7 +12,7 @@ use crate::known::is_same;
 use crate::walk::{Forward, Names};
 use rustc_hash::FxHashMap;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op, While};
-use wengert_ir::{Atom, Func, Program, Stmt, Var};
+use wengert_ir::{Atom, Block, Func, Program, Stmt, Var};
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
@@ -124,7 +124,21 @@ impl Ends {
             .collect();
         let results = parts.body.results.split_off(carried.min(parts.body.results.len()));
         let given = outs.split_off(carried.min(outs.len()));
+        self.same_in_all(&parts.body, &results, &given);
         self.given_once(results, given, &rows, &mut parts.body.results, outs);
+    }
+
+    /// What each iteration gives, if it does not come from the iteration.
+    fn same_in_all(&mut self, body: &Block, results: &[Atom], outs: &[Var]) {
+        for (result, out) in results.iter().zip(outs) {
+            let mut row = result.clone();
+            self.names.replace(&mut row);
+            let comes_from_here =
+                |var| body.params.contains(&var) || body.stmts.iter().any(|stmt| stmt.outs.contains(&var));
+            if !row.var().is_some_and(comes_from_here) {
+                self.known.insert(*out, Rows::All(row));
+            }
+        }
     }
 
     /// Adds those rows, with the arrays they make, that are given for the first time and are not rows of an input.
@@ -157,6 +171,7 @@ impl Ends {
         let carried = parts.init.len();
         let results = parts.body.results.split_off(carried.min(parts.body.results.len()));
         let rows = outs.split_off(carried.min(outs.len()));
+        self.same_in_all(&parts.body, &results, &rows);
         self.given_once(results, rows, &[], &mut parts.body.results, outs);
     }
 }

@@ -166,7 +166,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "ends",
-        what: "no array goes into a loop twice or unread, or comes out twice or as it went in",
+        what: "no array goes into a loop twice, unread, or where all its elements are alike; none comes out twice or as it went in",
         run: ends::run,
     },
     Pass {

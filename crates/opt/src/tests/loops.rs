@@ -355,6 +355,54 @@ fn rows_of_a_while_loop_are_given_once() {
 }
 
 #[test]
+fn what_a_loop_gives_in_each_iteration_alike_is_known() {
+    let text = r"
+        func f(n: Int, x: Real, z: Real) -> (Real, Real) {
+            y, us, as, bs = while v = x { c = v < 10.0 yield c } do u { w = u * 1.5 yield w, u, 1.0, z }
+            m = length(us)
+            t, cs = for backward i < m, s = y, u2 in us, a in as, b in bs {
+                p = s * a q = b * u2 r = p + q e = i + n
+                yield r, n
+            }
+            k = for j < m, l = 0.0, c2 in cs, u3 in us { d = real(c2) g = d * u3 h = l + g yield h }
+            return t, k
+        }
+        entry f = f";
+    check(
+        "ends",
+        text,
+        &expect![[r#"
+        func f(n: Int, x: Real, z: Real) -> (Real, Real) {
+          y, us, as, bs = while v = x {
+            c = v < 10.0
+            yield c
+          } do u {
+            w = u * 1.5
+            yield w, u, 1.0, z
+          }
+          m = length(us)
+          t, cs = for backward i < m, s = y, u2 in us {
+            p = s * 1.0
+            q = z * u2
+            r = p + q
+            e = i + n
+            yield r, n
+          }
+          k = for j < m, l = 0.0, u3 in us {
+            d = real(n)
+            g = d * u3
+            h = l + g
+            yield h
+          }
+          return t, k
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
 fn what_is_added_to_one_end_of_zeros_stands_beside_the_rest() {
     let text = r"
         func f(xs: []Real) -> ([]Real, []Real, []Real, []Real) {
