@@ -201,6 +201,12 @@ pub(crate) fn unexpected_after_expression(span: Span, found: &str, token: &str) 
     }
 }
 
+pub(crate) fn arm_without_bar(span: Span, found: &str) -> Diagnostic {
+    let text = format!("the arm before this ends, but {found} follows");
+    Diagnostic::error(EXPECTED_TOKEN, span, text)
+        .help("arms of a `match` begin with `|`, and nothing stands between them: `| p -> a | q -> b`")
+}
+
 pub(crate) fn expected_equals(span: Span, place: &str, found: &str) -> Diagnostic {
     let diagnostic = Diagnostic::error(MISSING_EQUALS, span, format!("expected `=` {place}, found {found}"))
         .label("`=` was expected here");

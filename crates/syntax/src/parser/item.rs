@@ -130,6 +130,9 @@ impl Parser<'_> {
             _ if kind.closes() => errors::unmatched_closing(here, &found),
             TokenKind::Lower(name) if name.as_str() == "where" && after_expr => errors::where_clause(here),
             TokenKind::Dot if after_expr => errors::space_around_point(here),
+            TokenKind::Comma | TokenKind::Arrow | TokenKind::Upper(_) if after_expr && self.after_match() => {
+                errors::arm_without_bar(here, &found)
+            }
             _ if after_expr => errors::unexpected_after_expression(here, &found, kind.text()),
             _ => errors::expected_item(here, &found),
         };
@@ -140,6 +143,13 @@ impl Parser<'_> {
     fn lexer_complained(&self) -> bool {
         let before = self.lexed.tokens.get(..self.position).unwrap_or(&[]);
         before.iter().rev().take_while(|token| !token.kind.begins_item()).any(|token| token.reported)
+    }
+
+    /// Whether there is a `match` in the item that has begun last.
+    fn after_match(&self) -> bool {
+        let before = self.lexed.tokens.get(..self.position).unwrap_or(&[]);
+        let mut item = before.iter().rev().take_while(|token| !token.kind.begins_item());
+        item.any(|token| token.kind == TokenKind::Match)
     }
 
     fn def(&mut self) -> Item {
