@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use wengert_base::{Diagnostic, SourceId, Span};
 use wengert_c::{Input, Math, Source};
-use wengert_ir::{Atom, Op, Program};
+use wengert_ir::{Atom, Op, Program, Ty};
 use wengert_mono::simple;
 use wengert_native::Compiled;
 use wengert_native::library::Made;
@@ -119,12 +119,20 @@ fn made(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
 
 /// Whether a program is so large that making machine code of it takes more time and memory than running it by other means.
 pub fn is_huge(unit: &Unit) -> bool {
-    let sizes = unit.program.funcs.iter().map(|(_, func)| func.body.size());
-    sizes.sum::<usize>() > MOST_STATEMENTS
+    let mut weight = 0;
+    for (_, func) in unit.program.funcs.iter() {
+        func.body.for_each_stmt(&mut |stmt| {
+            let is_array = stmt.outs.iter().any(|out| matches!(func.ty(*out), Ty::Array(..)));
+            weight += if is_array { ARRAY } else { 1 };
+        });
+    }
+    weight > MOST_STATEMENTS
 }
 
 /// Of a program with so many statements machine code takes some ten seconds and about half a gigabyte to make.
 const MOST_STATEMENTS: usize = 120_000;
+/// What gives an array becomes so many statements at least: memory that is taken or taken over, a loop, and memory that is given back.
+const ARRAY: usize = 12;
 
 /// The message of the failure of programs that are [too large](is_huge).
 pub const HUGE: &str = "a program that is too large for machine code";
