@@ -86,7 +86,9 @@ impl Body<'_, '_, '_> {
         self.builder.set_cold_block(system);
         self.builder.ins().brif(large, system, &[], list, &[]);
         self.enter(system);
+        let quiet = std::mem::replace(&mut self.quiet, true);
         self.import("free", &[self.state, object]);
+        self.quiet = quiet;
         self.builder.ins().jump(after, &[]);
         self.enter(list);
         let bytes = self.builder.ins().ishl_imm_s(words, 3);
@@ -131,7 +133,10 @@ impl Body<'_, '_, '_> {
         self.builder.ins().brif(first, some, &[], none, &[]);
         self.enter(none);
         let site = self.builder.ins().iconst(types::I64, i64::from(site));
+        // Of some dozen objects made one after another one is not in the list: what lives across that stays in registers.
+        let quiet = std::mem::replace(&mut self.quiet, true);
         let made = self.import("alloc", &[self.state, words, site]).unwrap_or(words);
+        self.quiet = quiet;
         self.builder.ins().jump(after, &[made.into()]);
         self.enter(some);
         let next = self.builder.ins().load(types::I64, flags(), first, 0);
@@ -163,9 +168,7 @@ impl Body<'_, '_, '_> {
             this.enter(dead);
             if matches!(kind, Kind::Text | Kind::Array(_)) && this.repeats() {
                 // It refers to nothing else.
-                let quiet = std::mem::replace(&mut this.quiet, true);
                 this.put_among_free(object);
-                this.quiet = quiet;
             } else {
                 let number = this.builder.ins().iconst(types::I64, number);
                 this.import("dismantle", &[this.state, object, number]);
