@@ -107,6 +107,18 @@ fn records_with_hundreds_of_fields() {
     compiled(&program, "(grad f p).x3");
 }
 
+/// Data that stands in a program.
+#[test]
+fn thousands_of_rows() {
+    let rows: Vec<String> =
+        (0..8000).map(|k| format!("[{k}.5, {}.25, -{}.0, 1.0]", k % 7, k * 7 % 11)).collect();
+    let program = format!(
+        "def rows = [{}]\ndef f x = sum (map (\\row -> x * row[0] + sin (x * row[1]) * row[2]) rows)\n",
+        rows.join(", ")
+    );
+    compiled(&program, "grad f 0.5");
+}
+
 /// Functions of many operations each, of which each calls the one before.
 fn wide(count: usize) -> String {
     let mut program = String::from("def f0 (x : Real) = x\n");

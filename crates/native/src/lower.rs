@@ -38,6 +38,7 @@ mod sums;
 mod thin;
 mod update;
 mod uses;
+mod written;
 
 use crate::loops as out;
 use crate::loops::{Int, Kind, Local, Operand, Passing, Site, Stmt, Value, Word};
@@ -150,6 +151,7 @@ struct Lower<'a> {
     /// What each view looks into.
     views: FxHashMap<Var, Var>,
     free: uses::Free,
+    written: written::Written,
     /// Where arrays are to be made.
     destinations: FxHashMap<Var, Destination>,
     /// Which arrays have room beside them.
@@ -215,6 +217,7 @@ impl<'a> Lower<'a> {
             places: FxHashMap::default(),
             views,
             free: uses::Free::of_function(func),
+            written: written::Written::of_function(func),
             destinations: FxHashMap::default(),
             beside,
             in_place: FxHashSet::default(),

@@ -206,6 +206,18 @@ impl Lower<'_> {
     fn literal(&mut self, out: Var, rows: &[Atom], dying: &mut Vars) {
         let count = Operand::Int(i64::try_from(rows.len()).unwrap_or(i64::MAX));
         let Some(first) = rows.first() else { return };
+        if self.written.is_row(out) {
+            return;
+        }
+        if let Some((sizes, elements)) = self.written.whole(out).cloned() {
+            let size = |size: usize| Operand::Int(i64::try_from(size).unwrap_or(i64::MAX));
+            let made = self.new_array(out, sizes.into_iter().map(size).collect());
+            for (i, element) in (0..).zip(&elements) {
+                let value = self.word(element);
+                self.put_at(made.first, Operand::Int(i), value);
+            }
+            return;
+        }
         if self.ty(first).rank() == 0 {
             let made = self.new_array(out, vec![count]);
             for (i, row) in (0..).zip(rows) {

@@ -100,8 +100,9 @@ impl<'a> Lower<'a> {
     /// A block whose results go where those of its branch do.
     pub(super) fn arm(&mut self, block: &'a Block, mine: Vars, results: &[Joined]) {
         for (result, atom) in results.iter().zip(&block.results) {
-            let once = block.results.iter().filter(|other| *other == atom).count() == 1;
-            if let (Joined::Row(row), Some(var), true) = (result, atom.var(), once) {
+            if let (Joined::Row(row), Some(var)) = (result, atom.var())
+                && block.results.iter().filter(|other| *other == atom).count() == 1
+            {
                 self.make_in_place(block, var, row.clone());
             }
         }

@@ -48,3 +48,50 @@ fn rows_that_are_zeros_but_for_some_elements_are_made_in_their_place() {
     assert!(made.iter().zip(&expected).all(|(a, b)| a.same(b)), "{made:?}");
     assert_eq!(made.len(), 2);
 }
+
+#[test]
+fn rows_that_are_written_out_are_made_in_their_place() {
+    let text = "func f(x: Real) -> ([][]Real, [][][]Real, [][]Real, [][]Real, []Real) {
+            a = [x, 1.0]
+            b = [2.0, x]
+            both = [a, b]
+            c = [x, 3.0]
+            d = [c]
+            e = [4.0, 5.0]
+            g = [e]
+            cube = [d, g]
+            twice = [x, 6.0]
+            pair = [twice, twice]
+            seen = [7.0, x]
+            other = [8.0, 9.0]
+            mixed = [seen, other]
+            return both, cube, pair, mixed, seen
+        }
+        entry f = f";
+    let program = wengert_ir::parse(text).expect("the text is a program");
+    let loops = crate::loops::print(&crate::lower::lower(&program));
+    // Of rows that are used twice, and of what has one of these in it, each is made.
+    assert_eq!(loops.matches("alloc(").count(), 7, "{loops}");
+    let entry = *program.entries.values().next().expect("it has an entry");
+    let array = |sizes: &[usize], numbers: &[f64]| {
+        wengert_ir::eval::Value::array(
+            sizes.iter().copied(),
+            wengert_ir::eval::Items::Reals(numbers.to_vec()),
+        )
+    };
+    let compiled =
+        crate::Compiled::with_math(program, crate::Math::Strict, 1 << 30, std::sync::Arc::default());
+    let mut compiled = compiled.expect("it compiles");
+    let made = compiled.call(entry, &[wengert_ir::eval::Value::Real(0.5)]).expect("it runs");
+    let expected = [
+        array(&[2, 2], &[0.5, 1.0, 2.0, 0.5]),
+        array(&[2, 1, 2], &[0.5, 3.0, 4.0, 5.0]),
+        array(&[2, 2], &[0.5, 6.0, 0.5, 6.0]),
+        array(&[2, 2], &[7.0, 0.5, 8.0, 9.0]),
+        array(&[2], &[7.0, 0.5]),
+    ];
+    assert!(made.iter().zip(&expected).all(|(a, b)| a.same(b)), "{made:?}");
+    assert_eq!(made.len(), expected.len());
+    drop(made);
+    assert_eq!(compiled.words_in_use(), 0);
+}
