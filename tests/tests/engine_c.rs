@@ -178,6 +178,8 @@ def loss : []Real -> Real -> Real = \\xs rate -> sum (map (\\x -> (rate * x) ^ 2
 def mixed : (Bool, [][]Real) -> String -> (Int, {big : []Real, text : String}) =
   \\(up, rows) name -> let row = rows[if up then 1 else 0] in (length row, {big = map (\\x -> 2.0 * x) row, text = name ++ \"!\"})
 def deep : Int -> Real = \\n -> if n == 0 then 0.0 else 1.0 + deep (n - 1)
+type Held = Held (Real -> Real)
+def steep : Real -> Real = \\x -> let (Held f) = iterate (truncate x) derivative (\\a -> Held (\\b -> a ^ 5 * b)) x in f 3.0
 def parts : [](Real, Int) -> [](Real, [](Int, Real)) -> Real =
   \\pairs rows -> sum (map (\\(x, n) -> x ^ n) pairs) + sum (map (\\(x, row) -> sum (map (\\(n, y) -> real n * x * y) row)) rows)
 ";
@@ -186,6 +188,7 @@ const PROGRAM: &str = r#"
 #include "loss.h"
 #include "mixed.h"
 #include "deep.h"
+#include "steep.h"
 #include "parts.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,6 +226,12 @@ int main(void) {
     printf(" %g\n", value);
     printf("%d %s\n", deep(third, 1000000000, &value), deep_message(third));
     deep_close(third);
+    steep_run *fourth = steep_open((uint64_t)1 << 26);
+    for (int times = 0; times < 5; times++) {
+        if (steep(fourth, times + 0.5, &value)) return 3;
+        printf("%g%c", value, times < 4 ? ' ' : '\n');
+    }
+    steep_close(fourth);
 
     parts_run *last = parts_open((uint64_t)1 << 26);
     int64_t powers[] = {2, 3}, times[] = {1, 2, 3, 4, 5, 6};
@@ -253,6 +262,7 @@ const OUTPUT: &str = "\
 3 8 12 name!
 0 1e+06
 1 loss.wg:4:62: out of memory
+0.09375 75.9375 937.5 2205 1620
 0 23
 1 `pairs` has 2 elements, but `pairs_2`, which is of the same array, has 1
 1 `rows` has 2 elements, but `rows_3`, which is of the same array, has 1
@@ -269,8 +279,9 @@ fn a_c_program_calls_a_library() {
         fs::write(folder.join(name), text).expect("there is room");
     }
     let line = "wengert build loss.wg --entry loss -o out --jvp --vjp && wengert build loss.wg --entry mixed -o out \
-                && wengert build loss.wg --entry parts -o out --vjp && wengert build loss.wg --entry deep -o out \
-                && cc -Wall -Wextra -Werror -Iout program.c -o program -Lout -lloss -lmixed -ldeep -lparts -Wl,-rpath,$PWD/out \
+                && wengert build loss.wg --entry parts -o out --vjp && wengert build loss.wg --entry steep -o out \
+                && wengert build loss.wg --entry deep -o out \
+                && cc -Wall -Wextra -Werror -Iout program.c -o program -Lout -lloss -lmixed -ldeep -lsteep -lparts -Wl,-rpath,$PWD/out \
                 && ./program";
     let ran = shell_in(&folder, line);
     let program = ran.stdout.split_once("out/deep.c\n").map(|(_, program)| program);

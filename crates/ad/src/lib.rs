@@ -133,13 +133,17 @@ pub fn differentiate(program: Program) -> Program {
         return tagged(&program).unwrap_or(made.program);
     }
     let exact = self::made(&program, true, false);
-    if exact.is_whole { exact.program } else { made.program }
+    let made = if exact.is_whole { exact } else { made };
+    let tagged = if made.always_lacks() { tagged(&program) } else { None };
+    tagged.unwrap_or(made.program)
 }
 
 /// The same, with cotangents added up as on a tape, to the last bit; that takes longer and more memory when it runs.
 pub fn differentiate_exactly(program: Program) -> Program {
     let made = made(&program, true, true);
-    let tagged = if made.is_large && !made.is_whole { tagged(&program) } else { None };
+    let lacks = !made.is_whole && (made.is_large || made.is_deep || made.always_lacks());
+    let wants = made.is_inexact || lacks;
+    let tagged = if wants { tagged(&program) } else { None };
     tagged.unwrap_or(made.program)
 }
 
@@ -152,6 +156,16 @@ struct Made {
     is_large: bool,
     /// Whether functions ask for their own derivatives, as deep as running says.
     is_deep: bool,
+    /// Whether some are not seen to be the interpreter's to the last bit.
+    is_inexact: bool,
+}
+
+impl Made {
+    /// Whether every run comes to a derivative that is not made.
+    fn always_lacks(&self) -> bool {
+        !self.is_whole
+            && self.program.entries.values().any(|entry| requests::ends_beyond(&self.program, *entry))
+    }
 }
 
 /// Where derivatives with respect to functions are left to the interpreter, they are made [with respect to numbers](shifted): of functions that
@@ -162,13 +176,18 @@ fn made(program: &Program, exact: bool, all: bool) -> Made {
         is_whole: !ad.has_beyond(),
         is_large: ad.is_full(),
         is_deep: !ad.levels.is_empty(),
+        is_inexact: ad.is_inexact,
         program: ad.program,
     };
     let ad = completed(Ad::new(program.clone(), exact));
     // Tangents of tangents of functions are of types of higher and higher order, which functions in functions may mix.
     let other = other.filter(|_| ad.has_beyond() || ad.mixes_sums);
     let other = other.map(|other| whole(completed(Ad::new(other, exact))));
-    let found = other.filter(|other| wengert_ir::verify(&other.program).is_ok()).unwrap_or_else(|| whole(ad));
+    let other = other.filter(|other| wengert_ir::verify(&other.program).is_ok());
+    // What waits for all of its arguments adds up otherwise.
+    let is_inexact = exact && !program.linears.is_empty();
+    let other = other.map(|other| Made { is_inexact: is_inexact || other.is_inexact, ..other });
+    let found = other.unwrap_or_else(|| whole(ad));
     if found.is_whole || !(found.is_deep || all) {
         return found;
     }
@@ -205,6 +224,8 @@ struct Ad {
     program: Program,
     /// Cotangents are added up as on a tape.
     exact: bool,
+    /// What was made is not seen to be the interpreter's to the last bit, although cotangents are.
+    is_inexact: bool,
     /// What was made to record functions on tapes.
     recorded: record::Made,
     /// Linear maps that are never recorded.
@@ -310,6 +331,7 @@ impl Ad {
             given_size: requests::size_of(&program),
             program,
             exact,
+            is_inexact: false,
             under_way: FxHashSet::default(),
             recorded: record::Made::default(),
             apart: FxHashSet::default(),

@@ -83,6 +83,22 @@ pub(crate) fn is_beyond(op: &Op) -> bool {
     matches!(op, Op::Fail { message: Atom::Text(text) } if **text == *BEYOND)
 }
 
+/// Whether every run of a function comes to a derivative that is not made, as far as is seen without looking into branches and loops.
+pub(crate) fn ends_beyond(program: &wengert_ir::Program, func: FuncId) -> bool {
+    let (mut seen, mut todo) = (FxHashSet::from_iter([func]), vec![func]);
+    while let Some(next) = todo.pop() {
+        for stmt in &program.funcs.at(next).body.stmts {
+            if is_beyond(&stmt.op) {
+                return true;
+            }
+            if let Op::Call { func, .. } = stmt.op {
+                todo.extend(seen.insert(func).then_some(func));
+            }
+        }
+    }
+    false
+}
+
 impl Ad {
     /// Whether derivatives that the program asks for are not made.
     pub(crate) fn has_beyond(&self) -> bool {

@@ -314,11 +314,18 @@ impl Tagged {
         let found = work.call_touching(own, touches, given, &results);
         let mut lowered = Vec::new();
         for (value, ty) in found.iter().zip(&results) {
-            lowered.push(work.lowered(value, *ty));
+            // Nobody looks into a pullback.
+            lowered.push(if work.to.is_kept(*ty) { value.clone() } else { work.lowered(value, *ty) });
         }
         work.forget();
         let made = work.finish(lowered);
         self.program.funcs.push(made)
+    }
+
+    /// Whether a value is what a pullback keeps.
+    fn is_kept(&self, ty: Ty) -> bool {
+        let data = if let Ty::Scalar(Elem::Data(data)) = ty { Some(data) } else { None };
+        data.is_some_and(|data| self.program.data.at(data).role == Role::Residual)
     }
 
     /// The functions that need to know the next tag, or the tapes.

@@ -80,7 +80,22 @@ impl Code<'_> {
         (captured, rule_captured): (Vec<bool>, Vec<bool>),
     ) -> Option<Beside> {
         let varies = captured.contains(&true) || rule_captured.contains(&true);
-        if !self.ad.exact || !self.ad.is_inside || self.ad.later_on.outer == 0 || !varies {
+        if !self.ad.exact || !self.ad.is_inside || !varies {
+            return None;
+        }
+        let found = self.beside_varying(parts, values, (captured, rule_captured));
+        // What was captured adds up apart then.
+        self.ad.is_inexact |= found.is_none();
+        found
+    }
+
+    fn beside_varying(
+        &mut self,
+        parts: &Custom,
+        values: &[Ty],
+        (captured, rule_captured): (Vec<bool>, Vec<bool>),
+    ) -> Option<Beside> {
+        if self.ad.later_on.outer == 0 {
             return None;
         }
         if !self.ad.sources.contains(&parts.func) || self.ad.later_on.in_series.contains(&parts.func) {

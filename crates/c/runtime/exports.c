@@ -57,6 +57,18 @@ static const wg_site wg_sites[];
 
 static WG_UNUSED int wg_is_uneven(const wg_run *r) { return r->site >= 0 && wg_sites[r->site].uneven; }
 
+/* Whether there is another form, in which no derivative is made beforehand: it was this that failed. */
+static const char *const wg_missing[];
+
+static WG_UNUSED int wg_is_missing(const wg_run *r) {
+    if (r->site < 0 || !r->message) return 0;
+    for (const char *const *text = wg_missing; *text; text++) {
+        size_t bytes = (size_t)r->message[1];
+        if (strlen(*text) == bytes && !memcmp(*text, r->message + 2, bytes)) return 1;
+    }
+    return 0;
+}
+
 static WG_UNUSED int wg_failed(wg_run *r) {
     static const wg_site everywhere[] = {{"", "out of memory", 0}, {"", "stopped", 0}};
     const wg_site *site = r->site < 0 ? &everywhere[r->site == WG_STOPPED] : &wg_sites[r->site];

@@ -81,12 +81,20 @@ pub struct Export<'p> {
     pub messages: Vec<Message>,
     /// The same function for arrays of different sizes in the elements of an array: it is called where this one meets them.
     pub ragged: Option<Box<Export<'p>>>,
+    /// The same function with no derivative made beforehand: it is called where this one needs one that it does not have.
+    pub tagged: Option<Box<Export<'p>>>,
+    /// What it says then.
+    pub left: &'static [&'static str],
 }
 
 impl<'p> Export<'p> {
-    /// It, and its form for ragged arrays.
+    /// It, and its other forms.
     fn forms(&self) -> impl Iterator<Item = &Export<'p>> {
-        std::iter::once(self).chain(self.ragged.as_deref())
+        std::iter::once(self).chain(self.others())
+    }
+
+    fn others(&self) -> impl Iterator<Item = &Export<'p>> {
+        self.ragged.as_deref().into_iter().chain(self.tagged.as_deref())
     }
 }
 
@@ -120,7 +128,9 @@ pub fn export(name: &str, exports: &[Export<'_>], math: Math, line: &Line<'_>) -
         let uneven = u8::from(message.uneven);
         let _ = writeln!(text, "    {{{}, {}, {uneven}}},", quoted(&message.place), quoted(&message.text));
     }
-    text.push_str("    {\"\", \"\", 0}};\n\n");
+    text.push_str("    {\"\", \"\", 0}};\n\nstatic const char *const wg_missing[] = {");
+    first.left.iter().for_each(|left| text.push_str(&format!("{}, ", quoted(left))));
+    text.push_str("NULL};\n\n");
     text.push_str(&arrays(exports));
     let _ = writeln!(text, "typedef struct wg_run {name}_run;");
     let run = format!(
@@ -145,8 +155,8 @@ fn one<'p>(
     program(unit, code);
     let inner = format!("wg_entry_of_{}", export.name);
     entry(unit, &inner, export.func, code);
-    if let Some(ragged) = &export.ragged {
-        let _ = writeln!(interface, "static {};\n", head(name, ragged));
+    for other in export.others() {
+        let _ = writeln!(interface, "static {};\n", head(name, other));
     }
     let _ = write!(interface, "{linkage} ");
     function(unit, name, export, &inner, interface);
@@ -246,21 +256,26 @@ fn header(name: &str, exports: &[Export<'_>]) -> String {
         .replace("#include <stdint.h>\n", "#include <stdbool.h>\n#include <stdint.h>\n")
 }
 
-/// What runs the entry, and, where arrays of different sizes stand in the way, the other form.
+/// What runs the entry, and the other form where arrays of different sizes stand in the way, or a derivative is missing.
 fn run(export: &Export<'_>, inner: &str, text: &mut String) {
     let call = format!("wg_run_entry(run, {inner}, wg_arguments, wg_results)");
-    if let Some(ragged) = &export.ragged {
-        let names = export.params.iter().chain(&export.results).map(|(name, _)| name.as_str());
-        let names: Vec<&str> = std::iter::once("run").chain(names).collect();
-        let again = format!("{}({})", ragged.name, names.join(", "));
-        let _ = writeln!(
-            text,
-            "    if ({call}) {{\n        if (!wg_is_uneven(run)) return wg_failed(run);\n        wg_clear(run);\n        \
-             return {again};\n    }}"
-        );
-    } else {
+    if export.others().next().is_none() {
         let _ = writeln!(text, "    if ({call}) return wg_failed(run);");
+        return;
     }
+    let _ = writeln!(text, "    if ({call}) {{");
+    let names = export.params.iter().chain(&export.results).map(|(name, _)| name.as_str());
+    let names: Vec<&str> = std::iter::once("run").chain(names).collect();
+    for (why, other) in [("wg_is_uneven", &export.ragged), ("wg_is_missing", &export.tagged)] {
+        if let Some(other) = other {
+            let again = format!("{}({})", other.name, names.join(", "));
+            let _ = writeln!(
+                text,
+                "        if ({why}(run)) {{\n            wg_clear(run);\n            return {again};\n        }}"
+            );
+        }
+    }
+    text.push_str("        return wg_failed(run);\n    }\n");
 }
 
 /// The checks that the parts of arrays of tuples have one size.

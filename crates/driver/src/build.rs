@@ -37,8 +37,6 @@ pub struct Build {
 pub struct Built {
     /// The files that were made.
     pub files: Vec<PathBuf>,
-    /// What may be missing in them.
-    pub warnings: Vec<Diagnostic>,
 }
 
 impl Session {
@@ -73,18 +71,12 @@ impl Session {
         let line = |span: Span| crate::emit::line_of(&self.modules.sources, &library, span);
         let place = |failing: Span| self.place(failing).or_else(|| self.place(span)).unwrap_or_default();
         let not_for_c = |why: String| errors::not_for_c(span, &build.entry, &ty.to_string(), &why);
-        let missing = |made: &CFunction| {
-            let may_be = wengert_engine::may_be_beyond;
-            may_be(&made.unit) || made.ragged.as_ref().is_some_and(may_be)
-        };
-        let may_be_missing = functions.iter().any(missing);
         let made = || {
             let made = wengert_engine::c_library(&name, functions, &place, &line).map_err(not_for_c)?;
             write(&Compiler::find()?, folder, &name, &made)
         };
         let files = native::stoppable(stop, made).map_err(one)?;
-        let warnings = may_be_missing.then(|| errors::may_be_missing(span, &build.entry));
-        Ok(Built { files, warnings: warnings.into_iter().collect() })
+        Ok(Built { files })
     }
 
     /// What to build of a definition, called so.
@@ -103,8 +95,8 @@ impl Session {
             false => errors,
         };
         let mut functions = Vec::new();
-        let mut add = |name: String, doc, role, (unit, ragged)| {
-            functions.push(CFunction { name, doc, role, unit, ragged });
+        let mut add = |name: String, doc, role, Forms { regular: unit, ragged, tagged }: Forms| {
+            functions.push(CFunction { name, doc, role, unit, ragged, tagged });
         };
         let ty = &call.arguments.result;
         let count = arity(ty);
@@ -130,30 +122,34 @@ impl Session {
         Ok(functions)
     }
 
-    /// A definition, and its form for ragged rows, if that is another program.
+    /// A definition, and its other forms.
     fn forms(
         &self,
         program: &Program,
         entry: (Name, &[TypeArg]),
         arity: usize,
         stop: &Stop,
-    ) -> Result<(Unit, Option<Unit>), Vec<Diagnostic>> {
+    ) -> Result<Forms, Vec<Diagnostic>> {
         let library = self.modules.library_sources();
         let made = |rows, passes: &Passes| native::unit(program, entry, &library, (arity, rows), passes);
-        let unit = |rows| {
-            let unit = made(rows, &Passes::default())?;
-            if !is_left(&unit) {
-                return Ok(unit);
-            }
-            // Numbers may know what they vary by instead.
+        // Numbers may know what they vary by instead.
+        let tagged = |rows| {
             let tagged = made(rows, &Passes { ordered: true, tagged: true, ..Passes::default() })?;
-            let whole = !wengert_engine::may_be_beyond(&tagged) && !wengert_engine::is_huge(&tagged);
-            Ok(if whole { tagged } else { unit })
+            Ok(Some(tagged).filter(|unit| !is_left(unit)))
         };
         let forms = || {
-            let regular = unit(Rows::Regular)?;
-            let ragged = regular.entry.uneven.then(|| unit(Rows::Ragged)).transpose()?;
-            Ok((regular, ragged))
+            let mut regular = made(Rows::Regular, &Passes::default())?;
+            let mut instead = if lacks(&regular) { tagged(Rows::Regular)? } else { None };
+            if is_left(&regular) {
+                regular = instead.take().unwrap_or(regular);
+            }
+            let mut ragged = None;
+            if regular.entry.uneven {
+                let made = made(Rows::Ragged, &Passes::default())?;
+                let instead = if lacks(&made) { tagged(Rows::Ragged)? } else { None };
+                ragged = Some(instead.unwrap_or(made));
+            }
+            Ok(Forms { regular, ragged, tagged: instead })
         };
         native::stoppable(stop, forms).map_err(one)
     }
@@ -165,7 +161,7 @@ impl Session {
         text: &str,
         arity: usize,
         stop: &Stop,
-    ) -> Result<(Unit, Option<Unit>), Vec<Diagnostic>> {
+    ) -> Result<Forms, Vec<Diagnostic>> {
         let (expression, mut program) = self.expression_in(text, Some(file))?;
         program.types.extend(expression.program.types);
         program.defs.extend(expression.program.defs);
@@ -199,6 +195,20 @@ fn write(
     }
     compiler.build(&source, &library)?;
     Ok(vec![library, header, source])
+}
+
+/// A definition in the forms that a library needs.
+struct Forms {
+    regular: Unit,
+    /// For ragged rows, if that is another program.
+    ragged: Option<Unit>,
+    /// Where no derivative is made beforehand, if one may be missing that is.
+    tagged: Option<Unit>,
+}
+
+/// Whether some runs, or all, are left to the interpreter.
+fn lacks(unit: &Unit) -> bool {
+    is_left(unit) || wengert_engine::may_be_beyond(unit)
 }
 
 /// Whether a program is left to the interpreter, whatever it is called with.

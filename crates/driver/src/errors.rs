@@ -33,7 +33,6 @@ pub const CODES: &[Code] = &[
     Code { code: "E0829", title: "only the interpreter can run this" },
     Code { code: "E0830", title: "the interpreter runs this instead of machine code" },
     Code { code: "E0831", title: "a function of functions has no code of its own" },
-    Code { code: "E0832", title: "a library may need a derivative that it does not have" },
 ];
 
 /// A file that cannot be opened or read.
@@ -341,18 +340,10 @@ pub fn only_interpreted(span: Span, entry: &str) -> Diagnostic {
     let message = format!("only the interpreter can run `{entry}`");
     Diagnostic::error("E0829", span, message)
         .note(
-            "this is so for some derivatives with respect to functions that are made as deep as running says, for rules of `custom_jvp` and \
+            "this is so for rules of `custom_jvp` and \
              `custom_vjp` that are not linear, and for programs that are too large for machine code",
         )
         .help("`wengert run`, `eval` and `bench` do it with the interpreter")
-}
-
-/// A library for C in which a call may need what there is not.
-pub fn may_be_missing(span: Span, entry: &str) -> Diagnostic {
-    let message = format!("some calls of `{entry}` may need a derivative that the library does not have");
-    Diagnostic::warning("E0832", span, message)
-        .note("of some derivatives only running tells that they are needed, and how often a function is differentiated; such calls return 1")
-        .help("`wengert run`, `eval` and `bench` leave such calls to the interpreter")
 }
 
 /// What the interpreter ran although machine code was asked for.

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 use wengert_base::{Diagnostic, SourceMap, Span};
 use wengert_core::{Def, Program, Type};
-use wengert_engine::Rows;
+use wengert_engine::{Passes, Rows};
 use wengert_interp::{Interp, Value};
 
 /// What is run.
@@ -97,13 +97,21 @@ impl Session {
             let mark: &'static AtomicI64 = Box::leak(Box::default());
             let explain = |error| watching.explain(error);
             let mut rows = native::rows_of(std::slice::from_ref(&arg));
+            let mut passes = Passes::default();
             loop {
-                let stop = (memory, &watch.stop);
-                let mut made = Machine::marked(&program, (def.name, &[]), (&library, rows), stop, mark)
-                    .map_err(explain)?;
-                match sample(&mut made, mark, &arg, (&program, &mut interp), to, time) {
-                    Err(error) if made.0.is_uneven(&error) => rows = Rows::Ragged,
-                    seen => return seen.map_err(explain),
+                let (stop, how) = ((memory, &watch.stop), (mark, &passes));
+                let mut made = Machine::marked(&program, (def.name, &[]), (&library, rows), stop, how);
+                let seen = match &mut made {
+                    Ok(made) => sample(made, mark, &arg, (&program, &mut interp), to, time),
+                    Err(error) => Err(error.clone()),
+                };
+                match (made, seen) {
+                    (Ok(made), Err(error)) if made.0.is_uneven(&error) => rows = Rows::Ragged,
+                    // From now on numbers know what they vary by.
+                    (_, Err(error)) if !passes.tagged && native::is_for_tags(&error) => {
+                        passes = Passes { ordered: true, tagged: true, ..passes };
+                    }
+                    (_, seen) => return seen.map_err(explain),
                 }
             }
         };

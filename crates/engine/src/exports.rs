@@ -3,7 +3,7 @@
 //! A failure's words are made here, once for each place, of a fault whose numbers are unlikely ones; where they stand in
 //! the words, the C program puts the real ones.
 
-use crate::Unit;
+use crate::{LEFT, Unit};
 use wengert_base::Span;
 use wengert_c::{Export, Exported, Form, Line, Math, Message, Parts};
 use wengert_ir::op::Requirement;
@@ -23,6 +23,8 @@ pub struct CFunction {
     pub unit: Unit,
     /// The same for ragged rows, if that is another program.
     pub ragged: Option<Unit>,
+    /// The same with no derivative made beforehand, if some may be missing.
+    pub tagged: Option<Unit>,
 }
 
 /// What a function of a library is.
@@ -54,22 +56,28 @@ pub fn c_library(
         unit: shared(function.unit),
         // Arguments and results of which the arrays stand by themselves are nothing that C could hold.
         ragged: function.ragged.map(shared).filter(|unit| signature(unit).is_ok()),
+        tagged: function.tagged.map(shared),
         ..function
     };
     let functions: Vec<CFunction> = functions.into_iter().map(shared).collect();
     let loops = |unit: &Unit| wengert_native::divided(&unit.program, false, false);
-    let loops: Vec<(Loops, Option<Loops>)> = functions
+    let loops: Vec<(Loops, [Option<Loops>; 2])> = functions
         .iter()
-        .map(|function| (loops(&function.unit), function.ragged.as_ref().map(loops)))
+        .map(|function| {
+            let others = [&function.ragged, &function.tagged];
+            (loops(&function.unit), others.map(|unit| unit.as_ref().map(loops)))
+        })
         .collect();
     let mut exports: Vec<Export<'_>> = Vec::new();
-    for (function, (loops, ragged_loops)) in functions.iter().zip(&loops) {
+    for (function, (loops, [ragged, tagged])) in functions.iter().zip(&loops) {
         let mut made = export(function, &function.unit, loops, place)?;
-        if let Some((unit, loops)) = function.ragged.as_ref().zip(ragged_loops.as_ref()) {
-            let mut ragged = export(function, unit, loops, place)?;
-            ragged.name = format!("wg_ragged_{}", function.name);
-            made.ragged = Some(Box::new(ragged));
-        }
+        let other = |form: &str, unit: &Option<Unit>, loops| -> Result<_, String> {
+            let Some((unit, loops)) = unit.as_ref().zip(loops) else { return Ok(None) };
+            let name = format!("wg_{form}_{}", function.name);
+            Ok(Some(Box::new(Export { name, ..export(function, unit, loops, place)? })))
+        };
+        made.ragged = other("ragged", &function.ragged, ragged.as_ref())?;
+        made.tagged = other("tagged", &function.tagged, tagged.as_ref())?;
         if let Some(first) = exports.first() {
             name_after(first, function.role, &mut made);
         }
@@ -110,6 +118,8 @@ fn export<'p>(
         results,
         messages: loops.sites.iter().map(message).collect(),
         ragged: None,
+        tagged: None,
+        left: &LEFT,
     })
 }
 

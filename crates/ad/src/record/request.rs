@@ -44,6 +44,7 @@ impl Ad {
         self.recorded.adds_up = self.exact && self.adds_up();
         if !self.recorded.adds_up {
             let inside = self.maps_in_functions_of_functions();
+            self.is_inexact |= self.exact && !inside.is_empty();
             self.apart.extend(inside);
         }
     }

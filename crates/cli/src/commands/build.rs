@@ -20,7 +20,6 @@ pub(crate) fn build(
     let mut session = Session::new();
     match session.build(file, what, folder, &options) {
         Ok(built) => {
-            report(session.sources(), &built.warnings, style)?;
             let text: String = built.files.iter().map(|file| format!("{}\n", file.display())).collect();
             print_text(&text)?;
             Ok(FINE)

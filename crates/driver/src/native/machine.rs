@@ -39,10 +39,10 @@ impl Machine {
         entry: (Name, &[TypeArg]),
         (library, rows): (&[SourceId], Rows),
         (memory, stop): (u64, &Arc<AtomicU64>),
-        mark: &'static AtomicI64,
+        (mark, passes): (&'static AtomicI64, &Passes),
     ) -> Result<(Machine, Vec<Span>), Diagnostic> {
         let marked = || {
-            let unit = unit(program, entry, library, (1, rows), &Passes::default())?;
+            let unit = unit(program, entry, library, (1, rows), passes)?;
             if wengert_engine::is_huge(&unit) {
                 return Err(native::huge(&unit));
             }
