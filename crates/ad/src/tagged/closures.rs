@@ -67,7 +67,7 @@ impl Tagged {
             let nothing = |work: &mut Work<'_>| vec![x.clone(), work.none()];
             let [at, primal, rest @ ..] = fields.as_slice() else { return nothing(work) };
             let same = work.b.compare(Compare::Eq, at.clone(), tag.clone());
-            let smaller = work.b.compare(Compare::Lt, at.clone(), tag.clone());
+            let smaller = work.is_below(ctor, at, &tag);
             work.choose(smaller, &both, nothing, |work| {
                 let inside = |work: &mut Work<'_>, x: &Atom| {
                     let found = work.b.call(own, [tag.clone(), x.clone()], &both);
@@ -123,9 +123,11 @@ impl Tagged {
                 work.b.call(own, [tag.clone(), x.clone()], &[Ty::BOOL]).remove(0)
             };
             let same = work.b.compare(Compare::Eq, at.clone(), tag.clone());
-            let larger = work.b.compare(Compare::Gt, at.clone(), tag.clone());
+            let below = work.is_below(ctor, at, &tag);
+            let ends = work.b.select(same.clone(), Atom::Bool(true), below);
+            let goes_on = work.b.typed1(Ty::BOOL, Op::Not(ends));
             let found = work.choose(
-                larger,
+                goes_on,
                 &[Ty::BOOL],
                 |work| {
                     let first = part(work, primal);
@@ -183,8 +185,16 @@ impl Work<'_> {
         )
     }
 
+    /// Whether there is nothing with a larger tag in a number with this one. A series that a rule gives may have larger tags inside.
+    pub(super) fn is_below(&mut self, ctor: u32, at: &Atom, tag: &Atom) -> Atom {
+        if self.to.has_series && ctor != NOTED {
+            return Atom::Bool(false);
+        }
+        self.b.compare(Compare::Lt, at.clone(), tag.clone())
+    }
+
     /// Parts of a number without a tag, and of order one in it.
-    fn split(&mut self, tag: &Atom, x: &Atom) -> [Atom; 2] {
+    pub(super) fn split(&mut self, tag: &Atom, x: &Atom) -> [Atom; 2] {
         let (func, num) = (self.to.split_function(), self.to.num());
         let found = self.b.call(func, [tag.clone(), x.clone()], &[num, num]);
         <[Atom; 2]>::try_from(found).unwrap_or([Atom::Unit, Atom::Unit])

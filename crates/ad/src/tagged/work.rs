@@ -358,11 +358,23 @@ impl<'a> Work<'a> {
                 (DUAL, [own, _, tangent]) => {
                     let same = work.b.compare(wengert_ir::op::Compare::Eq, own.clone(), tag.clone());
                     let zero = |work: &mut Work<'_>| work.plain(Atom::Real(0.0));
-                    Some(work.choose_number(same, |_| tangent.clone(), zero))
+                    Some(work.choose_number(
+                        same,
+                        |_| tangent.clone(),
+                        |work| if work.to.has_series { work.tangent_inside(tag, x) } else { zero(work) },
+                    ))
                 }
+                (SERIES, _) => Some(work.tangent_inside(tag, x)),
                 _ => Some(work.plain(Atom::Real(0.0))),
             })
         })
+    }
+
+    /// The same of one in which there may be larger tags.
+    fn tangent_inside(&mut self, tag: &Atom, x: &Atom) -> Atom {
+        let [_, tangent] = self.split(tag, x);
+        let none = self.is_none(&tangent);
+        self.choose_number(none, |work| work.plain(Atom::Real(0.0)), |_| tangent.clone())
     }
 
     pub(super) fn length(&mut self, xs: &Atom) -> Atom {
@@ -406,7 +418,7 @@ impl Tagged {
         let found = work.cases_of_number(&x, num, &mut |work, ctor, fields| match (ctor, fields) {
             (DUAL | NOTED | SERIES, [at, primal, rest @ ..]) => {
                 let same = work.b.compare(wengert_ir::op::Compare::Eq, at.clone(), tag.clone());
-                let smaller = work.b.compare(wengert_ir::op::Compare::Lt, at.clone(), tag.clone());
+                let smaller = work.is_below(ctor, at, &tag);
                 let inside = |work: &mut Work<'_>, x: &Atom| {
                     work.b.call(own, [tag.clone(), x.clone()], &[num]).remove(0)
                 };
