@@ -65,6 +65,7 @@ const CONSTRUCTS: &[(&str, &str, usize)] = &[
     ("a derivative with respect to several functions", "jvp (\\((g", 316),
     ("a derivative that is applied to itself", "(d", 220),
     ("a functional on functions", "apply_dual", 130),
+    ("matrices of short rows", "sin (real (", 100),
     ("recursion over numbers", "<= 0 then", 271),
     ("local recursion", "let rec", 144),
     ("recursion over data", "= match xs", 100),

@@ -14,6 +14,7 @@ mod loops;
 mod number;
 pub(crate) mod program;
 mod ragged;
+mod rows;
 mod structure;
 mod wide;
 

@@ -19,7 +19,7 @@ pub(super) fn int(n: u64) -> Node {
 impl Gen<'_, '_> {
     /// Something of type `ty`.
     pub(super) fn wide(&mut self, ty: &GenType) -> Made {
-        match self.u.int_in_range(0..=13)? {
+        match self.u.int_in_range(0..=14)? {
             0 => self.failing(ty),
             1 => self.own_rule(ty),
             2 | 3 => self.along_functions(ty),
@@ -28,6 +28,7 @@ impl Gen<'_, '_> {
             6 if *ty == GenType::Real => self.functional_dual().map(Some),
             12 if *ty == GenType::Real => self.edge().map(Some),
             13 if *ty == GenType::Real => self.ragged_number(ty),
+            14 if *ty == GenType::Real => self.rows_by_place(ty),
             _ => match ty {
                 GenType::Array(n, elem) if self.config.arrays => self.rearrangement(ty, *n, elem),
                 GenType::Real | GenType::Int if self.config.arrays => self.reduction(ty),
