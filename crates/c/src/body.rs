@@ -17,6 +17,7 @@ mod real;
 mod steps;
 mod strips;
 mod sums;
+mod waiting;
 
 use crate::pointers::Pointers;
 use crate::scopes::{Block, Info, Scopes, count};

@@ -21,6 +21,7 @@ mod straight;
 mod strips;
 mod sums;
 mod threads;
+mod waiting;
 
 /// The compiler, if there is one.
 fn compiler() -> Option<&'static str> {

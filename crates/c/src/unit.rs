@@ -33,6 +33,8 @@ pub(crate) struct Unit<'p> {
     powers: BTreeMap<i64, String>,
     /// Whether what is printed is in an innermost loop, where functions are put into the code.
     pub(crate) in_loop: bool,
+    /// Whether it may become vector code.
+    pub(crate) in_vectors: bool,
     /// Functions of vector math that are called, by name.
     called: BTreeMap<&'static str, usize>,
     parts: Parts,
@@ -66,6 +68,7 @@ impl<'p> Unit<'p> {
             tables: Vec::new(),
             powers: BTreeMap::new(),
             in_loop: false,
+            in_vectors: false,
             called: BTreeMap::new(),
             parts: Parts::default(),
             temporaries: 0,

@@ -44,6 +44,8 @@ pub(super) struct Run<'s> {
     pub(super) looks: bool,
     /// Whether it is not for vectors.
     one_by_one: bool,
+    /// Whether its iterations wait for each other.
+    waits: bool,
     shape: Shape,
     pub(super) body: &'s [Stmt],
 }
@@ -153,7 +155,19 @@ impl Body<'_, '_> {
         let (index, backward, independent) = (*index, *backward, *independent);
         let looks = !independent && !(shape.straight && (shape.bounded || short));
         let (from, to) = ("0".into(), end.clone());
-        let run = Run { index, end, from, to, backward, independent, looks, one_by_one: false, shape, body };
+        let run = Run {
+            index,
+            end,
+            from,
+            to,
+            backward,
+            independent,
+            looks,
+            one_by_one: false,
+            waits: false,
+            shape,
+            body,
+        };
         let first = self.checks_before(&run);
         if shape.straight {
             self.guarded(&run);
@@ -229,7 +243,7 @@ impl Body<'_, '_> {
         }
         let Some(plan) = self.plan(run.body, run.index) else {
             if !self.steps(run) {
-                self.once(run);
+                self.once(&Run { waits: self.waits_for_itself(run), ..run.clone() });
             }
             return;
         };
@@ -403,11 +417,12 @@ impl Body<'_, '_> {
         }
         self.is_declared(run.index);
         self.unit.in_loop = run.shape.straight && !run.one_by_one;
+        self.unit.in_vectors = self.unit.in_loop && !run.waits;
         self.loops += 1;
         self.stmts(run.body, block, 0);
         self.loops -= 1;
         self.leave();
-        self.unit.in_loop = false;
+        (self.unit.in_loop, self.unit.in_vectors) = (false, false);
     }
 
     /// What the compiler may know of the loop that follows.

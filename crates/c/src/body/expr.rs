@@ -229,7 +229,7 @@ impl Body<'_, '_> {
                         Expr::binary(Level::Product, "*", arg, &Expr::primary(over.unwrap_or_default()))
                     }
                     [arg, _] if over.is_some() => {
-                        let name = if self.unit.in_loop { "wg_each_times_over" } else { "wg_times_over" };
+                        let name = if self.unit.in_vectors { "wg_each_times_over" } else { "wg_times_over" };
                         Expr::call(name, &[arg.clone(), Expr::primary(over.unwrap_or_default())])
                     }
                     [arg] if self.rare.is_some() && rare::has_rare_arguments(*op) => self.main_path(*op, arg),

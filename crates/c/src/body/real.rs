@@ -25,8 +25,8 @@ pub(super) fn apply(unit: &mut Unit<'_>, op: RealOp, args: &[Expr]) -> Expr {
         (RealOp::Sqrt, [x]) => Expr::call("sqrt", std::slice::from_ref(x)),
         (RealOp::PowInt(n), [x]) => power(unit, n, x),
         (RealOp::Polygamma(n), [x]) => Expr::call("wg_polygamma", &[Expr::primary(n.to_string()), x.clone()]),
-        (RealOp::MulZero, args) if unit.in_loop => Expr::call("wg_each_mul_zero", args),
-        (RealOp::DivZero, args) if unit.in_loop => Expr::call("wg_each_div_zero", args),
+        (RealOp::MulZero, args) if unit.in_vectors => Expr::call("wg_each_mul_zero", args),
+        (RealOp::DivZero, args) if unit.in_vectors => Expr::call("wg_each_div_zero", args),
         (op, args) => {
             if op.cost() == ELEMENTARY_COST {
                 unit.needs_functions();

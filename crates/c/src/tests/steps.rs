@@ -22,7 +22,7 @@ fn agree(text: &str) {
     }
 }
 
-fn flat(value: &Value) -> Vec<f64> {
+pub(super) fn flat(value: &Value) -> Vec<f64> {
     if let Value::Real(x) = value {
         vec![*x]
     } else if let Value::Array(array) = value
