@@ -32,7 +32,8 @@ pub(crate) fn run(program: &mut Program) -> bool {
         let there = in_range_there(func, &boxes);
         let mut body = std::mem::take(&mut func.body);
         let uses = count_uses(&body);
-        changed |= Apart { func, uses, there, begun: FxHashSet::default() }.block(&mut body);
+        changed |= Apart { func, uses, there, begun: FxHashSet::default(), rows: FxHashSet::default() }
+            .block(&mut body);
         func.body = body;
     }
     changed
@@ -45,6 +46,8 @@ struct Apart<'p> {
     there: FxHashSet<Var>,
     /// What loops around this place have added up so far in an array that was zeros before them.
     begun: FxHashSet<Var>,
+    /// What they have added up in rows of zeros.
+    rows: FxHashSet<Var>,
 }
 
 /// An update of an element that is always the same: where it stands in the body, the place, and what is added.
@@ -62,15 +65,21 @@ impl Apart<'_> {
             for mut stmt in std::mem::take(&mut place.stmts) {
                 if let Op::Loop(parts) = &stmt.op {
                     self.begun.extend(self.may_be_rows(parts, &out));
+                    let rows = (0..parts.accs.len()).filter(|at| self.is_row(parts, *at, &out));
+                    let params = rows.filter_map(|at| parts.body.params.get(1 + parts.init.len() + at));
+                    let params: Vec<Var> = params.copied().collect();
+                    self.rows.extend(params);
                 }
                 for inner in stmt.op.blocks_mut() {
                     changed |= self.block(inner);
                 }
                 let mut after = Vec::new();
-                if let Op::Loop(parts) = &mut stmt.op
-                    && self.may_be_rows(parts, &out).is_some()
-                {
+                if let Op::Loop(parts) = &mut stmt.op {
+                    let all = self.may_be_rows(parts, &out).is_some();
                     for at in 0..parts.accs.len() {
+                        if !all && !self.is_row(parts, at, &out) {
+                            continue;
+                        }
                         let place = parts.init.len() + at;
                         if let Some(update) = self.update(parts, place) {
                             let last = self.summed(parts, &mut stmt.outs, place, update, stmt.span);
@@ -101,6 +110,15 @@ impl Apart<'_> {
         let from = made(*array).and_then(added_to).unwrap_or(*array);
         let zeros = self.begun.contains(&from) || matches!(made(from), Some(Op::Array(ArrayOp::Zeros, _)));
         zeros.then_some(*param)
+    }
+
+    /// Whether an accumulator is a row of zeros that was made for the loop, or for one around it. Whatever else it adds to, such a row is
+    /// better made, and not updated.
+    fn is_row(&self, parts: &Loop, at: usize, before: &[Stmt]) -> bool {
+        let Some(row) = parts.accs.get(at).and_then(Atom::var) else { return false };
+        let made = before.iter().rfind(|stmt| stmt.outs == [row]).map(|stmt| &stmt.op);
+        let zeros = |args: &[Atom]| args.last() == Some(&Atom::Real(0.0));
+        self.rows.contains(&row) || matches!(made, Some(Op::Array(ArrayOp::Replicate, args)) if zeros(args))
     }
 
     /// The update of an accumulator at a place that is the same in all iterations, if there is another one besides.

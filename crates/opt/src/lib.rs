@@ -41,6 +41,7 @@ mod inline;
 mod known;
 mod leaves;
 mod linear;
+mod lines;
 mod lists;
 mod live;
 mod merge;

@@ -2,8 +2,8 @@
 //! keeps every failure, and every number but for how it is rounded.
 
 use crate::{
-    Options, PASSES, ROUNDS, added, addends, apart, choices, collect, doubles, finite, fuse, onward, powers,
-    reciprocals, roots, shares, sides, slopes, terms, turned, twofold, updates,
+    Options, PASSES, ROUNDS, added, addends, apart, choices, collect, doubles, finite, fuse, lines, onward,
+    powers, reciprocals, roots, shares, sides, slopes, terms, turned, twofold, updates,
 };
 use wengert_ir::Program;
 
@@ -70,6 +70,13 @@ pub const RELAXED: &[Relaxed] = &[
         what: "a loop multiplies what it hands on as a (co)tangent with the slope of the step",
         run: slopes::run,
         after: &["simplify", "hoist", "cse", "dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "lines",
+        what: "what each iteration of a loop adds to its own row of zeros is a row that it gives, and what all of them add to one other row is summed apart",
+        run: lines::run,
+        after: &["simplify", "rows", "ends", "cse", "dce"],
         rounds: 1,
     },
     Relaxed {

@@ -16,6 +16,7 @@ mod flow;
 mod given;
 mod held;
 mod leaves;
+mod lines;
 mod lists;
 mod loops;
 mod needed;
