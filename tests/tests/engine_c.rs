@@ -182,6 +182,7 @@ type Held = Held (Real -> Real)
 def steep : Real -> Real = \\x -> let (Held f) = iterate (truncate x) derivative (\\a -> Held (\\b -> a ^ 5 * b)) x in f 3.0
 def parts : [](Real, Int) -> [](Real, [](Int, Real)) -> Real =
   \\pairs rows -> sum (map (\\(x, n) -> x ^ n) pairs) + sum (map (\\(x, row) -> sum (map (\\(n, y) -> real n * x * y) row)) rows)
+def odd : Real -> Real = \\x -> grad (custom_jvp (\\y -> y) (\\(y, t) -> (y, t * t))) x
 ";
 
 const PROGRAM: &str = r#"
@@ -190,6 +191,7 @@ const PROGRAM: &str = r#"
 #include "deep.h"
 #include "steep.h"
 #include "parts.h"
+#include "odd.h"
 #include <stdio.h>
 #include <stdlib.h>
 int main(void) {
@@ -250,6 +252,10 @@ int main(void) {
     printf("%d %s\n", parts_vjp(last, bases, exponents, factors, counts, others, 1.0, &value, &base_bar, &exponent_bar,
                                 &factor_bar, &count_bar, &other_bar), parts_message(last));
     parts_close(last);
+
+    odd_run *never = odd_open((uint64_t)1 << 26);
+    printf("%d %s\n", odd(never, 0.5, &value), odd_message(never));
+    odd_close(never);
     return 0;
 }
 "#;
@@ -267,6 +273,7 @@ const OUTPUT: &str = "\
 1 `pairs` has 2 elements, but `pairs_2`, which is of the same array, has 1
 1 `rows` has 2 elements, but `rows_3`, which is of the same array, has 1
 1 `rows_2` has 3 elements, but `rows_3`, which is of the same array, has 2
+1 loss.wg:9:5: a rule of `custom_jvp` or `custom_vjp` is not linear
 ";
 
 #[test]
@@ -280,8 +287,8 @@ fn a_c_program_calls_a_library() {
     }
     let line = "wengert build loss.wg --entry loss -o out --jvp --vjp && wengert build loss.wg --entry mixed -o out \
                 && wengert build loss.wg --entry parts -o out --vjp && wengert build loss.wg --entry steep -o out \
-                && wengert build loss.wg --entry deep -o out \
-                && cc -Wall -Wextra -Werror -Iout program.c -o program -Lout -lloss -lmixed -ldeep -lsteep -lparts -Wl,-rpath,$PWD/out \
+                && wengert build loss.wg --entry odd -o out && wengert build loss.wg --entry deep -o out \
+                && cc -Wall -Wextra -Werror -Iout program.c -o program -Lout -lloss -lmixed -ldeep -lsteep -lparts -lodd -Wl,-rpath,$PWD/out \
                 && ./program";
     let ran = shell_in(&folder, line);
     let program = ran.stdout.split_once("out/deep.c\n").map(|(_, program)| program);

@@ -354,6 +354,5 @@ fn build_and_profile_are_stopped() {
         folder.run(&call).fails(1, &["E0717", "0.5"]);
     }
     assert!(start.elapsed() < Duration::from_secs(60));
-    folder.run(&["build", "p.wg", "-e", "odd", "-o", "lib"]).fails(1, &["E0829", "`odd`"]);
     folder.run(&["profile", "p.wg", "-e", "odd", "-i", "[0.5]"]).fails(1, &["E0829", "`odd`"]);
 }
