@@ -310,6 +310,12 @@ const FOUND: &[Found] = &[
         expression: "let c = fold add (replicate 6 (replicate 6 0.0)) [a] in map2 (\\r s -> map2 (\\x y -> if x > 0.0 then y else 0.0) r s) c a",
         exact: true,
     },
+    Found {
+        what: "the interpreter gave another coefficient of a Taylor series where it varies: zero times infinity was no number then",
+        definitions: "",
+        expression: "(map (\\x -> taylor 2 (\\x -> atan (sqrt x)) x) [0.0], map (\\x -> jvp (taylor 2 (\\x -> atan (sqrt x) * x)) (x, 1.0)) [0.0])",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.

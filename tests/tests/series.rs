@@ -135,7 +135,7 @@ fn derivatives_of_series_know_what_rules_have_captured() {
         "custom_jvp (\\y -> y * y) (\\(y, t) -> (y * y, 2.0 * y * t * z))",
         "custom_vjp (\\y -> y * y) (\\y -> (y * y, \\c -> 2.0 * y * c * z))",
     ];
-    let programs: Vec<(String, f64)> = rules
+    let programs: Vec<(String, f64, &[bool])> = rules
         .iter()
         .flat_map(|rule| ["grad", "derivative"].map(|outer| (rule, outer)))
         .flat_map(|(rule, outer)| {
@@ -143,14 +143,18 @@ fn derivatives_of_series_know_what_rules_have_captured() {
             [(1, 1, 0.45), (3, 1, 0.45), (3, 2, 1.2), (30, 1, 0.45), (30, 2, 1.2), (30, 4, 0.0)].map(
                 |(order, k, expected)| {
                     let series = format!("(taylor {order} (\\z -> {rule} (z * x)) 0.5)[{k}]");
-                    (format!("{outer} (\\x -> {series}) 0.3"), expected)
+                    // What a rule gives in reverse mode is a series here: with `--strict` that is left to the interpreter.
+                    let strict: &[bool] =
+                        if (outer, order) == ("grad", 1) { &[false] } else { &[false, true] };
+                    (format!("{outer} (\\x -> {series}) 0.3"), expected, strict)
                 },
             )
         })
         .collect();
-    parallel::check_all("programs", &programs, |(text, expected)| {
+    parallel::check_all("programs", &programs, |(text, expected, strict)| {
         let (mut session, scope) = everywhere::session_with(DEFINITIONS);
-        let value = everywhere::compiled(&mut session, &scope, text, &[false, true])?;
+        everywhere::same(DEFINITIONS, text)?;
+        let value = everywhere::compiled(&mut session, &scope, text, strict)?;
         let found: f64 = value.parse().map_err(|_| format!("{text}\ngives {value}"))?;
         if (found - expected).abs() < 1e-12 {
             Ok(())

@@ -413,8 +413,9 @@ fn tangent_convolution(cx: &mut Context, t: &[Value], c: &[Value], k: usize) -> 
     Ok(sum)
 }
 
+/// The product of two tangents: zero where one is, also where that varies with something else, as a plain zero would be.
 fn both_tangents(cx: &mut Context, a: &Value, b: &Value) -> Result<Value, Failure> {
-    if is_exact_zero(a) || is_exact_zero(b) { Ok(ZERO) } else { arith::real2(cx, RealOp::Mul, a, b) }
+    if is_exact_zero(a) || is_exact_zero(b) { Ok(ZERO) } else { arith::real2(cx, RealOp::MulZero, a, b) }
 }
 
 /// The derivative of a series: one order lower.
