@@ -135,7 +135,7 @@ fn derivatives_of_series_know_what_rules_have_captured() {
         "custom_jvp (\\y -> y * y) (\\(y, t) -> (y * y, 2.0 * y * t * z))",
         "custom_vjp (\\y -> y * y) (\\y -> (y * y, \\c -> 2.0 * y * c * z))",
     ];
-    let programs: Vec<(String, f64, &[bool])> = rules
+    let programs: Vec<(String, f64)> = rules
         .iter()
         .flat_map(|rule| ["grad", "derivative"].map(|outer| (rule, outer)))
         .flat_map(|(rule, outer)| {
@@ -143,18 +143,15 @@ fn derivatives_of_series_know_what_rules_have_captured() {
             [(1, 1, 0.45), (3, 1, 0.45), (3, 2, 1.2), (30, 1, 0.45), (30, 2, 1.2), (30, 4, 0.0)].map(
                 |(order, k, expected)| {
                     let series = format!("(taylor {order} (\\z -> {rule} (z * x)) 0.5)[{k}]");
-                    // What a rule gives in reverse mode is a series here: with `--strict` that is left to the interpreter.
-                    let strict: &[bool] =
-                        if (outer, order) == ("grad", 1) { &[false] } else { &[false, true] };
-                    (format!("{outer} (\\x -> {series}) 0.3"), expected, strict)
+                    (format!("{outer} (\\x -> {series}) 0.3"), expected)
                 },
             )
         })
         .collect();
-    parallel::check_all("programs", &programs, |(text, expected, strict)| {
+    parallel::check_all("programs", &programs, |(text, expected)| {
         let (mut session, scope) = everywhere::session_with(DEFINITIONS);
         everywhere::same(DEFINITIONS, text)?;
-        let value = everywhere::compiled(&mut session, &scope, text, strict)?;
+        let value = everywhere::compiled(&mut session, &scope, text, &[false, true])?;
         let found: f64 = value.parse().map_err(|_| format!("{text}\ngives {value}"))?;
         if (found - expected).abs() < 1e-12 {
             Ok(())
@@ -162,6 +159,23 @@ fn derivatives_of_series_know_what_rules_have_captured() {
             Err(format!("{text}\ngives {found}, not {expected}"))
         }
     });
+}
+
+/// What a rule gives must be linear in each coefficient, not only at the point.
+#[test]
+fn rules_in_series_are_linear_in_each_coefficient() {
+    let of = |more: &str| {
+        let rule =
+            format!("custom_jvp (\\y -> y * y) (\\(y, t) -> (y * y, 2.0 * y * t + {more} * (z - 0.5)))");
+        format!("grad (\\x -> (taylor 2 (\\z -> {rule} (z * x)) 0.5)[1]) 0.3")
+    };
+    for (more, fails) in [("1.0", true), ("0.0", false)] {
+        let text = of(more);
+        everywhere::same(DEFINITIONS, &text).unwrap();
+        everywhere::tagged(DEFINITIONS, &text).unwrap();
+        let (mut session, scope) = everywhere::session_with(DEFINITIONS);
+        assert_eq!(everywhere::eval(&mut session, &scope, &text).contains("is not linear"), fails, "{text}");
+    }
 }
 
 /// Orders that are too large or negative are the interpreter's to refuse, in its words.

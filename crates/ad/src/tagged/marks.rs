@@ -438,6 +438,24 @@ impl Tagged {
                             let second = part(work, tangent);
                             vec![work.both(first, second)]
                         }
+                        (SERIES, [coefs]) => {
+                            let len = work.length(coefs);
+                            work.carrying(
+                                len,
+                                vec![coefs.clone()],
+                                vec![first],
+                                &[],
+                                |work, _, fine, rows| {
+                                    let next = rows.first().map(|x| part(work, x));
+                                    let both = fine
+                                        .first()
+                                        .cloned()
+                                        .zip(next)
+                                        .map(|(fine, next)| work.both(fine, next));
+                                    (both.into_iter().collect(), Vec::new())
+                                },
+                            )
+                        }
                         _ => vec![first],
                     }
                 },
@@ -479,6 +497,11 @@ impl Tagged {
                         let slot = work.marked_if(Some(&turns), slot.clone());
                         let primal = part(work, primal);
                         work.b.make(number, NOTED, [at.clone(), primal, place.clone(), slot])
+                    }
+                    (SERIES, [coefs]) => {
+                        let primal = part(work, primal);
+                        let coefs = work.each_coefficient(coefs, &part);
+                        work.b.make(number, SERIES, [at.clone(), primal, coefs])
                     }
                     _ => x.clone(),
                 },

@@ -342,7 +342,7 @@ impl<'a> Work<'a> {
     }
 
     /// Something of each coefficient.
-    fn each_coefficient(&mut self, coefs: &Atom, of: &dyn Fn(&mut Self, &Atom) -> Atom) -> Atom {
+    pub(super) fn each_coefficient(&mut self, coefs: &Atom, of: &dyn Fn(&mut Self, &Atom) -> Atom) -> Atom {
         let (len, num) = (self.length(coefs), self.to.num());
         let found = self.carrying(len, vec![coefs.clone()], Vec::new(), &[num], |work, _, _, rows| {
             (Vec::new(), rows.first().map(|x| of(work, x)).into_iter().collect())

@@ -141,7 +141,8 @@ impl CheckLinear<'_> {
         }
         let second = match &active.perturbation {
             Perturbation::Forward(tangent) => self.tower(tangent),
-            Perturbation::Reverse { .. } | Perturbation::Series(_) => true,
+            Perturbation::Series(coefs) => coefs.as_slice().iter().all(|coef| self.tower(coef)),
+            Perturbation::Reverse { .. } => true,
         };
         active.tag > self.tape.tag() && second && self.tower(&active.primal)
     }
