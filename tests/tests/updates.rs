@@ -150,6 +150,13 @@ def minors a = let n = length a in
   fold (\\a k -> fold (\\a d -> let i = k + 1 + d in let f = a[i, k] / a[k, k] in fold (\\a e -> let j = k + 1 + e in set a i (set a[i] j (a[i, j] - f * a[k, j]))) (set a i (set a[i] k f)) (iota (n - k - 1))) a (iota (n - k - 1))) a (iota n)
 def soft a = let n = length a in
   fold (\\d k -> fold (\\d i -> fold (\\d j -> set d i (set d[i] j (min d[i, j] (d[i, k] + d[k, j])))) d (iota n)) d (iota n)) a (iota n)
+def triangles a = let n = length a in
+  let step a k =
+    let a = fold (\\a i -> if k < i then set a i (set a[i] k (a[i, k] / a[k, k])) else a) a (iota n)
+    let a = fold (\\a j -> if not (j <= k) then fold (\\a i -> if i >= j then set a i (set a[i] j (a[i, j] - a[i, k] * a[j, k])) else a) a (iota n) else a) a (iota n)
+    let a = fold (\\a (i, r) -> if i < k && r[0] > 0.0 then set a k (map2 (\\x y -> x + 0.2 * y) a[k] r) else a) a (zip (iota n) a)
+    in fold (\\a i -> if i == k then set a i (map sin a[i]) else a) a (iota n)
+  in fold step a (iota n)
 def gradients f sizes = map (\\n -> weigh (grad (\\u -> weigh (f u)) (numbers 7 n))) sizes
 def hessians f sizes = map (\\n -> weigh (snd (jvp (grad (\\u -> weigh (f u))) (numbers 7 n, numbers 3 n)))) sizes
 def flat f u = weigh (map weigh (f u))
@@ -210,6 +217,7 @@ fn programs() -> Vec<String> {
         "after",
         "minors",
         "soft",
+        "triangles",
     ] {
         all.push(format!("gradients2 {f} {SQUARES}"));
         all.push(format!("hessians2 {f} {SQUARES}"));

@@ -75,6 +75,7 @@ mod unroll;
 mod updates;
 mod walk;
 mod walks;
+mod within;
 
 pub use dce::drop_functions;
 pub use relax::{RELAXED, Relaxed, relax, share};
@@ -202,6 +203,11 @@ pub const PASSES: &[Pass] = &[
             handed::run(program);
             hoist::run(program);
         },
+    },
+    Pass {
+        name: "within",
+        what: "a loop that does something only from some index on, or only before one, goes through those iterations alone",
+        run: within::run,
     },
     Pass {
         name: "fuse",

@@ -36,6 +36,7 @@ mod sums;
 mod terms;
 mod turned;
 mod twofold;
+mod within;
 mod zeros;
 
 use crate::PASSES;

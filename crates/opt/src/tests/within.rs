@@ -1,0 +1,152 @@
+//! Loops that do something in some of their iterations only.
+
+use expect_test::{Expect, expect};
+
+/// The loop inside of one over `k < n`, as a program.
+fn program(inner: &str) -> String {
+    format!(
+        "func f(n: Int, m: Int, p: Bool, a: []Real, x: Real) -> Real {{ y = for k < n, s = x {{ {inner} yield t }} return y }} entry f = f"
+    )
+}
+
+/// What stands in the outer loop after the pass.
+fn after(inner: &str) -> String {
+    let mut program = wengert_ir::parse(&program(inner)).expect("the text is a program");
+    assert_eq!(wengert_ir::verify(&program), Ok(()), "{inner}");
+    crate::within::run(&mut program);
+    let text = wengert_ir::print(&program);
+    assert_eq!(wengert_ir::verify(&program), Ok(()), "{text}");
+    let lines = text.lines().skip(2).take_while(|line| !line.starts_with("    yield"));
+    lines.map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line))).collect()
+}
+
+fn check(inner: &str, expected: &Expect) {
+    expected.assert_eq(&after(inner));
+}
+
+/// Nothing is done.
+fn stays(inner: &str) {
+    let as_it_was = inner.replace(" yield", "\nyield");
+    let text = after(&as_it_was);
+    assert!(text.contains("i < n") && text.contains("if c {"), "{text}");
+}
+
+#[test]
+fn a_loop_goes_through_the_iterations_in_which_something_is_done() {
+    check(
+        "t = for i < n, u = s, b in a { c = k < i v = if c { w = sin(b) z = u * w yield z } else { yield u } yield v }",
+        &expect![[r#"
+            t = k + 1
+            t2 = n - t
+            t3 = for i < t2, u = s {
+              i2 = i + t
+              b = a[i2]
+              c = k < i2
+              w = sin(b)
+              z = u * w
+              yield z
+            }
+        "#]],
+    );
+    // The other way round, and from the last to the first.
+    check(
+        "t = for backward i < n, u = s { c = i < k v = if c { yield u } else { w = u * u yield w } yield v }",
+        &expect![[r#"
+            t = n - k
+            t2 = for backward i < t, u = s {
+              i2 = i + k
+              c = i2 < k
+              w = u * u
+              yield w
+            }
+        "#]],
+    );
+    check(
+        "t = for i < n, u = s { l = k + 1 c = i < l v = if c { w = u * u yield w } else { yield u } yield v }",
+        &expect![[r#"
+            t = k + 1
+            t2 = for i < t, u = s {
+              l = k + 1
+              c = i < l
+              w = u * u
+              yield w
+            }
+        "#]],
+    );
+    check(
+        "t = for i < n, u = s { c = i == k v = if c { w = a[i] yield w } else { yield u } yield v }",
+        &expect![[r#"
+            t = for i < 1, u = s {
+              i2 = i + k
+              c = i2 == k
+              w = a[i2]
+              yield w
+            }
+        "#]],
+    );
+    // Of several values some are handed on on both sides, and sums are as they were where nothing is added.
+    check(
+        "q, r, t = for i < n, u = s, o = x, e += 0.0 {
+            c = i <= k d = not(c)
+            v, g = if d { w = u * o h = e + w yield w, h } else { yield u, e }
+            yield v, o, g }",
+        &expect![[r#"
+            t = k + 1
+            t2 = n - t
+            q, r, t3 = for i < t2, u = s, o = x, e += 0.0 {
+              i2 = i + t
+              c = i2 <= k
+              d = not(c)
+              w = u * o
+              h = e + w
+              yield w, o, h
+            }
+        "#]],
+    );
+    // What else is asked is asked still.
+    check(
+        "t = for i < n, u = s { d = i > k c = select(d, p, false) v = if c { w = u * u yield w } else { yield u } yield v }",
+        &expect![[r#"
+            t = k + 1
+            t2 = n - t
+            t3 = for i < t2, u = s {
+              i2 = i + t
+              d = i2 > k
+              c = select(d, p, false)
+              v = if c {
+                w = u * u
+                yield w
+              } else {
+                yield u
+              }
+              yield v
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn loops_stay_where_more_is_done_or_the_bound_may_lie_beyond() {
+    let body = "c = i > k v = if c { w = u * u yield w } else { yield u } yield v";
+    // Other bounds: as many iterations are not known, nor that it is none or all.
+    for from in
+        ["c = i > m", "l = k + 2 c = i >= l", "l = k - 1 c = i >= l", "c = i != k", "l = k + 1 c = i == l"]
+    {
+        stays(&format!("t = for i < n, u = s {{ {} }}", body.replacen("c = i > k", from, 1)));
+    }
+    // Something else is done, may fail, or is given for each iteration.
+    stays(
+        "t = for i < n, u = s { c = i > k v = if c { w = u * u yield w } else { w2 = u + 1.0 yield w2 } yield v }",
+    );
+    stays("t = for i < n, u = s { c = i > k v = if c { w = u * u yield w } else { yield x } yield v }");
+    stays(
+        "t = for i < n, u = s { o = a[i] c = i > k v = if c { w = u * o yield w } else { yield u } yield v }",
+    );
+    stays("t, o = for i < n, u = s { c = i > k v = if c { w = u * u yield w } else { yield u } yield v, u }");
+    stays(
+        "t = for i < n, u = s { c = i > k v = if c { w = u * u yield w } else { yield u } e = v + 1.0 yield e }",
+    );
+    // A loop around with other indices.
+    let text = after(&format!("t = for i < m, u = s {{ {body} }}"));
+    assert!(text.contains("i < m") && text.contains("if c {"), "{text}");
+}
