@@ -12,6 +12,7 @@ pub(crate) mod blocks;
 pub(crate) mod context;
 pub(crate) mod depot;
 pub(crate) mod heap;
+pub(crate) mod large;
 pub(crate) mod math;
 pub(crate) mod order;
 pub(crate) mod parallel;

@@ -8,6 +8,7 @@
 //! were not the freeing thread's own.
 
 use super::heap::{CHUNK, SMALL, set_word, word};
+use super::large::Block;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -43,7 +44,7 @@ struct Free {
 #[derive(Default)]
 pub(crate) struct Left {
     /// Large objects that they have made.
-    pub(crate) large: Vec<(u64, (Vec<u64>, usize))>,
+    pub(crate) large: Vec<Block>,
     /// Large objects that nobody needs any more.
     pub(crate) orphans: Vec<u64>,
     /// Words that they have asked for.
@@ -100,8 +101,10 @@ impl Depot {
 
     /// More words are in use.
     pub(crate) fn take(&self, words: usize) {
-        let before = self.words.fetch_add(words, Ordering::Relaxed);
-        self.peak.fetch_max(before + words, Ordering::Relaxed);
+        let now = self.words.fetch_add(words, Ordering::Relaxed) + words;
+        if now > self.peak.load(Ordering::Relaxed) {
+            self.peak.fetch_max(now, Ordering::Relaxed);
+        }
     }
 
     /// Fewer words are in use.
@@ -145,7 +148,7 @@ impl Depot {
         &self,
         (thread, firsts): (usize, &mut [u64; SMALL + 1]),
         rest: (u64, usize),
-        large: impl Iterator<Item = (u64, (Vec<u64>, usize))>,
+        large: impl Iterator<Item = Block>,
         orphans: &mut Vec<u64>,
         words: isize,
     ) {

@@ -6,8 +6,8 @@
 //! with the heap, whatever the program did. Threads that make a loop together have a heap each ([`super::depot`]).
 
 use super::depot::{Depot, Left, free_words};
+use super::large::{Block, Blocks, Spare};
 use crate::loops::Kind;
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,14 +20,8 @@ const RUN: usize = 1 << 10;
 /// A count that is never reached again: texts of the program are never freed.
 pub(crate) const FOREVER: u64 = 1 << 60;
 
-/// Words of large objects that are kept after they were freed.
-const SPARE: usize = 4 << 20;
-
 /// Lines of a page.
 const LINES: usize = 64;
-
-/// Words of a line of the processor's memory, which is as long as its longest vectors.
-const LINE: usize = 8;
 
 /// The memory of a thread of a run.
 #[repr(C)]
@@ -38,12 +32,10 @@ pub(crate) struct Heap {
     free: [u64; SMALL + 1],
     /// The rest of the newest chunk: where it is, and how many words.
     rest: (u64, usize),
-    /// Large objects, with their words.
-    large: FxHashMap<u64, (Vec<u64>, usize)>,
-    /// Freed large objects by their sizes.
-    spare: FxHashMap<usize, Vec<Vec<u64>>>,
-    /// Their words.
-    spare_words: usize,
+    /// Large objects.
+    large: Blocks,
+    /// Freed ones.
+    spare: Spare,
     /// Before the last long object so many lines are free.
     lines: usize,
     /// Large objects that nobody needs any more and another thread has made.
@@ -75,9 +67,8 @@ impl Heap {
             sharing: 0,
             free: [0; SMALL + 1],
             rest: (0, 0),
-            large: FxHashMap::default(),
-            spare: FxHashMap::default(),
-            spare_words: 0,
+            large: Blocks::default(),
+            spare: Spare::default(),
             lines: 0,
             orphans: Vec::new(),
             words: 0,
@@ -95,7 +86,7 @@ impl Heap {
     /// Whatever is in use by now is never freed.
     pub(crate) fn keep(&mut self) {
         self.kept = Some(self.words - signed(self.own_free_words()));
-        self.kept_large.extend(self.large.drain().map(|(_, (block, _))| block));
+        self.kept_large.extend(self.large.drain().map(Block::into_words));
     }
 
     /// This is the memory of a thread that helps another one with its loops; their numbers are not 0.
@@ -129,7 +120,7 @@ impl Heap {
         }
         let Left { large, orphans, words } = self.depot.left();
         self.words += words;
-        self.large.extend(large);
+        large.into_iter().for_each(|block| self.large.put(block));
         let own = std::mem::take(&mut self.orphans);
         orphans.into_iter().chain(own).for_each(|address| self.free(address));
     }
@@ -204,35 +195,24 @@ impl Heap {
 
     fn big(&mut self, words: usize) -> u64 {
         let room = words.saturating_add(1);
-        if self.depot.words().saturating_add(self.spare_words).saturating_add(room) > self.limit {
-            self.spare.clear();
-            self.spare_words = 0;
+        if self.depot.words().saturating_add(self.spare.words()).saturating_add(room) > self.limit {
+            self.spare = Spare::default();
         }
         if self.depot.words().saturating_add(room) > self.limit {
             return 0;
         }
-        let spare = self.spare.get_mut(&words).and_then(Vec::pop);
-        let mut block = match spare {
-            Some(block) => {
-                self.spare_words -= room;
-                block
-            }
+        let block = match self.spare.take(words) {
+            Some(block) => block,
             None => {
-                let mut block: Vec<u64> = Vec::new();
                 let lines = self.lines(words);
-                if block.try_reserve_exact(room.saturating_add((lines + 1) * LINE)).is_err() {
-                    return 0;
-                }
-                let skipped = before_line(block.as_ptr() as u64) + lines * LINE;
-                block.resize(skipped, 0);
-                block.push(size_of_large(words));
+                let Some(block) = Block::new(words, lines) else { return 0 };
                 block
             }
         };
-        let address = block.as_mut_ptr().wrapping_add(block.len()) as u64;
+        let address = block.address();
         self.words += signed(room);
         self.depot.take(room);
-        self.large.insert(address, (block, words));
+        self.large.put(block);
         address
     }
 
@@ -268,15 +248,12 @@ impl Heap {
     pub(crate) fn free(&mut self, address: u64) {
         let words = (before(address) & LOWER_HALF) as usize;
         if words > SMALL {
-            let Some((block, words)) = self.large.remove(&address) else {
+            let Some(block) = self.large.remove(address) else {
                 return self.orphans.push(address);
             };
-            self.words -= signed(words + 1);
-            self.depot.give(words + 1);
-            if self.spare_words + words < SPARE {
-                self.spare_words += words + 1;
-                self.spare.entry(words).or_default().push(block);
-            }
+            self.words -= signed(block.words() + 1);
+            self.depot.give(block.words() + 1);
+            self.spare.put(block);
         } else if let Some(first) = self.free.get_mut(words) {
             // SAFETY: an object has at least one word.
             unsafe { *pointer(address) = *first };
@@ -393,11 +370,6 @@ fn signed(words: usize) -> isize {
 /// The lower half of a word.
 const LOWER_HALF: u64 = u32::MAX as u64;
 
-/// What stands before a large object of so many words: their number, if it has room there.
-fn size_of_large(words: usize) -> u64 {
-    (words as u64).min(LOWER_HALF)
-}
-
 /// The word before an object.
 fn before(address: u64) -> u64 {
     // SAFETY: callers give the address of an object, which has a word before it.
@@ -425,14 +397,6 @@ pub(crate) fn set_constructor(address: u64, ctor: u32) {
     let word = before(address) & LOWER_HALF | u64::from(ctor) << 32;
     // SAFETY: as for `before`.
     unsafe { *pointer(address).wrapping_sub(1) = word };
-}
-
-/// So many words from where a block lies the size of its object stands, so that the elements of an array with one axis, which come
-/// after its size and its count, begin on a line: vectors that cross lines take twice as long.
-fn before_line(block: u64) -> usize {
-    let header = 3;
-    let line = LINE as u64;
-    ((line - (block / 8 + header) % line) % line) as usize
 }
 
 /// The words of an object.
