@@ -16,6 +16,7 @@
 
 mod fold;
 mod plan;
+mod ranges;
 
 use crate::loops::walk::{Uses, every, is_straight, map_parts, reads, renamed, writes};
 use crate::loops::{Func, Int, Local, Operand, Program, Stmt, Value, Word};
@@ -46,7 +47,7 @@ pub(crate) fn split(program: &mut Program, checks: bool) {
             for (local, n) in reads.into_iter().chain(sets) {
                 *mentions.entry(local).or_default() += n;
             }
-            let body = Edges { func, mentions, sums, checks }.stmts(body);
+            let body = Edges { func, mentions, sums, checks, nested: 0 }.stmts(body);
             func.body = body;
         }
     }
@@ -95,6 +96,8 @@ struct Edges<'f> {
     sums: FxHashMap<Local, Value>,
     /// Whether checks alone are made before loops.
     checks: bool,
+    /// In how many ranges of loops it is.
+    nested: usize,
 }
 
 /// The iterations between the edges.
@@ -113,6 +116,10 @@ impl Edges<'_> {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
             let mut made = Vec::with_capacity(body.len());
             for stmt in body {
+                if let Some(ranges) = self.ranges(&stmt) {
+                    made.extend(ranges);
+                    continue;
+                }
                 match self.between(&stmt) {
                     Some(mut between) => {
                         between.body = self.stmts(between.body);
@@ -163,6 +170,13 @@ impl Edges<'_> {
 
     /// A body with variables of its own, but for what it shares with others.
     fn copied(&mut self, body: &[Stmt], index: Local) -> (Local, Vec<Stmt>) {
+        let names = self.names(body, index);
+        let made = renamed(body, &mut |local| names.get(&local).copied().unwrap_or(local));
+        (names.get(&index).copied().unwrap_or(index), made)
+    }
+
+    /// New variables for what a body shares with nobody.
+    fn names(&mut self, body: &[Stmt], index: Local) -> FxHashMap<Local, Local> {
         let here = mentions(body);
         let mut names: FxHashMap<Local, Local> = FxHashMap::default();
         let mut assigned: Vec<Local> = vec![index];
@@ -180,8 +194,7 @@ impl Edges<'_> {
                 names.insert(local, name);
             }
         }
-        let made = renamed(body, &mut |local| names.get(&local).copied().unwrap_or(local));
-        (names.get(&index).copied().unwrap_or(index), made)
+        names
     }
 
     /// The three loops.

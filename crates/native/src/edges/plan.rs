@@ -5,7 +5,7 @@
 use super::fold::Known;
 use super::{HUGE, SHORT};
 use crate::forms::{DEEP, Form};
-use crate::loops::walk::{every, is_failure, parts, writes};
+use crate::loops::walk::{every, is_failure, operands_of, parts, writes};
 use crate::loops::{Func, Int, Local, Operand, Stmt, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Compare;
@@ -18,6 +18,10 @@ const WIDE: u64 = 1 << 16;
 const EDGES: usize = 24;
 /// So many checks are made before the loop at most.
 const CHECKS: usize = 16;
+
+/// Sums of so many variables that are smaller than this do not wrap, nor do they with an index.
+pub(super) const TERMS: usize = 8;
+const LARGE: i64 = 1 << 58;
 
 /// Whether something is asked that may have the same answer in most iterations.
 pub(super) fn asks(value: &Value) -> bool {
@@ -52,6 +56,23 @@ enum Kind {
     UpTo(Form, i64),
     /// The remainder of a number with the index in it, or what is taken from it, by a divisor.
     Rem { whole: Operand, rest: Form, falls: bool, by: Form },
+}
+
+/// What is asked of the index that decides of a branch.
+pub(super) struct Question {
+    /// The answer.
+    pub(super) local: Local,
+    /// Where it changes.
+    pub(super) point: Form,
+    /// Below that index, there, and above.
+    pub(super) answers: [i64; 3],
+    /// The variables that are compared with the index.
+    pub(super) terms: Vec<Local>,
+}
+
+/// Whether a place is a number near to 0.
+fn is_near(form: &Form) -> bool {
+    form.terms.is_empty() && (-NEAR..=NEAR).contains(&form.places)
 }
 
 impl<'b> Body<'b> {
@@ -130,36 +151,81 @@ impl<'b> Body<'b> {
         if edges.len() > EDGES { Vec::new() } else { edges }
     }
 
-    fn compared(&self, compare: Compare, a: Operand, b: Operand, len: &Form) -> Option<Kind> {
+    /// Where a comparison changes its answer, and its answers below that index, there, and above.
+    fn answers(&self, compare: Compare, a: Operand, b: Operand) -> Option<(Form, [bool; 3])> {
         let mut all = self.form(a);
         all.add(&self.form(b), -1);
         let (times, rest) = self.split_once(&all)?;
         // The index for which both are equal.
         let mut point = Form::default();
         point.add(&rest, -times);
-        let falls = times < 0;
-        let (end, is_below) = match compare {
-            Compare::Eq => return Some(Kind::Point(point, 0)),
-            Compare::Ne => return Some(Kind::Point(point, 1)),
-            Compare::Lt => (i64::from(falls), !falls),
-            Compare::Le => (i64::from(!falls), !falls),
-            Compare::Gt => (i64::from(!falls), falls),
-            Compare::Ge => (i64::from(falls), falls),
-        };
+        let sides = if times < 0 { [1, 0, -1] } else { [-1, 0, 1] };
+        Some((point, sides.map(|side| compare.holds(&side, &0))))
+    }
+
+    fn compared(&self, compare: Compare, a: Operand, b: Operand, len: &Form) -> Option<Kind> {
+        let (mut point, [below, there, above]) = self.answers(compare, a, b)?;
+        if below == above {
+            return Some(Kind::Point(point, i64::from(below)));
+        }
         // Below `point + end`, or not.
-        point.places = point.places.wrapping_add(end);
+        point.places = point.places.wrapping_add(i64::from(below == there));
         let mut from_end = point.clone();
         from_end.add(len, -1);
-        let near = |form: &Form| form.terms.is_empty() && (-NEAR..=NEAR).contains(&form.places);
         // In a part, what is near to the first iteration of all is so only if that is in the part.
         let in_part = self.from.filter(|from| point.terms.get(from) == Some(&-1));
         let mut of_all = point.clone();
         in_part.into_iter().for_each(|from| of_all.terms.retain(|local, _| *local != from));
-        if near(&of_all) {
-            Some(Kind::From(point, i64::from(!is_below)))
+        if is_near(&of_all) {
+            Some(Kind::From(point, i64::from(above)))
         } else {
-            (near(&from_end) || in_part.is_some()).then(|| Kind::UpTo(point, i64::from(is_below)))
+            (is_near(&from_end) || in_part.is_some()).then(|| Kind::UpTo(point, i64::from(below)))
         }
+    }
+
+    /// What decides of branches where the index is, if that may change anywhere in the loop.
+    pub(super) fn questions(&self, len: Operand) -> Vec<Question> {
+        let deciding = self.deciding();
+        let len = self.form(len);
+        let question = |local: &Local| {
+            let Value::CompareInt(compare, a, b) = self.values.get(local)? else { return None };
+            let (point, answers) = self.answers(*compare, *a, *b)?;
+            let mut from_end = point.clone();
+            from_end.add(&len, -1);
+            let terms = [self.form(*a), self.form(*b)].into_iter().flat_map(|form| form.terms.into_keys());
+            let (mut terms, of): (Vec<Local>, _) =
+                (terms.filter(|term| *term != self.index).collect(), [a, b]);
+            terms.sort_unstable();
+            terms.dedup();
+            let small = of.into_iter().all(|of| {
+                let form = self.form(*of);
+                form.places.unsigned_abs() < WIDE && form.terms.values().all(|times| times.abs() == 1)
+            });
+            let apart = small && !is_near(&point) && !is_near(&from_end);
+            apart.then(|| Question { local: *local, point, answers: answers.map(i64::from), terms })
+        };
+        self.order.iter().filter(|local| deciding.contains(local)).filter_map(question).collect()
+    }
+
+    /// What conditions of branches are made of that do something else than fail.
+    fn deciding(&self) -> FxHashSet<Local> {
+        let mut found: FxHashSet<Local> = FxHashSet::default();
+        every(self.stmts, &mut |stmt| {
+            if let Stmt::If { cond: Operand::Local(cond), then, .. } = stmt
+                && !is_failure(then)
+            {
+                found.insert(*cond);
+            }
+        });
+        for local in self.order.iter().rev() {
+            if found.contains(local)
+                && let Some(Value::Int(..) | Value::Select(..) | Value::Copy(_)) = self.values.get(local)
+                && let Some(value) = self.values.get(local)
+            {
+                found.extend(operands_of(value).into_iter().filter_map(Operand::local));
+            }
+        }
+        found
     }
 
     /// The variables that say that something fails, if they say it of the first or last iteration or of none.
@@ -246,6 +312,30 @@ pub(super) struct Builder<'f> {
 }
 
 impl Builder<'_> {
+    /// The index that a sum is, or the first or the end of all.
+    pub(super) fn cut(&mut self, form: &Form) -> Operand {
+        let at = self.number(form);
+        let at = self.int(Int::Max, at, Operand::Int(0));
+        self.int(Int::Min, at, self.len)
+    }
+
+    /// Whether the loop is short, or sums of these variables may wrap.
+    pub(super) fn is_strange(&mut self, terms: &[Local]) -> Operand {
+        let long = self.int(Int::Sub, self.len, Operand::Int(self.short));
+        let mut bad = self.set(Value::OutOfRange(long, Operand::Int(HUGE)));
+        for term in terms {
+            let place = self.int(Int::Add, Operand::Local(*term), Operand::Int(LARGE));
+            let large = self.set(Value::OutOfRange(place, Operand::Int(2 * LARGE)));
+            bad = self.int(Int::Or, bad, large);
+        }
+        bad
+    }
+
+    /// The code so far.
+    pub(super) fn code(&mut self) -> Vec<Stmt> {
+        std::mem::take(&mut self.made)
+    }
+
     pub(super) fn new(func: &mut Func, len: Operand, short: i64) -> Builder<'_> {
         Builder { func, len, short, made: Vec::new(), low: Operand::Int(0), high: len, bad: Vec::new() }
     }

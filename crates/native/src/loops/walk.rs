@@ -100,7 +100,7 @@ pub(crate) fn operands(stmt: &Stmt) -> Vec<Operand> {
 }
 
 /// What an expression reads.
-fn operands_of(value: &Value) -> Vec<Operand> {
+pub(crate) fn operands_of(value: &Value) -> Vec<Operand> {
     match value {
         Value::Real(_, args) => args.clone(),
         Value::Int(_, a, b)

@@ -1,0 +1,199 @@
+//! Loops that do something else below an index than from it on become one loop for each range of indices.
+//!
+//! ```text
+//! for j in 0..n {                                     cut = min(max(k, 0), n)
+//!     if j < k { check j is in u; v[j] = u[j] }       for j in 0..cut { check j is in u; v[j] = u[j] }
+//!     else { v[j] = u[j] - f * w[j] }      becomes    for t in 0..n - cut { j = cut + t; v[j] = u[j] - f * w[j] }
+//! }
+//! ```
+//!
+//! What is asked of the index near to the ends is left to those who look for edges. Iterations keep their order. A loop that is short
+//! runs as it was, and so does one where a sum that is compared may be too large for an integer.
+
+use super::fold::{self, Known};
+use super::plan::{Body, Builder, Question, TERMS};
+use super::{Edges, SHORT, mentions, size};
+use crate::forms::Form;
+use crate::loops::walk::{every, renamed};
+use crate::loops::{Int, Local, Operand, Stmt, Value, Word};
+use rustc_hash::FxHashSet;
+
+/// Bodies with more statements would be too much to have four times.
+const MOST: usize = 48;
+/// At so many places a loop is divided at most.
+const CUTS: usize = 2;
+/// So often is a range divided again, at another place.
+const NESTED: usize = 2;
+
+/// Where a loop is divided.
+struct Cuts {
+    /// All that is asked about one place, or its neighbors.
+    questions: Vec<Question>,
+    /// How far from it the loop is divided, in order.
+    places: Vec<i64>,
+}
+
+impl Edges<'_> {
+    /// The loops for the ranges of a loop that asks where it is.
+    pub(super) fn ranges(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
+        let Stmt::For { index, len, backward, independent, sums, body } = stmt else { return None };
+        let short = matches!(len, Operand::Int(n) if *n < SHORT);
+        if !self.checks || short || self.nested == NESTED || size(body) > MOST || !is_flat(body) {
+            return None;
+        }
+        let all: FxHashSet<Local> = mentions(body).into_keys().collect();
+        if Body::of(body, *index, &all, &self.sums).questions(*len).is_empty() {
+            return None;
+        }
+        let (index, body) = self.copied(body, *index);
+        let cuts = self.cuts(index, *len, &body)?;
+        let mut builder = Builder::new(self.func, *len, SHORT);
+        let strange = builder.is_strange(&cuts.terms());
+        let mut made = builder.code();
+        let at: Vec<Operand> = cuts.forms().iter().map(|form| builder.cut(form)).collect();
+        let mut code = builder.code();
+        let starts: Vec<Operand> = std::iter::once(Operand::Int(0)).chain(at.iter().copied()).collect();
+        let mut ranges = Vec::with_capacity(starts.len());
+        for (range, start) in starts.iter().enumerate() {
+            let end = at.get(range).copied().unwrap_or(*len);
+            let count = if *start == Operand::Int(0) {
+                end
+            } else {
+                let count = self.func.fresh(Word::Int);
+                code.push(Stmt::Set(count, Value::Int(Int::Sub, end, *start)));
+                Operand::Local(count)
+            };
+            let (step, body) = self.range(index, &body, *start, &cuts.answers(range));
+            ranges.push((step, count, body));
+        }
+        if *backward {
+            ranges.reverse();
+        }
+        for (index, len, body) in ranges {
+            let sums = sums.clone();
+            code.push(Stmt::For { index, len, backward: *backward, independent: *independent, sums, body });
+        }
+        let counted: Vec<(Local, usize)> = mentions(&code).into_iter().collect();
+        for (local, n) in counted {
+            *self.mentions.entry(local).or_default() += n;
+        }
+        self.nested += 1;
+        let otherwise = self.stmts(code);
+        self.nested -= 1;
+        made.push(Stmt::If { cond: strange, then: vec![stmt.clone()], otherwise });
+        Some(made)
+    }
+
+    /// Where a loop is divided.
+    fn cuts(&self, index: Local, len: Operand, body: &[Stmt]) -> Option<Cuts> {
+        let own = self.own(body);
+        let mut questions = Body::of(body, index, &own, &self.sums).questions(len);
+        let base = questions.first()?.point.terms.clone();
+        questions.retain(|question| question.point.terms == base && question.terms.len() <= TERMS);
+        let mut places: Vec<i64> = questions.iter().flat_map(Question::changes).collect();
+        places.sort_unstable();
+        places.dedup();
+        ((1..=CUTS).contains(&places.len())).then_some(Cuts { questions, places })
+    }
+
+    /// The iterations from one index on, for which the answers are these.
+    fn range(
+        &mut self,
+        index: Local,
+        body: &[Stmt],
+        start: Operand,
+        answers: &[(Local, i64)],
+    ) -> (Local, Vec<Stmt>) {
+        let names = self.names(body, index);
+        let name = |local: Local| names.get(&local).copied().unwrap_or(local);
+        let index = name(index);
+        let body = renamed(body, &mut |local| name(local));
+        let own = self.own(&body);
+        let known = answers.iter().map(|(local, answer)| (name(*local), Known::Number(*answer))).collect();
+        let mut body = fold::fold(body, known, &own);
+        if start == Operand::Int(0) {
+            return (index, body);
+        }
+        let step = self.func.fresh(Word::Int);
+        body.insert(0, Stmt::Set(index, Value::Int(Int::Add, start, Operand::Local(step))));
+        (step, body)
+    }
+
+    /// Variables of a body alone.
+    fn own(&self, body: &[Stmt]) -> FxHashSet<Local> {
+        mentions(body).into_keys().filter(|local| !self.mentions.contains_key(local)).collect()
+    }
+}
+
+impl Cuts {
+    /// Sums at which the loop is divided.
+    fn forms(&self) -> Vec<Form> {
+        let base = self.questions.first().map(|question| question.point.terms.clone()).unwrap_or_default();
+        self.places.iter().map(|places| Form { terms: base.clone(), places: *places }).collect()
+    }
+
+    /// What is compared with the index.
+    fn terms(&self) -> Vec<Local> {
+        let mut terms: Vec<Local> =
+            self.questions.iter().flat_map(|question| question.terms.iter().copied()).collect();
+        terms.sort_unstable();
+        terms.dedup();
+        terms
+    }
+
+    /// What is known in one of the ranges.
+    fn answers(&self, range: usize) -> Vec<(Local, i64)> {
+        let start = range.checked_sub(1).and_then(|before| self.places.get(before)).copied();
+        let end = self.places.get(range).copied();
+        self.questions
+            .iter()
+            .filter_map(|question| Some((question.local, question.between(start, end)?)))
+            .collect()
+    }
+}
+
+impl Question {
+    /// The places where the answer changes.
+    fn changes(&self) -> impl Iterator<Item = i64> {
+        let [below, there, above] = self.answers;
+        let at = self.point.places;
+        [(below != there, at), (there != above, at + 1)]
+            .into_iter()
+            .filter(|(changes, _)| *changes)
+            .map(|(_, at)| at)
+    }
+
+    /// The answer from a place on, before another one, if it is the same there.
+    fn between(&self, start: Option<i64>, end: Option<i64>) -> Option<i64> {
+        let [below, there, above] = self.answers;
+        let at = self.point.places;
+        let possible = [
+            (below, start.is_none_or(|start| start < at)),
+            (there, start.is_none_or(|start| start <= at) && end.is_none_or(|end| at < end)),
+            (above, end.is_none_or(|end| end > at + 1)),
+        ];
+        let mut answers = possible.into_iter().filter(|(_, possible)| *possible).map(|(answer, _)| answer);
+        let first = answers.next()?;
+        answers.all(|answer| answer == first).then_some(first)
+    }
+}
+
+/// Whether a body holds no loops or calls, nor makes or frees anything.
+fn is_flat(body: &[Stmt]) -> bool {
+    let mut flat = true;
+    every(body, &mut |stmt| {
+        flat &= match stmt {
+            Stmt::Set(_, value) => !matches!(value, Value::Alloc(..)),
+            Stmt::Store { .. } | Stmt::If { .. } | Stmt::Switch { .. } | Stmt::Fail(..) => true,
+            Stmt::For { .. }
+            | Stmt::While { .. }
+            | Stmt::Parallel { .. }
+            | Stmt::Call { .. }
+            | Stmt::Runtime { .. }
+            | Stmt::Retain(..)
+            | Stmt::Release(..)
+            | Stmt::Free(..) => false,
+        };
+    });
+    flat
+}
