@@ -135,19 +135,8 @@ impl<'a> Planner<'_, 'a> {
 
     /// Gives each statement its phase.
     fn place(&mut self, carried: &FxHashSet<Local>, independent: bool) -> Option<()> {
-        let mut pinned_locals = carried.clone();
-        let mut pinned = Vec::new();
-        for unit in &mut self.units {
-            let touches = unit.reads.iter().chain(&unit.writes).any(|local| pinned_locals.contains(local));
-            if touches {
-                pinned_locals.extend(unit.writes.iter().copied());
-                unit.function = None;
-            }
-            pinned.push(touches);
-        }
-        let stores = self.units.iter().any(|unit| unit.stores);
-        let meets = |(unit, pinned): (&Unit<'_>, &bool)| *pinned && (unit.loads || unit.stores);
-        if stores && (!independent || self.units.iter().zip(&pinned).any(meets)) {
+        let pinned = self.pinned(carried);
+        if !independent && self.units.iter().any(|unit| unit.stores) {
             return None;
         }
         let (mut after_loads, mut after_stores, mut guarded) = (0, 0, None);
@@ -187,6 +176,25 @@ impl<'a> Planner<'_, 'a> {
         self.put_off(&pinned, loads);
         self.again = repeatable(&self.units, &self.definitions, loads);
         (self.last > 0).then_some(())
+    }
+
+    /// Which statements wait for what is carried. So do loads and stores that come after a store that waits, and stores after a load:
+    /// they may be at the same place.
+    fn pinned(&mut self, carried: &FxHashSet<Local>) -> Vec<bool> {
+        let mut pinned_locals = carried.clone();
+        let (mut pinned, mut loaded, mut stored) = (Vec::new(), false, false);
+        for unit in &mut self.units {
+            let touches = unit.reads.iter().chain(&unit.writes).any(|local| pinned_locals.contains(local));
+            let waits = touches || stored && (unit.loads || unit.stores) || loaded && unit.stores;
+            if waits {
+                pinned_locals.extend(unit.writes.iter().copied());
+                unit.function = None;
+                loaded |= unit.loads;
+                stored |= unit.stores;
+            }
+            pinned.push(waits);
+        }
+        pinned
     }
 
     /// What no kernel waits for is computed where it is used, so that it need not be kept.

@@ -46,6 +46,7 @@ fn items(array: &Array) -> Vec<f64> {
 fn is_cut(text: &str) -> bool {
     let program = wengert_ir::parse::parse(text).expect("the text is a program");
     let mut loops = crate::lower::lower(&program);
+    crate::memory::mark(&mut loops);
     split(&mut loops);
     crate::loops::print(&loops).contains("map(")
 }
@@ -120,6 +121,30 @@ fn sums_and_extremes() {
                 yield l, t
             }
             return m, s
+        }
+        entry f = f",
+    );
+}
+
+/// What is kept of each iteration of what is carried, beside what functions give.
+#[test]
+fn what_is_carried_and_stored_waits_for_functions() {
+    agrees(
+        "func f(xs: []Real) -> (Real, []Real, []Real, []Real) {
+            n = length(xs)
+            m, ms, cs, bs = for i < n, m = 0.0, x in xs {
+                e = sin(x)
+                g = m < e
+                b = select(g, 1.0, m)
+                c = cos(e)
+                y = max(m, e)
+                z = y * 0.99
+                k = i / 2
+                w = xs[k]
+                v = z + w
+                yield v, v, c, b
+            }
+            return m, ms, cs, bs
         }
         entry f = f",
     );
