@@ -48,6 +48,8 @@ pub(super) struct Body<'c, 'a, 'f> {
     loops: usize,
     /// Whether what is built now is rare, in a loop that is not to pay for what it calls.
     pub(super) quiet: bool,
+    /// Whether there are loops in which nothing is called.
+    pub(super) quick: bool,
 }
 
 /// Builds the body of `func` into `into`.
@@ -90,6 +92,7 @@ pub(super) fn build<'f>(
         faint: FxHashSet::default(),
         loops: 0,
         quiet: false,
+        quick: quiet::has_quick_loop(func),
     };
     for (param, value) in func.params.iter().zip(params) {
         body.assign(*param, *value);
@@ -303,9 +306,7 @@ impl Body<'_, '_, '_> {
 
     /// Calls a function of the runtime.
     pub(super) fn import(&mut self, name: &'static str, args: &[Value]) -> Option<Value> {
-        if self.quiet
-            && let Some(given) = quiet::call(self, name, args)
-        {
+        if let Some(given) = quiet::call(self, name, args) {
             return given;
         }
         let id = *self.compiler.imports.get(name)?;

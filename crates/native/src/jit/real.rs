@@ -23,6 +23,19 @@ pub(super) fn apply(body: &mut Body<'_, '_, '_>, op: RealOp, args: &[Value]) -> 
     }
 }
 
+/// Whether an operation is instructions, and no call.
+pub(super) fn has_instructions(op: RealOp) -> bool {
+    match op {
+        RealOp::PowInt(n) => n.unsigned_abs() <= MULTIPLIED_OUT,
+        RealOp::Polygamma(_) => false,
+        op => {
+            let mut unary = math::UNARY.iter().map(|(known, _, _)| *known);
+            let mut binary = math::BINARY.iter().map(|(known, _, _)| *known);
+            unary.all(|known| known != op) && binary.all(|known| known != op)
+        }
+    }
+}
+
 fn unary(body: &mut Body<'_, '_, '_>, op: RealOp, x: Value) -> Value {
     let zero = body.builder.ins().f64const(0.0);
     match op {

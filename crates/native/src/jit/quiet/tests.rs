@@ -37,6 +37,35 @@ fn what_makes_room_in_a_column_leaves_all_registers() {
     assert!(!code(&without).contains("preserve_all"));
 }
 
+/// What a loop in which nothing is called needs of functions that are called before it.
+#[test]
+fn what_is_called_beside_quick_loops_leaves_all_registers() {
+    let text = |step: &str| {
+        format!(
+            "func f(xs: []Real) -> ([]Real, []Real, Real) {{
+                n = length(xs)
+                x = real(n) a = sin(x) b = cos(a)
+                s = for i < n, s = x {{
+                    c = s > 1.0
+                    t = if c {{ h = s * 0.5 p = h + a yield p }} else {{ q = {step} yield q }}
+                    yield t
+                }}
+                z = exp(s) u = z + b
+                return xs, xs, u
+            }}
+            entry f = f"
+        )
+    };
+    let quick = text("s - b");
+    assert_eq!(code(&quick).contains("preserve_all"), cfg!(target_arch = "x86_64"));
+    agrees(&quick, 0, 0);
+    // Here a loop calls something itself.
+    assert!(!code(&text("sin(s)")).contains("preserve_all"));
+    agrees(&text("sin(s)"), 0, 0);
+    // And here it is short.
+    assert!(!code(&quick.replace("i < n", "i < 3")).contains("preserve_all"));
+}
+
 #[test]
 fn loops_along_an_array_do_not_look_whether_to_stop() {
     let text = |body: &str| {
