@@ -68,18 +68,17 @@ pub(super) fn build<'f>(
         func.locals.iter().map(|(_, word)| builder.declare_var(machine(*word))).collect();
     let given = builder.block_params(entry).to_vec();
     let Some((state, params)) = given.split_first() else { return };
-    let (state, program) = (*state, compiler.program);
     let plans = vector::plans(func, compiler.math == Math::Fast);
     let (steady, uses) = (Steady::of(func), plain::uses(func, compiler.math));
     let mut body = Body {
+        program: compiler.program,
         compiler,
-        program,
         func,
         builder,
         variables,
         steady,
         values: FxHashMap::default(),
-        state,
+        state: *state,
         plans,
         stopped: None,
         looks: false,
