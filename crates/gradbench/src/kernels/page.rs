@@ -49,7 +49,7 @@ pub(super) fn lines(kernel: &Kernel, row: &Row) -> String {
     let mut text = String::new();
     for (tool, (name, _)) in TOOLS.iter().enumerate() {
         let cells = cells(row, tool);
-        let _ = writeln!(text, "{:13} {name:10} {}", kernel.name, cells.join(" "));
+        let _ = writeln!(text, "{:13} {:8} {name:10} {}", kernel.name, kernel.size, cells.join(" "));
     }
     row.complaints.iter().for_each(|complaint| text.push_str(&format!("{}: {complaint}\n", kernel.name)));
     text
@@ -100,6 +100,7 @@ pub(super) fn text(measured: &Measured) -> String {
         let _ = writeln!(page, "\n{}\n", losses(measured, tool));
     }
     page.push_str("![ratios of all kernels](kernels.svg)\n\n");
+    page.push_str(&short(measured));
     let latency = &measured.latency;
     let milliseconds = |time: std::time::Duration| nanoseconds(time.as_nanos() as f64);
     let _ = writeln!(
@@ -111,7 +112,7 @@ pub(super) fn text(measured: &Measured) -> String {
         milliseconds(latency.primal),
         milliseconds(latency.gradient)
     );
-    for (kernel, row) in &measured.rows {
+    for (kernel, row) in measured.rows.iter().chain(&measured.short) {
         row.complaints.iter().for_each(|complaint| {
             let _ = writeln!(page, "**{} is wrong.** {complaint}\n", kernel.name);
         });
@@ -119,6 +120,36 @@ pub(super) fn text(measured: &Measured) -> String {
     let by_hand = measured.compiler.as_deref().unwrap_or("no C++ compiler");
     page.push_str(&circumstances(&format!("By hand: {by_hand}.")));
     page
+}
+
+/// What gradients cost that need not wait for memory.
+fn short(measured: &Measured) -> String {
+    let mut text = String::from(
+        "### Short arrays\n\nThe cache of one core holds all that these read and write. A sum only reads its array, and its gradient \
+         writes another: where arrays are as long as above, that alone may take longer than the arithmetic, by hand as well.\n\n\
+         | kernel | size |",
+    );
+    let tools = || TOOLS.iter().enumerate().skip(1);
+    for (_, (name, _)) in tools() {
+        let _ = write!(
+            text,
+            " {name}: primal | gradient | primal / C++ | gradient / C++ | gradient / own primal |"
+        );
+    }
+    text.push_str(" C++: gradient / primal |\n|---|---|");
+    let columns = (RATIOS.len() + 2) * tools().count() + 1;
+    let _ = writeln!(text, "{}", "---|".repeat(columns));
+    for (kernel, row) in &measured.short {
+        let _ = write!(text, "| {} | {} |", kernel.name, kernel.size);
+        for (tool, _) in tools() {
+            let mut cells = cells(row, tool);
+            cells.pop();
+            let _ = write!(text, " {} |", cells.join(" | "));
+        }
+        let _ = writeln!(text, " {} |", shown(own_ratio(row, 0), factor));
+    }
+    text.push('\n');
+    text
 }
 
 /// Where a tool takes longer than C++, worst first.
