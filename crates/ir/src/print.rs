@@ -300,7 +300,14 @@ fn defined(block: &Block, is_shown: &dyn Fn(Var) -> bool, in_place: bool, order:
         for (at, stmt) in block.stmts.iter().enumerate() {
             let is_end = in_place && at + 1 == block.stmts.len() && places::is_end(block);
             order.extend(stmt.outs.iter().filter(|out| !is_end && is_shown(**out)));
-            stmt.op.blocks().into_iter().for_each(|block| defined(block, is_shown, in_place, order));
+            let rest = if let Op::Match { arms, .. } = &stmt.op {
+                otherwise(arms).filter(|_| in_place)
+            } else {
+                None
+            };
+            let hidden = |block: &Block| rest.is_some_and(|rest| only_failure(block) == only_failure(rest));
+            let blocks = stmt.op.blocks().into_iter().filter(|block| !hidden(block));
+            blocks.for_each(|block| defined(block, is_shown, in_place, order));
         }
     });
 }
@@ -451,10 +458,17 @@ impl<'a> FuncPrinter<'a> {
 
     fn arms(&mut self, on: &Atom, arms: &[Block]) {
         let Ty::Scalar(Elem::Data(data)) = self.func.type_of(on) else { return };
+        let rest = otherwise(arms).filter(|_| self.in_place);
         self.depth += 1;
         for (i, arm) in arms.iter().enumerate() {
+            if rest.is_some_and(|rest| only_failure(arm) == only_failure(rest)) {
+                continue;
+            }
             let fields: Vec<&str> = arm.params.iter().map(|var| self.var(*var)).collect();
             self.block(&format!("{}({})", self.names.short(data, i), fields.join(", ")), arm, "");
+        }
+        if let Some(rest) = rest {
+            self.block("_", rest, "");
         }
         self.depth -= 1;
     }
@@ -476,6 +490,26 @@ impl<'a> FuncPrinter<'a> {
         }
         head
     }
+}
+
+/// The message of a block that does nothing but fail.
+fn only_failure(block: &Block) -> Option<&Atom> {
+    match block.stmts.as_slice() {
+        [Stmt { op: Op::Fail { message: message @ Atom::Text(_) }, .. }] => Some(message),
+        _ => None,
+    }
+}
+
+/// One of several arms that fail with one message: for people they are shown once, in the end.
+fn otherwise(arms: &[Block]) -> Option<&Block> {
+    let mut seen: Vec<&Atom> = Vec::new();
+    arms.iter().find(|arm| {
+        only_failure(arm).is_some_and(|message| {
+            let again = seen.contains(&message);
+            seen.push(message);
+            again
+        })
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 #![expect(unsafe_code, reason = "machine code is called by address, and freed when it is no longer")]
 
 mod body;
+mod cases;
 mod chosen;
 mod counted;
 mod fused;

@@ -8,7 +8,7 @@ use super::sums::Plan;
 use super::{Body, guards};
 use crate::text::{Expr, Level};
 use rustc_hash::FxHashMap;
-use wengert_native::loops::{Int, Local, Operand, Stmt, Value};
+use wengert_native::loops::{Int, Local, Operand, Stmt, Value, alike};
 use wengert_prim::real_op::ELEMENTARY_COST;
 
 /// Loops of a known length up to this one never look.
@@ -114,9 +114,17 @@ impl Body<'_, '_> {
             return;
         }
         self.put(&format!("switch ({}) {{", on.text));
+        let first = alike(cases);
         for (number, case) in cases.iter().enumerate() {
-            let label = if number + 1 == cases.len() { "default".into() } else { format!("case {number}") };
-            self.put(&format!("{label}: {{"));
+            if first.get(number) != Some(&number) {
+                self.blocks += 1;
+                continue;
+            }
+            let last = cases.len() - 1;
+            let same = first.iter().enumerate().filter(|(_, first)| **first == number);
+            let label = |at: usize| if at == last { "default:".into() } else { format!("case {at}:") };
+            let labels: Vec<String> = same.map(|(at, _)| label(at)).collect();
+            self.put(&format!("{} {{", labels.join(" ")));
             let block = self.enter();
             self.stmts(case, block, 0);
             self.leave();

@@ -1,8 +1,10 @@
 //! The memory of the runtime, tried by a C program that includes the text.
 
-use super::{compiler, place, text_of};
+use super::{compiler, library, place, text_of};
 use crate::Math;
 use std::process::Command;
+use wengert_fault::Fault;
+use wengert_ir::eval::Value;
 
 /// Makes objects of all sizes, between small ones that move the rest of a chunk about.
 const PROGRAM: &str = r#"
@@ -106,4 +108,45 @@ fn elements_of_longer_arrays_lie_at_whole_lines_and_memory_is_used_again() {
     let status = Command::new(&to).status().expect("it runs");
     let _ = (std::fs::remove_file(from), std::fs::remove_file(to));
     assert_eq!(status.code(), Some(0));
+}
+
+/// Arms that only fail free nothing, for a run that fails gives up all that it has; and those that fail alike are one.
+#[test]
+fn arms_that_fail_alike_are_made_once() {
+    let text = r#"
+        data Shape { Point() Circle(Real) Square([]Real) Pair(Shape, Shape) }
+        func f(n: Int) -> Real {
+            x = 2.0
+            xs = [x, x]
+            circle = Circle(x)
+            is_circle = n == 1
+            s = if is_circle { yield circle } else {
+                is_square = n == 2
+                s = if is_square { s = Square(xs) yield s } else {
+                    is_pair = n == 3
+                    s = if is_pair { s = Pair(circle, circle) yield s } else { s = Point() yield s }
+                    yield s
+                }
+                yield s
+            }
+            r = match s {
+                Point() { r: Real = fail("none") yield r }
+                Circle(x) { r = x + x yield r }
+                Square(xs) { r: Real = fail("none") yield r }
+                Pair(a, b) { r: Real = fail("none") yield r }
+            }
+            return r
+        }
+        entry f = f"#;
+    assert_eq!(text_of(text, Math::Host).matches("wg_fail_with(r, ").count(), 1);
+    let Some((mut library, entry)) = library(text) else { return };
+    for _ in 0..2 {
+        for n in [0, 2, 3] {
+            let failure = library.call(entry, &[Value::Int(n)]).expect_err("it fails");
+            assert_eq!(failure.fault, Fault::Failed { message: "none".into() });
+        }
+        assert!(
+            library.call(entry, &[Value::Int(1)]).expect("it runs").iter().all(|x| x.same(&Value::Real(4.0)))
+        );
+    }
 }

@@ -7,7 +7,8 @@ fn shown(text: &str, wanted: &str) {
     let program = parse(text).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(crate::verify(&program), Ok(()));
     let body = print_used(&program);
-    let (_, body) = body.split_once("{\n").expect("a function");
+    let (_, body) = body.split_once("func f(").expect("a function");
+    let (_, body) = body.split_once("{\n").expect("its beginning");
     let (body, _) = body.rsplit_once("}\n\nentry").expect("its end");
     assert_eq!(body, wanted);
 }
@@ -168,6 +169,34 @@ fn numbers_come_first_in_products_and_signs_go_into_differences() {
   t11 = 6.0 * (x * y) - y
   k2 = i - 1 + 3
   return 3.0 * (x - 2.0 * y) + 0.5, t7, t11, k2
+",
+    );
+}
+
+#[test]
+fn arms_that_fail_alike_are_shown_once() {
+    shown(
+        "data Shape { Point() Circle(Real) Square(Real) Named(Text, Real) }
+        func f(s: Shape, y: Real) -> Real {
+            r = match s {
+              Point() { t: Real = fail(\"none\") yield t }
+              Circle(radius) { t = radius + y yield t }
+              Square(side) { t: Real = fail(\"none\") yield t }
+              Named(name, size) { t: Real = fail(\"a name\") yield t }
+            }
+            return r
+        } entry f = f",
+        "  return match s {
+    Circle(radius) {
+      yield radius + y
+    }
+    Named(name, size) {
+      fail(\"a name\")
+    }
+    _ {
+      fail(\"none\")
+    }
+  }
 ",
     );
 }

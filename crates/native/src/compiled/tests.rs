@@ -854,3 +854,42 @@ fn zeros_that_only_a_product_is_added_to_are_not_filled_first() {
         }
     }
 }
+
+/// Arms that only fail free nothing, for a run that fails gives up all that it has; and those that fail alike are one.
+#[test]
+fn arms_that_fail_alike_are_made_once() {
+    let text = r#"
+        data Shape { Point() Circle(Real) Square([]Real) Pair(Shape, Shape) }
+        func f(n: Int) -> Real {
+            x = 2.0
+            xs = [x, x]
+            circle = Circle(x)
+            is_circle = n == 1
+            s = if is_circle { yield circle } else {
+                is_square = n == 2
+                s = if is_square { s = Square(xs) yield s } else {
+                    is_pair = n == 3
+                    s = if is_pair { s = Pair(circle, circle) yield s } else { s = Point() yield s }
+                    yield s
+                }
+                yield s
+            }
+            r = match s {
+                Point() { r: Real = fail("none") yield r }
+                Circle(x) { r = x + x yield r }
+                Square(xs) { r: Real = fail("none") yield r }
+                Pair(a, b) { r: Real = fail("none") yield r }
+            }
+            return r
+        }
+        entry f = f"#;
+    let mut program = compiled(text);
+    let entry = *program.program().entries.values().next().expect("it has an entry");
+    for _ in 0..2 {
+        for n in [0, 2, 3] {
+            let failure = program.call(entry, &[Value::Int(n)]).expect_err("it fails");
+            assert_eq!(failure.fault, Fault::Failed { message: "none".into() });
+        }
+        assert!(program.call(entry, &[Value::Int(1)]).expect("it runs").iter().all(|x| x.same(&real(4.0))));
+    }
+}

@@ -10,7 +10,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     Block, Function, InstBuilder, StackSlotData, StackSlotKind, TrapCode, Value, types,
 };
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_module::Module;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -132,7 +132,7 @@ impl Body<'_, '_, '_> {
     }
 
     /// Whether the place that is being built is never reached.
-    fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.done
     }
 
@@ -149,7 +149,7 @@ impl Body<'_, '_, '_> {
     }
 
     /// The place is left by a trap.
-    fn trap(&mut self) {
+    pub(super) fn trap(&mut self) {
         self.builder.ins().trap(TrapCode::unwrap_user(1));
         self.done = true;
     }
@@ -217,7 +217,7 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    fn stmts(&mut self, stmts: &[Stmt]) {
+    pub(super) fn stmts(&mut self, stmts: &[Stmt]) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
             let mut rest = stmts;
             // So many are known to be worth nothing else than to be done one after the other.
@@ -406,30 +406,6 @@ impl Body<'_, '_, '_> {
             self.quiet |= makes_room;
             self.stmts(stmts);
             self.quiet = before;
-            if !self.is_done() {
-                self.builder.ins().jump(after, &[]);
-            }
-        }
-        self.enter(after);
-    }
-
-    fn switch(&mut self, on: Operand, cases: &[Vec<Stmt>]) {
-        let on = self.operand(on);
-        let after = self.builder.create_block();
-        let blocks: Vec<Block> = cases.iter().map(|_| self.builder.create_block()).collect();
-        let Some((last, others)) = blocks.split_last() else {
-            self.trap();
-            self.enter(after);
-            return;
-        };
-        let mut switch = Switch::new();
-        for (number, block) in (0..).zip(others) {
-            switch.set_entry(number, *block);
-        }
-        switch.emit(&mut self.builder, on, *last);
-        for (block, stmts) in blocks.iter().zip(cases) {
-            self.enter(*block);
-            self.stmts(stmts);
             if !self.is_done() {
                 self.builder.ins().jump(after, &[]);
             }

@@ -56,6 +56,24 @@ pub(crate) fn is_failure(stmts: &[Stmt]) -> bool {
     })
 }
 
+/// For each case the first that does the same, of those that do nothing but fail; of any other, itself.
+pub fn alike(cases: &[Vec<Stmt>]) -> Vec<usize> {
+    let mut failing: Vec<(usize, &Stmt)> = Vec::new();
+    let mut first = Vec::with_capacity(cases.len());
+    for (number, case) in cases.iter().enumerate() {
+        let [only @ Stmt::Fail(..)] = case.as_slice() else {
+            first.push(number);
+            continue;
+        };
+        let known = failing.iter().find(|(_, other)| *other == only).map(|(first, _)| *first);
+        if known.is_none() {
+            failing.push((number, only));
+        }
+        first.push(known.unwrap_or(number));
+    }
+    first
+}
+
 /// Whether a statement assigns, stores or checks.
 pub(crate) fn is_straight(stmt: &Stmt) -> bool {
     match stmt {

@@ -99,6 +99,8 @@ impl<'a> Lower<'a> {
 
     /// A block whose results go where those of its branch do.
     pub(super) fn arm(&mut self, block: &'a Block, mine: Vars, results: &[Joined]) {
+        // Nothing is freed before a run fails: with it all that it has goes.
+        let mine = if only_fails(block) { Vars::default() } else { mine };
         for (result, atom) in results.iter().zip(&block.results) {
             if let (Joined::Row(row), Some(var)) = (result, atom.var())
                 && block.results.iter().filter(|other| *other == atom).count() == 1
@@ -193,4 +195,9 @@ impl<'a> Lower<'a> {
         };
         self.emit(Stmt::Set(again, Value::Copy(Operand::Int(1))));
     }
+}
+
+/// Whether a branch does nothing but fail.
+pub(super) fn only_fails(block: &Block) -> bool {
+    matches!(block.stmts.as_slice(), [only] if matches!(only.op, Op::Fail { .. }))
 }

@@ -3,6 +3,7 @@
 //! A match on data that dies there takes its fields over: if nobody else refers to it, they are moved out and it is freed,
 //! else each field that is used is referred to once more. Other matches borrow the fields.
 
+use super::control::{Joined, only_fails};
 use super::uses::{self, Vars};
 use super::{Int, Kind, Lower, Operand, Stmt, Value, Word, kind, word};
 use crate::loops::Failure;
@@ -64,26 +65,19 @@ impl<'a> Lower<'a> {
             .zip(arms)
             .map(|(ctor, arm)| {
                 let is_thin = thin.is_some_and(|thin| thin.ctor == ctor);
-                let mut mine = mine.clone();
-                self.apart(|this| {
-                    let last = uses::last_uses(arm, &this.views, &this.free);
-                    if is_thin {
+                let mine = mine.clone();
+                self.apart(|this| match (only_fails(arm), is_thin) {
+                    (true, _) => this.arm(arm, mine, &results),
+                    (false, true) => {
+                        let mut mine = mine;
+                        let last = uses::last_uses(arm, &this.views, &this.free);
                         let is_used = |var| last.contains_key(&var);
                         mine.extend(this.thin_field((on, object), arm, is_used, (owned, taken)));
-                        return this.arm(arm, mine, &results);
+                        this.arm(arm, mine, &results);
                     }
-                    let counted = this.fields(object, arm, &last.keys().copied().collect());
-                    let (used, unused): (Vec<Field>, Vec<Field>) =
-                        counted.into_iter().partition(|field| last.contains_key(&field.var));
-                    if owned && !arm.params.is_empty() {
-                        if taken {
-                            this.take_apart(object, data_kind, &used, &unused);
-                        } else {
-                            used.iter().for_each(|field| this.emit(Stmt::Retain(field.word, field.kind)));
-                        }
-                        mine.extend(used.iter().map(|field| field.var));
+                    (false, false) => {
+                        this.arm_of_object((object, data_kind), arm, mine, &results, (owned, taken))
                     }
-                    this.arm(arm, mine, &results);
                 })
             })
             .collect();
@@ -98,6 +92,30 @@ impl<'a> Lower<'a> {
             }
         }
         self.bind_joined(op, outs, &results);
+    }
+
+    /// The arm of a constructor whose values are objects: its fields come out of the object.
+    fn arm_of_object(
+        &mut self,
+        (object, data_kind): (Operand, Kind),
+        arm: &'a Block,
+        mut mine: Vars,
+        results: &[Joined],
+        (owned, taken): (bool, bool),
+    ) {
+        let last = uses::last_uses(arm, &self.views, &self.free);
+        let counted = self.fields(object, arm, &last.keys().copied().collect());
+        let (used, unused): (Vec<Field>, Vec<Field>) =
+            counted.into_iter().partition(|field| last.contains_key(&field.var));
+        if owned && !arm.params.is_empty() {
+            if taken {
+                self.take_apart(object, data_kind, &used, &unused);
+            } else {
+                used.iter().for_each(|field| self.emit(Stmt::Retain(field.word, field.kind)));
+            }
+            mine.extend(used.iter().map(|field| field.var));
+        }
+        self.arm(arm, mine, results);
     }
 
     /// The number of the constructor. Where one or none is no object, or one or none is an object, there is less to look at.
