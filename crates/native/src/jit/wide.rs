@@ -26,7 +26,7 @@ use program::Program;
 use read::{Before, Reader};
 
 /// Loops whose bodies have at most so many steps, and that have fewer iterations, are as fast in vectors of two.
-const SMALL: (usize, i64) = (24, 64);
+const SMALL: (usize, i64) = (16, 64);
 /// Those inside of so many loops mostly have few, and a second way costs them registers.
 const DEEP: usize = 2;
 /// And others that have fewer iterations.
