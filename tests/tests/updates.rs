@@ -157,6 +157,8 @@ def triangles a = let n = length a in
     let a = fold (\\a (i, r) -> if i < k && r[0] > 0.0 then set a k (map2 (\\x y -> x + 0.2 * y) a[k] r) else a) a (zip (iota n) a)
     in fold (\\a i -> if i == k then set a i (map sin a[i]) else a) a (iota n)
   in fold step a (iota n)
+def likely a = let n = length a in
+  fold (\\v i -> build n (\\j -> maximum (build n (\\k -> v[k] * a[k, j])) + a[i, j])) (numbers 3 n) (iota n)
 def gradients f sizes = map (\\n -> weigh (grad (\\u -> weigh (f u)) (numbers 7 n))) sizes
 def hessians f sizes = map (\\n -> weigh (snd (jvp (grad (\\u -> weigh (f u))) (numbers 7 n, numbers 3 n)))) sizes
 def flat f u = weigh (map weigh (f u))
@@ -222,10 +224,11 @@ fn programs() -> Vec<String> {
         all.push(format!("gradients2 {f} {SQUARES}"));
         all.push(format!("hessians2 {f} {SQUARES}"));
     }
-    for f in ["solved", "solved_back", "powers"] {
+    for f in ["solved", "solved_back", "powers", "likely"] {
         all.push(format!("to_vector {f} {SQUARES}"));
     }
     all.push(format!("to_vector rolling {TABLES}"));
+    all.push("to_vector likely [(3, 2)]".to_owned());
     all.extend(odd());
     all.extend(failing());
     all

@@ -42,16 +42,16 @@ const STATEMENTS: usize = 160;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
-    with(program, simplify::run);
+    with(program, simplify::run, single::run);
 }
 
 /// The same where numbers must be exact, to the signs of zeros.
 pub(crate) fn exactly(program: &mut Program) {
-    with(program, simplify::exactly);
+    with(program, simplify::exactly, single::exactly);
 }
 
-fn with(program: &mut Program, simplify: fn(&mut Program)) {
-    if single::run(program) {
+fn with(program: &mut Program, simplify: fn(&mut Program), single: fn(&mut Program) -> bool) {
+    if single(program) {
         for pass in [
             simplify,
             alike::run,

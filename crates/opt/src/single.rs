@@ -16,7 +16,9 @@
 //! Zeros are strong: the tangent of what does not vary is zero, and a sum does not change by it. So in the Jacobian of a function that
 //! does the same with each element, each element is looked at once. The product of a matrix and such a vector is a column of the matrix, or a
 //! row. What else the loop does stays there. What is done at the one
-//! element only must not fail, and not need what the loop carries besides.
+//! element only must not need what the loop carries besides, and not fail; or fail in each iteration alike, and then nothing else does: as where
+//! each adds to its own row of an array that has as many, in the column of a loop around. So the cotangent of the largest of some numbers goes back to
+//! what that one was made of, and to nothing else.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -24,6 +26,7 @@
 )]
 
 use crate::facts::{is_quiet, total};
+use crate::sizes::{Boxes, Shape, boxes, walk};
 use crate::still::vanish;
 use crate::walk::mentioned;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -36,13 +39,25 @@ use wengert_prim::RealOp;
 
 /// See the module. Whether there was something to do.
 pub(crate) fn run(program: &mut Program) -> bool {
-    let total = total(program);
+    with(program, false)
+}
+
+/// The same where numbers must be exact, to the signs of zeros: an element of an array that is -0 is not when zero was added.
+pub(crate) fn exactly(program: &mut Program) -> bool {
+    with(program, true)
+}
+
+fn with(program: &mut Program, exact: bool) -> bool {
+    let (total, boxes) = (total(program), boxes(program));
     let mut changed = false;
     for (_, func) in program.funcs.iter_mut() {
+        let shapes = if exact { FxHashMap::default() } else { shapes(func, &boxes) };
         let mut body = std::mem::take(&mut func.body);
         let mut pass = Single {
             func,
             total: &total,
+            exact,
+            shapes,
             zeros: FxHashMap::default(),
             units: FxHashMap::default(),
             lengths: FxHashMap::default(),
@@ -54,6 +69,16 @@ pub(crate) fn run(program: &mut Program) -> bool {
         func.body = body;
     }
     changed
+}
+
+/// The shapes of arrays, if there are vectors of which elements are set or added to.
+fn shapes(func: &mut Func, boxes: &Boxes) -> FxHashMap<Var, Shape> {
+    let changes = |stmt: &Stmt| {
+        matches!(&stmt.op, Op::Array(ArrayOp::Set | ArrayOp::AddAt, args) if args.len() == 3)
+            && stmt.outs.iter().all(|out| func.ty(*out) == Ty::Array(Elem::Real, 1))
+    };
+    let any = !func.body.all_stmts(&mut |stmt| !changes(stmt));
+    if any { walk(func, boxes, false) } else { FxHashMap::default() }
 }
 
 /// A vector that is zero but for one element.
@@ -69,6 +94,8 @@ struct Unit {
 struct Single<'p> {
     func: &'p mut Func,
     total: &'p FxHashSet<FuncId>,
+    exact: bool,
+    shapes: FxHashMap<Var, Shape>,
     /// Vectors of zeros, and what they are as long as.
     zeros: FxHashMap<Var, Atom>,
     units: FxHashMap<Var, Unit>,
@@ -242,6 +269,8 @@ struct Plan {
     unit: Unit,
     moved: Vec<usize>,
     code: Vec<usize>,
+    /// Those of the statements that nothing else in the loop needs.
+    only: Vec<usize>,
 }
 
 impl Single<'_> {
@@ -271,7 +300,7 @@ impl Single<'_> {
         let mut moved: Vec<usize> = parts.body.results.iter().enumerate().filter_map(idle).collect();
         loop {
             let (code, needed) = slice(&parts.body, |place| moved.contains(&place));
-            let (_, kept) = slice(&parts.body, |place| !moved.contains(&place));
+            let (kept_code, kept) = slice(&parts.body, |place| !moved.contains(&place));
             let carries = |vars: &FxHashSet<Var>, place: usize| {
                 place < starts.len()
                     && parts.body.params.get(place + 1).is_some_and(|param| vars.contains(param))
@@ -282,12 +311,39 @@ impl Single<'_> {
                 continue;
             }
             let apart = (0..starts.len()).all(|place| moved.contains(&place) || !carries(&needed, place));
-            let quiet = |index: &usize| {
-                parts.body.stmts.get(*index).is_some_and(|stmt| is_quiet(&stmt.op, self.total))
+            let quiet = |stmt: &Stmt| is_quiet(&stmt.op, self.total);
+            let of_code = |index: &usize| parts.body.stmts.get(*index);
+            let alike = |stmt: &Stmt| quiet(stmt) || self.fails_alike(stmt, parts);
+            let only: Vec<usize> = code.iter().filter(|index| !kept_code.contains(index)).copied().collect();
+            let is_last = || {
+                let others = parts.body.stmts.iter().enumerate().filter(|(index, _)| !only.contains(index));
+                others.map(|(_, stmt)| stmt).all(quiet)
             };
-            let fine = !moved.is_empty() && apart && code.iter().all(quiet);
-            return fine.then_some(Plan { row, unit, moved, code });
+            let fails_not = code.iter().filter_map(of_code).all(quiet)
+                || !self.exact && code.iter().filter_map(of_code).all(alike) && is_last();
+            let fine = !moved.is_empty() && apart && fails_not;
+            return fine.then_some(Plan { row, unit, moved, code, only });
         }
+    }
+
+    /// Whether an element is read or added to in each iteration that is there in none of them or in all.
+    fn fails_alike(&self, stmt: &Stmt, parts: &Loop) -> bool {
+        let Op::Array(op @ (ArrayOp::Index | ArrayOp::AddAt), args) = &stmt.op else { return false };
+        let Some((Atom::Var(array), rest)) = args.split_first() else { return false };
+        let places =
+            if *op == ArrayOp::AddAt { rest.split_last().map_or(rest, |(_, places)| places) } else { rest };
+        let Some(index) = parts.body.params.first().map(|index| Atom::Var(*index)) else { return false };
+        let shape = self.shapes.get(array);
+        let size = |axis: usize| shape.and_then(|shape| shape.get(axis)?.as_ref()?.atom());
+        let bound = |var: Var| {
+            let stmts = parts.body.stmts.iter().flat_map(|stmt| &stmt.outs);
+            parts.body.params.iter().chain(stmts).any(|other| *other == var)
+        };
+        let is_alike = |(axis, place): (usize, &Atom)| {
+            place.var().is_none_or(|var| !bound(var))
+                || *place == index && size(axis).as_ref() == Some(&parts.len)
+        };
+        places.iter().enumerate().all(is_alike)
     }
 
     /// Takes these results from a loop; gives what makes them at the one place.
@@ -334,7 +390,7 @@ impl Single<'_> {
             };
             out.push(Stmt { outs: vec![*made], op, span: plan.unit.span });
         }
-        take_out(parts, &mut stmt.outs, &plan.moved);
+        take_out(parts, &mut stmt.outs, plan);
         out
     }
 }
@@ -350,9 +406,12 @@ fn first_summand(op: &mut Op) {
 }
 
 /// Leaves out results of a loop, and what is carried for them.
-fn take_out(parts: &mut Loop, outs: &mut Vec<Var>, moved: &[usize]) {
+fn take_out(parts: &mut Loop, outs: &mut Vec<Var>, plan: &Plan) {
     let inits = parts.init.len();
-    for place in moved.iter().rev() {
+    for index in plan.only.iter().rev() {
+        parts.body.stmts.remove(*index);
+    }
+    for place in plan.moved.iter().rev() {
         if *place < inits + parts.accs.len() {
             parts.body.params.remove(place + 1);
             match place.checked_sub(inits) {

@@ -303,3 +303,64 @@ fn a_product_with_a_unit_vector_is_a_column_or_a_row() {
         "#]],
     );
 }
+
+/// What goes back through the largest of some sums, with this in the loop.
+fn through_the_largest(added: &str, besides: &str) -> String {
+    format!(
+        "func f(xs: []Real, m: [][]Real, place: Int, k: Int, s: Real) -> ([]Real, [][]Real) {{
+            n = length(m)
+            zeros = zeros(m)
+            e0 = replicate(n, 0.0)
+            z = replicate(n, 0.0)
+            e = z with [place] += s
+            xs_bar, m_bar = each backward i < n, a += e0, b += zeros, d in e {{
+                c = a with [i] += d
+                {besides}
+                t = mul_zero(d, 2.0)
+                g = b with {added} += t
+                yield c, g
+            }}
+            return xs_bar, m_bar
+        }}
+        entry f = f"
+    )
+}
+
+#[test]
+fn what_fails_in_each_iteration_alike_is_done_at_the_one() {
+    check(
+        "abreast",
+        &through_the_largest("[i, k]", ""),
+        &expect![[r#"
+        func f(xs: []Real, m: [][]Real, place: Int, k: Int, s: Real) -> ([]Real, [][]Real) {
+          n = length(m)
+          zeros = zeros(m)
+          e0 = replicate(n, 0.0)
+          z = replicate(n, 0.0)
+          e = z with [place] += s
+          c = e0 with [place] += s
+          t = s * 2.0
+          g = zeros with [place, k] += t
+          return c, g
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn what_may_fail_in_some_iterations_only_stays() {
+    // The place moves, or is in an array that may have fewer rows; and something else may fail.
+    let stays = |text: &str, run: fn(&mut wengert_ir::Program) -> bool| {
+        let mut program = wengert_ir::parse(text).expect("the text is a program");
+        assert_eq!(wengert_ir::verify(&program), Ok(()), "{text}");
+        assert!(!run(&mut program), "{}", wengert_ir::print(&program));
+    };
+    for added in ["[k, i]", "[j, k]"] {
+        stays(&through_the_largest(added, "j = i + 1"), crate::single::run);
+    }
+    stays(&through_the_largest("[i, k]", "fails = xs[k]"), crate::single::run);
+    // An element that is -0 is 0 when zero was added.
+    stays(&through_the_largest("[i, k]", ""), crate::single::exactly);
+}
