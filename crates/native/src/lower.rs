@@ -164,6 +164,8 @@ struct Lower<'a> {
     on_the_way: FxHashSet<Var>,
     /// Places that are there, and the sizes that they stay below: indices of the loops around, and what was asked before.
     in_range: Vec<(Operand, Operand)>,
+    /// The largest or smallest elements of arrays that were looked for: the array, whether the largest, the element, and its place.
+    extremes: Vec<(Var, bool, Local, Local)>,
     /// Variables that are sizes of arrays: they are not negative.
     sizes: FxHashSet<Local>,
     /// Variables that were made there.
@@ -230,6 +232,7 @@ impl<'a> Lower<'a> {
             borrowed: FxHashSet::default(),
             on_the_way: FxHashSet::default(),
             in_range: Vec::new(),
+            extremes: Vec::new(),
             sizes: FxHashSet::default(),
             span: func.span,
             tail_calls: borrow::tail_calls(id, &func.body),

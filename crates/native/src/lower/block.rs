@@ -18,7 +18,7 @@ impl<'a> Lower<'a> {
     /// The statements of a block that owns `mine`.
     pub(super) fn block(&mut self, block: &'a Block, mut mine: Vars, give: Give<'_, 'a>) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            let (around, known) = (self.span, self.in_range.len());
+            let (around, known, extremes) = (self.span, self.in_range.len(), self.extremes.len());
             let last = uses::last_uses(block, &self.views, &self.free);
             let mut ends: Vec<Vec<Var>> = vec![Vec::new(); block.stmts.len() + 1];
             // They go into ordered sets, in whatever order they come.
@@ -46,6 +46,7 @@ impl<'a> Lower<'a> {
                 }
                 if stmt.op.never_returns() {
                     self.in_range.truncate(known);
+                    self.extremes.truncate(extremes);
                     return;
                 }
             }
@@ -53,6 +54,7 @@ impl<'a> Lower<'a> {
             give(self, &block.results, &mut mine);
             self.release_all(mine);
             self.in_range.truncate(known);
+            self.extremes.truncate(extremes);
         });
     }
 

@@ -25,7 +25,7 @@ impl Lower<'_> {
                 self.bind_word(out, Operand::Local(total));
             }
             (ArrayOp::Maximum | ArrayOp::Minimum | ArrayOp::ArgMax | ArrayOp::ArgMin, _) => {
-                self.extremum(out, op, &a);
+                self.extremum(out, op, first.var(), &a);
             }
             (ArrayOp::Dot, Some(other)) => {
                 let b = self.array(other);
@@ -87,14 +87,21 @@ impl Lower<'_> {
         })
     }
 
-    /// Where the first largest (or smallest) stands; the first NaN is both.
-    fn extremum(&mut self, out: Var, op: ArrayOp, a: &ArrayPlace) {
+    /// Where the first largest (or smallest) stands; the first NaN is both. The element and its place are found together, as the derivative of
+    /// either wants them.
+    fn extremum(&mut self, out: Var, op: ArrayOp, array: Option<Var>, a: &ArrayPlace) {
         let (function, largest, place_only) = match op {
             ArrayOp::Maximum => ("maximum", true, false),
             ArrayOp::Minimum => ("minimum", false, false),
             ArrayOp::ArgMax => ("argmax", true, true),
             _ => ("argmin", false, true),
         };
+        let there = self.extremes.iter().find(|(other, most, ..)| Some(*other) == array && *most == largest);
+        if let Some((_, _, best, place)) = there {
+            let found = Operand::Local(if place_only { *place } else { *best });
+            self.bind_word(out, found);
+            return;
+        }
         let size = a.dims.first().copied().unwrap_or(Operand::Int(0));
         let empty = self.set(Word::Int, Value::CompareInt(Compare::Eq, size, Operand::Int(0)));
         self.fail_if(empty, Failure::Empty(Name::new(function)), Vec::new());
@@ -128,6 +135,7 @@ impl Lower<'_> {
             };
             this.emit(Stmt::If { cond: worse, then: Vec::new(), otherwise });
         });
+        self.extremes.extend(array.map(|array| (array, largest, best, place)));
         self.bind_word(out, Operand::Local(if place_only { place } else { best }));
     }
 
@@ -181,5 +189,34 @@ impl Lower<'_> {
                 this.emit(Stmt::Store { base: made.first, index, offset: 0, value: Operand::Local(total) });
             });
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// How many loops there are in a function that is given an array and a condition.
+    fn loops(body: &str) -> usize {
+        let text = format!("func f(xs: []Real, p: Bool) -> (Real, Int) {{ {body} }} entry f = f");
+        let program = wengert_ir::parse::parse(&text).expect("the text is a program");
+        assert_eq!(wengert_ir::verify(&program), Ok(()), "{text}");
+        crate::loops::print(&crate::lower::lower(&program)).matches("for ").count()
+    }
+
+    #[test]
+    fn the_largest_element_and_its_place_are_found_together() {
+        assert_eq!(loops("a = maximum(xs) k = argmax(xs) return a, k"), 1);
+        assert_eq!(
+            loops("k = argmin(xs) a = if p { b = minimum(xs) yield b } else { yield 0.0 } return a, k"),
+            1
+        );
+        // Others are not, nor what is looked for where it is not known yet.
+        assert_eq!(loops("a = maximum(xs) k = argmin(xs) return a, k"), 2);
+        assert_eq!(
+            loops("a = if p { b = maximum(xs) yield b } else { yield 0.0 } k = argmax(xs) return a, k"),
+            2
+        );
+        let sides =
+            "a, k = if p { b = maximum(xs) yield b, 0 } else { l = argmax(xs) yield 0.0, l } return a, k";
+        assert_eq!(loops(sides), 2);
     }
 }

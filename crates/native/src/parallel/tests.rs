@@ -307,7 +307,7 @@ fn the_first_that_is_no_number_is_the_largest_and_the_smallest() {
             return p, q, m
         }
         entry f = f",
-        (4, 4),
+        (3, 3),
         SIZES,
     );
 }
