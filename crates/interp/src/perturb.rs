@@ -380,6 +380,14 @@ impl Zipper for PlusTangent<'_> {
         if is_below(y) && is_below(dy) {
             return Ok(with_tangent(self.tag, y.clone(), Some(dy.clone())));
         }
+        if let Value::Active(active) = y
+            && let Perturbation::Forward(tangent) = &active.perturbation
+            && active.tag == self.tag
+            && is_below(dy)
+        {
+            let tangent = arith::real2(self.cx, RealOp::Add, tangent, dy)?;
+            return Ok(with_tangent(self.tag, active.primal.clone(), Some(tangent)));
+        }
         let change = arith::real2(self.cx, RealOp::Mul, &self.epsilon, dy)?;
         arith::real2(self.cx, RealOp::Add, y, &change)
     }

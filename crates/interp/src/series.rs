@@ -491,8 +491,58 @@ struct Integrate<'a> {
     order: usize,
 }
 
+impl Integrate<'_> {
+    /// What varies under a tag larger than that of the series, because the rule has captured it, does so around the series.
+    fn around(&mut self, y: &Value, velocity: &Value, larger: Tag) -> Result<Value, Failure> {
+        if arith::slot_under(velocity, larger).is_some() {
+            return Err(errors::taylor_mode(
+                "a custom rule that has captured what `grad` or `vjp` inside of it differentiates by",
+            ));
+        }
+        let without = |value: &Value| arith::without(value, larger);
+        let primal = self.reals(&without(y), &without(velocity))?;
+        let perturbation =
+            |value: &Value| arith::under(value, larger).map(|found| found.perturbation.clone());
+        let perturbed = match (perturbation(y), perturbation(velocity)) {
+            (None, None) => return Ok(primal),
+            (Some(Perturbation::Reverse { tape, slot }), _) => Perturbation::Reverse { tape, slot },
+            (own, Some(Perturbation::Forward(tangent))) => {
+                let own = if let Some(Perturbation::Forward(own)) = own { own } else { ZERO };
+                Perturbation::Forward(self.reals(&own, &tangent)?)
+            }
+            (Some(Perturbation::Forward(own)), _) => Perturbation::Forward(self.reals(&own, &ZERO)?),
+            (own, rates) => {
+                let order = own.iter().chain(&rates).map(order_of).max().unwrap_or(0);
+                let [own, rates] =
+                    [y, velocity].map(|value| series_of(value, larger, order).into_iter().skip(1));
+                let coefs: Result<Series, Failure> =
+                    own.zip(rates).map(|(own, rate)| self.reals(&own, &rate)).collect();
+                Perturbation::Series(Rc::new(coefs?.into_iter().collect()))
+            }
+        };
+        Ok(active(larger, primal, perturbed))
+    }
+}
+
+/// How many coefficients there are beside the first.
+fn order_of(perturbation: &Perturbation) -> usize {
+    match perturbation {
+        Perturbation::Series(coefs) => coefs.as_slice().len(),
+        Perturbation::Forward(_) | Perturbation::Reverse { .. } => 0,
+    }
+}
+
+/// The largest tag of a real.
+fn tag_of(value: &Value) -> Option<Tag> {
+    if let Value::Active(active) = value { Some(active.tag) } else { None }
+}
+
 impl Zipper for Integrate<'_> {
     fn reals(&mut self, y: &Value, velocity: &Value) -> Result<Value, Failure> {
+        let larger = [y, velocity].into_iter().filter_map(tag_of).max().filter(|tag| *tag > self.tag);
+        if let Some(larger) = larger {
+            return self.around(y, velocity, larger);
+        }
         let mut series = series_of(y, self.tag, self.order);
         let velocities = series_of(velocity, self.tag, self.order).into_iter().take(self.order);
         for ((k, coef), own) in velocities.enumerate().zip(series.iter_mut().skip(1)) {

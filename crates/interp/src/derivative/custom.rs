@@ -51,6 +51,12 @@ struct AfterValue {
 impl Resume for AfterValue {
     fn resume(self: Box<Self>, cx: &mut Context, y: Value) -> Result<Step, Failure> {
         let AfterValue { prim, tag, mode, rule, x, point } = *self;
+        // What the rule has captured does not move here: that it does is in the value. Else products of tangents would be asked for,
+        // which a tape around this refuses.
+        let rule = match &mode {
+            Mode::Forward => perturb::strip(tag, &rule),
+            Mode::Reverse(_) | Mode::Series(_) => rule,
+        };
         if prim == Prim::CustomVjp {
             let argument = match &mode {
                 Mode::Forward | Mode::Reverse(_) => point,

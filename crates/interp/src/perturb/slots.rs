@@ -137,7 +137,8 @@ impl CheckLinear<'_> {
     fn tower(&self, value: &Value) -> bool {
         let Value::Active(active) = value else { return is_exact_zero(value) };
         if active.tag == self.tape.tag() {
-            return arith::slot_under(value, active.tag).is_some_and(|slot| self.tape.is_linear(slot));
+            let is_linear = |slot| self.tape.is_linear(slot);
+            return arith::slot_under(value, active.tag).is_some_and(is_linear) || arith::stays_zero(value);
         }
         let second = match &active.perturbation {
             Perturbation::Forward(tangent) => self.tower(tangent),
