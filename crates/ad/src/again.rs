@@ -10,14 +10,17 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "cheap operations are named")]
 
+use crate::Code;
 use crate::like::Likes;
+use crate::linear::LinLoop;
 use crate::scoped::Scoped;
 use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_base::Name;
 use wengert_ir::Ty;
 use wengert_ir::build::Builder;
 use wengert_ir::op::{ArrayOp, Atom, Block, Convert, IntOp, Op, Stmt, Var};
 use wengert_ir::program::{Func, VarInfo};
-use wengert_ir::ty::Table;
+use wengert_ir::ty::{Elem, Table};
 use wengert_prim::RealOp;
 
 mod fewest;
@@ -66,19 +69,22 @@ pub(crate) fn plan_arm(
         }
         vars.into_iter().all(|var| matches!(func.ty(var), Ty::INT | Ty::BOOL) || there(&var))
     };
-    Known::new(func, block, mentioned, &FxHashSet::default(), &whole).again(mentioned, &FxHashSet::default())
+    let none = FxHashSet::default();
+    Known::new(func, block, (mentioned, &none), &none, &whole).again(mentioned, &none)
 }
 
 /// What to keep of a block so that `mentioned` can be had; `there` is had in any case, and what is bound outside of the
-/// block. What statements give that may not be done again is kept.
+/// block. What statements give that may not be done again is kept. Of some of what is mentioned (`shapes`) only the shape is needed: from matrices
+/// among that nothing is read, for the shape may be had without them.
 pub(crate) fn plan(
     func: &Func,
     block: &Block,
-    mentioned: &[Var],
+    (mentioned, shapes): (&[Var], &FxHashSet<Var>),
     there: &FxHashSet<Var>,
     may: &dyn Fn(&Stmt) -> bool,
 ) -> Again {
-    let known = Known::new(func, block, mentioned, there, may);
+    let shapes = shapes.iter().copied().filter(|var| func.ty(*var).rank() > 1).collect();
+    let known = Known::new(func, block, (mentioned, &shapes), there, may);
     let again = known.again(mentioned, there);
     let free = |var: Var| {
         !known.bound.contains(&var)
@@ -104,13 +110,13 @@ impl<'b> Known<'b> {
     fn new(
         func: &Func,
         block: &'b Block,
-        mentioned: &[Var],
+        (mentioned, shapes): (&[Var], &FxHashSet<Var>),
         there: &FxHashSet<Var>,
         may: &dyn Fn(&Stmt) -> bool,
     ) -> Known<'b> {
         let mut bound: FxHashSet<Var> = block.params.iter().copied().collect();
         bound.extend(block.stmts.iter().flat_map(|stmt| &stmt.outs));
-        let wanted: FxHashSet<Var> = mentioned.iter().copied().collect();
+        let wanted: FxHashSet<Var> = mentioned.iter().copied().filter(|var| !shapes.contains(var)).collect();
         let mut costs: FxHashMap<Var, u32> = there.iter().map(|var| (*var, 0)).collect();
         let kept = block.params.iter().filter(|param| wanted.contains(*param) && !there.contains(*param));
         costs.extend(kept.map(|param| (*param, 0)));
@@ -126,8 +132,10 @@ impl<'b> Known<'b> {
                 cost(&stmt.op)
             };
             let is_counted = is_counted(func, stmt);
+            let measures = matches!(stmt.op, Op::Array(ArrayOp::Length(_), _));
             stmt.op.for_each_atom(&mut |atom| {
                 let part = match atom.var() {
+                    Some(var) if measures && shapes.contains(&var) => Some(0),
                     // Where something is read, is needed again in any case: something is added there.
                     Some(var) if !is_counted && counted.contains(&var) => costs.get(&var).map(|_| 0),
                     Some(var) if bound.contains(&var) => costs.get(&var).copied(),
@@ -216,9 +224,58 @@ pub(crate) fn needs(op: &Op) -> Vec<Var> {
     vars
 }
 
+/// What the variables of the primal part are in linear code that is written down.
+pub(crate) struct Primal<'a> {
+    /// What is not here goes by its own name.
+    pub(crate) env: &'a mut Scoped,
+    /// The variables; `None` if they are those of the function that is written.
+    pub(crate) source: Option<&'a Table<Var, VarInfo>>,
+    /// Which of them have the shape of which.
+    pub(crate) likes: &'a Likes,
+}
+
+impl Primal<'_> {
+    fn info(&self, code: &Code<'_>, var: Var) -> VarInfo {
+        *self.source.unwrap_or(&code.b.func().vars).at(var)
+    }
+
+    /// Computes statements once more.
+    pub(crate) fn compute_again(&mut self, code: &mut Code<'_>, stmts: &[Stmt]) {
+        for stmt in stmts {
+            let op = copy(&mut code.b, &stmt.op, self.source, (self.env, self.likes));
+            let infos = stmt.outs.iter().map(|out| self.info(code, *out));
+            let named: Vec<(Name, Ty)> = infos.map(|info| (info.name, info.ty)).collect();
+            let found = code.b.named(&named, op);
+            self.env.extend(stmt.outs.iter().copied().zip(found));
+        }
+    }
+
+    /// Gives the body of a loop, which was just begun, a parameter for each row that is kept; boxes are opened. What is not kept is
+    /// computed once more.
+    pub(crate) fn open_rows(&mut self, code: &mut Code<'_>, parts: &LinLoop) {
+        let mut boxed = Vec::new();
+        for row in &parts.rows {
+            let VarInfo { name, ty } = self.info(code, row.var);
+            let param_ty = row.boxed.map_or(ty, |data| Ty::Scalar(Elem::Data(data)));
+            let param = code.b.param(name, param_ty);
+            match row.boxed {
+                None => {
+                    self.env.insert(row.var, param);
+                }
+                Some(_) => boxed.push((row.var, param, name, ty)),
+            }
+        }
+        for (var, on, name, ty) in boxed {
+            let opened = code.open_box(on, name, ty);
+            self.env.insert(var, opened);
+        }
+        self.compute_again(code, &parts.again);
+    }
+}
+
 /// A copy of an operation that is computed again, for the code `into`, with variables of its own in its blocks. `env` says what
 /// the others are there; all are in `vars`, or in `into`.
-pub(crate) fn copy(
+fn copy(
     into: &mut Builder,
     op: &Op,
     vars: Option<&Table<Var, VarInfo>>,

@@ -8,6 +8,7 @@
 //! Positive terms come first, so that no negation is needed where a subtraction does. A tangent that is zero for sure is
 //! no operand: what has none is not computed at all.
 
+use crate::again::Primal;
 use crate::like::Likes;
 use crate::linear::{Arg, Branch, Choice, Lin, LinBlock, LinCall, LinLoop, LinPullback, Ref, Term};
 use crate::scoped::Scoped;
@@ -15,7 +16,7 @@ use crate::transpose::Variant;
 use crate::types::dotted;
 use crate::{Code, Key, deep};
 use wengert_base::Name;
-use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Stmt, Var};
+use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Mode, Op, Var};
 use wengert_ir::program::{FuncId, VarInfo};
 use wengert_ir::ty::{Elem, Table, Ty};
 use wengert_prim::RealOp;
@@ -33,7 +34,7 @@ pub(crate) struct Writer<'a, 'c> {
     pub(crate) likes: &'a Likes,
 }
 
-impl Writer<'_, '_> {
+impl<'c> Writer<'_, 'c> {
     pub(crate) fn info(&self, var: Var) -> VarInfo {
         *self.source.unwrap_or(&self.code.b.func().vars).at(var)
     }
@@ -169,6 +170,20 @@ impl Writer<'_, '_> {
         if weights.iter().all(Option::is_none) {
             return;
         }
+        self.push_weighted(pullback, weights);
+        // What varies as far as others know has a tangent, and be it zero: they do not ask for its shape.
+        for (out, value) in pullback.outs.iter().zip(&pullback.values) {
+            let Some(out) = out.filter(|out| !self.dots.contains_key(out)) else { continue };
+            let ty = self.info(out).ty;
+            if self.code.ad.tangent(ty).is_some() {
+                let value = self.point(value, ty);
+                let zero = self.code.zero(Some(&value), ty);
+                self.dots.insert(out, zero);
+            }
+        }
+    }
+
+    fn push_weighted(&mut self, pullback: &LinPullback, weights: Vec<Option<Atom>>) {
         if let Some(func) = pullback.forward {
             self.push_inside(pullback, func);
             return;
@@ -335,7 +350,8 @@ impl Writer<'_, '_> {
                 let atom = self.primal(atom);
                 self.env.insert(*var, atom);
             }
-            self.compute_again(&arm.again);
+            let (code, mut primal) = self.primal_part();
+            primal.compute_again(code, &arm.again);
             self.block(&arm.block);
             let results = self.results(&arm.block, &wanted, &values);
             blocks.push(self.code.b.close(results));
@@ -386,7 +402,8 @@ impl Writer<'_, '_> {
             let param = self.code.b.param(name, ty);
             self.dots.insert(carried.param, param);
         }
-        self.open_rows(parts);
+        let (code, mut primal) = self.primal_part();
+        primal.open_rows(code, parts);
         for row in tangents {
             let (name, ty) = self.dotted(row);
             let param = self.code.b.param(name, ty);
@@ -424,37 +441,10 @@ impl Writer<'_, '_> {
         results
     }
 
-    /// Statements of the primal part once more.
-    pub(crate) fn compute_again(&mut self, stmts: &[Stmt]) {
-        for stmt in stmts {
-            let known = (&self.env, self.likes);
-            let op = crate::again::copy(&mut self.code.b, &stmt.op, self.source, known);
-            let named: Vec<(Name, Ty)> =
-                stmt.outs.iter().map(|out| self.info(*out)).map(|v| (v.name, v.ty)).collect();
-            let found = self.code.b.named(&named, op);
-            self.env.extend(stmt.outs.iter().copied().zip(found));
-        }
-    }
-
-    /// Parameters for the rows that are kept; boxes are opened.
-    pub(crate) fn open_rows(&mut self, parts: &LinLoop) {
-        let mut boxed = Vec::new();
-        for row in &parts.rows {
-            let VarInfo { name, ty } = self.info(row.var);
-            let param_ty = row.boxed.map_or(ty, |data| Ty::Scalar(Elem::Data(data)));
-            let param = self.code.b.param(name, param_ty);
-            match row.boxed {
-                None => {
-                    self.env.insert(row.var, param);
-                }
-                Some(_) => boxed.push((row.var, param, name, ty)),
-            }
-        }
-        for (var, on, name, ty) in boxed {
-            let opened = self.code.open_box(on, name, ty);
-            self.env.insert(var, opened);
-        }
-        self.compute_again(&parts.again);
+    /// Where code is written to, and what the variables of the primal part are there.
+    fn primal_part(&mut self) -> (&mut Code<'c>, Primal<'_>) {
+        let Writer { code, env, source, likes, .. } = self;
+        (code, Primal { env, source: *source, likes })
     }
 
     fn call(&mut self, call: &LinCall) {

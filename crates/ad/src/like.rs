@@ -214,21 +214,13 @@ impl<'a> Walk<'a> {
                     self.set(Some(param), Some(acc));
                 }
                 self.block(&parts.body);
-                // What is carried keeps its shape, if an iteration gives back what it was given with something added.
-                for ((param, init), result) in params.zip(&parts.init).zip(&parts.body.results) {
-                    if self.root(result) == Some(Root::Var(*param)) {
-                        self.set(Some(param), Some(init));
-                    }
-                }
-                for (out, param) in stmt.outs.iter().zip(parts.body.params.iter().skip(1)) {
-                    if self.likes.contains_key(param) {
-                        self.set(Some(out), Some(&Atom::Var(*param)));
-                    }
-                }
+                let states: Vec<Var> = params.copied().collect();
+                self.carried(stmt, &states, &parts.init, &parts.body.results);
             }
             Op::While(parts) => {
                 self.block(&parts.cond);
                 self.block(&parts.body);
+                self.carried(stmt, &parts.body.params, &parts.init, &parts.body.results);
             }
             Op::Call { func, args, .. } => {
                 for (out, like) in stmt.outs.iter().zip(self.alike.get(func).into_iter().flatten()) {
@@ -242,6 +234,20 @@ impl<'a> Walk<'a> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// What is carried keeps its shape, if an iteration gives back what it was given with something added.
+    fn carried(&mut self, stmt: &Stmt, params: &[Var], init: &[Atom], results: &[Atom]) {
+        for ((param, init), result) in params.iter().zip(init).zip(results) {
+            if self.root(result) == Some(Root::Var(*param)) {
+                self.set(Some(param), Some(init));
+            }
+        }
+        for (out, param) in stmt.outs.iter().zip(params) {
+            if self.likes.contains_key(param) {
+                self.set(Some(out), Some(&Atom::Var(*param)));
+            }
         }
     }
 

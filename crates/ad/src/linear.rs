@@ -43,7 +43,7 @@ pub(crate) struct LinBlock {
 pub(crate) struct Mentioned {
     pub(crate) found: IndexSet<Var>,
     /// Those of them of which more than the shape is needed.
-    values: FxHashSet<Var>,
+    pub(crate) values: FxHashSet<Var>,
 }
 
 impl LinBlock {
@@ -369,8 +369,16 @@ impl<'a> Mentions<'a> {
                     self.atom(&parts.len);
                 }
                 let mut bound: FxHashSet<Var> = parts.index.into_iter().collect();
+                let inner = self.of_block(&parts.body);
+                let again: FxHashSet<Var> =
+                    parts.again.iter().flat_map(|stmt| crate::again::needs(&stmt.op)).collect();
                 for row in &parts.rows {
-                    self.atom(&row.array);
+                    // Of an array of rows of which only the shape is needed, no more is.
+                    let value = inner.values.contains(&row.var) || again.contains(&row.var);
+                    if value || row.boxed.is_some() {
+                        self.atom(&row.array);
+                    }
+                    self.found.extend(row.array.var());
                     bound.insert(row.var);
                 }
                 self.again(&parts.again, &mut bound);

@@ -444,6 +444,12 @@ impl Linearize<'_, '_> {
         &Mentions::new(&self.code.b.func().vars, self.likes).of_block(lin).found
     }
 
+    /// Of what it mentions, that of which only the shape is needed.
+    fn only_shapes(&self, lin: &LinBlock, mentioned: &[Var]) -> FxHashSet<Var> {
+        let values = &Mentions::new(&self.code.b.func().vars, self.likes).of_block(lin).values;
+        mentioned.iter().copied().filter(|var| !values.contains(var)).collect()
+    }
+
     fn select(&mut self, stmt: &Stmt, cond: &Atom, then: &Atom, otherwise: &Atom) -> Lin {
         self.code.b.push(stmt.clone());
         let arm = |of: Option<Ref>| crate::linear::Arm {

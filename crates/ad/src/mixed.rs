@@ -546,6 +546,10 @@ impl Code<'_> {
             let variant = Variant { key: key.clone(), weighted, seeded, checkpoint: true };
             let func = self.ad.backward_function(&variant);
             let types = self.ad.program.funcs.at(func).results.clone();
+            // Of a rule from cotangents to cotangents only its back says what varies: a tangent may have a weight and not vary.
+            let wanted = varies.iter().skip(reach.len()).zip(reach);
+            let wanted = wanted.filter(|(_, place)| **place).map(|(varies, _)| *varies);
+            let weights = weights.iter().zip(wanted).filter(|(_, wanted)| *wanted).map(|(weight, _)| weight);
             let given: Vec<Atom> = args.iter().chain(weights).cloned().collect();
             found = self.b.call(func, given, &types);
         }

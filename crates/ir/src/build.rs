@@ -279,14 +279,20 @@ fn default_name(ty: Ty) -> Name {
 /// Copies code of a function into another one (or the same), with fresh variables for all that it binds.
 #[derive(Debug)]
 pub struct Copier<'a> {
-    from: &'a Func,
+    /// The function that the code is of, if that is another one.
+    from: Option<&'a Func>,
     meaning: FxHashMap<Var, Atom>,
 }
 
 impl<'a> Copier<'a> {
     /// For code of this function. What is neither bound by the code nor [`Copier::set`] is left as it is.
     pub fn new(from: &'a Func) -> Copier<'a> {
-        Copier { from, meaning: FxHashMap::default() }
+        Copier { from: Some(from), meaning: FxHashMap::default() }
+    }
+
+    /// For code of the function into which it is copied.
+    pub fn within() -> Copier<'a> {
+        Copier { from: None, meaning: FxHashMap::default() }
     }
 
     /// From here on `var` stands for `atom`.
@@ -302,7 +308,8 @@ impl<'a> Copier<'a> {
 
     /// A fresh variable for one of the code.
     pub fn bind(&mut self, into: &mut Func, var: Var) -> Var {
-        let copy = into.vars.push(*self.from.vars.at(var));
+        let info = *self.from.map_or(&into.vars, |from| &from.vars).at(var);
+        let copy = into.vars.push(info);
         self.meaning.insert(var, Atom::Var(copy));
         copy
     }

@@ -71,6 +71,8 @@ pub(super) struct Settled {
     bound: FxHashSet<Var>,
     /// What it carries.
     carried: Vec<Var>,
+    /// The rows that it is given, and of which array.
+    inputs: Vec<(Var, Var)>,
     /// Rows of what it gives that are read once, after it.
     rows: Rows,
 }
@@ -191,13 +193,16 @@ impl Linearize<'_, '_> {
     /// What is settled of what a loop carries.
     pub(super) fn settled(&self, stmt: &Stmt, parts: &Loop) -> Settled {
         let (func, body) = (self.code.b.func(), &parts.body);
-        let states = body.params.iter().skip(1).take(parts.init.len() + parts.accs.len());
+        let carried = parts.init.len() + parts.accs.len();
+        let states = body.params.iter().skip(1).take(carried);
+        let rows = body.params.iter().skip(1 + carried).zip(&parts.inputs);
         let mut settled = Settled {
             facts: Rc::clone(&self.facts),
             finals: Vec::new(),
             versions: FxHashMap::default(),
             bound: bound(body),
             carried: states.copied().collect(),
+            inputs: rows.filter_map(|(row, array)| Some((*row, array.var()?))).collect(),
             rows: Rows::after(self.code.b.so_far(), self.likes),
         };
         let states = body.params.iter().skip(1).zip(&stmt.outs).zip(parts.init.iter().zip(&body.results));

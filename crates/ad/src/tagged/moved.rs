@@ -3,6 +3,7 @@
 
 use super::walks::{Walk, Way};
 use super::work::{NOTED, Work};
+use crate::UNSEEN;
 use wengert_ir::op::{ArrayOp, Atom, Compare, Convert, IntOp};
 use wengert_ir::ty::Ty;
 use wengert_prim::RealOp;
@@ -201,6 +202,7 @@ impl Work<'_> {
 
     /// A value and its derivative, which has one order less, as a series.
     fn integral(&mut self, tag: &Atom, order: &Atom, y: &Atom, velocity: &Atom) -> Atom {
+        self.refuse_around(tag, velocity);
         let series = self.series_of(tag, order, y);
         let velocities = self.series_of(tag, order, velocity);
         let found = self.carrying(order.clone(), Vec::new(), vec![series], &[], |work, i, carried, _| {
@@ -216,5 +218,24 @@ impl Work<'_> {
         });
         let series = found.into_iter().next().unwrap_or(Atom::Unit);
         self.with_series(tag, series)
+    }
+
+    /// What a rule gives may vary under a larger tag, which the rule has captured, and along the series inside of that: then it is no series.
+    fn refuse_around(&mut self, tag: &Atom, velocity: &Atom) {
+        let own = self.tag_of(velocity);
+        let larger = self.b.compare(Compare::Gt, own, tag.clone());
+        self.choose(
+            larger,
+            &[],
+            |work| {
+                let moves = work.apart(|work| {
+                    work.cases_of_number(velocity, Ty::BOOL, &mut |work, ctor, _| {
+                        Some(if ctor == NOTED { Atom::Bool(true) } else { work.has_tag(tag, velocity) })
+                    })
+                });
+                work.choose(moves, &[], |work| work.fail(&[], UNSEEN), |_| Vec::new())
+            },
+            |_| Vec::new(),
+        );
     }
 }

@@ -10,18 +10,12 @@
 use super::numbers::Number;
 use super::work::{SERIES, Work};
 use super::{Helper, Tagged};
+use crate::series::is_direct;
 use wengert_ir::Builder;
 use wengert_ir::op::{ArrayOp, Atom, Compare, Convert, IntOp};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Elem, Ty};
 use wengert_prim::RealOp;
-
-/// The operations that need no rule.
-pub(super) fn is_direct(op: RealOp) -> bool {
-    let direct =
-        [RealOp::Add, RealOp::Sub, RealOp::Neg, RealOp::Mul, RealOp::MulZero, RealOp::Div, RealOp::DivZero];
-    direct.contains(&op) || op == RealOp::PowInt(2)
-}
 
 impl Work<'_> {
     /// The type of coefficients.

@@ -5,8 +5,8 @@
 
 use super::numbers::{Number, Operand};
 use super::rules::Point;
-use super::series::is_direct;
 use super::work::Work;
+use crate::series::{is_direct, mentions_out};
 use std::borrow::Cow;
 use wengert_ir::op::{Atom, Compare, Convert, IntOp};
 use wengert_ir::ty::Ty;
@@ -38,15 +38,6 @@ struct Equation<'a> {
     /// One less.
     below: Atom,
     point: Point<'a>,
-}
-
-fn mentions_out(expr: &Expr) -> bool {
-    match expr {
-        Expr::Out => true,
-        Expr::In(_) | Expr::Const(_) => false,
-        Expr::Op(_, operands) => operands.iter().any(mentions_out),
-        Expr::If(_, then, otherwise) => mentions_out(then) || mentions_out(otherwise),
-    }
 }
 
 impl Work<'_> {

@@ -13,13 +13,15 @@
 
 use super::live::Live;
 use super::{Place, Transposer, is_real};
+use crate::Code;
+use crate::again::Primal;
 use crate::forward::choose;
 use crate::linear::{Branch, Carried, LinLoop, Ref, loop_captured};
 use indexmap::IndexSet;
 use wengert_base::Name;
-use wengert_ir::op::{Atom, Loop, Mode, Op, Stmt, Var};
+use wengert_ir::op::{Atom, Loop, Mode, Op, Var};
 use wengert_ir::program::VarInfo;
-use wengert_ir::ty::{Elem, Ty};
+use wengert_ir::ty::Ty;
 
 /// What takes part in the transpose of a loop.
 struct Plan<'a> {
@@ -38,7 +40,7 @@ struct Plan<'a> {
     rows: Vec<(Var, Place)>,
 }
 
-impl Transposer<'_, '_> {
+impl<'c> Transposer<'_, 'c> {
     pub(super) fn branch(&mut self, branch: &Branch) {
         let Branch { on, arms, outs, .. } = branch;
         let weights: Vec<Option<Atom>> = outs.iter().map(|out| self.take((*out)?)).collect();
@@ -65,7 +67,8 @@ impl Transposer<'_, '_> {
                 let atom = self.primal(atom);
                 self.env.insert(*var, atom);
             }
-            self.compute_again(&arm.again);
+            let (code, mut primal) = self.primal_part();
+            primal.compute_again(code, &arm.again);
             let weights = weights.iter().cloned();
             let weighed =
                 arm.block.results.iter().zip(weights).filter_map(|(of, weight)| of.as_ref().zip(weight));
@@ -175,7 +178,8 @@ impl Transposer<'_, '_> {
             let sum = self.code.b.param(name, ty);
             self.bars.insert(*var, sum);
         }
-        self.open_kept(plan.parts);
+        let (code, mut primal) = self.primal_part();
+        primal.open_rows(code, plan.parts);
         let mut weights = Vec::new();
         for (out, result) in &plan.outputs {
             let (name, ty) = self.barred(*out);
@@ -243,36 +247,9 @@ impl Transposer<'_, '_> {
         }
     }
 
-    /// Statements of the primal part once more.
-    pub(crate) fn compute_again(&mut self, stmts: &[Stmt]) {
-        for stmt in stmts {
-            let known = (&self.env, self.likes);
-            let op = crate::again::copy(&mut self.code.b, &stmt.op, Some(self.source), known);
-            let named: Vec<(Name, Ty)> =
-                stmt.outs.iter().map(|out| self.info(*out)).map(|v| (v.name, v.ty)).collect();
-            let found = self.code.b.named(&named, op);
-            self.env.extend(stmt.outs.iter().copied().zip(found));
-        }
-    }
-
-    /// Parameters for the rows that are kept; boxes are opened.
-    fn open_kept(&mut self, parts: &LinLoop) {
-        let mut boxed = Vec::new();
-        for row in &parts.rows {
-            let VarInfo { name, ty } = self.info(row.var);
-            let param_ty = row.boxed.map_or(ty, |data| Ty::Scalar(Elem::Data(data)));
-            let param = self.code.b.param(name, param_ty);
-            match row.boxed {
-                None => {
-                    self.env.insert(row.var, param);
-                }
-                Some(_) => boxed.push((row.var, param, name, ty)),
-            }
-        }
-        for (var, on, name, ty) in boxed {
-            let opened = self.code.open_box(on, name, ty);
-            self.env.insert(var, opened);
-        }
-        self.compute_again(&parts.again);
+    /// Where code is written to, and what the variables of the primal part are there.
+    fn primal_part(&mut self) -> (&mut Code<'c>, Primal<'_>) {
+        let Transposer { code, env, source, likes, .. } = self;
+        (code, Primal { env, source: Some(*source), likes })
     }
 }

@@ -64,19 +64,35 @@ impl Linearize<'_, '_> {
         self.row_at(level, op, true)
     }
 
-    /// Whether it is less to keep what is read of an array that a loop around carries than to keep that, though it is read in loops inside.
+    /// Whether it is less to keep what is read of an array that a loop around carries, or of a row of it, than to keep that, though it is read
+    /// in loops inside.
     pub(super) fn is_less(&self, stmt: &Stmt) -> bool {
-        let Some(level) = self.carried_around(&stmt.op) else { return false };
-        let Some(array) = stmt.op.operand_vars().first().copied() else { return false };
+        let Op::Array(ArrayOp::Index, args) = &stmt.op else { return false };
+        let Some(array) = args.first().and_then(Atom::var).map(|array| self.array_of(array)) else {
+            return false;
+        };
+        let Some(level) = self.carried_by(array) else { return false };
         let rank = |var: &Var| usize::from(self.code.b.func().ty(*var).rank());
         let read = stmt.outs.iter().map(rank).max().unwrap_or(0);
         self.around.len() - level + read < rank(&array)
     }
 
+    /// The array of which a loop around gives an iteration this row.
+    fn array_of(&self, mut row: Var) -> Var {
+        for settled in self.around.iter().rev() {
+            let input = settled.inputs.iter().find(|(input, _)| *input == row);
+            row = input.map_or(row, |(_, array)| *array);
+        }
+        row
+    }
+
     /// The outermost loop before which the array is there of which something is read, if a loop around that carries the array.
     fn carried_around(&self, op: &Op) -> Option<usize> {
         let Op::Array(ArrayOp::Index, args) = op else { return None };
-        let array = args.first()?.var()?;
+        self.carried_by(args.first()?.var()?)
+    }
+
+    fn carried_by(&self, array: Var) -> Option<usize> {
         let level = self.around.iter().position(|settled| !settled.bound.contains(&array))?;
         let mut around = self.around.get(..level)?.iter();
         let carries =
