@@ -347,12 +347,11 @@ fn is_flat(body: &Block) -> bool {
 
 /// What a loop does for each of its indices, at once.
 fn abreast(func: &mut Func, parts: &Loop, stmt: &Stmt, varying: &FxHashSet<Var>) -> Vec<Stmt> {
-    let from = func.clone();
     let Atom::Int(len) = parts.len else { return Vec::new() };
     let mut out = Vec::new();
     let mut lanes = Vec::new();
     for index in 0..len {
-        let mut copier = Copier::new(&from);
+        let mut copier = Copier::within();
         let Some((param, rows)) = parts.body.params.split_first() else { continue };
         copier.set(*param, Atom::Int(index));
         for (row, input) in rows.iter().zip(&parts.inputs) {
@@ -372,13 +371,13 @@ fn abreast(func: &mut Func, parts: &Loop, stmt: &Stmt, varying: &FxHashSet<Var>)
 }
 
 /// Copies of code, one for each index.
-struct Lanes<'f, 'c> {
+struct Lanes<'f> {
     func: &'f mut Func,
-    lanes: Vec<Copier<'c>>,
+    lanes: Vec<Copier<'static>>,
     varying: &'f FxHashSet<Var>,
 }
 
-impl Lanes<'_, '_> {
+impl Lanes<'_> {
     fn stmts(&mut self, stmts: &[Stmt]) -> Vec<Stmt> {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
             let mut out = Vec::new();

@@ -98,7 +98,7 @@ fn at_once(func: &mut Func, uses: &FxHashMap<Var, usize>, body: &mut Block, at: 
 }
 
 /// What a statement makes of a sum, if it adds to it something else, or takes that away.
-fn step(stmt: &Stmt, sum: Var) -> Option<(Var, bool, Atom)> {
+pub(crate) fn step(stmt: &Stmt, sum: Var) -> Option<(Var, bool, Atom)> {
     let (Op::Real(op @ (RealOp::Add | RealOp::Sub), args), [next]) = (&stmt.op, stmt.outs.as_slice()) else {
         return None;
     };

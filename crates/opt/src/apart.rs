@@ -9,14 +9,14 @@
 //!   yield c }                                                   sum = 1.0 + m   zs2 = zs with [k] += sum
 //! ```
 //!
-//! Then the other updates may be rows. So it is in the derivative of what takes the largest element from all of them. Numbers are added up in another
+//! Where the loop may have no iteration, and then the element need not be there, a branch asks. Then the other updates may be rows. So it is in the derivative of what takes the largest element from all of them. Numbers are added up in another
 //! order: it is for where they need not be to the last bit what they are elsewhere.
 
 use crate::sizes::{boxes, in_range_there};
 use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::{Name, Span};
-use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
+use wengert_ir::op::{ArrayOp, Compare, Loop, Mode, Op};
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
 
@@ -32,11 +32,46 @@ pub(crate) fn run(program: &mut Program) -> bool {
         let there = in_range_there(func, &boxes);
         let mut body = std::mem::take(&mut func.body);
         let uses = count_uses(&body);
-        changed |= Apart { func, uses, there, begun: FxHashSet::default(), rows: FxHashSet::default() }
-            .block(&mut body);
+        let (begun, rows, mut once) = (FxHashSet::default(), FxHashSet::default(), FxHashMap::default());
+        changed |= Apart { func, uses, there, begun, rows, once: &mut once }.block(&mut body);
         func.body = body;
+        if !once.is_empty() {
+            let there = in_range_there(func, &boxes);
+            once.retain(|total, _| !there.contains(total));
+            let mut body = std::mem::take(&mut func.body);
+            if_any(func, &mut body, &once);
+            func.body = body;
+        }
     }
     changed
+}
+
+/// Adds what a loop has summed only if that had an iteration, where else the element need not be there.
+fn if_any(func: &mut Func, place: &mut Block, once: &FxHashMap<Var, Atom>) {
+    if once.is_empty() {
+        return;
+    }
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let mut out: Vec<Stmt> = Vec::with_capacity(place.stmts.len());
+        for mut stmt in std::mem::take(&mut place.stmts) {
+            stmt.op.blocks_mut().into_iter().for_each(|inner| if_any(func, inner, once));
+            if let ([total], Op::Array(ArrayOp::AddAt, args)) = (stmt.outs.as_slice(), &stmt.op)
+                && let (Some(len), Some(before)) = (once.get(total), args.first().cloned())
+            {
+                let name = func.vars.at(*total).name;
+                let (some, added) =
+                    (func.fresh(Name::new("some"), Ty::BOOL), func.fresh(name, func.ty(*total)));
+                let ask = Op::Compare(Compare::Gt, len.clone(), Atom::Int(0));
+                out.push(Stmt { outs: vec![some], op: ask, span: stmt.span });
+                let update = Stmt { outs: vec![added], op: stmt.op, span: stmt.span };
+                let then = Block { stmts: vec![update], results: vec![Atom::Var(added)], ..Block::default() };
+                let otherwise = Block { results: vec![before], ..Block::default() };
+                stmt.op = Op::If { cond: Atom::Var(some), then, otherwise };
+            }
+            out.push(stmt);
+        }
+        place.stmts = out;
+    });
 }
 
 struct Apart<'p> {
@@ -48,6 +83,8 @@ struct Apart<'p> {
     begun: FxHashSet<Var>,
     /// What they have added up in rows of zeros.
     rows: FxHashSet<Var>,
+    /// What is added after loops, and how many iterations these have.
+    once: &'p mut FxHashMap<Var, Atom>,
 }
 
 /// An update of an element that is always the same: where it stands in the body, the place, and what is added.
@@ -173,6 +210,7 @@ impl Apart<'_> {
         parts.body.results.insert(end, Atom::Var(sum));
         let given = self.given(outs, place)?;
         outs.insert(end, all);
+        self.once.insert(total, parts.len.clone());
         let args = [Atom::Var(given)].into_iter().chain(update.place).chain([Atom::Var(all)]);
         Some(Stmt { outs: vec![total], op: Op::Array(ArrayOp::AddAt, args.collect()), span })
     }

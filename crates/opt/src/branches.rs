@@ -10,11 +10,11 @@
 //! in between.
 
 use crate::facts::{is_quiet, is_total, total};
-use crate::walk::{count_uses, mentioned};
+use crate::walk::{Names, count_uses, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Op;
 use wengert_ir::program::FuncId;
-use wengert_ir::{Atom, Block, Program, Stmt, Var};
+use wengert_ir::{Block, Program, Stmt, Var};
 
 /// How many statements after a branch are looked at.
 const NEAR: usize = 24;
@@ -102,12 +102,7 @@ fn join(first: Stmt, second: &mut Stmt) {
             *to = Block { params: Vec::new(), stmts, results };
             continue;
         }
-        let known: FxHashMap<Var, Atom> = first.outs.iter().copied().zip(results).collect();
-        to.for_each_atom_mut(&mut |atom| {
-            if let Some(other) = atom.var().and_then(|var| known.get(&var)) {
-                *atom = other.clone();
-            }
-        });
+        first.outs.iter().copied().zip(results).collect::<Names>().replace_inside(to);
         stmts.append(&mut to.stmts);
         to.stmts = stmts;
     }

@@ -10,7 +10,7 @@
 
 use crate::branches::may_move;
 use crate::facts::total;
-use crate::walk::{count_uses, mentioned};
+use crate::walk::{Names, count_uses, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Op;
 use wengert_ir::program::FuncId;
@@ -108,15 +108,11 @@ impl Cases<'_> {
                 continue;
             };
             let Some(mut arm) = arms.get_mut(ctor as usize).map(std::mem::take) else { continue };
-            let mut known: FxHashMap<Var, Atom> = made.iter().copied().zip(block.results.clone()).collect();
-            known.extend(self.opened(block, maker, &arm.params));
-            arm.for_each_atom_mut(&mut |atom| {
-                if let Some(other) = atom.var().and_then(|var| known.get(&var)) {
-                    *atom = other.clone();
-                }
-            });
+            let given: Vec<(Var, Atom)> = made.iter().copied().zip(block.results.clone()).collect();
+            let names: Names = given.into_iter().chain(self.opened(block, maker, &arm.params)).collect();
+            names.replace_inside(&mut arm);
             block.stmts.append(&mut arm.stmts);
-            let kept = others.clone().filter_map(|out| known.get(&out).cloned());
+            let kept = others.clone().filter_map(|out| names.get(out).cloned());
             block.results = arm.results.into_iter().chain(kept).collect();
         }
         *second = Stmt { outs, op: branches, span };

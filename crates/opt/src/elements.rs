@@ -17,7 +17,7 @@
 //! the place in the source. Other reads go before the update only if nothing fails from the update on until they are reached; to ask for a size
 //! never fails.
 
-use crate::facts::{is_quiet, total};
+use crate::facts::{Quiet, total};
 use crate::sizes::{boxes, in_range_there};
 use crate::walk::{count_uses, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -216,7 +216,6 @@ impl Elements<'_> {
 
     /// Whether a statement neither fails nor goes on forever where it stands.
     fn is_quiet(&self, stmt: &Stmt) -> bool {
-        let there = update(&stmt.op).is_some() || read(&stmt.op).is_some();
-        is_quiet(&stmt.op, self.total) || (there && stmt.outs.iter().all(|out| self.inside.contains(out)))
+        Quiet { total: self.total, inside: &self.inside }.stmt(stmt)
     }
 }

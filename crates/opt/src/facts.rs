@@ -196,17 +196,29 @@ pub(crate) fn is_droppable(stmt: &Stmt, total: &FxHashSet<FuncId>, known: Option
     fine || is_safe(&stmt.op, total)
 }
 
-/// Whether nothing in a block fails or goes on forever, where these reads and updates are of elements that are there, and arrays
-/// are made with sizes that are not negative.
-pub(crate) fn is_total_inside(block: &Block, total: &FxHashSet<FuncId>, inside: &FxHashSet<Var>) -> bool {
-    block.all_stmts(&mut |stmt| {
-        let checked = matches!(
-            stmt.op,
-            Op::Array(ArrayOp::Index | ArrayOp::Set | ArrayOp::AddAt | ArrayOp::Replicate | ArrayOp::Iota, _)
-        );
-        let there = checked && stmt.outs.first().is_some_and(|out| inside.contains(out));
-        there || is_safe(&stmt.op, total)
-    })
+/// What is known of a function that says what in it does not fail.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quiet<'a> {
+    /// Functions that always return.
+    pub(crate) total: &'a FxHashSet<FuncId>,
+    /// What reads and updates of elements that are there give, and arrays of sizes that can be.
+    pub(crate) inside: &'a FxHashSet<Var>,
+}
+
+impl Quiet<'_> {
+    /// Whether a statement neither fails nor goes on forever, nor anything in its blocks.
+    pub(crate) fn stmt(self, stmt: &Stmt) -> bool {
+        self.alone(stmt) && stmt.op.blocks().into_iter().all(|inner| self.block(inner))
+    }
+
+    /// Whether nothing in a block fails or goes on forever.
+    pub(crate) fn block(self, block: &Block) -> bool {
+        block.all_stmts(&mut |stmt| self.alone(stmt))
+    }
+
+    fn alone(self, stmt: &Stmt) -> bool {
+        is_safe(&stmt.op, self.total) || stmt.outs.first().is_some_and(|out| self.inside.contains(out))
+    }
 }
 
 fn is_safe_array_op(op: ArrayOp, args: &[Atom]) -> bool {

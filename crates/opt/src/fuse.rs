@@ -14,13 +14,12 @@
 mod flattened;
 mod parted;
 
-use crate::facts::{is_safe, is_total_inside, total};
+use crate::facts::{Quiet, total};
 use crate::sizes::{boxes, in_range};
-use crate::walk::count_uses;
+use crate::walk::{Names, count_uses, row_of};
 pub(crate) use flattened::Sum;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
-use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Var};
 use wengert_prim::RealOp;
 
@@ -43,11 +42,12 @@ fn each(program: &mut Program, sums: bool) {
         let inside = in_range(func, &boxes);
         let mut uses = count_uses(&func.body);
         let mut body = std::mem::take(&mut func.body);
-        let there = Fuse { uses: &uses, total: &total, inside: &inside, sums };
+        let quiet = Quiet { total: &total, inside: &inside };
+        let there = Fuse { uses: &uses, quiet, sums };
         if !sums && parted::run(&there, func, &mut body) {
             uses = count_uses(&body);
         }
-        Fuse { uses: &uses, total: &total, inside: &inside, sums }.block(func, &mut body);
+        Fuse { uses: &uses, quiet, sums }.block(func, &mut body);
         func.body = body;
     }
 }
@@ -56,10 +56,7 @@ fn each(program: &mut Program, sums: bool) {
 struct Fuse<'a> {
     /// How often variables are used.
     uses: &'a FxHashMap<Var, usize>,
-    /// Functions that always return.
-    total: &'a FxHashSet<FuncId>,
-    /// Reads and updates of elements that are there.
-    inside: &'a FxHashSet<Var>,
+    quiet: Quiet<'a>,
     /// Whether it is about sums of what is used elsewhere, too.
     sums: bool,
 }
@@ -75,7 +72,7 @@ impl Fuse<'_> {
                     && parts.mode == Mode::Each
                     && parts.accs.is_empty()
                 {
-                    parts.backward &= !is_total_inside(&parts.body, self.total, self.inside);
+                    parts.backward &= !self.quiet.block(&parts.body);
                 }
             }
             flattened::nested(func, place, self.uses);
@@ -107,12 +104,6 @@ impl Fuse<'_> {
         });
     }
 
-    /// Whether an operation neither fails nor goes on forever, nor anything in its blocks.
-    fn is_quiet(&self, op: &Op) -> bool {
-        let within = |inner: &Block| is_total_inside(inner, self.total, self.inside);
-        is_safe(op, self.total) && op.blocks().into_iter().all(within)
-    }
-
     /// Whether what fails in a loop fails alike if its iterations go in the order of another one's.
     fn fails_alike(&self, made: &Loop, user: &Stmt) -> bool {
         let backward = matches!(&user.op, Op::Loop(parts) if parts.backward);
@@ -120,7 +111,7 @@ impl Fuse<'_> {
             made.body.stmts.iter().flat_map(|stmt| &stmt.outs).chain(&made.body.params).copied().collect();
         let is_alike = |stmt: &Stmt| match &stmt.op {
             Op::Require { .. } => stmt.op.operand_vars().iter().all(|var| !bound.contains(var)),
-            op => self.is_quiet(op) || stmt.outs.first().is_some_and(|out| self.inside.contains(out)),
+            _ => self.quiet.stmt(stmt),
         };
         backward == made.backward || made.body.stmts.iter().all(is_alike)
     }
@@ -145,8 +136,8 @@ impl Fuse<'_> {
             let same = len.is_none_or(|len| *len == made.len);
             let only = outs.iter().all(|out| self.uses.get(out) == Some(&1) && is_input(user, *out));
             let between = stmts.get(place + 1..at).unwrap_or_default();
-            let is_quiet = |stmt: &Stmt| self.is_quiet(&stmt.op);
-            let order = is_total_inside(&made.body, self.total, self.inside)
+            let is_quiet = |stmt: &Stmt| self.quiet.stmt(stmt);
+            let order = self.quiet.block(&made.body)
                 || (between.iter().all(is_quiet) && is_quiet(user) && self.fails_alike(made, user));
             if alone && same && only && order {
                 return Some(place);
@@ -171,7 +162,7 @@ impl Fuse<'_> {
         })?;
         let Stmt { outs, op: Op::Loop(made), .. } = stmts.get(place)? else { return None };
         let alone = made.mode == Mode::Each && made.accs.is_empty() && made.init.is_empty();
-        let total = is_total_inside(&made.body, self.total, self.inside);
+        let total = self.quiet.block(&made.body);
         let between = stmts.get(place + 1..at).unwrap_or_default();
         let unused = |stmt: &Stmt| {
             let mut used = false;
@@ -232,51 +223,34 @@ fn join(func: &mut Func, made: Stmt, user: &mut Stmt, kept_outs: &[usize]) {
     }
     user.outs.extend(kept_outs.iter().filter_map(|place| made.outs.get(*place)));
     let Op::Loop(parts) = &mut user.op else { return };
-    let Loop { len: _, inputs, body, .. } = *maker;
-    let Block { params, mut stmts, results } = body;
-    let mut known: FxHashMap<Var, Atom> = FxHashMap::default();
-    if let (Some(old), Some(new)) = (params.first(), parts.body.params.first()) {
-        known.insert(*old, Atom::Var(*new));
-    }
-    // The rows of the maker's outputs are its results.
-    let carried = 1 + parts.init.len() + parts.accs.len();
-    let mut kept = Vec::new();
-    let mut kept_params: Vec<Var> = parts.body.params.iter().take(carried).copied().collect();
-    for (param, input) in parts.body.params.iter().skip(carried).zip(&parts.inputs) {
+    let Loop { inputs, body, .. } = *maker;
+    let Block { params, mut stmts, mut results } = body;
+    // The rows of what the maker made are its results.
+    let mut rows = parts.body.params.split_off(1 + parts.init.len() + parts.accs.len());
+    let mut taken: Vec<(Var, usize)> = Vec::new();
+    for (row, input) in rows.drain(..).zip(std::mem::take(&mut parts.inputs)) {
         match made.outs.iter().position(|out| input.var() == Some(*out)) {
-            Some(place) => {
-                let result = results.get(place).cloned().unwrap_or(Atom::Unit);
-                known.insert(*param, result);
-            }
+            Some(place) => taken.push((row, place)),
             None => {
-                kept.push(input.clone());
-                kept_params.push(*param);
+                parts.inputs.push(input);
+                parts.body.params.push(row);
             }
         }
+    }
+    let mut names = Names::default();
+    if let (Some(old), Some(new)) = (params.first(), parts.body.params.first()) {
+        names.set(*old, Atom::Var(*new));
     }
     for (param, input) in params.iter().skip(1).zip(inputs) {
-        match kept.iter().position(|other| *other == input) {
-            Some(place) => {
-                let row = kept_params.get(carried + place).copied();
-                known.extend(row.map(|row| (*param, Atom::Var(row))));
-            }
-            None => {
-                kept.push(input);
-                kept_params.push(*param);
-            }
-        }
+        names.set(*param, Atom::Var(row_of(parts, input, *param)));
+    }
+    // A result of the maker may be one of its own parameters.
+    results.iter_mut().for_each(|result| names.replace(result));
+    for (row, place) in taken {
+        names.set(row, results.get(place).cloned().unwrap_or(Atom::Unit));
     }
     parts.body.results.extend(kept_outs.iter().filter_map(|place| results.get(*place).cloned()));
     stmts.append(&mut parts.body.stmts);
     parts.body.stmts = stmts;
-    parts.body.params = kept_params;
-    parts.inputs = kept;
-    parts.body.for_each_atom_mut(&mut |atom| {
-        // A result of the maker may be one of its own parameters.
-        for _ in 0..2 {
-            if let Some(better) = atom.var().and_then(|var| known.get(&var)) {
-                *atom = better.clone();
-            }
-        }
-    });
+    names.replace_inside(&mut parts.body);
 }

@@ -19,7 +19,7 @@ mod costly;
 use crate::alike::alike;
 use crate::facts::{is_quiet, is_safe, total};
 use crate::sizes::{boxes, in_range_there};
-use crate::walk::mentioned;
+use crate::walk::{Names, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Compare, Op};
 use wengert_ir::program::FuncId;
@@ -195,12 +195,8 @@ impl Hoist<'_> {
         }
         let outs =
             |block: &Block| block.stmts.iter().flat_map(|stmt| stmt.outs.clone()).collect::<Vec<Var>>();
-        let names: FxHashMap<Var, Var> = outs(&same).into_iter().zip(outs(&first)).collect();
-        otherwise.for_each_atom_mut(&mut |atom| {
-            if let Some(name) = atom.var().and_then(|var| names.get(&var)) {
-                *atom = Atom::Var(*name);
-            }
-        });
+        let names: Names = outs(&same).into_iter().zip(outs(&first).into_iter().map(Atom::Var)).collect();
+        names.replace_inside(otherwise);
         Some(first.stmts)
     }
 

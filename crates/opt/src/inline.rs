@@ -8,6 +8,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed uses no function")]
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_base::Name;
 use wengert_ir::build::Copier;
 use wengert_ir::op::{Op, Var};
 use wengert_ir::program::FuncId;
@@ -33,10 +34,15 @@ pub(crate) fn run(program: &mut Program) {
         *uses.entry(*id).or_default() += 1;
     }
     let (order, recursive) = callees_first(program);
+    let mut known: FxHashMap<FuncId, usize> =
+        program.funcs.iter().map(|(id, func)| (id, func.body.size())).collect();
     for id in order {
         let Some(place) = program.funcs.get(id) else { continue };
-        let (params, size) = (place.body.params.clone(), place.body.size());
-        let inliner = Inliner { program, uses: &uses, recursive: &recursive, params, size };
+        let params = place.body.params.clone();
+        let size = known.get(&id).copied().unwrap_or_default();
+        let is_param = params.iter().copied().collect();
+        let (uses, recursive, sizes) = (&uses, &recursive, &known);
+        let inliner = Inliner { program, uses, recursive, sizes, params, is_param, size };
         if !inliner.finds(&place.body) {
             continue;
         }
@@ -45,6 +51,7 @@ pub(crate) fn run(program: &mut Program) {
         let mut inliner = inliner;
         inliner.block(&mut func, &mut body);
         func.body = body;
+        known.insert(id, func.body.size());
         *program.funcs.at_mut(id) = func;
     }
 }
@@ -53,8 +60,11 @@ struct Inliner<'a> {
     program: &'a Program,
     uses: &'a FxHashMap<FuncId, usize>,
     recursive: &'a FxHashSet<FuncId>,
+    /// How many statements functions have.
+    sizes: &'a FxHashMap<FuncId, usize>,
     /// Parameters of the function.
     params: Vec<Var>,
+    is_param: FxHashSet<Var>,
     size: usize,
 }
 
@@ -86,8 +96,15 @@ impl<'a> Inliner<'a> {
         });
     }
 
-    fn copy(&mut self, func: &mut Func, out: &mut Vec<Stmt>, callee: &Func, args: &[Atom], call: &Stmt) {
-        self.size += callee.body.size();
+    fn copy(
+        &mut self,
+        func: &mut Func,
+        out: &mut Vec<Stmt>,
+        (callee, size): (&Func, usize),
+        args: &[Atom],
+        call: &Stmt,
+    ) {
+        self.size += size;
         let mut copier = Copier::new(callee);
         self.adopt_names(func, callee, args);
         for (param, arg) in callee.body.params.iter().zip(args) {
@@ -104,24 +121,26 @@ impl<'a> Inliner<'a> {
 
     /// Parts of a tuple that a parameter was have one name, until they are given to a function that has taken the tuple apart.
     fn adopt_names(&self, func: &mut Func, callee: &Func, args: &[Atom]) {
-        let name = |func: &Func, var: Var| func.vars.at(var).name;
-        let alike =
-            |var: Var| self.params.iter().filter(|param| name(func, **param) == name(func, var)).count() > 1;
+        let mut alike: FxHashMap<Name, usize> = FxHashMap::default();
+        for param in &self.params {
+            *alike.entry(func.vars.at(*param).name).or_default() += 1;
+        }
+        let alike = |var: Var| alike.get(&func.vars.at(var).name).is_some_and(|count| *count > 1);
         let named = callee.body.params.iter().zip(args).filter_map(|(param, arg)| Some((*param, arg.var()?)));
         let parts: Vec<(Var, Var)> =
-            named.filter(|(_, var)| self.params.contains(var) && alike(*var)).collect();
+            named.filter(|(_, var)| alike(*var) && self.is_param.contains(var)).collect();
         for (param, var) in parts {
             func.vars.at_mut(var).name = callee.vars.at(param).name;
         }
     }
 
-    /// The function, if calls of it become its body.
-    fn wanted(&self, id: FuncId, args: &[Atom]) -> Option<&'a Func> {
+    /// The function and its size, if calls of it become its body.
+    fn wanted(&self, id: FuncId, args: &[Atom]) -> Option<(&'a Func, usize)> {
         let func = self.program.funcs.get(id)?;
-        let size = func.body.size();
+        let size = *self.sizes.get(&id)?;
         let most = if args.iter().any(|arg| matches!(arg, Atom::Real(_))) { KNOWN } else { SMALL };
         let fits = size <= most || self.uses.get(&id) == Some(&1);
-        (fits && !self.recursive.contains(&id) && self.size + size <= LARGE).then_some(func)
+        (fits && !self.recursive.contains(&id) && self.size + size <= LARGE).then_some((func, size))
     }
 }
 

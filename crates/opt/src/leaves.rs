@@ -227,8 +227,7 @@ impl Unroll<'_> {
 
     /// The first element of what a loop makes.
     fn first_of(&mut self, parts: &Loop, out: &mut Vec<Stmt>) -> Atom {
-        let from = self.func.clone();
-        let mut copier = Copier::new(&from);
+        let mut copier = Copier::within();
         if let Some(index) = parts.body.params.first() {
             copier.set(*index, Atom::Int(0));
         }

@@ -32,8 +32,8 @@ use crate::sizes::{Shape, boxes, walk};
 use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Span;
+use wengert_ir::build::Copier;
 use wengert_ir::op::{ArrayOp, Compare, Loop, Mode, Op};
-use wengert_ir::program::VarInfo;
 use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
 
 /// The array, and a row of it.
@@ -103,6 +103,13 @@ struct Found {
     others: Vec<Atom>,
 }
 
+impl Found {
+    /// Nothing yet, for a loop with this index.
+    fn of(index: Atom) -> Found {
+        Found { index, own: false, inside: Vec::new(), width: None, columns: Vec::new(), others: Vec::new() }
+    }
+}
+
 /// The two rows as far as they are computed.
 #[derive(Clone, Copy)]
 struct Rows {
@@ -160,7 +167,7 @@ impl Lines<'_> {
         let Some(made) = before.iter().position(|stmt| stmt.outs == [start]) else { return false };
         let zeros = before.remove(made);
         let same = self.fits(&plan, &parts.len, span, before);
-        let mut changed = self.copied(stmt);
+        let mut changed = Copier::within().stmt(self.func, stmt);
         let mut then =
             Block { results: changed.outs.iter().map(|out| Atom::Var(*out)).collect(), ..Block::default() };
         let mut stmts = Vec::new();
@@ -168,7 +175,7 @@ impl Lines<'_> {
             let last = self.change(parts, &mut changed.outs, plan, span, &mut stmts);
             then.stmts = stmts.into_iter().chain([changed]).chain(last).collect();
         }
-        let kept = self.copied(stmt);
+        let kept = Copier::within().stmt(self.func, stmt);
         let results = kept.outs.iter().map(|out| Atom::Var(*out)).collect();
         let otherwise = Block { params: Vec::new(), stmts: vec![zeros, kept], results };
         self.left.insert(start);
@@ -194,33 +201,6 @@ impl Lines<'_> {
         fits
     }
 
-    /// A copy of a statement with variables of its own.
-    fn copied(&mut self, stmt: &Stmt) -> Stmt {
-        let mut block = Block { stmts: vec![stmt.clone()], ..Block::default() };
-        let mut names = FxHashMap::default();
-        self.anew(&mut block, &mut names);
-        block.for_each_atom_mut(&mut |atom| {
-            if let Some(name) = atom.var().and_then(|var| names.get(&var)) {
-                *atom = Atom::Var(*name);
-            }
-        });
-        block.stmts.pop().unwrap_or_else(|| stmt.clone())
-    }
-
-    /// Gives everything that is bound in a block another name.
-    fn anew(&mut self, block: &mut Block, names: &mut FxHashMap<Var, Var>) {
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            let Block { params, stmts, results: _ } = block;
-            for var in params.iter_mut().chain(stmts.iter_mut().flat_map(|stmt| &mut stmt.outs)) {
-                let VarInfo { name, ty } = *self.func.vars.at(*var);
-                let fresh = self.func.fresh(name, ty);
-                names.insert(*var, fresh);
-                *var = fresh;
-            }
-            stmts.iter_mut().flat_map(|stmt| stmt.op.blocks_mut()).for_each(|inner| self.anew(inner, names));
-        });
-    }
-
     /// Whether an accumulator is zeros before, as many rows as there are iterations, and nothing is done with it but that elements of the
     /// iteration's own row are added to, and of one other row.
     fn plan(&self, parts: &Loop, at: usize, before: &[Stmt]) -> Option<Plan> {
@@ -234,14 +214,7 @@ impl Lines<'_> {
         }
         let index = Atom::Var(*parts.body.params.first()?);
         let param = *parts.body.params.get(1 + place)?;
-        let mut found = Found {
-            index,
-            own: false,
-            inside: Vec::new(),
-            width: None,
-            columns: Vec::new(),
-            others: Vec::new(),
-        };
+        let mut found = Found::of(index);
         let end = follow(&parts.body, param, &mut found)?;
         let common = found.others.first().cloned();
         let width = found.width.filter(|width| is_from_outside(&parts.body, width));
@@ -480,14 +453,7 @@ fn place_of(block: &Block, end: Var) -> Option<usize> {
 
 /// Where a block gives the array that comes in as this variable, as [`follow`] has found before.
 fn end_of(block: &Block, start: Var) -> Option<usize> {
-    let mut found = Found {
-        index: Atom::Unit,
-        own: false,
-        inside: Vec::new(),
-        width: None,
-        columns: Vec::new(),
-        others: Vec::new(),
-    };
+    let mut found = Found::of(Atom::Unit);
     place_of(block, follow(block, start, &mut found)?)
 }
 

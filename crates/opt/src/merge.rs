@@ -16,8 +16,8 @@
 
 use crate::facts::{is_quiet, is_safe, is_total, total};
 use crate::fuse::Sum;
-use crate::walk::{count_uses, mentioned};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::walk::{Names, count_uses, mentioned, row_of};
+use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
@@ -219,32 +219,24 @@ fn join(first: &mut Stmt, second: Stmt) {
     let (Op::Loop(parts), Op::Loop(more)) = (&mut first.op, second.op) else { return };
     let Block { params, stmts, results } = more.body;
     let (carried, others) = (parts.init.len(), more.init.len());
-    let mut known: FxHashMap<Var, Atom> = FxHashMap::default();
+    let mut names = Names::default();
     if let (Some(old), Some(new)) = (params.first(), parts.body.params.first()) {
-        known.insert(*old, Atom::Var(*new));
+        names.set(*old, Atom::Var(*new));
     }
     for (param, input) in params.iter().skip(1 + others).zip(more.inputs) {
         let made = first.outs.iter().position(|out| input.var() == Some(*out));
-        let there = parts.inputs.iter().position(|other| *other == input);
-        if let Some(result) = made.and_then(|place| parts.body.results.get(place)) {
-            known.insert(*param, result.clone());
-        } else if let Some(row) = there.and_then(|place| parts.body.params.get(1 + carried + place)) {
-            known.insert(*param, Atom::Var(*row));
-        } else {
-            parts.inputs.push(input);
-            parts.body.params.push(*param);
-        }
+        let row = match made.and_then(|place| parts.body.results.get(place)) {
+            Some(result) => result.clone(),
+            None => Atom::Var(row_of(parts, input, *param)),
+        };
+        names.set(*param, row);
     }
     // What the second one carries comes after what the first one does.
     let between = 1 + carried..1 + carried;
     parts.body.params.splice(between, params.iter().skip(1).take(others).copied());
     parts.init.extend(more.init);
     let mut rest = Block { params: Vec::new(), stmts, results };
-    rest.for_each_atom_mut(&mut |atom| {
-        if let Some(better) = atom.var().and_then(|var| known.get(&var)) {
-            *atom = better.clone();
-        }
-    });
+    names.replace_inside(&mut rest);
     parts.body.stmts.extend(rest.stmts);
     let mut results = rest.results;
     let rows = results.split_off(others.min(results.len()));

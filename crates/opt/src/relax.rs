@@ -2,8 +2,8 @@
 //! keeps every failure, and every number but for how it is rounded.
 
 use crate::{
-    Options, PASSES, ROUNDS, added, addends, apart, choices, collect, doubles, finite, fuse, lines, onward,
-    powers, reciprocals, roots, shares, sides, slopes, terms, turned, twofold, updates,
+    Options, PASSES, ROUNDS, added, addends, apart, choices, collect, doubles, finite, fuse, idle, lines,
+    onward, powers, reciprocals, roots, shares, sides, slopes, terms, times, turned, twofold, updates,
 };
 use wengert_ir::Program;
 
@@ -101,6 +101,13 @@ pub const RELAXED: &[Relaxed] = &[
         rounds: 1,
     },
     Relaxed {
+        name: "times",
+        what: "a sum of what is the same in all iterations of a loop is a product",
+        run: times::run,
+        after: &["simplify", "cse", "dce"],
+        rounds: 1,
+    },
+    Relaxed {
         name: "addends",
         what: "what is added to one element several times is added once; what an iteration adds to a sum in several steps is added up first",
         run: |program| updates::run(program) | addends::run(program),
@@ -125,6 +132,13 @@ pub const RELAXED: &[Relaxed] = &[
         what: "loops that add to their neighbors become loops that collect what the neighbors give",
         run: collect::run,
         after: &["simplify", "hoist", "rows", "ends", "cse", "fuse", "dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "idle",
+        what: "where the cotangent that a loop reads of what it hands on is zero, an iteration does nothing",
+        run: idle::run,
+        after: &["simplify", "branches", "dce"],
         rounds: 1,
     },
     Relaxed {

@@ -19,13 +19,12 @@
 //! number of threads. What is a sum or the largest of numbers is left alone: the loops of these are divided as they are. A loop that
 //! makes the elements for nothing else becomes part of all that.
 
-use crate::facts::{is_total_inside, total};
+use crate::facts::{Quiet, total};
 use crate::sizes::{boxes, in_range};
 use crate::walk::count_uses;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use wengert_ir::build::Copier;
 use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Mode, Op};
-use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
 
@@ -52,7 +51,8 @@ pub(crate) fn run(program: &mut Program) -> bool {
         let from = func.clone();
         let inside = in_range(func, &boxes);
         let uses = count_uses(&from.body);
-        let look = Look { from: &from, uses: &uses, total: &total, inside: &inside };
+        let quiet = Quiet { total: &total, inside: &inside };
+        let look = Look { from: &from, uses: &uses, quiet };
         let mut body = std::mem::take(&mut func.body);
         changed |= look.block(func, &mut body);
         func.body = body;
@@ -64,8 +64,7 @@ struct Look<'a> {
     /// The function as it was.
     from: &'a Func,
     uses: &'a FxHashMap<Var, usize>,
-    total: &'a FxHashSet<FuncId>,
-    inside: &'a FxHashSet<Var>,
+    quiet: Quiet<'a>,
 }
 
 impl Look<'_> {
@@ -118,7 +117,7 @@ impl Look<'_> {
     }
 
     fn is_light(&self, body: &Block) -> bool {
-        body.size() <= MOST && is_total_inside(body, self.total, self.inside)
+        body.size() <= MOST && self.quiet.block(body)
     }
 
     /// The loop that makes all elements, for nothing else.

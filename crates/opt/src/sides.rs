@@ -213,14 +213,12 @@ impl Sides {
         if others.len() * sides > COPIES || !is_branch(&last.op) && !self.is_known(func, first, &last.op) {
             return None;
         }
-        // Only its variables: the body is not there while it is worked on.
-        let from = func.clone();
         let (mut made, mut size) = (Vec::new(), 0);
         for (number, block) in first.op.blocks().into_iter().enumerate() {
             if !returns(block) {
                 continue;
             }
-            let mut copier = Copier::new(&from);
+            let mut copier = Copier::within();
             for (out, result) in first.outs.iter().zip(&block.results) {
                 copier.set(*out, result.clone());
             }
@@ -250,7 +248,7 @@ impl Sides {
 
 /// A side of a branch, where more is known than elsewhere.
 struct OnSide<'a, 'f> {
-    copier: Copier<'a>,
+    copier: Copier<'static>,
     func: &'f mut Func,
     /// What the branch matches, with which constructor, and its fields.
     matched: Option<(Var, usize, &'a [Var])>,

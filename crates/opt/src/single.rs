@@ -350,8 +350,7 @@ impl Single<'_> {
     fn single(&mut self, stmt: &mut Stmt, plan: &Plan) -> Vec<Stmt> {
         let span = stmt.span;
         let Op::Loop(parts) = &mut stmt.op else { return Vec::new() };
-        let from = self.func.clone();
-        let mut copier = Copier::new(&from);
+        let mut copier = Copier::within();
         let mut out = Vec::new();
         let carried = parts.init.len() + parts.accs.len();
         let starts =

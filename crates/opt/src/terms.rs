@@ -94,8 +94,8 @@ struct Term {
     sign: f64,
 }
 
-/// Sums that are used once, in the block.
-type Sums = FxHashMap<Var, (RealOp, [Atom; 2])>;
+/// Sums of a block, with how many terms they have if those of sums in them are counted that nothing else needs.
+type Sums = FxHashMap<Var, (RealOp, [Atom; 2], usize)>;
 
 struct Terms<'f> {
     func: &'f mut Func,
@@ -139,7 +139,8 @@ impl Terms<'_> {
                         }
                         // Twice a number is a product.
                         if args.first() != args.last() {
-                            sums.insert(out, (op, args));
+                            let count = self.count(&args, &sums);
+                            sums.insert(out, (op, args, count));
                         }
                     }
                 }
@@ -168,31 +169,27 @@ impl Terms<'_> {
         }
     }
 
-    /// The terms of a sum, those of sums in it included that nothing else needs.
-    fn terms(
-        &self,
-        op: RealOp,
-        args: &[Atom; 2],
-        sums: &Sums,
-        sign: f64,
-        terms: &mut Vec<Term>,
-    ) -> Option<()> {
+    /// How many terms a sum has.
+    fn count(&self, args: &[Atom; 2], sums: &Sums) -> usize {
+        let counts = args.iter().map(|arg| self.inner(arg, sums).map_or(1, |(_, _, count)| *count));
+        counts.fold(0, usize::saturating_add)
+    }
+
+    /// The sum that a term is, if nothing else needs that.
+    fn inner<'s>(&self, atom: &Atom, sums: &'s Sums) -> Option<&'s (RealOp, [Atom; 2], usize)> {
+        atom.var().filter(|var| self.uses.get(var) == Some(&1)).and_then(|var| sums.get(&var))
+    }
+
+    /// The terms of a sum, those of sums in it included that nothing else needs. There are few.
+    fn terms(&self, op: RealOp, args: &[Atom; 2], sums: &Sums, sign: f64, terms: &mut Vec<Term>) {
         let [first, second] = args;
         let other = if op == RealOp::Sub { -sign } else { sign };
         for (atom, sign) in [(first, sign), (second, other)] {
-            let inner =
-                atom.var().filter(|var| self.uses.get(var) == Some(&1)).and_then(|var| sums.get(&var));
-            match inner {
-                Some((op, args)) => stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-                    self.terms(*op, args, sums, sign, terms)
-                })?,
+            match self.inner(atom, sums) {
+                Some((op, args, _)) => self.terms(*op, args, sums, sign, terms),
                 None => terms.push(Term { atom: atom.clone(), sign }),
             }
-            if terms.len() > TERMS {
-                return None;
-            }
         }
-        Some(())
     }
 
     /// A sum with fewer terms, if some of them are alike: what has to be computed before it is put into `before`.
@@ -204,8 +201,11 @@ impl Terms<'_> {
         span: Span,
         before: &mut Vec<Stmt>,
     ) -> Option<Op> {
+        if self.count(args, sums) > TERMS {
+            return None;
+        }
         let mut terms = Vec::new();
-        self.terms(op, args, sums, 1.0, &mut terms)?;
+        self.terms(op, args, sums, 1.0, &mut terms);
         let count = terms.len();
         let terms = self.together(terms);
         if terms.len() == count || args.first() == args.last() {

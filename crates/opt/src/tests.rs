@@ -2,6 +2,7 @@
 
 mod added;
 mod addends;
+mod apart;
 mod cases;
 mod choices;
 mod collect;
@@ -15,6 +16,8 @@ mod flattened;
 mod flow;
 mod given;
 mod held;
+mod idle;
+mod known;
 mod leaves;
 mod lines;
 mod lists;
@@ -34,6 +37,7 @@ mod sizes;
 mod slopes;
 mod sums;
 mod terms;
+mod times;
 mod turned;
 mod twofold;
 mod within;

@@ -159,8 +159,7 @@ impl Grow<'_> {
         let mut block = Block::default();
         let mut list = arg.clone();
         if let Some(made) = made {
-            let from = self.func.clone();
-            let mut copy = Copier::new(&from).stmt(self.func, made);
+            let mut copy = Copier::within().stmt(self.func, made);
             if let Op::Loop(parts) = &mut copy.op {
                 parts.len = Atom::Int(self.twig.number);
             }

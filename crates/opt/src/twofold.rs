@@ -15,8 +15,8 @@
 use crate::collect::copies::prune;
 use crate::linear::Linear;
 use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::build::Copier;
 use wengert_ir::op::{ArrayOp, IntOp, Loop, Mode, Op};
-use wengert_ir::program::VarInfo;
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
 
@@ -212,52 +212,35 @@ impl Twofold<'_> {
         form.minus(&Linear::constant(1)).is_sum_of(&|var| self.natural.contains(&var))
     }
 
-    fn fresh_like(&mut self, var: Var) -> Var {
-        let VarInfo { name, ty } = *self.func.vars.at(var);
-        self.func.fresh(name, ty)
-    }
-
     /// The loop that does all but update the arrays, of which it reads what was there before.
     fn sums(&mut self, stmt: &Stmt, parts: &Loop, plan: &Plan) -> Stmt {
         let Loop { init, body, .. } = parts;
         let count = init.len();
-        let mut names: FxHashMap<Var, Atom> = FxHashMap::default();
+        let mut copier = Copier::within();
         let mut params = Vec::new();
         for (at, param) in body.params.iter().enumerate() {
             match plan.states.get(param).and_then(|which| init.get(*which)) {
-                Some(before) if (1..=count).contains(&at) => {
-                    names.insert(*param, before.clone());
-                }
-                _ => {
-                    let own = self.fresh_like(*param);
-                    names.insert(*param, Atom::Var(own));
-                    params.push(own);
-                }
+                Some(before) if (1..=count).contains(&at) => copier.set(*param, before.clone()),
+                _ => params.push(copier.bind(self.func, *param)),
             }
         }
-        let renamed = |names: &FxHashMap<Var, Atom>, atom: &Atom| {
-            atom.var().and_then(|var| names.get(&var)).unwrap_or(atom).clone()
-        };
         let mut stmts = Vec::new();
         for inner in &body.stmts {
-            let mut op = inner.op.clone();
-            op.for_each_atom_mut(&mut |atom| *atom = renamed(&names, atom));
-            let updated = inner.outs.first().and_then(|out| plan.updates.get(out));
-            if let (Some(which), Op::Array(kind, args)) = (updated, &mut op) {
-                let Some(before) = init.get(*which) else { continue };
+            let Some(which) = inner.outs.first().and_then(|out| plan.updates.get(out)) else {
+                stmts.push(copier.stmt(self.func, inner));
+                continue;
+            };
+            let mut op = copier.op(self.func, &inner.op);
+            if let (Some(before), Op::Array(kind, args)) = (init.get(*which), &mut op) {
                 args.pop();
                 args.splice(..1, [before.clone()]);
                 *kind = ArrayOp::Index;
                 let element = self.func.type_of(before).elem();
                 let looked = self.func.fresh("looked".into(), Ty::Scalar(element));
                 stmts.push(Stmt { outs: vec![looked], op, span: inner.span });
-                continue;
             }
-            let outs: Vec<Var> = inner.outs.iter().map(|out| self.fresh_like(*out)).collect();
-            names.extend(inner.outs.iter().copied().zip(outs.iter().copied().map(Atom::Var)));
-            stmts.push(Stmt { outs, op, span: inner.span });
         }
-        let results = body.results.iter().skip(count).map(|result| renamed(&names, result)).collect();
+        let results = body.results.iter().skip(count).map(|result| copier.atom(result)).collect();
         let body = Block { params, stmts, results };
         let first = Loop { mode: Mode::Each, init: Vec::new(), body, ..parts.clone() };
         let outs = stmt.outs.iter().skip(count).copied().collect();

@@ -125,13 +125,12 @@ fn is_of_one_size(func: &Func, body: &Block, row: &Atom) -> bool {
 /// Its iterations.
 pub(crate) fn iterations(func: &mut Func, parts: &Loop, stmt: &Stmt, out: &mut Vec<Stmt>) {
     let Atom::Int(len) = parts.len else { return };
-    let from = func.clone();
     let mut carried: Vec<Atom> = parts.init.iter().chain(&parts.accs).cloned().collect();
     let mut rows: Vec<Vec<Atom>> = Vec::new();
     let forward = 0..len;
     let order: Vec<i64> = if parts.backward { forward.rev().collect() } else { forward.collect() };
     for index in order {
-        let mut copier = Copier::new(&from);
+        let mut copier = Copier::within();
         let (first, read) = parts.body.params.split_at(1 + carried.len());
         for (param, atom) in first.iter().zip([Atom::Int(index)].iter().chain(&carried)) {
             copier.set(*param, atom.clone());

@@ -1,8 +1,8 @@
 //! What passes that go forward through a function have in common: operands are replaced as variables get to be known by
-//! other names.
+//! other names. And so are those of a block that becomes part of another one.
 
 use rustc_hash::FxHashMap;
-use wengert_ir::op::Op;
+use wengert_ir::op::{Loop, Op};
 use wengert_ir::{Atom, Block, Func, Stmt, Var};
 
 /// What variables stand for.
@@ -15,6 +15,11 @@ impl Names {
     /// From here on a variable stands for an operand, in which names are already replaced.
     pub(crate) fn set(&mut self, var: Var, atom: Atom) {
         self.known.insert(var, atom);
+    }
+
+    /// What a variable stands for, if that is something else.
+    pub(crate) fn get(&self, var: Var) -> Option<&Atom> {
+        self.known.get(&var)
     }
 
     /// What an operand is now.
@@ -32,6 +37,31 @@ impl Names {
             op.for_each_atom_mut(&mut |atom| self.replace(atom));
         }
     }
+
+    /// Replaces all operands in a block.
+    pub(crate) fn replace_inside(&self, block: &mut Block) {
+        if !self.known.is_empty() {
+            block.for_each_atom_mut(&mut |atom| self.replace(atom));
+        }
+    }
+}
+
+impl FromIterator<(Var, Atom)> for Names {
+    fn from_iter<I: IntoIterator<Item = (Var, Atom)>>(known: I) -> Names {
+        Names { known: known.into_iter().collect() }
+    }
+}
+
+/// The row of an input in a loop, which goes through that from now on; if it did not before, the row has this name.
+pub(crate) fn row_of(parts: &mut Loop, input: Atom, name: Var) -> Var {
+    let rows = 1 + parts.init.len() + parts.accs.len();
+    let place = parts.inputs.iter().position(|other| *other == input);
+    if let Some(row) = place.and_then(|place| parts.body.params.get(rows + place)) {
+        return *row;
+    }
+    parts.inputs.push(input);
+    parts.body.params.push(name);
+    name
 }
 
 /// The variables that an operation uses, its blocks included, and that are bound outside of it.

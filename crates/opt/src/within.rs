@@ -15,6 +15,7 @@
 
 use crate::facts::{is_safe, total};
 use crate::said::comparisons;
+use crate::walk::Names;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Span;
 use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Mode, Op};
@@ -149,7 +150,7 @@ impl Within<'_> {
     fn part(&self, index: Var, len: &Atom, (compare, left, right): &(Compare, Atom, Atom)) -> Option<Part> {
         let (compare, bound) = match (left.var(), right.var()) {
             (Some(var), _) if var == index => (*compare, right),
-            (_, Some(var)) if var == index => (mirrored(*compare), left),
+            (_, Some(var)) if var == index => (compare.turned(), left),
             (_, _) => return None,
         };
         let (other, more) = self.place(bound)?;
@@ -239,36 +240,15 @@ impl Within<'_> {
 
 /// Puts the side on which something is done in the place of the branch.
 fn without(body: &mut Block, branch: &Branch) {
-    let mut rest = body.stmts.split_off(branch.at);
-    let Some(Stmt { outs, op: Op::If { then, otherwise, .. }, .. }) = rest.first_mut().map(|stmt| Stmt {
-        outs: std::mem::take(&mut stmt.outs),
-        op: std::mem::replace(&mut stmt.op, Op::Copy(Atom::Unit)),
-        span: stmt.span,
-    }) else {
-        body.stmts.append(&mut rest);
-        return;
-    };
+    let mut rest = body.stmts.split_off(branch.at).into_iter();
+    // There is one: `branch` says where.
+    let Some(Stmt { outs, op: Op::If { then, otherwise, .. }, .. }) = rest.next() else { return };
     let side = if branch.side { then } else { otherwise };
-    let known: FxHashMap<Var, Atom> = outs.into_iter().zip(side.results).collect();
-    let mut see = |atom: &mut Atom| {
-        if let Some(given) = atom.var().and_then(|var| known.get(&var)) {
-            *atom = given.clone();
-        }
-    };
-    body.results.iter_mut().for_each(&mut see);
-    rest.iter_mut().skip(1).for_each(|stmt| stmt.op.for_each_atom_mut(&mut see));
+    let names: Names = outs.into_iter().zip(side.results).collect();
+    body.results.iter_mut().for_each(|result| names.replace(result));
     body.stmts.extend(side.stmts);
-    body.stmts.extend(rest.into_iter().skip(1));
-}
-
-/// The comparison with its sides exchanged.
-fn mirrored(compare: Compare) -> Compare {
-    match compare {
-        Compare::Lt => Compare::Gt,
-        Compare::Le => Compare::Ge,
-        Compare::Gt => Compare::Lt,
-        Compare::Ge => Compare::Le,
-        Compare::Eq => Compare::Eq,
-        Compare::Ne => Compare::Ne,
-    }
+    body.stmts.extend(rest.map(|mut stmt| {
+        names.replace_in(&mut stmt.op);
+        stmt
+    }));
 }

@@ -14,7 +14,6 @@
 //! one array after the other. What stays apart is joined again by `merge`.
 
 use super::Fuse;
-use crate::facts::is_total_inside;
 use rustc_hash::FxHashSet;
 use wengert_ir::build::Copier;
 use wengert_ir::op::{Loop, Mode, Op};
@@ -48,7 +47,7 @@ pub(super) fn run(fuse: &Fuse<'_>, func: &mut Func, place: &mut Block) -> bool {
 fn parted(fuse: &Fuse<'_>, stmts: &[Stmt], at: usize) -> Option<Vec<usize>> {
     let Stmt { outs, op: Op::Loop(made), .. } = stmts.get(at)? else { return None };
     let alone = made.mode == Mode::Each && made.accs.is_empty() && made.init.is_empty() && outs.len() > 1;
-    if !alone || !is_total_inside(&made.body, fuse.total, fuse.inside) {
+    if !alone || !fuse.quiet.block(&made.body) {
         return None;
     }
     let takes = |stmt: &Stmt, out: Var| match &stmt.op {
@@ -100,8 +99,7 @@ fn needed(body: &Block, results: &[usize]) -> FxHashSet<Var> {
 
 /// Takes outputs out of a loop, and gives the loop that makes them.
 fn take(func: &mut Func, stmt: &mut Stmt, apart: &[usize]) -> Option<Stmt> {
-    let from = func.clone();
-    let mut op = Copier::new(&from).op(func, &stmt.op);
+    let mut op = Copier::within().op(func, &stmt.op);
     let (Op::Loop(parts), Op::Loop(taken)) = (&mut stmt.op, &mut op) else { return None };
     let stays: Vec<bool> = (0..stmt.outs.len()).map(|place| !apart.contains(&place)).collect();
     let outs = split(&mut stmt.outs, &stays);

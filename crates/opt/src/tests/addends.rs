@@ -7,11 +7,15 @@ use expect_test::expect;
 #[test]
 fn what_an_iteration_adds_is_added_up_first() {
     check(
-        "s = for i < 3, s = 0.0 { a = s + x b = a - y c = z + b yield c } return s",
+        "s = for i < 3, s = 0.0 { r = real(i) x2 = sin(r) y2 = exp(r) z2 = cos(r) a = s + x2 b = a - y2 c = z2 + b yield c } return s",
         &expect![[r#"
             s = for i < 3, s2 = 0.0 {
-            sum = x + z
-            sum2 = sum - y
+            r = real(i)
+            x2 = sin(r)
+            y2 = exp(r)
+            z2 = cos(r)
+            sum = x2 + z2
+            sum2 = sum - y2
             c = s2 + sum2
             yield c
             }
@@ -32,15 +36,18 @@ fn what_an_iteration_adds_is_added_up_first() {
         "#]],
     );
     check(
-        "s = for i < 3, s = 0.0 { a = s - x b = a - y yield b } return s",
+        "s = for i < 3, s = 0.0 { r = real(i) x2 = sin(r) y2 = exp(r) a = s - x2 b = a - y2 yield b } return s",
         &expect![[r#"
-        s = for i < 3, s2 = 0.0 {
-        sum = x + y
-        b = s2 - sum
-        yield b
-        }
-        return s
-    "#]],
+            s = for i < 3, s2 = 0.0 {
+            r = real(i)
+            x2 = sin(r)
+            y2 = exp(r)
+            sum = x2 + y2
+            b = s2 - sum
+            yield b
+            }
+            return s
+        "#]],
     );
 }
 
