@@ -74,6 +74,11 @@ typedef struct wg_large {
     word object[];
 } wg_large;
 
+/* How many words are in use, and how many were at most. */
+typedef struct {
+    word now, most;
+} wg_words;
+
 /* What the threads of a run have in common (`runtime/threads.c`). */
 typedef struct wg_depot {
     struct wg_run *owner;    /* the run that loops belong to, and those that help it */
@@ -100,7 +105,7 @@ typedef struct wg_run {
     word spares, spare_words;  /* how many, and how many words they have */
     int from;                  /* which list loses the next one if there are too many */
     word words, limit;         /* in use, and at most */
-    word all, *all_words;      /* in use by this run and those that help it */
+    wg_words all, *all_words;  /* in use by this run and those that help it */
     word threads;              /* how many make loops */
     word crowded, sharing;     /* whether several make one, and may refer to the same objects */
     word number;               /* 0 for the run that loops belong to */

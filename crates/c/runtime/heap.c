@@ -3,10 +3,13 @@
 /* More words are in use, or fewer. */
 static inline void wg_use(wg_run *r, word words) {
     r->words += words;
-    __atomic_fetch_add(r->all_words, words, __ATOMIC_RELAXED);
+    word now = __atomic_add_fetch(&r->all_words->now, words, __ATOMIC_RELAXED);
+    word most = __atomic_load_n(&r->all_words->most, __ATOMIC_RELAXED);
+    while (now > most &&
+        !__atomic_compare_exchange_n(&r->all_words->most, &most, now, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
 }
 /* Words that may be used yet. */
-static inline word wg_left(wg_run *r) { return r->limit - __atomic_load_n(r->all_words, __ATOMIC_RELAXED); }
+static inline word wg_left(wg_run *r) { return r->limit - __atomic_load_n(&r->all_words->now, __ATOMIC_RELAXED); }
 
 /* The list of spare objects with so much room. */
 static inline int wg_size(word room) {
@@ -35,9 +38,10 @@ static void wg_drop_spare(wg_run *r) {
     }
 }
 
-/* Whether so many words more would be too many to keep. */
+/* Whether so many words more would be too many to keep. What a thread keeps that helps another one, no other can have back. */
 static inline int wg_is_too_much(const wg_run *r, word room) {
-    return r->spares >= WG_SPARE && r->spare_words + room > WG_SPARE_WORDS;
+    int helps = r->depot && r->depot->owner != r;
+    return (helps || r->spares >= WG_SPARE) && r->spare_words + room > WG_SPARE_WORDS;
 }
 
 /* Keeps a large object that nobody needs; for it others go that have another size, in turn: what a program does now is what it needs. */
@@ -93,6 +97,18 @@ static inline size_t wg_skipped(wg_run *r, word words) {
     return (size_t)r->lines * 64;
 }
 
+/* Asks the system for long pages: there are fewer to be cleared, found and looked up then. It may not have any. */
+static inline void wg_ask_for_long_pages(char *block, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    enum { PAGE = 2 << 20 };
+    char *first = block + (PAGE - (uintptr_t)block % PAGE) % PAGE;
+    char *end = block + bytes - (uintptr_t)(block + bytes) % PAGE;
+    if (first < end) madvise(first, (size_t)(end - first), MADV_HUGEPAGE);
+#else
+    (void)block, (void)bytes;
+#endif
+}
+
 /* Fresh memory is slow: the system clears it. So large objects are used again if they fit well. */
 static ref wg_alloc_large(wg_run *r, word words) {
     wg_large *spare = wg_find_spare(r, words);
@@ -101,7 +117,9 @@ static ref wg_alloc_large(wg_run *r, word words) {
     if (words > wg_left(r)) return NULL;
     size_t skipped = wg_skipped(r, words);
     void *block;
-    if (posix_memalign(&block, 64, skipped + sizeof(wg_large) + (size_t)words * 8)) return NULL;
+    size_t bytes = skipped + sizeof(wg_large) + (size_t)words * 8;
+    if (posix_memalign(&block, 64, bytes)) return NULL;
+    wg_ask_for_long_pages((char *)block, bytes);
     wg_large *large = (wg_large *)((char *)block + skipped);
     large->block = block;
     large->room = words;

@@ -30,6 +30,9 @@ static word wg_unused(const wg_run *r) {
     }
     return words;
 }
+/* Gives up all memory: what was in use when a call failed, nobody knows. */
+WG_EXPORT void wengert_clear(wg_run *r) { wg_clear(r); }
+WG_EXPORT word wengert_peak_words(wg_run *r) { return r->all_words->most; }
 WG_EXPORT word wengert_words_in_use(wg_run *r) {
     const wg_depot *d = r->depot;
     word words = r->words - wg_unused(r) - r->spare_words;

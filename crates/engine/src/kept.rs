@@ -51,7 +51,7 @@ impl Native {
         let uneven = bool::take(from)?;
         let compiled = Compiled::restore(from, limits.memory, limits.stop)?;
         let entry = Entry { func, params, result, data, uniform, uneven };
-        from.is_empty().then(|| Native::compiled(compiled, entry))
+        from.is_empty().then(|| Native::compiled(compiled, entry, limits.threads))
     }
 }
 

@@ -287,10 +287,9 @@ pub fn native(unit: Unit, manner: Manner, limits: Limits) -> Result<Native, Erro
     let Unit { program, entry, .. } = shared(unit, manner);
     let math = if manner.strict { wengert_native::Math::Strict } else { wengert_native::Math::Fast };
     let manner = wengert_native::Manner { math, mark: None, short_loops: manner.short_loops, wide: true };
-    let (mut compiled, _) = Compiled::made(program, manner, limits.memory, limits.stop)
+    let (compiled, _) = Compiled::made(program, manner, limits.memory, limits.stop)
         .map_err(|error| Error::Internal(Broken(error)))?;
-    compiled.set_threads(limits.threads);
-    Ok(Native::compiled(compiled, entry))
+    Ok(Native::compiled(compiled, entry, limits.threads))
 }
 
 /// The program as it is, to be run by the evaluator of the IR: slowly, and to the last bit as the interpreter runs the source.
@@ -327,10 +326,9 @@ impl CSource {
 
     /// The program in the library at a path, which was made of this text.
     pub fn open(self, path: &str, limits: Limits) -> Result<Native, Error> {
-        let mut compiled = Compiled::open(path, self.made, limits.memory, limits.stop)
+        let compiled = Compiled::open(path, self.made, limits.memory, limits.stop)
             .map_err(|error| Error::Internal(Broken(error)))?;
-        compiled.set_threads(limits.threads);
-        Ok(Native::compiled(compiled, self.entry))
+        Ok(Native::compiled(compiled, self.entry, limits.threads))
     }
 }
 
@@ -345,5 +343,6 @@ pub fn marked(unit: Unit, limits: Limits, mark: &'static AtomicI64) -> Result<(N
     };
     let (compiled, spans) = Compiled::made(program, manner, limits.memory, limits.stop)
         .map_err(|error| Error::Internal(Broken(error)))?;
-    Ok((Native::compiled(compiled, entry), spans))
+    // Its loops are not divided: lines are counted where they are.
+    Ok((Native::compiled(compiled, entry, 1), spans))
 }

@@ -28,7 +28,9 @@ enum Held {
 }
 
 impl Native {
-    pub(crate) fn compiled(compiled: Compiled, entry: Entry) -> Native {
+    /// Code of which so many threads make long loops, wherever it comes from.
+    pub(crate) fn compiled(mut compiled: Compiled, entry: Entry, threads: usize) -> Native {
+        compiled.set_threads(threads);
         Native { code: Code::Machine(compiled), entry }
     }
 
@@ -43,7 +45,7 @@ impl Native {
     /// The most bytes that its memory had, if that is known.
     pub fn peak_bytes(&mut self) -> Option<u64> {
         match &mut self.code {
-            Code::Machine(compiled) => compiled.peak_bytes(),
+            Code::Machine(compiled) => Some(compiled.peak_bytes()),
             Code::Ir(..) => None,
         }
     }

@@ -8,7 +8,7 @@
 //! only where they are computed in vectors then.
 
 use crate::jit::is_vector_op;
-use crate::loops::walk::{is_failure, is_straight, operands, parts};
+use crate::loops::walk::{is_failure, is_straight, parts, reads};
 use crate::loops::{Func, Int, Local, Operand, Stmt, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::ty::Id;
@@ -116,13 +116,14 @@ impl Words<'_> {
 
 /// The body so written, and the variables that it needs.
 pub(crate) fn convert<'f>(func: &'f Func, body: &[Stmt], after: &FxHashSet<Local>) -> (Vec<Stmt>, Words<'f>) {
-    let mut reads = FxHashMap::default();
-    count(body, &mut reads);
-    let mut converter = Converter { words: Words { func, more: Vec::new() }, made: Vec::new(), reads, after };
+    let mut reads = Reads::default();
+    reads.note(body);
+    let (words, now) = (Words { func, more: Vec::new() }, Now::default());
+    let mut converter = Converter { words, made: Vec::new(), reads, after, now };
     for stmt in body {
         match stmt {
             Stmt::If { cond, then, otherwise } if !is_failure(then) => {
-                converter.choice(*cond, then, otherwise, None);
+                converter.choice(stmt, *cond, [then, otherwise], true);
             }
             Stmt::If { .. }
             | Stmt::Set(..)
@@ -142,72 +143,119 @@ pub(crate) fn convert<'f>(func: &'f Func, body: &[Stmt], after: &FxHashSet<Local
     (converter.made, converter.words)
 }
 
-/// How often variables are read.
-fn count(stmts: &[Stmt], reads: &mut FxHashMap<Local, usize>) {
-    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-        for stmt in stmts {
-            for operand in operands(stmt) {
-                if let Operand::Local(local) = operand {
-                    *reads.entry(local).or_insert(0) += 1;
-                }
-            }
-            parts(stmt).into_iter().for_each(|part| count(part, reads));
-        }
-    });
+/// When variables are read, in the order of the statements.
+#[derive(Default)]
+struct Reads {
+    /// How many reads there were.
+    before: usize,
+    /// The first read of a variable, and the last one.
+    ends: FxHashMap<Local, (usize, usize)>,
+    /// Of each branch, by its address, how many reads there were before its sides, and after them.
+    sides: FxHashMap<*const Stmt, (usize, usize)>,
 }
 
-/// What variables are on a side.
-type Side = FxHashMap<Local, Operand>;
+impl Reads {
+    fn note(&mut self, stmts: &[Stmt]) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            for stmt in stmts {
+                for local in reads(stmt) {
+                    self.ends.entry(local).or_insert((self.before, self.before)).1 = self.before;
+                    self.before += 1;
+                }
+                let start = self.before;
+                parts(stmt).into_iter().for_each(|part| self.note(part));
+                if matches!(stmt, Stmt::If { .. }) {
+                    self.sides.insert(std::ptr::from_ref(stmt), (start, self.before));
+                }
+            }
+        });
+    }
+
+    /// Whether a variable is read elsewhere than on the sides of a branch.
+    fn has_outside(&self, local: Local, branch: &Stmt) -> bool {
+        let (start, end) = self.sides.get(&std::ptr::from_ref(branch)).copied().unwrap_or_default();
+        self.ends.get(&local).is_some_and(|(first, last)| *first < start || *last >= end)
+    }
+}
+
+/// What variables are on the sides around, and what they were before: what a side has made of them is taken back at its end.
+#[derive(Default)]
+struct Now {
+    known: FxHashMap<Local, Operand>,
+    before: Vec<(Local, Option<Operand>)>,
+}
+
+impl Now {
+    fn of(&self, operand: Operand) -> Operand {
+        match operand {
+            Operand::Local(local) => self.known.get(&local).copied().unwrap_or(operand),
+            Operand::Real(_) | Operand::Int(_) | Operand::Text(_) => operand,
+        }
+    }
+
+    fn set(&mut self, local: Local, operand: Operand) {
+        self.before.push((local, self.known.insert(local, operand)));
+    }
+
+    /// Goes back to where so many were set. Gives what was set since then, and to what in the end.
+    fn take_back(&mut self, mark: usize) -> FxHashMap<Local, Operand> {
+        let mut side = FxHashMap::default();
+        for (local, before) in self.before.drain(mark..).rev() {
+            let now = match before {
+                Some(before) => self.known.insert(local, before),
+                None => self.known.remove(&local),
+            };
+            if let Some(now) = now {
+                side.entry(local).or_insert(now);
+            }
+        }
+        side
+    }
+}
 
 struct Converter<'c, 'f> {
     words: Words<'f>,
     made: Vec<Stmt>,
-    reads: FxHashMap<Local, usize>,
+    reads: Reads,
     after: &'c FxHashSet<Local>,
+    now: Now,
 }
 
 impl Converter<'_, '_> {
     /// Both sides, and what they differ in. On a side of another choice, its variables are renamed.
-    fn choice(&mut self, cond: Operand, then: &[Stmt], otherwise: &[Stmt], outer: Option<&mut Side>) {
-        let start = outer.as_deref().cloned().unwrap_or_default();
-        let cond = now(&start, cond);
-        let (yes, no) = (self.side(then, &start), self.side(otherwise, &start));
-        let mut inside = FxHashMap::default();
-        count(then, &mut inside);
-        count(otherwise, &mut inside);
+    fn choice(&mut self, branch: &Stmt, cond: Operand, sides: [&[Stmt]; 2], is_outermost: bool) {
+        let cond = self.now.of(cond);
+        let [yes, no] = sides.map(|side| self.side(side));
         let mut assigned: Vec<Local> = yes.keys().chain(no.keys()).copied().collect();
         assigned.sort_by_key(|local| local.index());
         assigned.dedup();
         let mut chosen = Vec::new();
         for local in assigned {
-            let of = |side: &Side| now(side, Operand::Local(local));
-            let (a, b) = (of(&yes), of(&no));
-            let outside = self.reads.get(&local) != inside.get(&local) || self.after.contains(&local);
+            let was = self.now.of(Operand::Local(local));
+            let [a, b] = [&yes, &no].map(|side| side.get(&local).copied().unwrap_or(was));
+            let outside = self.reads.has_outside(local, branch) || self.after.contains(&local);
             // Both sides may give it the same, which is not what it was.
             if outside && (a, b) != (Operand::Local(local), Operand::Local(local)) {
                 chosen.push((local, a, b));
             }
         }
-        match outer {
-            Some(outer) => {
-                for (local, a, b) in chosen {
-                    let made = self.fresh(local);
-                    self.made.push(Stmt::Set(made, either(cond, a, b)));
-                    outer.insert(local, Operand::Local(made));
-                }
+        if !is_outermost {
+            for (local, a, b) in chosen {
+                let made = self.fresh(local);
+                self.made.push(Stmt::Set(made, either(cond, a, b)));
+                self.now.set(local, Operand::Local(made));
             }
-            None => {
-                // All at once: one may be what another was.
-                let made: Vec<_> = chosen.iter().map(|(local, ..)| self.fresh(*local)).collect();
-                let alone = chosen.len() == 1;
-                for ((local, a, b), made) in chosen.iter().zip(&made) {
-                    let to = if alone { *local } else { *made };
-                    self.made.push(Stmt::Set(to, either(cond, *a, *b)));
-                }
-                for ((local, ..), made) in chosen.iter().zip(&made).filter(|_| !alone) {
-                    self.made.push(Stmt::Set(*local, Value::Copy(Operand::Local(*made))));
-                }
-            }
+            return;
+        }
+        // All at once: one may be what another was.
+        let made: Vec<_> = chosen.iter().map(|(local, ..)| self.fresh(*local)).collect();
+        let alone = chosen.len() == 1;
+        for ((local, a, b), made) in chosen.iter().zip(&made) {
+            let to = if alone { *local } else { *made };
+            self.made.push(Stmt::Set(to, either(cond, *a, *b)));
+        }
+        for ((local, ..), made) in chosen.iter().zip(&made).filter(|_| !alone) {
+            self.made.push(Stmt::Set(*local, Value::Copy(Operand::Local(*made))));
         }
     }
 
@@ -216,24 +264,21 @@ impl Converter<'_, '_> {
         self.words.push(word, like)
     }
 
-    /// A side's statements on variables of their own.
-    fn side(&mut self, stmts: &[Stmt], start: &Side) -> Side {
+    /// A side's statements on variables of their own. Gives what those that it assigns are at its end.
+    fn side(&mut self, stmts: &[Stmt]) -> FxHashMap<Local, Operand> {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            let mut side = start.clone();
+            let mark = self.now.before.len();
             for stmt in stmts {
                 match stmt {
-                    Stmt::Set(local, Value::Copy(x)) => {
-                        let x = now(&side, *x);
-                        side.insert(*local, x);
-                    }
+                    Stmt::Set(local, Value::Copy(x)) => self.now.set(*local, self.now.of(*x)),
                     Stmt::Set(local, value) => {
-                        let value = renamed(value, &side);
+                        let value = renamed(value, &self.now);
                         let made = self.fresh(*local);
                         self.made.push(Stmt::Set(made, value));
-                        side.insert(*local, Operand::Local(made));
+                        self.now.set(*local, Operand::Local(made));
                     }
                     Stmt::If { cond, then, otherwise } => {
-                        self.choice(*cond, then, otherwise, Some(&mut side));
+                        self.choice(stmt, *cond, [then, otherwise], false);
                     }
                     Stmt::Store { .. }
                     | Stmt::Switch { .. }
@@ -248,7 +293,7 @@ impl Converter<'_, '_> {
                     | Stmt::Fail(..) => {}
                 }
             }
-            side
+            self.now.take_back(mark)
         })
     }
 }
@@ -258,16 +303,9 @@ fn either(cond: Operand, a: Operand, b: Operand) -> Value {
     if a == b { Value::Copy(a) } else { Value::Select(cond, a, b) }
 }
 
-fn now(side: &Side, operand: Operand) -> Operand {
-    match operand {
-        Operand::Local(local) => side.get(&local).copied().unwrap_or(operand),
-        Operand::Real(_) | Operand::Int(_) | Operand::Text(_) => operand,
-    }
-}
-
 /// An expression with a side's variables.
-fn renamed(value: &Value, side: &Side) -> Value {
-    let of = |operand: &Operand| now(side, *operand);
+fn renamed(value: &Value, side: &Now) -> Value {
+    let of = |operand: &Operand| side.of(*operand);
     match value {
         Value::Copy(x) => Value::Copy(of(x)),
         Value::Real(op, args) => Value::Real(*op, args.iter().map(of).collect()),

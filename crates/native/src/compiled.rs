@@ -35,6 +35,8 @@ pub struct Compiled {
     loops: Loops,
     machine: Box<dyn Machine>,
     limit: u64,
+    /// How often the memory was given up; what is in it belongs to one such age.
+    age: u64,
     /// The machine code, to be kept for another process.
     kept: Option<(Math, Kept)>,
 }
@@ -68,10 +70,10 @@ pub(crate) trait Machine {
     fn memory(&mut self) -> &mut dyn Memory;
     /// Words of objects in use.
     fn words_in_use(&mut self) -> usize;
-    /// The most words that the memory had, if that is known.
-    fn peak_words(&mut self) -> Option<usize> {
-        None
-    }
+    /// The most words that the memory had.
+    fn peak_words(&mut self) -> usize;
+    /// Gives up all memory: what was in use when a call failed, nobody knows.
+    fn renew(&mut self);
     /// How many threads make loops.
     fn set_threads(&mut self, threads: usize);
     /// The number of an entry.
@@ -93,8 +95,13 @@ impl Machine for Jit {
     fn words_in_use(&mut self) -> usize {
         self.context.heap().words_in_use()
     }
-    fn peak_words(&mut self) -> Option<usize> {
-        Some(self.context.heap().peak_words())
+    fn peak_words(&mut self) -> usize {
+        self.context.heap().peak_words()
+    }
+    fn renew(&mut self) {
+        if let Some(context) = self.context.renewed() {
+            self.context = context;
+        }
     }
     fn set_threads(&mut self, threads: usize) {
         self.context.set_threads(threads);
@@ -174,13 +181,13 @@ impl Compiled {
         let context = Context::new(&loops, code.kinds.clone(), limit, stopped)
             .ok_or("there is no address space for a stack")?;
         let machine = Box::new(Jit { context, code });
-        Ok((Compiled { program, loops, machine, limit, kept }, spans))
+        Ok((Compiled { program, loops, machine, limit, age: 0, kept }, spans))
     }
 
     /// Opens a library that another compiler has made of a program.
     pub fn open(path: &str, made: Made, limit: u64, stopped: Arc<AtomicU64>) -> Result<Compiled, String> {
         let machine = Box::new(Library::open(path, made.entries, made.kinds, limit, stopped)?);
-        Ok(Compiled { program: made.program, loops: made.loops, machine, limit, kept: None })
+        Ok(Compiled { program: made.program, loops: made.loops, machine, limit, age: 0, kept: None })
     }
 
     /// How many threads make loops from now on. Results do not depend on it.
@@ -193,9 +200,9 @@ impl Compiled {
         self.machine.words_in_use()
     }
 
-    /// The most bytes that the memory had, if that is known.
-    pub fn peak_bytes(&mut self) -> Option<u64> {
-        self.machine.peak_words().map(|words| 8 * words as u64)
+    /// The most bytes that the memory had.
+    pub fn peak_bytes(&mut self) -> u64 {
+        8 * self.machine.peak_words() as u64
     }
 
     /// The program that was compiled.
@@ -212,10 +219,7 @@ impl Compiled {
         for ((arg, ty), passing) in args.iter().zip(params).zip(passing) {
             match mover.argument(arg, ty, passing, &mut words) {
                 Ok(kept) => borrowed.extend(kept),
-                Err(Misfit::Memory) => {
-                    return Err(self.stopped(Fault::Memory { limit: self.limit }));
-                }
-                Err(Misfit::Type) => return Err(self.stopped(Fault::internal("an argument of another type"))),
+                Err(misfit) => return Err(self.misfit(&misfit)),
             }
         }
         let given = self.run(func, &words).map_err(|raised| self.failure(&raised))?;
@@ -232,11 +236,24 @@ impl Compiled {
         Ok(results)
     }
 
-    fn stopped(&self, fault: Fault) -> Stopped {
+    /// An argument does not fit. Some of it may be in memory, which is given up.
+    fn misfit(&mut self, misfit: &Misfit) -> Stopped {
+        self.renew();
+        let fault = match misfit {
+            Misfit::Memory => Fault::Memory { limit: self.limit },
+            Misfit::Type => Fault::internal("an argument of another type"),
+        };
         Stopped { fault, span: Span::NOWHERE }
     }
 
-    fn failure(&self, raised: &Raised) -> Stopped {
+    fn renew(&mut self) {
+        self.machine.renew();
+        self.age += 1;
+    }
+
+    /// A call has failed, and left memory behind.
+    fn failure(&mut self, raised: &Raised) -> Stopped {
+        self.renew();
         let known = self.loops.sites.get(raised.site as usize).map(|site| (site.failure, site.span));
         let (failure, span) = known.unwrap_or_else(|| {
             let failure = match raised.site {

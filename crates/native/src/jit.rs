@@ -6,6 +6,7 @@
 
 #![expect(unsafe_code, reason = "machine code is called by address, and freed when it is no longer")]
 
+mod area;
 mod body;
 mod cases;
 mod chosen;

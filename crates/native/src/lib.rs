@@ -46,3 +46,6 @@ pub fn divided(program: &wengert_ir::Program, exact: bool, short_loops: bool) ->
 pub use compiled::{Compiled, Loaded, Manner, Math, clif};
 pub use parallel::joins;
 pub use runtime::blocks::{Level, levels as vector_levels};
+
+#[cfg(test)]
+mod beside;

@@ -77,6 +77,8 @@ struct Interface {
     number: Number,
     text: Text,
     words_in_use: Count,
+    peak_words: Count,
+    clear: OfRun,
     /// A library without loops that are divided has none.
     threads: Option<SetThreads>,
 }
@@ -168,6 +170,14 @@ impl Machine for Library {
         // SAFETY: the run is open.
         usize::try_from(unsafe { (self.interface.words_in_use)(self.run) }).unwrap_or(0)
     }
+    fn peak_words(&mut self) -> usize {
+        // SAFETY: the run is open.
+        usize::try_from(unsafe { (self.interface.peak_words)(self.run) }).unwrap_or(0)
+    }
+    fn renew(&mut self) {
+        // SAFETY: the run is open, no code of the library is running, and its host refers to nothing in its memory any more.
+        unsafe { (self.interface.clear)(self.run) };
+    }
     fn set_threads(&mut self, threads: usize) {
         if let Some(set) = self.interface.threads {
             // SAFETY: the run is open, and no code of the library is running.
@@ -233,6 +243,8 @@ fn start(
             number: transmute::<Run, Number>(symbol(handle, c"wengert_number")?),
             text: transmute::<Run, Text>(symbol(handle, c"wengert_text")?),
             words_in_use: transmute::<Run, Count>(symbol(handle, c"wengert_words_in_use")?),
+            peak_words: transmute::<Run, Count>(symbol(handle, c"wengert_peak_words")?),
+            clear: transmute::<Run, OfRun>(symbol(handle, c"wengert_clear")?),
             threads: symbol(handle, c"wengert_threads").ok().map(|set| transmute::<Run, SetThreads>(set)),
         }
     };

@@ -18,6 +18,7 @@
 //! without being copied.
 
 use rustc_hash::FxHashMap;
+pub(crate) mod assigned;
 mod print;
 pub(crate) mod walk;
 

@@ -9,9 +9,10 @@
 //! function: what is called once is put where it is called. Pieces are bounded, so that the time grows as the program. A piece
 //! is given what its loop reads and gives what is read after it; it runs as its loop did.
 
-use crate::loops::walk::{every, map_parts, parts, reads, renamed, writes};
-use crate::loops::{Func, Local, Operand, Program, Stmt, Sum};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::live::{self, Around};
+use crate::loops::walk::{every, parts_mut, renamed, writes};
+use crate::loops::{Func, Local, Operand, Program, Stmt};
+use rustc_hash::FxHashMap;
 use wengert_base::Name;
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::{Id, Table};
@@ -37,10 +38,11 @@ pub(crate) fn outline(program: &mut Program) {
         if whole <= HEAVY || func.recursive.is_some() {
             continue;
         }
-        let body = std::mem::take(&mut func.body);
-        let uses = Counts::of(func, &body);
-        let mut cut = Cut { func, uses, whole, first, pieces };
-        let body = cut.stmts(body);
+        let around = live::around_loops(func);
+        let mut body = std::mem::take(&mut func.body);
+        let sets = sets(func, &body);
+        let mut cut = Cut { func, around, sets, whole, first, pieces };
+        cut.stmts(&mut body);
         pieces = cut.pieces;
         func.body = body;
     }
@@ -61,61 +63,29 @@ fn weight(stmts: &[Stmt]) -> usize {
     weight
 }
 
-/// How often variables are read and assigned.
-#[derive(Default)]
-struct Counts {
-    reads: FxHashMap<Local, usize>,
-    sets: FxHashMap<Local, usize>,
+/// How often variables are assigned in statements.
+fn sets_in(stmts: &[Stmt]) -> FxHashMap<Local, usize> {
+    let mut sets = FxHashMap::default();
+    every(stmts, &mut |stmt| {
+        writes(stmt).into_iter().for_each(|local| *sets.entry(local).or_default() += 1);
+    });
+    sets
 }
 
-impl Counts {
-    fn of(func: &Func, body: &[Stmt]) -> Counts {
-        let mut counts = Counts::in_stmts(body);
-        func.results.iter().for_each(|result| *counts.reads.entry(*result).or_default() += 1);
-        func.params.iter().for_each(|param| *counts.sets.entry(*param).or_default() += 1);
-        counts
-    }
-
-    fn in_stmts(stmts: &[Stmt]) -> Counts {
-        let mut counts = Counts::default();
-        every(stmts, &mut |stmt| counts.add(stmt));
-        counts
-    }
-
-    fn add(&mut self, stmt: &Stmt) {
-        reads(stmt).chain(read_by_sums(stmt)).for_each(|local| *self.reads.entry(local).or_default() += 1);
-        writes(stmt).into_iter().for_each(|local| *self.sets.entry(local).or_default() += 1);
-    }
-
-    #[expect(clippy::iter_over_hash_type, reason = "each variable is counted for itself")]
-    fn subtract(&mut self, less: &Counts) {
-        for (all, less) in [(&mut self.reads, &less.reads), (&mut self.sets, &less.sets)] {
-            for (local, count) in less {
-                if let Some(all) = all.get_mut(local) {
-                    *all = all.saturating_sub(*count);
-                }
-            }
-        }
-    }
-}
-
-/// What a loop says of what its iterations add to.
-fn read_by_sums(stmt: &Stmt) -> Vec<Local> {
-    let Stmt::For { sums, .. } = stmt else { return Vec::new() };
-    let of = |sum: &Sum| match sum {
-        Sum::Word(local, _) | Sum::Near(local) => vec![*local],
-        Sum::Array { object, first, size } => {
-            object.iter().copied().chain([*first]).chain(size.local()).collect()
-        }
-    };
-    sums.iter().flat_map(of).collect()
+/// The same in a function.
+fn sets(func: &Func, body: &[Stmt]) -> FxHashMap<Local, usize> {
+    let mut sets = sets_in(body);
+    func.params.iter().for_each(|param| *sets.entry(*param).or_default() += 1);
+    sets
 }
 
 /// A function that is cut.
 struct Cut<'f> {
     func: &'f mut Func,
-    /// Of what is left of it.
-    uses: Counts,
+    /// What its loops have to do with what is around them, by their addresses.
+    around: FxHashMap<*const Stmt, Around>,
+    /// How often variables are assigned in what is left of it.
+    sets: FxHashMap<Local, usize>,
     /// What it weighed.
     whole: usize,
     /// The number of the first piece.
@@ -124,14 +94,14 @@ struct Cut<'f> {
 }
 
 impl Cut<'_> {
-    fn stmts(&mut self, stmts: Vec<Stmt>) -> Vec<Stmt> {
+    fn stmts(&mut self, stmts: &mut [Stmt]) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            stmts.into_iter().map(|stmt| self.stmt(stmt)).collect()
-        })
+            stmts.iter_mut().for_each(|stmt| self.stmt(stmt));
+        });
     }
 
-    fn stmt(&mut self, stmt: Stmt) -> Stmt {
-        let is_loop = match &stmt {
+    fn stmt(&mut self, stmt: &mut Stmt) {
+        let is_loop = match stmt {
             Stmt::For { len: Operand::Int(len), .. } => *len > FEW,
             Stmt::For { .. } | Stmt::While { .. } => true,
             Stmt::Set(..)
@@ -147,45 +117,53 @@ impl Cut<'_> {
             | Stmt::Fail(..) => false,
         };
         if !is_loop {
-            return if parts(&stmt).is_empty() {
-                stmt
-            } else {
-                map_parts(stmt, &mut |inner| self.stmts(inner))
-            };
+            parts_mut(stmt).into_iter().for_each(|inner| self.stmts(inner));
+            return;
         }
-        let own = weight(std::slice::from_ref(&stmt));
+        let own = weight(std::slice::from_ref(stmt));
         if own < LIGHT {
-            return stmt;
+            return;
         }
-        let stmt = if own > HEAVY { map_parts(stmt, &mut |inner| self.stmts(inner)) } else { stmt };
+        if own > HEAVY {
+            parts_mut(stmt).into_iter().for_each(|inner| self.stmts(inner));
+        }
         // What is nearly all of the function is that function.
-        if 2 * own > self.whole { stmt } else { self.piece(stmt) }
+        if 2 * own <= self.whole {
+            self.piece(stmt);
+        }
     }
 
-    /// The call of a piece that is this loop; the loop, if it has to do with too many variables.
-    fn piece(&mut self, stmt: Stmt) -> Stmt {
-        let inside = Counts::in_stmts(std::slice::from_ref(&stmt));
-        let outside = |all: &FxHashMap<Local, usize>, here: &FxHashMap<Local, usize>, local: &Local| {
-            all.get(local).copied().unwrap_or(0) > here.get(local).copied().unwrap_or(0)
+    /// Makes a loop the call of a piece, unless it has to do with too many variables.
+    fn piece(&mut self, stmt: &mut Stmt) {
+        let Some(Around { needs, gives: outs }) = self.around.remove(&std::ptr::from_ref(&*stmt)) else {
+            return;
         };
-        let set_outside = |local: &Local| outside(&self.uses.sets, &inside.sets, local);
-        let mut outs: Vec<Local> = inside.sets.keys().copied().collect();
-        outs.retain(|local| outside(&self.uses.reads, &inside.reads, local));
+        let inside = sets_in(std::slice::from_ref(stmt));
+        let set_outside = |local: &Local| self.sets.get(local) > inside.get(local);
         // If the loop has no iteration, what was there before is there after it.
-        let given: FxHashSet<Local> = inside.reads.keys().chain(&outs).copied().collect();
-        let mut given: Vec<Local> = given.into_iter().filter(set_outside).collect();
-        if given.len() + outs.len() > MOST {
-            return stmt;
-        }
+        let mut given: Vec<Local> = needs.into_iter().chain(outs.iter().copied()).collect();
         given.sort_unstable();
-        outs.sort_unstable();
-        let piece = self.func_of(&stmt, &given, &outs);
+        given.dedup();
+        given.retain(set_outside);
+        if given.len() + outs.len() > MOST {
+            return;
+        }
+        let piece = self.func_of(stmt, &given, &outs);
         let func = FuncId::new(self.first + self.pieces.len());
         self.pieces.push(piece);
-        let call = Stmt::Call { func, args: given.into_iter().map(Operand::Local).collect(), outs };
-        self.uses.subtract(&inside);
-        self.uses.add(&call);
-        call
+        *stmt = Stmt::Call { func, args: given.into_iter().map(Operand::Local).collect(), outs };
+        self.replaced(&inside, stmt);
+    }
+
+    /// Counts what a call assigns, instead of what the loop did that it stands for.
+    #[expect(clippy::iter_over_hash_type, reason = "each variable is counted for itself")]
+    fn replaced(&mut self, inside: &FxHashMap<Local, usize>, call: &Stmt) {
+        for (local, count) in inside {
+            if let Some(all) = self.sets.get_mut(local) {
+                *all = all.saturating_sub(*count);
+            }
+        }
+        writes(call).into_iter().for_each(|local| *self.sets.entry(local).or_default() += 1);
     }
 
     fn func_of(&self, stmt: &Stmt, given: &[Local], outs: &[Local]) -> Func {

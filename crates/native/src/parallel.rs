@@ -208,7 +208,7 @@ impl Divider<'_> {
             if alone::reads_any(parts.body, *object))
         };
         let alone = alone::is_alone(parts.body, parts.index, &words, &inside)
-            && !inside.iter().any(|local| !words.contains(local) && self.outlives(*local, parts.body))
+            && !self.outlive(inside.iter().filter(|local| !words.contains(local)), parts.body)
             && !parts.sums.iter().any(objects);
         if !alone {
             return None;
@@ -255,11 +255,11 @@ impl Divider<'_> {
         })
     }
 
-    /// Whether a variable is read outside of a loop.
-    fn outlives(&self, local: Local, body: &[Stmt]) -> bool {
-        let mut here = 0;
-        every(body, &mut |stmt| reads(stmt, &mut |read| here += usize::from(read == local)));
-        self.known.reads.get(&local).copied().unwrap_or(0) > here
+    /// Whether one of these variables is read outside of a loop.
+    fn outlive<'l>(&self, mut locals: impl Iterator<Item = &'l Local>, body: &[Stmt]) -> bool {
+        let mut here: FxHashMap<Local, usize> = FxHashMap::default();
+        every(body, &mut |stmt| reads(stmt, &mut |read| *here.entry(read).or_default() += 1));
+        locals.any(|local| self.known.reads.get(local) > here.get(local))
     }
 
     /// Computes how much work a loop is.

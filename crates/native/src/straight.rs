@@ -5,6 +5,7 @@
 
 use crate::choices;
 use crate::live;
+use crate::loops::assigned::Assigned;
 use crate::loops::walk::{is_failure, operands, parts_mut};
 use crate::loops::{Func, Local, Operand, Program, Stmt, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -88,7 +89,7 @@ fn straight(func: &mut Func, body: &[Stmt], after: &FxHashSet<Local>) -> Vec<Stm
 
 /// Whether what a body hands on, to its next iteration or to what comes after, are sums to which it adds.
 fn only_adds(body: &[Stmt], after: &FxHashSet<Local>) -> bool {
-    let (mut assigned, mut values) = (FxHashSet::default(), FxHashMap::default());
+    let (mut assigned, mut values) = (Assigned::default(), FxHashMap::default());
     let mut early: FxHashSet<Local> = after.clone();
     for stmt in body {
         note(stmt, &mut assigned, &mut early);
@@ -96,24 +97,21 @@ fn only_adds(body: &[Stmt], after: &FxHashSet<Local>) -> bool {
             values.insert(*local, value);
         }
     }
-    early.iter().filter(|local| assigned.contains(local)).all(|sum| adds(*sum, &values))
+    early.iter().filter(|local| assigned.has(**local)).all(|sum| adds(*sum, &values))
 }
 
 /// Notes what a statement assigns, and what it reads that was not assigned before.
-fn note(stmt: &Stmt, assigned: &mut FxHashSet<Local>, early: &mut FxHashSet<Local>) {
-    early.extend(
-        operands(stmt).into_iter().filter_map(Operand::local).filter(|local| !assigned.contains(local)),
-    );
+fn note(stmt: &Stmt, assigned: &mut Assigned, early: &mut FxHashSet<Local>) {
+    early.extend(operands(stmt).into_iter().filter_map(Operand::local).filter(|local| !assigned.has(*local)));
     match stmt {
-        Stmt::Set(local, _) => {
-            assigned.insert(*local);
-        }
+        Stmt::Set(local, _) => assigned.add(*local),
         Stmt::If { then, otherwise, .. } => {
             stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-                let mut other = assigned.clone();
+                let count = assigned.count();
                 then.iter().for_each(|stmt| note(stmt, assigned, early));
-                otherwise.iter().for_each(|stmt| note(stmt, &mut other, early));
-                assigned.extend(other);
+                let one = assigned.take_back(count);
+                otherwise.iter().for_each(|stmt| note(stmt, assigned, early));
+                assigned.extend(one);
             });
         }
         // A body that can be written without choices has no others.

@@ -66,7 +66,7 @@ int main(void) {
     enum { MANY = 60, LONG = 100000 };
     static ref tape[MANY];
     for (int k = 0; k < MANY; k++) tape[k] = wg_alloc(r, LONG, WG_MEMORY);
-    word all = r->all;
+    word all = r->all.now;
     for (int k = 0; k < MANY; k++) wg_free(r, tape[k]);
     if (r->spare_words > WG_SPARE_WORDS || r->spare_words < WG_SPARE_WORDS - 2 * LONG) return 10;
     word kept = r->spares;
@@ -80,12 +80,14 @@ int main(void) {
     for (int k = 0; k < MANY; k++) wg_free(r, tape[k]);
     if (r->spare_words > WG_SPARE_WORDS) return 13;
     for (int k = 0; k < MANY; k++) tape[k] = wg_alloc(r, LONG / 3, WG_MEMORY);
-    if (r->all > all + MANY * LONG) return 14;
+    if (r->all.now > all + MANY * LONG) return 14;
     for (int k = 0; k < MANY; k++) wg_free(r, tape[k]);
     static ref huge[3];
     for (int k = 0; k < 3; k++) huge[k] = wg_alloc(r, WG_SPARE_WORDS, WG_MEMORY);
     for (int k = 0; k < 3; k++) wg_free(r, huge[k]);
-    if (r->all - r->spare_words > all) return 15;
+    if (r->all.now - r->spare_words > all) return 15;
+    /* The most that were in use is known. */
+    if (r->all.most < r->all.now || r->all.most < 3 * WG_SPARE_WORDS) return 16;
     wg_close(r);
     return 0;
 }
@@ -149,4 +151,31 @@ fn arms_that_fail_alike_are_made_once() {
             library.call(entry, &[Value::Int(1)]).expect("it runs").iter().all(|x| x.same(&Value::Real(4.0)))
         );
     }
+}
+
+/// However often a call fails: what it has made is given up.
+#[test]
+fn what_fails_leaves_nothing_in_memory() {
+    let text = r#"
+        data List { Nil() Cons([]Real, List) }
+        func f(n: Int) -> Real {
+            xs = each i < 20000 { x = real(i) yield x }
+            nil = Nil()
+            list = Cons(xs, nil)
+            r = match list { Nil() { yield 0.0 } Cons(ys, rest) { y = ys[n] yield y } }
+            s = match list { Nil() { yield r } Cons(ys, rest) { y = ys[1] t = y + r yield t } }
+            return s
+        }
+        entry f = f"#;
+    let Some((mut library, entry)) = library(text) else { return };
+    library.call(entry, &[Value::Int(7)]).expect("it runs");
+    let words = library.words_in_use();
+    for _ in 0..20 {
+        let failure = library.call(entry, &[Value::Int(20_000)]).expect_err("it fails");
+        assert_eq!(failure.fault, Fault::Index { index: 20_000, size: 20_000 });
+    }
+    assert!(library.words_in_use() <= words);
+    assert!(
+        library.call(entry, &[Value::Int(2)]).expect("it runs").iter().all(|x| x.same(&Value::Real(3.0)))
+    );
 }

@@ -111,7 +111,7 @@ int main(void) {
         }
         /* Each thread has a chunk, and some objects of each size, of its own; the large ones that are kept for later are no more than
          * so many. If one object of each iteration were left, it would be more than that. */
-        word all = r->all - r->spare_words;
+        word all = r->all.now - r->spare_words;
         if (r->spare_words > WG_SPARE_WORDS) return 5;
         if (threads == 1) most = all;
         if (all > most + most / 3 + 4 * WG_CHUNK * threads) return 3;

@@ -1,8 +1,9 @@
 //! What the statements of a loop's body read and write.
 
+use crate::loops::assigned::Assigned;
 use crate::loops::walk::{every_read, operands};
 use crate::loops::{Func, Local, Operand, Stmt, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use wengert_ir::ty::{Id, Table};
 use wengert_prim::RealOp;
 use wengert_vmath::{Function, function_of};
@@ -56,9 +57,9 @@ fn unit<'a>(stmt: &'a Stmt, all: &Reads) -> Option<Unit<'a>> {
         guards: false,
         function: None,
     };
-    let mut assigned = FxHashSet::default();
-    look(stmt, all, &mut unit, &mut assigned)?;
-    unit.writes = assigned.into_iter().collect();
+    let mut so_far = SoFar::default();
+    look(stmt, all, &mut unit, &mut so_far)?;
+    unit.writes = so_far.assigned.into_order();
     unit.writes.sort();
     if let Stmt::Set(_, Value::Real(op, _)) = stmt {
         unit.function = kernel(*op);
@@ -71,12 +72,39 @@ fn kernel(op: RealOp) -> Option<Function> {
     function_of(op).filter(|function| *function != Function::Sqrt)
 }
 
-/// Adds what a statement does; `assigned` are the variables that it surely assigns.
-fn look(stmt: &Stmt, all: &Reads, unit: &mut Unit<'_>, assigned: &mut FxHashSet<Local>) -> Option<()> {
+/// What has been seen of a statement.
+#[derive(Default)]
+struct SoFar {
+    /// The variables that are surely assigned.
+    assigned: Assigned,
+    /// The reads of each variable, by how many there were of any before.
+    reads: FxHashMap<Local, Vec<usize>>,
+    before: usize,
+}
+
+impl SoFar {
+    fn read(&mut self, local: Local) {
+        self.reads.entry(local).or_default().push(self.before);
+        self.before += 1;
+    }
+
+    /// How often a variable was read since there were so many reads.
+    fn reads_since(&self, start: usize, local: Local) -> usize {
+        self.reads.get(&local).map_or(0, |reads| reads.len() - reads.partition_point(|at| *at < start))
+    }
+}
+
+/// Adds what a statement does.
+fn look(stmt: &Stmt, all: &Reads, unit: &mut Unit<'_>, so_far: &mut SoFar) -> Option<()> {
     for operand in operands(stmt) {
         match operand {
-            Operand::Local(local) if !assigned.contains(&local) => unit.reads.push(local),
-            Operand::Local(_) | Operand::Real(_) | Operand::Int(_) => {}
+            Operand::Local(local) => {
+                so_far.read(local);
+                if !so_far.assigned.has(local) {
+                    unit.reads.push(local);
+                }
+            }
+            Operand::Real(_) | Operand::Int(_) => {}
             Operand::Text(_) => return None,
         }
     }
@@ -98,7 +126,7 @@ fn look(stmt: &Stmt, all: &Reads, unit: &mut Unit<'_>, assigned: &mut FxHashSet<
                 | Value::Bits(_)
                 | Value::Address { .. } => {}
             }
-            assigned.insert(*local);
+            so_far.assigned.add(*local);
             Some(())
         }
         Stmt::Store { .. } => {
@@ -109,7 +137,7 @@ fn look(stmt: &Stmt, all: &Reads, unit: &mut Unit<'_>, assigned: &mut FxHashSet<
             unit.guards = true;
             Some(())
         }
-        Stmt::If { then, otherwise, .. } => look_at_branches([then, otherwise], all, unit, assigned),
+        Stmt::If { then, otherwise, .. } => look_at_branches([then, otherwise], all, unit, so_far),
         Stmt::Switch { .. }
         | Stmt::For { .. }
         | Stmt::Parallel { .. }
@@ -127,31 +155,29 @@ fn look_at_branches(
     branches: [&[Stmt]; 2],
     all: &Reads,
     unit: &mut Unit<'_>,
-    assigned: &mut FxHashSet<Local>,
+    so_far: &mut SoFar,
 ) -> Option<()> {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let mut sides = Vec::new();
         for branch in branches {
-            let mut inside = assigned.clone();
+            let (count, start) = (so_far.assigned.count(), so_far.before);
             for stmt in branch {
-                look(stmt, all, unit, &mut inside)?;
+                look(stmt, all, unit, so_far)?;
             }
-            let reads = reads_in(branch);
-            let outlives = |local: &Local| {
-                assigned.contains(local) || all_reads(all, *local) > reads.get(local).copied().unwrap_or(0)
-            };
-            inside.retain(outlives);
+            let mut inside = so_far.assigned.take_back(count);
+            inside.retain(|local| all_reads(all, *local) > so_far.reads_since(start, *local));
             // A branch that fails assigns everything, as it were.
+            inside.sort();
             sides.push((inside, matches!(branch.last(), Some(Stmt::Fail(..)))));
         }
         let mut either: Vec<Local> = sides.iter().flat_map(|(inside, _)| inside.iter().copied()).collect();
         either.sort();
         either.dedup();
         for local in either {
-            if !sides.iter().all(|(inside, fails)| *fails || inside.contains(&local)) {
+            if !sides.iter().all(|(inside, fails)| *fails || inside.binary_search(&local).is_ok()) {
                 unit.reads.push(local);
             }
-            assigned.insert(local);
+            so_far.assigned.add(local);
         }
         Some(())
     })

@@ -1,8 +1,8 @@
 //! Loops with cells, beside the evaluator of the IR.
 
-use crate::{Compiled, Math};
-use std::sync::Arc;
-use wengert_ir::eval::{Evaluator, Items, Limits, Value};
+use crate::Math;
+use crate::beside::Beside;
+use wengert_ir::eval::{Items, Value};
 
 /// Each element gives to itself and takes from one that does not move.
 const TEXT: &str = "func f(xs: []Real, k: Int) -> ([]Real, []Real) {
@@ -45,39 +45,12 @@ fn independent(text: &str) -> (usize, usize) {
 fn cells_are_summed_apart() {
     let (before, after) = independent(TEXT);
     assert_eq!(after, before + 1);
-    let program = wengert_ir::parse::parse(TEXT).expect("the text is a program");
-    let entry = *program.entries.values().next().expect("it has an entry");
+    // Sums of these numbers are exact, so that their order does not matter.
+    let mut beside = Beside::of_text(TEXT, &[Math::Strict, Math::Fast]);
     for size in [0_i64, 1, 2, 3, 4, 5, 7, 8, 9, 33, 100] {
         for k in [0, 1, size - 1, size, -1] {
             let xs: Vec<f64> = (0..size).map(|k| (k * 7919 % 257) as f64 * 0.125 - 16.0).collect();
-            let args = [Value::reals(xs), Value::Int(k)];
-            let expected = Evaluator::new(&program, Limits::default()).call(entry, args.to_vec());
-            for math in [Math::Strict, Math::Fast] {
-                let compiled = Compiled::with_math(program.clone(), math, 1 << 32, Arc::default());
-                let given = compiled.expect("it compiles").call(entry, &args);
-                let shown = |values: &Result<Vec<Value>, _>| match values {
-                    Ok(values) => values.iter().map(numbers).collect::<Vec<_>>(),
-                    Err(_) => Vec::new(),
-                };
-                assert_eq!(shown(&given), shown(&expected), "{math:?}, size {size}, cell {k}");
-                let faults = [given, expected.clone()].map(|result| format!("{:?}", result.err()));
-                assert_eq!(faults[0], faults[1], "{math:?}, size {size}, cell {k}");
-            }
-        }
-    }
-}
-
-/// Sums of these are exact, so that their order does not matter.
-fn numbers(value: &Value) -> Vec<f64> {
-    match value {
-        Value::Array(array) => match array.items() {
-            Items::Reals(xs) => xs.clone(),
-            Items::Ints(_) | Items::Bools(_) | Items::Texts(_) | Items::Units(_) | Items::Data(_) => {
-                Vec::new()
-            }
-        },
-        Value::Real(_) | Value::Int(_) | Value::Bool(_) | Value::Text(_) | Value::Unit | Value::Data(_) => {
-            Vec::new()
+            beside.agrees(&[Value::reals(xs), Value::Int(k)], format_args!("size {size}, cell {k}"));
         }
     }
 }
@@ -117,18 +90,14 @@ fn places_along_several_axes_are_computed_before() {
     let text = text.replace("add_at(us, k, l, y)", "add_at(us, i, l, y)");
     let (before, after) = independent(&text);
     assert_eq!(after, before);
-    let program = wengert_ir::parse::parse(&text.replace("(us, i, l", "(us, k, l")).expect("it is a program");
-    let entry = *program.entries.values().next().expect("it has an entry");
+    let mut beside = Beside::of_text(&text.replace("(us, i, l", "(us, k, l"), &[Math::Fast]);
     for size in [0_i64, 1, 2, 9, 40] {
         for (k, l) in [(0, 0), (1, 11), (2, 3), (0, 12), (3, 0), (-1, 0)] {
             let xs: Vec<f64> = (0..size).map(|k| (k * 7919 % 257) as f64 * 0.125).collect();
             let xs = Value::reals(xs);
             let matrix = Value::array([3, 12], Items::Reals((0..36).map(f64::from).collect()));
-            let args = [xs, matrix, Value::Int(k), Value::Int(l)];
-            let expected = Evaluator::new(&program, Limits::default()).call(entry, args.to_vec());
-            let compiled = Compiled::with_math(program.clone(), Math::Fast, 1 << 32, Arc::default());
-            let given = compiled.expect("it compiles").call(entry, &args);
-            assert_eq!(format!("{given:?}"), format!("{expected:?}"), "size {size}, cell {k}, {l}");
+            let what = format_args!("size {size}, cell {k}, {l}");
+            beside.agrees(&[xs, matrix, Value::Int(k), Value::Int(l)], what);
         }
     }
 }

@@ -4,7 +4,8 @@
 use super::Compiled;
 use crate::loops::{Kind, Passing};
 use crate::lower::kind;
-use crate::values::{Misfit, Mover, retain, signature};
+use crate::values::{Mover, retain, signature};
+use wengert_base::Span;
 use wengert_fault::Fault;
 use wengert_ir::eval::{Failure as Stopped, Value};
 use wengert_ir::program::FuncId;
@@ -13,6 +14,8 @@ use wengert_ir::program::FuncId;
 #[derive(Debug)]
 pub struct Loaded {
     func: FuncId,
+    /// When they were: a call that fails gives up all memory, and they are not there any more.
+    age: u64,
     /// Where the machine has it.
     entry: usize,
     words: Vec<u64>,
@@ -31,6 +34,7 @@ impl Compiled {
         let results = self.loops.funcs.get(func).map_or(0, |func| func.results.len());
         let mut loaded = Loaded {
             func,
+            age: self.age,
             entry: self.machine.entry(func).unwrap_or(usize::MAX),
             words: Vec::new(),
             results: vec![0; results],
@@ -38,7 +42,6 @@ impl Compiled {
             taken: Vec::new(),
         };
         let mut mover = Mover { heap: self.machine.memory(), data: &self.program.data };
-        let mut misfit = None;
         for ((arg, ty), passing) in args.iter().zip(params).zip(passing) {
             let first = loaded.words.len();
             match mover.argument(arg, ty, passing, &mut loaded.words) {
@@ -47,22 +50,21 @@ impl Compiled {
                     loaded.taken.extend(loaded.words.get(first).map(|word| (*word, kind(ty))));
                 }
                 Ok(None) => {}
-                Err(why) => {
-                    misfit = Some(why);
-                    break;
-                }
+                Err(misfit) => return Err(self.misfit(&misfit)),
             }
         }
-        let Some(misfit) = misfit else { return Ok(loaded) };
-        self.unload(loaded);
-        Err(self.stopped(match misfit {
-            Misfit::Memory => Fault::Memory { limit: self.limit },
-            Misfit::Type => Fault::internal("an argument of another type"),
-        }))
+        Ok(loaded)
     }
 
-    /// Calls the entry that the arguments were loaded for. Its results are to be read or forgotten before the next call.
+    /// Calls the entry that the arguments were loaded for. Its results are to be read or forgotten before the next call. After a call
+    /// has failed all arguments must be loaded anew.
     pub fn call_loaded(&mut self, args: &mut Loaded) -> Result<(), Stopped> {
+        if args.age != self.age {
+            return Err(Stopped {
+                fault: Fault::internal("arguments are not loaded any more"),
+                span: Span::NOWHERE,
+            });
+        }
         for (reference, _) in &args.taken {
             retain(*reference);
         }
@@ -72,6 +74,9 @@ impl Compiled {
 
     /// The results of the last call, which leave the memory.
     pub fn read(&mut self, args: &mut Loaded) -> Vec<Value> {
+        if args.age != self.age {
+            return Vec::new();
+        }
         let (_, results) = signature(&self.program, args.func);
         let mut mover = Mover { heap: self.machine.memory(), data: &self.program.data };
         args.results.iter().zip(results).map(|(bits, ty)| mover.result(*bits, ty)).collect()
@@ -79,7 +84,7 @@ impl Compiled {
 
     /// Frees the results of the last call, which nobody wants to read.
     pub fn forget(&mut self, args: &mut Loaded) {
-        let Some(func) = self.program.funcs.get(args.func) else { return };
+        let Some(func) = self.program.funcs.get(args.func).filter(|_| args.age == self.age) else { return };
         let mut mover = Mover { heap: self.machine.memory(), data: &self.program.data };
         for (bits, ty) in args.results.iter().zip(&func.results) {
             let kind = kind(*ty);
@@ -91,6 +96,9 @@ impl Compiled {
 
     /// Frees arguments.
     pub fn unload(&mut self, args: Loaded) {
+        if args.age != self.age {
+            return;
+        }
         let mut mover = Mover { heap: self.machine.memory(), data: &self.program.data };
         let references = args.borrowed.into_iter().chain(args.taken);
         references.for_each(|(reference, kind)| mover.release(reference, kind));

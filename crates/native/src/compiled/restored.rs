@@ -84,7 +84,7 @@ impl Compiled {
         let code = kept.code(math).ok()?;
         let context = Context::new(&loops, code.kinds.clone(), limit, stopped)?;
         let machine = Box::new(Jit { context, code });
-        Some(Compiled { program, loops, machine, limit, kept: None })
+        Some(Compiled { program, loops, machine, limit, age: 0, kept: None })
     }
 }
 

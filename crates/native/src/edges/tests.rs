@@ -1,9 +1,9 @@
 //! Loops with edges, beside the evaluator of the IR.
 
-use crate::{Compiled, Math};
-use std::sync::Arc;
+use crate::Math;
+use crate::beside::Beside;
 use wengert_ir::Program;
-use wengert_ir::eval::{Evaluator, Limits, Value};
+use wengert_ir::eval::Value;
 
 fn program(text: &str) -> Program {
     wengert_ir::parse::parse(text).expect("the text is a program")
@@ -19,27 +19,11 @@ fn split(program: &Program) -> String {
 
 /// The same for any number of elements, failures included.
 fn agrees(program: &Program, counts: &[i32], more: &[i64]) {
-    let entry = *program.entries.values().next().expect("it has an entry");
+    let mut beside = Beside::new(program, &[Math::Strict]);
     for count in counts {
         let xs: Vec<f64> = (0..*count).map(|i| 1.0 / f64::from(i % 37 + 1)).collect();
         for n in more.iter().map(|more| (i64::from(*count) + more).max(0)) {
-            let args = [Value::reals(xs.clone()), Value::Int(n)];
-            let expected = Evaluator::new(program, Limits::default()).call(entry, args.to_vec());
-            let compiled = Compiled::with_math(program.clone(), Math::Strict, 1 << 32, Arc::default());
-            let given = compiled.expect("it compiles").call(entry, &args);
-            match (&given, &expected) {
-                (Ok(given), Ok(expected)) => {
-                    let same = given.iter().zip(expected).all(|(given, expected)| given.same(expected));
-                    assert!(same, "{count} {n}: {given:?} {expected:?}");
-                }
-                (given, expected) => {
-                    assert_eq!(
-                        format!("{:?}", given.as_ref().err()),
-                        format!("{:?}", expected.as_ref().err()),
-                        "{count} {n}"
-                    );
-                }
-            }
+            beside.agrees(&[Value::reals(xs.clone()), Value::Int(n)], format_args!("{count} {n}"));
         }
     }
 }

@@ -7,9 +7,7 @@ use crate::loops::walk::Uses;
 use crate::loops::{Func, Local, Operand, Program, Runtime, Stmt, Sum, Value as Expr, Word};
 use crate::runtime::{context, parallel};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{
-    Block, Function, InstBuilder, StackSlotData, StackSlotKind, TrapCode, Value, types,
-};
+use cranelift_codegen::ir::{Block, Function, InstBuilder, StackSlot, TrapCode, Value, types};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_module::Module;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,6 +25,8 @@ pub(super) struct Body<'c, 'a, 'f> {
     pub(super) state: Value,
     /// The loops that are run in vectors.
     pub(super) plans: FxHashMap<*const Stmt, vector::Plan<'f>>,
+    /// Where calls take numbers from or put them.
+    pub(super) area: Option<StackSlot>,
     /// Where the program goes if it is to stop.
     stopped: Option<Block>,
     /// Whether a loop around this looks whether to stop.
@@ -80,6 +80,7 @@ pub(super) fn build<'f>(
         values: FxHashMap::default(),
         state: *state,
         plans,
+        area: None,
         stopped: None,
         looks: false,
         done: false,
@@ -105,16 +106,21 @@ pub(super) fn build<'f>(
     if !body.is_done() {
         body.give(&func.results, params.last().copied());
     }
-    if let Some(stopped) = body.stopped {
-        body.enter(stopped);
-        body.fail(context::STOPPED, &[]);
-    }
-    body.builder.seal_all_blocks();
-    let config = body.compiler.module.target_config();
-    body.builder.finalize(config);
+    body.finish();
 }
 
 impl Body<'_, '_, '_> {
+    /// Ends the function, when all of its statements are built.
+    fn finish(mut self) {
+        if let Some(stopped) = self.stopped {
+            self.enter(stopped);
+            self.fail(context::STOPPED, &[]);
+        }
+        self.builder.seal_all_blocks();
+        let config = self.compiler.module.target_config();
+        self.builder.finalize(config);
+    }
+
     /// Returns results; several go to memory.
     fn give(&mut self, results: &[Local], to: Option<Value>) {
         if let [result] = results {
@@ -371,24 +377,18 @@ impl Body<'_, '_, '_> {
             let address = match numbers {
                 [] => self.builder.ins().iconst(types::I64, 0),
                 numbers => {
-                    let slot = self.slot(numbers.len());
+                    let address = self.area(numbers.len());
                     for (place, operand) in (0..).zip(numbers) {
                         let value = self.operand(*operand);
-                        self.builder.ins().stack_store(types::I64, value, slot, place * 8);
+                        self.builder.ins().store(flags(), value, address, place * 8);
                     }
-                    self.builder.ins().stack_addr(types::I64, slot, 0)
+                    address
                 }
             };
             let count = self.builder.ins().iconst(types::I64, numbers.len() as i64);
             self.import("fail", &[self.state, number, address, count]);
         }
         self.trap();
-    }
-
-    /// Words on the stack.
-    pub(super) fn slot(&mut self, words: usize) -> cranelift_codegen::ir::StackSlot {
-        let bytes = u32::try_from(words.max(1) * 8).unwrap_or(u32::MAX);
-        self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3))
     }
 
     fn branch(&mut self, cond: Operand, then: &[Stmt], otherwise: &[Stmt]) {
@@ -474,14 +474,12 @@ impl Body<'_, '_, '_> {
         for arg in args {
             values.push(self.operand(*arg));
         }
-        let slot = (outs.len() != 1).then(|| self.slot(outs.len()));
-        if let Some(slot) = slot {
-            values.push(self.builder.ins().stack_addr(types::I64, slot, 0));
-        }
+        let area = (outs.len() != 1).then(|| self.area(outs.len()));
+        values.extend(area);
         let id = *self.compiler.funcs.at(func);
         let target = self.compiler.module.declare_func_in_func(id, self.builder.func);
         let call = self.builder.ins().call(target, &values);
-        match slot {
+        match area {
             None => {
                 if let (Some(out), Some(result)) =
                     (outs.first(), self.builder.inst_results(call).first().copied())
@@ -489,10 +487,10 @@ impl Body<'_, '_, '_> {
                     self.assign(*out, result);
                 }
             }
-            Some(slot) => {
+            Some(area) => {
                 for (place, out) in (0..).zip(outs) {
                     let ty = machine(*self.func.locals.at(*out));
-                    let value = self.builder.ins().stack_load(types::I64, ty, slot, place * 8);
+                    let value = self.builder.ins().load(ty, flags(), area, place * 8);
                     self.assign(*out, value);
                 }
             }
@@ -526,12 +524,11 @@ impl Body<'_, '_, '_> {
                 info.extend([count(place.unwrap_or(captured.len())), *size]);
             }
         }
-        let slot = self.slot(info.len());
+        let address = self.area(info.len());
         for (place, operand) in (0..).zip(info) {
             let value = self.operand(operand);
-            self.builder.ins().stack_store(types::I64, value, slot, place * 8);
+            self.builder.ins().store(flags(), value, address, place * 8);
         }
-        let address = self.builder.ins().stack_addr(types::I64, slot, 0);
         let Some(entry) = self.compiler.parts.get(&part).copied() else { return self.trap() };
         let entry = self.compiler.module.declare_func_in_func(entry, self.builder.func);
         let entry = self.builder.ins().func_addr(types::I64, entry);
@@ -540,7 +537,7 @@ impl Body<'_, '_, '_> {
         for (place, local) in (before..).zip(words) {
             let ty = machine(*self.func.locals.at(local));
             let offset = i32::try_from(place * 8).unwrap_or(0);
-            let value = self.builder.ins().stack_load(types::I64, ty, slot, offset);
+            let value = self.builder.ins().load(ty, flags(), address, offset);
             self.assign(local, value);
         }
     }

@@ -520,6 +520,48 @@ fn code_grows_with_the_program_however_long_variables_live() {
     assert!(twice < some * 21 / 10, "{some} lines, and {twice} for twice as much");
 }
 
+/// Addresses of different words would all be known through all of the function.
+#[test]
+fn calls_share_their_place_on_the_stack() {
+    let calls: String = (1..40).map(|k| format!(" x{k}, y{k} = g(x{}, y{})", k - 1, k - 1)).collect();
+    let text = format!(
+        "func g(x: Real, y: Real) -> (Real, Real) {{ a = x + y b = x * y return a, b }}
+        func f(x0: Real, y0: Real) -> Real {{ {calls} return x39 }} entry f = f"
+    );
+    let code = crate::clif(&program(&text)).expect("it can be compiled");
+    assert_eq!(code.matches("explicit_slot").count(), 1, "{code}");
+}
+
+#[test]
+fn code_grows_with_the_program_however_deep_choices_nest() {
+    use crate::loops::walk::every;
+    let count = |depth: usize| {
+        let sides: String = (0..depth)
+            .map(|k| format!("c{k} = x < {k}.5 y{k} = if c{k} {{ a{k} = x * {k}.5 yield a{k} }} else {{"))
+            .collect();
+        let ends: String = (0..depth)
+            .rev()
+            .map(|k| if k + 1 == depth { " yield x }".to_owned() } else { format!(" yield y{} }}", k + 1) })
+            .collect();
+        let text = format!(
+            "func f(xs: []Real, n: Int) -> []Real {{ r = each i < n, x in xs {{ {sides}{ends} yield y0 }} return r }} entry f = f"
+        );
+        let mut loops = crate::lower::lower(&program(&text));
+        crate::straight::straighten(&mut loops);
+        let (mut count, mut branches) = (0, 0);
+        loops.funcs.iter().for_each(|(_, func)| {
+            every(&func.body, &mut |stmt| {
+                count += 1;
+                branches += usize::from(matches!(stmt, crate::loops::Stmt::If { .. }));
+            });
+        });
+        assert!(branches < 4, "{branches} branches are left");
+        count
+    };
+    let (some, twice) = (count(30), count(60));
+    assert!(twice < some * 21 / 10, "{some} statements, and {twice} for twice as much");
+}
+
 /// What only computes is called on the stack that is there; what loops, makes something or may fail is not.
 #[test]
 fn what_only_computes_needs_no_stack_of_its_own() {

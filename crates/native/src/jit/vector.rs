@@ -10,6 +10,7 @@ use crate::choices::{self, Words};
 use crate::live;
 use crate::loops::walk::{operands, pieces};
 use crate::loops::{Func, Int, Local, Operand, Round, Stmt, Value, Word};
+use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Compare;
 use wengert_prim::RealOp;
@@ -133,14 +134,17 @@ impl Planner<'_> {
         let mut classes: FxHashMap<Local, Class> = FxHashMap::default();
         classes.insert(self.index, Class::Moving(1));
         classes.extend(carried.iter().map(|carried| (carried.local, Class::Vector)));
+        let sums: FxHashSet<Local> = carried.iter().map(|carried| carried.local).collect();
+        let ranges = self.ranges();
         let (mut balance, mut stored) = (Balance::default(), false);
         for stmt in self.body {
             match stmt {
                 Stmt::Set(local, value) => {
                     let word = self.words.get(*local)?;
                     let class = self.class(value, word, &classes, &mut balance)?;
-                    let is_carried = carried.iter().any(|carried| carried.local == *local);
-                    if is_carried && class != Class::Vector || word == Word::Ref && class != Class::Uniform {
+                    if sums.contains(local) && class != Class::Vector
+                        || word == Word::Ref && class != Class::Uniform
+                    {
                         return None;
                     }
                     classes.insert(*local, class);
@@ -156,7 +160,9 @@ impl Planner<'_> {
                     if stored && (class == Class::Mask || self.reads_integers()) {
                         return None;
                     }
-                    balance.scalars += usize::from(class == Class::Each && !self.is_range(cond, &classes));
+                    let asked = cond.local().and_then(|cond| ranges.get(&cond));
+                    let is_range = asked.is_some_and(|asked| self.moves(asked, &classes));
+                    balance.scalars += usize::from(class == Class::Each && !is_range);
                 }
                 Stmt::Switch { .. }
                 | Stmt::For { .. }
@@ -192,14 +198,23 @@ impl Planner<'_> {
         })
     }
 
-    /// Whether a truth value asks whether what moves is not in a range.
-    fn is_range(&self, cond: &Operand, classes: &FxHashMap<Local, Class>) -> bool {
+    /// The truth values that ask whether something is not in a range, with what they ask.
+    fn ranges(&self) -> FxHashMap<Local, Vec<(&Operand, &Operand)>> {
+        let mut found: FxHashMap<Local, Vec<(&Operand, &Operand)>> = FxHashMap::default();
+        for stmt in self.body {
+            if let Stmt::Set(local, Value::OutOfRange(index, size)) = stmt {
+                found.entry(*local).or_default().push((index, size));
+            }
+        }
+        found
+    }
+
+    /// Whether one of these asks of what moves.
+    fn moves(&self, ranges: &[(&Operand, &Operand)], classes: &FxHashMap<Local, Class>) -> bool {
         let of = |operand| self.of(operand, classes);
-        self.body.iter().any(|stmt| {
-            let Stmt::Set(local, Value::OutOfRange(index, size)) = stmt else { return false };
-            Operand::Local(*local) == *cond
-                && matches!((of(index), of(size)), (Some(Class::Moving(_)), Some(Class::Uniform)))
-        })
+        let moves =
+            |index, size| matches!((of(index), of(size)), (Some(Class::Moving(_)), Some(Class::Uniform)));
+        ranges.iter().any(|(index, size)| moves(*index, *size))
     }
 
     fn of(&self, operand: &Operand, classes: &FxHashMap<Local, Class>) -> Option<Class> {
@@ -275,12 +290,12 @@ impl Planner<'_> {
     fn carried(&self) -> Option<(Vec<Carried>, bool)> {
         let mut definitions: FxHashMap<Local, Vec<&Value>> = FxHashMap::default();
         let mut reads: FxHashMap<Local, usize> = FxHashMap::default();
-        let mut exposed: Vec<Local> = Vec::new();
+        let mut exposed: IndexSet<Local> = IndexSet::new();
         let mut read = |operand: &Operand, definitions: &FxHashMap<Local, Vec<&Value>>| {
             if let Operand::Local(local) = operand {
                 *reads.entry(*local).or_insert(0) += 1;
-                if !definitions.contains_key(local) && !exposed.contains(local) {
-                    exposed.push(*local);
+                if !definitions.contains_key(local) {
+                    exposed.insert(*local);
                 }
             }
         };
@@ -305,7 +320,8 @@ impl Planner<'_> {
         if !carried.is_empty() && !self.any_order {
             return None;
         }
-        let keep_last = self.after.iter().any(|local| !carried.iter().any(|carried| carried.local == *local));
+        let sums: FxHashSet<Local> = carried.iter().map(|carried| carried.local).collect();
+        let keep_last = self.after.iter().any(|local| !sums.contains(local));
         Some((carried, keep_last || self.after.contains(&self.index)))
     }
 }

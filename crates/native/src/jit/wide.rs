@@ -42,8 +42,7 @@ const FRAME: usize = 512;
 pub(super) fn is_available() -> bool {
     #[cfg(all(target_arch = "x86_64", unix))]
     {
-        use std::arch::is_x86_feature_detected as has;
-        has!("avx512f") && has!("avx512dq") && has!("avx512vl")
+        crate::runtime::processor::has_avx512()
     }
     #[cfg(not(all(target_arch = "x86_64", unix)))]
     false
@@ -87,12 +86,11 @@ pub(super) fn vectors(
     }
     body.enter(inside);
     prepare(body, &before, made, few);
-    let slot = body.slot(code.bytes.div_ceil(8));
+    let numbers = body.area(code.bytes.div_ceil(8));
     for (place, operand) in (0..).zip(&given) {
         let value = body.operand(*operand);
-        body.builder.ins().stack_store(types::I64, value, slot, place * 8);
+        body.builder.ins().store(flags(), value, numbers, place * 8);
     }
-    let numbers = body.builder.ins().stack_addr(types::I64, slot, 0);
     let [from, to, counter] = range(body, plan, made);
     body.builder.def_var(made.counter, counter);
     let target = body.compiler.module.declare_func_in_func(target, body.builder.func);

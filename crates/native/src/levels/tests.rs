@@ -1,8 +1,8 @@
 //! Functions with some of their calls in themselves, beside the evaluator of the IR.
 
-use crate::{Compiled, Math};
-use std::sync::Arc;
-use wengert_ir::eval::{Evaluator, Limits, Value};
+use crate::Math;
+use crate::beside::Beside;
+use wengert_ir::eval::Value;
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::Id;
 
@@ -72,14 +72,8 @@ fn small_functions_have_some_levels_of_their_calls_in_themselves() {
 
 #[test]
 fn they_give_what_they_gave() {
-    let program = wengert_ir::parse::parse(TEXT).expect("the text is a program");
-    let entry = *program.entries.values().next().expect("it has an entry");
-    let mut compiled =
-        Compiled::with_math(program.clone(), Math::Strict, 1 << 28, Arc::default()).expect("it compiles");
+    let mut beside = Beside::of_text(TEXT, &[Math::Strict]);
     for n in 0..12 {
-        let args = [Value::Int(n), Value::Real(1.25)];
-        let expected = Evaluator::new(&program, Limits::default()).call(entry, args.to_vec());
-        assert_eq!(format!("{:?}", compiled.call(entry, &args)), format!("{expected:?}"), "{n} levels");
-        assert_eq!(compiled.words_in_use(), 0, "nothing is left");
+        beside.agrees(&[Value::Int(n), Value::Real(1.25)], format_args!("{n} levels"));
     }
 }

@@ -1,9 +1,9 @@
 //! Loops that add to neighbors, beside the evaluator of the IR.
 
-use crate::{Compiled, Math};
-use std::sync::Arc;
+use crate::Math;
+use crate::beside::Beside;
 use wengert_ir::Program;
-use wengert_ir::eval::{Evaluator, Limits, Value};
+use wengert_ir::eval::Value;
 
 /// Adds at the places `shifts` away from `i`, for the places from 2 on.
 fn program(backward: bool, shifts: &[i64]) -> Program {
@@ -44,30 +44,14 @@ fn neighbors_are_added_to_in_strips_and_in_order() {
     for (backward, shifts) in [true, false].into_iter().flat_map(|way| many.map(|shifts| (way, shifts))) {
         let program = program(backward, &shifts);
         assert!(strips(&program) >= 3, "{backward} {shifts:?}");
-        let entry = *program.entries.values().next().expect("it has an entry");
+        let mut beside = Beside::new(&program, &[Math::Strict, Math::Fast]);
         for count in [0, 3, 4, 5, 19, 35, 36, 37, 515, 516, 517, 1028, 1700] {
             // In another order the sums would be others.
             let xs: Vec<f64> = (0..count).map(|i| 1.0 / f64::from(i % 37 + 1)).collect();
             // In the last case, an index is out of range.
             for more in [-4, -2] {
-                let len = (i64::from(count) + more).max(0);
-                let args = [Value::reals(xs.clone()), Value::Int(len)];
-                let expected = Evaluator::new(&program, Limits::default()).call(entry, args.to_vec());
-                for math in [Math::Strict, Math::Fast] {
-                    let compiled = Compiled::with_math(program.clone(), math, 1 << 32, Arc::default());
-                    let given = compiled.expect("it compiles").call(entry, &args);
-                    match (&given, &expected) {
-                        (Ok(given), Ok(expected)) => {
-                            let same =
-                                given.iter().zip(expected).all(|(given, expected)| given.same(expected));
-                            assert!(same, "{backward} {shifts:?} {count} {more}: {given:?} {expected:?}");
-                        }
-                        (given, expected) => assert_eq!(
-                            format!("{:?}", given.as_ref().err()),
-                            format!("{:?}", expected.as_ref().err())
-                        ),
-                    }
-                }
+                let args = [Value::reals(xs.clone()), Value::Int((i64::from(count) + more).max(0))];
+                beside.agrees(&args, format_args!("{backward} {shifts:?} {count} {more}"));
             }
         }
     }

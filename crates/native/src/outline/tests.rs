@@ -1,11 +1,11 @@
 //! Large programs in pieces, beside the evaluator of the IR.
 
 use super::{HEAVY, outline, weight};
-use crate::{Compiled, Math};
+use crate::Math;
+use crate::beside::Beside;
 use std::fmt::Write;
-use std::sync::Arc;
 use wengert_ir::Program;
-use wengert_ir::eval::{Evaluator, Limits, Value};
+use wengert_ir::eval::Value;
 
 /// So many times a map, a sum, a loop that carries an array and a number out of a branch, and one that runs as often as it wants.
 fn text(count: usize) -> String {
@@ -50,7 +50,7 @@ fn program(count: usize) -> Program {
 #[test]
 fn large_functions_are_cut_and_give_the_same() {
     let program = program(80);
-    let entry = *program.entries.values().next().expect("it has an entry");
+    let mut beside = Beside::new(&program, &[Math::Strict]);
     let mut loops = crate::lower::lower(&program);
     crate::memory::mark(&mut loops);
     let before = loops.funcs.len();
@@ -60,12 +60,7 @@ fn large_functions_are_cut_and_give_the_same() {
     assert!(loops.funcs.iter().all(|(_, func)| weight(&func.body) <= HEAVY));
     for size in [0_i64, 1, 2, 7, 100] {
         let xs: Vec<f64> = (0..size).map(|k| (k * 7919 % 257) as f64 * 0.0125 - 1.5).collect();
-        let args = [Value::reals(xs), Value::Real(0.75)];
-        let expected = Evaluator::new(&program, Limits::default()).call(entry, args.to_vec());
-        let compiled = Compiled::with_math(program.clone(), Math::Strict, 1 << 32, Arc::default());
-        let mut compiled = compiled.expect("it compiles");
-        let given = compiled.call(entry, &args);
-        assert_eq!(format!("{given:?}"), format!("{expected:?}"), "size {size}");
+        beside.agrees(&[Value::reals(xs), Value::Real(0.75)], format_args!("size {size}"));
     }
 }
 
@@ -75,4 +70,36 @@ fn small_functions_stay_whole() {
     let before = loops.clone();
     outline(&mut loops);
     assert_eq!(format!("{:?}", loops.funcs), format!("{:?}", before.funcs));
+}
+
+/// A loop that is cut into strips is there twice, with the same variables: neither needs what the other has left in them.
+#[test]
+fn pieces_take_and_give_what_their_loops_need() {
+    let mut text = "func f(xs: []Real, n: Int) -> Real { s0 = 1.0 + 0.0".to_owned();
+    for k in 1..160 {
+        let before = k - 1;
+        write!(
+            text,
+            " s{k} = for i{k} < n, t{k} = 0.0, x{k} in xs {{
+                a{k} = x{k} * s{before} b{k} = sin(a{k}) c{k} = b{k} + a{k} d{k} = t{k} + c{k} yield d{k}
+            }}"
+        )
+        .expect("it is written to memory");
+    }
+    text.push_str(" return s159 } entry f = f");
+    let program = wengert_ir::parse::parse(&text).expect("a program");
+    let mut loops = crate::lower::lower(&program);
+    crate::memory::mark(&mut loops);
+    crate::blocks::split(&mut loops);
+    let before = loops.funcs.len();
+    outline(&mut loops);
+    assert!(loops.funcs.len() > before + 300, "{} pieces", loops.funcs.len() - before);
+    for (_, piece) in loops.funcs.iter().skip(before) {
+        assert!(
+            piece.params.len() <= 8 && piece.results.len() == 1,
+            "{:?} {:?}",
+            piece.params,
+            piece.results
+        );
+    }
 }

@@ -1,6 +1,7 @@
 //! Whether iterations of a loop need nothing that others have assigned.
 
 use super::reads;
+use crate::loops::assigned::Assigned;
 use crate::loops::walk::{every, operands, writes};
 use crate::loops::{Local, Operand, Stmt};
 use rustc_hash::FxHashSet;
@@ -14,8 +15,9 @@ pub(super) fn reads_any(stmts: &[Stmt], local: Local) -> bool {
 
 /// Whether the body of a loop assigns each variable of its own, `inside`, before it reads it, except these sums.
 pub(super) fn is_alone(body: &[Stmt], index: Local, sums: &[Local], inside: &FxHashSet<Local>) -> bool {
-    let mut known: FxHashSet<Local> = FxHashSet::from_iter([index]);
-    known.extend(sums);
+    let mut known = Assigned::default();
+    known.add(index);
+    known.extend(sums.iter().copied());
     Walk { inside }.stmts(body, &mut known)
 }
 
@@ -24,21 +26,21 @@ struct Walk<'i> {
 }
 
 impl Walk<'_> {
-    fn is_known(&self, operand: Operand, known: &FxHashSet<Local>) -> bool {
+    fn is_known(&self, operand: Operand, known: &Assigned) -> bool {
         let Operand::Local(local) = operand else { return true };
-        !self.inside.contains(&local) || known.contains(&local)
+        !self.inside.contains(&local) || known.has(local)
     }
 
     /// Adds to `known` what is surely assigned; false if something else is read.
-    fn stmts(&self, stmts: &[Stmt], known: &mut FxHashSet<Local>) -> bool {
+    fn stmts(&self, stmts: &[Stmt], known: &mut Assigned) -> bool {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || stmts.iter().all(|stmt| self.stmt(stmt, known)))
     }
 
-    fn stmt(&self, stmt: &Stmt, known: &mut FxHashSet<Local>) -> bool {
+    fn stmt(&self, stmt: &Stmt, known: &mut Assigned) -> bool {
         if let Stmt::While { head, cond, body } = stmt {
             return self.stmts(head, known)
                 && self.is_known(*cond, known)
-                && self.stmts(body, &mut known.clone());
+                && self.inside(body, known).is_some();
         }
         if !operands(stmt).into_iter().all(|operand| self.is_known(operand, known)) {
             return false;
@@ -50,9 +52,11 @@ impl Walk<'_> {
                 self.branches(&cases, known)
             }
             Stmt::For { index, body, .. } => {
-                let mut once = known.clone();
-                once.insert(*index);
-                self.stmts(body, &mut once)
+                let count = known.count();
+                known.add(*index);
+                let alone = self.stmts(body, known);
+                known.take_back(count);
+                alone
             }
             Stmt::Set(..)
             | Stmt::Store { .. }
@@ -70,18 +74,24 @@ impl Walk<'_> {
         }
     }
 
+    /// What statements assign that need not be done; `None` if something else is read.
+    fn inside(&self, stmts: &[Stmt], known: &mut Assigned) -> Option<Vec<Local>> {
+        let count = known.count();
+        let alone = self.stmts(stmts, known);
+        let assigned = known.take_back(count);
+        alone.then_some(assigned)
+    }
+
     /// What all branches assign is known after them; one that fails assigns everything, as it were.
-    fn branches(&self, branches: &[&[Stmt]], known: &mut FxHashSet<Local>) -> bool {
-        let mut all: Option<FxHashSet<Local>> = None;
+    fn branches(&self, branches: &[&[Stmt]], known: &mut Assigned) -> bool {
+        let mut all: Option<Vec<Local>> = None;
         for branch in branches {
-            let mut here = known.clone();
-            if !self.stmts(branch, &mut here) {
-                return false;
-            }
+            let Some(here) = self.inside(branch, known) else { return false };
             if !matches!(branch.last(), Some(Stmt::Fail(..))) {
                 all = Some(match all {
                     None => here,
                     Some(mut all) => {
+                        let here: FxHashSet<Local> = here.into_iter().collect();
                         all.retain(|local| here.contains(local));
                         all
                     }

@@ -4,6 +4,8 @@
 //! out once. All kinds with a fused multiply-add give the same bits.
 
 use super::heap::{words, words_mut};
+#[cfg(target_arch = "x86_64")]
+use super::processor;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::sync::OnceLock;
@@ -78,13 +80,8 @@ fn available() -> Vec<Kernels> {
     let mut all = vec![PLAIN];
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::is_x86_feature_detected as has;
-        if has!("avx2") && has!("fma") {
-            all.push(avx2::KERNELS);
-        }
-        if has!("avx512f") && has!("avx512dq") && has!("avx512vl") && has!("avx2") && has!("fma") {
-            all.push(avx512::KERNELS);
-        }
+        all.extend(processor::has_avx2().then_some(avx2::KERNELS));
+        all.extend(processor::has_avx512().then_some(avx512::KERNELS));
     }
     all
 }

@@ -122,6 +122,15 @@ impl Context {
         }))
     }
 
+    /// The same with nothing in its memory but texts; nothing if there is no address space for another stack.
+    pub(crate) fn renewed(&self) -> Option<Box<Context>> {
+        let Common { texts, data, kinds, limit, depot, stopped } = &*self.common;
+        let (texts, data, kinds) = (texts.clone(), data.clone(), kinds.clone());
+        let depot = Arc::new(Depot::after(depot.peak()));
+        let common = Common { texts, data, kinds, limit: *limit, depot, stopped: Arc::clone(stopped) };
+        Context::of(&Arc::new(common), self.threads)
+    }
+
     /// How many threads make loops from now on.
     pub(crate) fn set_threads(&mut self, threads: usize) {
         if threads != self.threads {

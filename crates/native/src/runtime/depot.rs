@@ -85,6 +85,11 @@ impl Free {
 }
 
 impl Depot {
+    /// An empty one after another one that had so many words at most.
+    pub(crate) fn after(peak: usize) -> Depot {
+        Depot { peak: AtomicUsize::new(peak), ..Depot::default() }
+    }
+
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,12 +1,13 @@
 //! The memory of a run.
 //!
 //! Small objects are cut from chunks, and freed ones are kept in a list for each size, which compiled code knows. Large ones
-//! are the system's; a few freed ones are kept for the next of the same size, for programs ask for the same sizes again. The lower
+//! are the system's; a few freed ones are kept ([`super::spare`]), for programs ask for the same sizes again. The lower
 //! half of the word before each object says how many words it has, the upper half which constructor data is. Everything is freed
 //! with the heap, whatever the program did. Threads that make a loop together have a heap each ([`super::depot`]).
 
 use super::depot::{Depot, Left, free_words};
-use super::large::{Block, Blocks, Spare};
+use super::large::{Block, Blocks};
+use super::spare::Spare;
 use crate::loops::Kind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -92,6 +93,7 @@ impl Heap {
     /// This is the memory of a thread that helps another one with its loops; their numbers are not 0.
     pub(crate) fn help(&mut self, thread: usize) {
         self.thread = thread;
+        self.spare.be_modest();
     }
 
     /// Several threads begin to make a loop, of which this is one; `sharing` if all of them may refer to the same objects.
@@ -196,7 +198,7 @@ impl Heap {
     fn big(&mut self, words: usize) -> u64 {
         let room = words.saturating_add(1);
         if self.depot.words().saturating_add(self.spare.words()).saturating_add(room) > self.limit {
-            self.spare = Spare::default();
+            self.spare.clear();
         }
         if self.depot.words().saturating_add(room) > self.limit {
             return 0;
@@ -209,7 +211,7 @@ impl Heap {
                 block
             }
         };
-        let address = block.address();
+        let (address, room) = (block.address(), block.words() + 1);
         self.words += signed(room);
         self.depot.take(room);
         self.large.put(block);

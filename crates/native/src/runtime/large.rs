@@ -2,14 +2,12 @@
 //! needs no search, nor does making one of a size of which one was freed.
 
 use super::heap::pointer;
-use rustc_hash::FxHashMap;
 
-/// Words of large objects that are kept after they were freed.
-const SPARE: usize = 4 << 20;
-/// Freed ones of up to so many words have a list for each size.
-const SHORT: usize = 1 << 10;
 /// Words of a line of the processor's memory, which is as long as its longest vectors.
 pub(super) const LINE: usize = 8;
+/// Bytes of the system's long pages.
+#[cfg(target_os = "linux")]
+const LONG_PAGE: usize = 2 << 20;
 
 /// A large object: the words before it, and room for it.
 pub(crate) struct Block {
@@ -23,12 +21,14 @@ impl Block {
         let mut before: Vec<u64> = Vec::new();
         let room = words.saturating_add(1).saturating_add((lines + 1) * LINE);
         before.try_reserve_exact(room).ok()?;
+        #[cfg(target_os = "linux")]
+        ask_for_long_pages(&mut before);
         before.resize(before_line(before.as_ptr() as u64) + lines * LINE, 0);
         before.push(size_of_large(words));
         Some(Block { before, words })
     }
 
-    /// The words of the object.
+    /// The words that there is room for.
     pub(super) fn words(&self) -> usize {
         self.words
     }
@@ -41,6 +41,13 @@ impl Block {
     /// All of it.
     pub(super) fn into_words(self) -> Vec<u64> {
         self.before
+    }
+
+    /// It is an object of so many words now, which it has room for.
+    pub(super) fn set_size(&mut self, words: usize) {
+        if let Some(size) = self.before.last_mut() {
+            *size = size_of_large(words);
+        }
     }
 
     /// Notes which one it is.
@@ -88,43 +95,16 @@ impl Blocks {
     }
 }
 
-/// Freed ones, by their sizes.
-#[derive(Default)]
-pub(super) struct Spare {
-    short: Vec<Vec<Block>>,
-    long: FxHashMap<usize, Vec<Block>>,
-    words: usize,
-}
-
-impl Spare {
-    /// Their words.
-    pub(super) fn words(&self) -> usize {
-        self.words
-    }
-
-    /// One of so many words.
-    pub(super) fn take(&mut self, words: usize) -> Option<Block> {
-        let list = if words <= SHORT { self.short.get_mut(words) } else { self.long.get_mut(&words) };
-        let block = list?.pop()?;
-        self.words -= words + 1;
-        Some(block)
-    }
-
-    /// One more, unless there are many.
-    pub(super) fn put(&mut self, block: Block) {
-        if self.words + block.words >= SPARE {
-            return;
-        }
-        self.words += block.words + 1;
-        if block.words > SHORT {
-            return self.long.entry(block.words).or_default().push(block);
-        }
-        if self.short.len() <= block.words {
-            self.short.resize_with(block.words + 1, Vec::new);
-        }
-        if let Some(list) = self.short.get_mut(block.words) {
-            list.push(block);
-        }
+/// Asks the system for long pages where a block is: there are fewer to be cleared, found and looked up then. It may not have any.
+#[cfg(target_os = "linux")]
+fn ask_for_long_pages(block: &mut Vec<u64>) {
+    let begin = block.as_ptr() as usize;
+    let end = begin + 8 * block.capacity();
+    let (first, end) = (begin.next_multiple_of(LONG_PAGE), end - end % LONG_PAGE);
+    if first < end {
+        let address = block.as_mut_ptr().wrapping_byte_add(first - begin);
+        // SAFETY: this is memory of the block, and nothing that is in it changes.
+        unsafe { libc::madvise(address.cast(), end - first, libc::MADV_HUGEPAGE) };
     }
 }
 

@@ -11,6 +11,8 @@
 
 mod calls;
 
+#[cfg(target_arch = "x86_64")]
+use super::processor;
 pub(crate) use calls::{exact, fast, matmul_exact, matmul_fast, matvec_exact, matvec_fast};
 use std::cell::RefCell;
 use std::sync::OnceLock;
@@ -133,13 +135,8 @@ fn available() -> Vec<Kernels> {
     let mut all = vec![PLAIN];
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::is_x86_feature_detected as has;
-        if has!("avx2") && has!("fma") {
-            all.push(avx2::KERNELS);
-        }
-        if has!("avx512f") && has!("avx512dq") && has!("avx512vl") && has!("avx2") && has!("fma") {
-            all.push(avx512::KERNELS);
-        }
+        all.extend(processor::has_avx2().then_some(avx2::KERNELS));
+        all.extend(processor::has_avx512().then_some(avx512::KERNELS));
     }
     all
 }

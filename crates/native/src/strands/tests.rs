@@ -1,10 +1,10 @@
 //! Loops that add to several rows of an array, beside the evaluator of the IR.
 
+use crate::Math;
+use crate::beside::Beside;
 use crate::loops::walk::every;
 use crate::loops::{Program as Loops, Stmt};
-use crate::{Compiled, Math};
-use std::sync::Arc;
-use wengert_ir::eval::{Evaluator, Items, Limits, Value};
+use wengert_ir::eval::{Items, Value};
 
 /// What goes backward through a step of elimination: each number goes to its own place, to one of the row, and to the row of the step.
 const TEXT: &str = "func f(zs: [][]Real, xs: []Real, ys: []Real, i: Int, k: Int, n: Int) -> [][]Real {
@@ -55,12 +55,7 @@ fn number(k: i64) -> f64 {
 }
 
 fn same(text: &str) {
-    let program = wengert_ir::parse::parse(text).expect("the text is a program");
-    let entry = *program.entries.values().next().expect("it has an entry");
-    let compiled = [Math::Strict, Math::Fast].map(|math| {
-        Compiled::with_math(program.clone(), math, 1 << 32, Arc::default()).expect("it compiles")
-    });
-    let [mut strict, mut fast] = compiled;
+    let mut beside = Beside::of_text(text, &[Math::Strict, Math::Fast]);
     for (rows, columns) in [(1, 1), (3, 5), (40, 40), (2, 67)] {
         let matrix = (0..rows * columns).map(number).collect();
         let matrix = Value::array([rows as usize, columns as usize], Items::Reals(matrix));
@@ -70,15 +65,8 @@ fn same(text: &str) {
             for (i, k) in [(0, 0), (rows - 1, 0), (0, rows - 1), (rows, 0), (0, columns), (-1, 0), (0, -1)] {
                 let args =
                     [matrix.clone(), xs.clone(), ys.clone(), Value::Int(i), Value::Int(k), Value::Int(n)];
-                let expected = Evaluator::new(&program, Limits::default()).call(entry, args.to_vec());
-                for compiled in [&mut strict, &mut fast] {
-                    let given = compiled.call(entry, &args);
-                    assert_eq!(
-                        format!("{given:?}"),
-                        format!("{expected:?}"),
-                        "{rows} x {columns}, row {i}, step {k}, {n} iterations"
-                    );
-                }
+                let what = format_args!("{rows} x {columns}, row {i}, step {k}, {n} iterations");
+                beside.agrees(&args, what);
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Loops that add to elements that lie apart, beside the evaluator of the IR.
 
-use crate::{Compiled, Math};
-use std::sync::Arc;
+use crate::Math;
+use crate::beside::Beside;
 use wengert_ir::Program;
-use wengert_ir::eval::{Evaluator, Limits, Value};
+use wengert_ir::eval::Value;
 
 /// Adds at so many times the index and something more.
 fn program(way: &str, places: &[(i64, i64)]) -> Program {
@@ -37,30 +37,12 @@ fn freed(program: &Program) -> String {
 
 /// The same for any number of elements and iterations, failures included.
 fn agrees(program: &Program, maths: &[Math]) {
-    let entry = *program.entries.values().next().expect("it has an entry");
+    let mut beside = Beside::new(program, maths);
     for count in [0, 1, 2, 3, 4, 5, 33, 34, 35, 64, 513] {
         let xs: Vec<f64> = (0..count).map(|i| 1.0 / f64::from(i % 37 + 1)).collect();
         for len in [0, count / 4, count / 3, (count - 1) / 2, count / 2, count / 2 + 1, count] {
             let args = [Value::reals(xs.clone()), Value::Int(i64::from(len))];
-            let expected = Evaluator::new(program, Limits::default()).call(entry, args.to_vec());
-            for math in maths.iter().copied() {
-                let compiled = Compiled::with_math(program.clone(), math, 1 << 32, Arc::default());
-                let given = compiled.expect("it compiles").call(entry, &args);
-                match (&given, &expected) {
-                    (Ok(given), Ok(expected)) => {
-                        let same = given.iter().zip(expected).all(|(given, expected)| given.same(expected));
-                        assert!(same, "{count} {len}: {given:?} {expected:?}");
-                    }
-                    (given, expected) => {
-                        let shown = |failure| format!("{failure:?}");
-                        assert_eq!(
-                            shown(given.as_ref().err()),
-                            shown(expected.as_ref().err()),
-                            "{count} {len}"
-                        );
-                    }
-                }
-            }
+            beside.agrees(&args, format_args!("{count} {len}"));
         }
     }
 }

@@ -49,13 +49,16 @@ pub(super) struct Reader<'p, 'f> {
     known: FxHashMap<Local, Known>,
     pub(super) before: Vec<Before>,
     pub(super) given: Vec<Operand>,
+    /// Where variables are among these.
+    places: FxHashMap<Local, usize>,
     pub(super) program: Program,
 }
 
 impl<'p, 'f> Reader<'p, 'f> {
     pub(super) fn new(plan: &'p Plan<'f>, variables: usize) -> Reader<'p, 'f> {
         let (known, before, given) = (FxHashMap::default(), Vec::new(), Vec::new());
-        let mut reader = Reader { plan, next: variables, known, before, given, program: Program::default() };
+        let (places, program) = (FxHashMap::default(), Program::default());
+        let mut reader = Reader { plan, next: variables, known, before, given, places, program };
         reader.known.insert(plan.index, Known::Moving(Operand::Int(0), 1));
         for carried in &plan.carried {
             let before = reader.id();
@@ -97,10 +100,17 @@ impl<'p, 'f> Reader<'p, 'f> {
 
     /// The place of a number that is given.
     fn place(&mut self, operand: Operand) -> usize {
-        let known = self.given.iter().position(|known| *known == operand);
+        let known = match operand {
+            Operand::Local(local) => self.places.get(&local).copied(),
+            Operand::Real(_) | Operand::Int(_) | Operand::Text(_) => {
+                self.given.iter().position(|known| *known == operand)
+            }
+        };
         known.unwrap_or_else(|| {
+            let place = self.given.len();
             self.given.push(operand);
-            self.given.len() - 1
+            self.places.extend(operand.local().map(|local| (local, place)));
+            place
         })
     }
 
