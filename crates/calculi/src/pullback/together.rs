@@ -4,7 +4,8 @@ use super::func::Func;
 use super::print::{Notation, print};
 use super::reduce::Reducer;
 use super::syntax::{Kind, Pat, Term, Type, Var};
-use super::theorems::{any_pullback, cases, for_all};
+use super::theorems::terms::any_pullback;
+use super::theorems::{cases, for_all};
 use crate::kit::trace::{Limits, Trace};
 use wengert_prim::RealOp;
 

@@ -1,9 +1,6 @@
 //! `check` and `fmt`.
 
-#[allow(dead_code, reason = "each test program uses its part of what they share")]
-mod common;
-
-use common::Folder;
+use crate::folder::Folder;
 
 #[test]
 fn check_prints_types_in_the_order_of_the_file() {

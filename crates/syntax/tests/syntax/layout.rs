@@ -1,18 +1,16 @@
 //! The one layout, on ordinary and on strange input.
 
-mod support;
-
+use crate::picture::{self, FILE};
 use expect_test::{Expect, expect};
-use support::FILE;
 use wengert_syntax::format;
 
 /// Formats, and checks that formatting again changes nothing.
 fn check(text: &str, expected: Expect) {
     let once =
-        format(text, FILE).unwrap_or_else(|problems| panic!("{}", support::diagnostics(text, &problems)));
+        format(text, FILE).unwrap_or_else(|problems| panic!("{}", picture::diagnostics(text, &problems)));
     expected.assert_eq(&once);
     let twice =
-        format(&once, FILE).unwrap_or_else(|problems| panic!("{}", support::diagnostics(&once, &problems)));
+        format(&once, FILE).unwrap_or_else(|problems| panic!("{}", picture::diagnostics(&once, &problems)));
     assert_eq!(once, twice, "formatting twice is formatting once");
 }
 

@@ -1,7 +1,5 @@
 //! Random surface trees: untyped, but such as the parser could make, without parentheses.
 
-#![allow(dead_code, reason = "this file is also compiled as a test of its own")]
-
 use arbtest::arbitrary::{Result, Unstructured};
 use wengert_base::{Name, Span};
 use wengert_syntax::ast::*;

@@ -1,9 +1,6 @@
 //! `eval`, `run` and `cost`.
 
-#[allow(dead_code, reason = "each test program uses its part of what they share")]
-mod common;
-
-use common::Folder;
+use crate::folder::Folder;
 use expect_test::expect;
 use std::io::Read;
 use std::process::Stdio;
@@ -309,7 +306,7 @@ fn derivatives_are_shown_as_a_person_writes_them() {
 #[test]
 fn bench_measures_a_function_and_its_derivatives() {
     let folder = Folder::with(&[("p.wg", COMPILED)]);
-    for engine in ["native", "interp"] {
+    for engine in ["native", "c", "interp"] {
         let bench = ["bench", "p.wg", "--entry", "slow", "--input", "[[1.0, 2.0]]", "--seconds", "0.01"];
         let ran = folder.run(&[&bench[..], &["--json", "--engine", engine]].concat());
         let value: serde_json::Value = serde_json::from_str(ran.value()).expect("JSON");
@@ -318,6 +315,11 @@ fn bench_measures_a_function_and_its_derivatives() {
             assert!(value[time].as_u64().is_some_and(|time| time > 0), "{value}");
         }
         assert!(value["runs"].as_u64().is_some_and(|runs| runs >= 10), "{value}");
+        assert_eq!(
+            value["peak_bytes"].as_u64().is_some_and(|bytes| bytes > 0),
+            engine != "interp",
+            "{value}"
+        );
         assert!(folder.run(&[&bench[..], &["--engine", engine]].concat()).value().contains("× primal"));
     }
     let text = ["bench", "p.wg", "--entry", "names", "--input", "[]", "--seconds", "0.01", "--json"];

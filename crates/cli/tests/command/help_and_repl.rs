@@ -1,9 +1,6 @@
 //! `doc`, `explain`, `completions`, `--help`, and the interactive mode through a pipe.
 
-#[allow(dead_code, reason = "each test program uses its part of what they share")]
-mod common;
-
-use common::Folder;
+use crate::folder::Folder;
 
 #[test]
 fn doc_describes_functions_modules_and_everything() {

@@ -1,7 +1,5 @@
 //! What the tests of this crate share: a compact picture of trees, and of diagnostics.
 
-#![allow(dead_code, reason = "each test file uses a part of this")]
-
 use wengert_base::{Diagnostic, SourceId};
 use wengert_syntax::ast::*;
 

@@ -1,21 +1,19 @@
 //! Every construct of the language, as text and as tree.
 
-mod support;
-
+use crate::picture::{self, FILE};
 use expect_test::{Expect, expect};
-use support::FILE;
 use wengert_syntax::{parse, parse_expr};
 
 fn check(text: &str, expected: Expect) {
     let parsed = parse_expr(FILE, text);
-    let problems = support::diagnostics(text, &parsed.diagnostics);
-    expected.assert_eq(&format!("{problems}{}", support::expr(&parsed.expr)));
+    let problems = picture::diagnostics(text, &parsed.diagnostics);
+    expected.assert_eq(&format!("{problems}{}", picture::expr(&parsed.expr)));
 }
 
 fn check_module(text: &str, expected: Expect) {
     let parsed = parse(FILE, text);
-    let problems = support::diagnostics(text, &parsed.diagnostics);
-    expected.assert_eq(&format!("{problems}{}", support::module(&parsed.module)));
+    let problems = picture::diagnostics(text, &parsed.diagnostics);
+    expected.assert_eq(&format!("{problems}{}", picture::module(&parsed.module)));
 }
 
 #[test]

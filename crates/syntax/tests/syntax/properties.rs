@@ -1,11 +1,9 @@
 //! What holds for any text and for any tree.
 
-mod random;
-mod support;
-
+use crate::picture::{self, FILE};
+use crate::random;
 use arbtest::arbitrary::{self, Unstructured};
 use arbtest::arbtest;
-use support::FILE;
 use wengert_base::{Diagnostic, Span};
 use wengert_syntax::{format, is_incomplete, parse, parse_expr, parse_input, print_expr, print_module};
 
@@ -152,7 +150,7 @@ fn check_text(text: &str) {
             assert_eq!(format(&once, FILE).as_ref(), Ok(&once), "not stable for {text:?}");
         }
         Err(problems) => {
-            assert!(!parsed.diagnostics.is_empty(), "{text:?}: {}", support::diagnostics(text, &problems));
+            assert!(!parsed.diagnostics.is_empty(), "{text:?}: {}", picture::diagnostics(text, &problems));
         }
     }
 }
@@ -185,10 +183,10 @@ fn a_printed_tree_is_read_back() {
         assert!(
             parsed.diagnostics.is_empty(),
             "{}\n{text}",
-            support::diagnostics(&text, &parsed.diagnostics)
+            picture::diagnostics(&text, &parsed.diagnostics)
         );
         // Parentheses that the printer added are not in the tree.
-        let (given, read) = (support::module(&module), support::module(&parsed.module));
+        let (given, read) = (picture::module(&module), picture::module(&parsed.module));
         assert_eq!(without_parens(&given), without_parens(&read), "{text}");
         Ok(())
     })
@@ -206,11 +204,11 @@ fn a_printed_expression_is_read_back() {
         assert!(
             parsed.diagnostics.is_empty(),
             "{}\n{text}",
-            support::diagnostics(&text, &parsed.diagnostics)
+            picture::diagnostics(&text, &parsed.diagnostics)
         );
         assert_eq!(
-            without_parens(&support::expr(&expr)),
-            without_parens(&support::expr(&parsed.expr)),
+            without_parens(&picture::expr(&expr)),
+            without_parens(&picture::expr(&parsed.expr)),
             "{text}"
         );
         Ok(())
@@ -244,7 +242,7 @@ fn formatting_keeps_comments_and_is_stable() {
         let module = random::module(u)?;
         let text = commented(&print_module(&module), u)?;
         let once =
-            format(&text, FILE).unwrap_or_else(|e| panic!("{}\n{text}", support::diagnostics(&text, &e)));
+            format(&text, FILE).unwrap_or_else(|e| panic!("{}\n{text}", picture::diagnostics(&text, &e)));
         let count = |text: &str| parse(FILE, text).comments.len();
         assert_eq!(count(&text), count(&once));
         let twice = format(&once, FILE).unwrap();
@@ -330,7 +328,7 @@ fn deep_trees_are_refused_and_nothing_overflows() {
     for text in texts {
         let parsed = parse_expr(FILE, &text);
         let some = parsed.diagnostics.iter().any(|d| d.code == "E0132");
-        assert!(some, "{} …: {}", &text[..20], support::diagnostics("", &parsed.diagnostics));
+        assert!(some, "{} …: {}", &text[..20], picture::diagnostics("", &parsed.diagnostics));
         assert!(parsed.diagnostics.len() < 4, "{} …: {:?}", &text[..20], parsed.diagnostics.len());
         check_text(&format!("def f = {text}\ndef g = 1"));
     }
