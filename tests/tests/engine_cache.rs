@@ -71,6 +71,37 @@ fn machine_code_is_made_once() {
     let _ = fs::remove_dir_all(folder);
 }
 
+/// The most threads that a run of a long loop has, of which so many may make it.
+#[cfg(target_os = "linux")]
+fn most_threads(folder: &Path, threads: usize) -> usize {
+    let loops = "def total (n : Int) : Real = sum (map (\\i -> sin (real i)) (iota n))\n";
+    fs::write(folder.join("loops.wg"), loops).expect("there is room");
+    let count = threads.to_string();
+    let args = ["run", "loops.wg", "--entry", "total", "--input", "[100000000]", "--engine", "native"];
+    let mut command = std::process::Command::new(wengert_tests::command::binary());
+    command.current_dir(folder).env("WENGERT_CACHE", "./cache").args(args).args(["--threads", &count]);
+    let mut run = command.stdout(std::process::Stdio::null()).spawn().expect("it runs");
+    let tasks = PathBuf::from(format!("/proc/{}/task", run.id()));
+    let mut most = 0;
+    while run.try_wait().expect("it is there").is_none() {
+        most = most.max(fs::read_dir(&tasks).map_or(0, Iterator::count));
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    most
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn kept_code_runs_with_as_many_threads() {
+    let folder = folder();
+    let made = most_threads(&folder, 3);
+    let alone = most_threads(&folder, 1);
+    assert_eq!(kept(&folder).len(), 1);
+    assert_eq!(made, alone + 2);
+    assert_eq!(most_threads(&folder, 3), made);
+    let _ = fs::remove_dir_all(folder);
+}
+
 #[test]
 fn a_broken_file_is_made_anew() {
     let folder = folder();

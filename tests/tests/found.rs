@@ -316,6 +316,41 @@ const FOUND: &[Found] = &[
         expression: "(map (\\x -> taylor 2 (\\x -> atan (sqrt x)) x) [0.0], map (\\x -> jvp (taylor 2 (\\x -> atan (sqrt x) * x)) (x, 1.0)) [0.0])",
         exact: true,
     },
+    Found {
+        what: "weights of values that do not vary were given to what goes back through the rule of a rule",
+        definitions: "def f x0 = \\v -> (0.5, v * x0, v, v * v * x0)\n\
+            def e x0 = custom_vjp (f x0) (vjp (f x0)) x0\n\
+            def g x = let (a, b, c, d) = e x in a * b + c * d",
+        expression: "(grad (grad g) 2.5, derivative (grad g) 2.5, grad (derivative g) 2.5, grad (grad (grad g)) 2.5)",
+        exact: true,
+    },
+    Found {
+        what: "what no iteration adds to an element was added to it after the loop, also where the element is not there",
+        definitions: "def f n = grad (\\(b : []Real) -> fold (\\s i -> s + b[0] * b[i]) 0.0 (iota n)) (build n (\\i -> 2.0))",
+        expression: "map (\\n -> sum (f n)) [0, 1, 2, 20]",
+        exact: false,
+    },
+    Found {
+        what: "an array whose tangent comes from a rule that gives none had no shape where that is handed on",
+        definitions: "def still x = custom_vjp (\\y -> 1.0) (vjp (\\y -> 1.0)) x\n\
+            def row x = custom_jvp (\\y -> [0.5, 0.5]) (jvp (\\y -> [0.5, still y])) x\n\
+            def f x = let r = row x in r[0] * x",
+        expression: "map (\\x -> ((snd (linearize (grad f) x)) 0.5, derivative (grad f) x, grad (grad f) x)) [0.7, 0.0]",
+        exact: true,
+    },
+    Found {
+        what: "the interpreter took a rule for one that is not linear, inside of which another rule has captured the argument",
+        definitions: "def inside y = custom_jvp (\\v -> y * v) (\\(v, t) -> (y * v, y * t)) y\n\
+            def f x = custom_jvp inside (jvp inside) x",
+        expression: "(grad f 2.0, grad (grad f) 2.0, derivative (grad f) 2.0, grad (derivative f) 2.0, grad (grad (grad f)) 2.0)",
+        exact: true,
+    },
+    Found {
+        what: "the interpreter took a tangent that is always zero, divided by what varies, for one that does not vanish",
+        definitions: "def f x = custom_jvp (\\y -> y) (\\(y, t) -> (y, (snd (vjp (\\z -> -0.7) y)) (y * t) / (1.5 + x ^ 2))) x",
+        expression: "(grad f 0.7, grad (grad f) 0.7, derivative f 0.7)",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.

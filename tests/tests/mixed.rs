@@ -1,6 +1,7 @@
 //! Functions with rules that have captured what varies, differentiated twice or more: what the derivative by what is captured does when the
 //! point moves is for the rule to say. The rules here are not the derivatives of their functions, so that it shows.
 
+use wengert_driver::{Engine, Options, Session, show};
 use wengert_tests::{everywhere, parallel};
 
 const DEFINITIONS: &str = "\
@@ -91,6 +92,30 @@ const PROGRAMS: &[&str] = &[
     "jvp (\\(a, x) -> grad (\\(a, x) -> seven a x + seven_back x a) (a, x)) ((2.0, 3.0), (1.0, 0.5))",
 ];
 
+/// What a rule has captured varies inside of a series: with a tangent, and with a tape, which does not hold how that moves along the series.
+const IN_SERIES: &[(&str, &str)] = &[
+    (
+        "taylor 3 (\\x -> derivative (\\a -> custom_jvp (\\y -> y) (\\(y, t) -> (0.0, a * y * t)) x) 2.0) 3.0",
+        "[0.0, 3.0, 1.0, 0.0]",
+    ),
+    (
+        "taylor 3 (\\x -> derivative (\\a -> custom_vjp (\\y -> y) (\\y -> (0.0, \\w -> a * y * w)) x) 2.0) 3.0",
+        "[0.0, 3.0, 1.0, 0.0]",
+    ),
+    (
+        "taylor 2 (\\x -> (taylor 2 (\\a -> custom_jvp (\\y -> y) (\\(y, t) -> (0.0, a * a * y * t)) x) 2.0)[1]) 3.0",
+        "[0.0, 12.0, 4.0]",
+    ),
+    (
+        "taylor 3 (\\x -> grad (\\a -> custom_jvp (\\y -> y) (\\(y, t) -> (0.0, a * y * t)) x) 2.0) 3.0",
+        "E0724",
+    ),
+    (
+        "taylor 2 (\\y -> grad (\\x -> x * custom_vjp (\\b -> 1.5) (\\b -> (0.0, \\w -> x * w)) x) y) 0.7",
+        "E0724",
+    ),
+];
+
 /// The value of a program, of which machine code must be made.
 fn compiled(text: &str) -> Result<String, String> {
     let (mut session, scope) = everywhere::session_with(DEFINITIONS);
@@ -117,4 +142,24 @@ fn mixed_derivatives_are_what_the_rule_says_in_every_mode() {
 #[test]
 fn engines_agree_on_mixed_derivatives() {
     parallel::check_all("programs", PROGRAMS, |program| compiled(program).map(|_| ()));
+}
+
+#[test]
+fn what_rules_have_captured_inside_of_series_moves_along_them_or_is_refused() {
+    parallel::check_all("programs", IN_SERIES, |(program, expected)| {
+        let mut session = Session::new();
+        for (engine, strict) in
+            [(Engine::Interp, false), (Engine::Native, false), (Engine::Native, true), (Engine::C, false)]
+        {
+            let options = Options { engine, strict, ..Options::default() };
+            let found = match session.eval(program, None, &options) {
+                Ok(evaluated) => show(&evaluated.value),
+                Err(errors) => errors.first().map(|error| error.code.to_string()).unwrap_or_default(),
+            };
+            if found != *expected {
+                return Err(format!("{program}\ngives {found}, not {expected}, by {}", engine.name()));
+            }
+        }
+        Ok(())
+    });
 }

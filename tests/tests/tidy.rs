@@ -194,8 +194,9 @@ fn code_of(line: &str) -> &str {
 
 /// Whether a file holds only tests, or a program for those who work on the crate.
 fn is_test_file(name: &str) -> bool {
-    let inside = ["/tests.rs", "/theorems.rs", "/documentation.rs"];
-    name.contains("/tests/") || name.contains("/examples/") || inside.iter().any(|end| name.ends_with(end))
+    let folders = ["/tests/", "/theorems/", "/examples/"];
+    let ends = ["/tests.rs", "/theorems.rs", "/documentation.rs"];
+    folders.iter().any(|folder| name.contains(folder)) || ends.iter().any(|end| name.ends_with(end))
 }
 
 #[test]

@@ -244,6 +244,9 @@ fn odd() -> Vec<String> {
         for f in ["edited", "twice", "around"] {
             all.push(format!("grad (flat {f}) (let u = matrix 5 6 in set u 2 (set u[2] 3 ({number})))"));
         }
+        for f in ["(edited u)[5, 6]", "(soft u)[1, 3]"] {
+            all.push(format!("grad (\\u -> {f}) (let u = matrix 5 6 in set u 1 (set u[1] 2 ({number})))"));
+        }
     }
     for f in ["turned", "sorted", "kept", "prefix", "seidel", "fenwick"] {
         all.push(format!("grad (\\u -> weigh ({f} u)) (numbers 7 0)"));
@@ -291,6 +294,7 @@ fn a_step_takes_the_same_time_whatever_the_size() {
         "weigh (turned (numbers 7 300000))",
         "weigh (grad (\\u -> weigh (turned u)) (numbers 7 300000))",
         "weigh (grad (\\u -> weigh (prefix u)) (numbers 7 300000))",
+        "weigh (grad (\\u -> weigh (fenwick u)) (numbers 7 100000))",
         "weigh (map weigh (grad (\\s -> (edited s)[400, 500]) (matrix 400 500)))",
         "weigh (map weigh (grad (\\s -> weigh (rolling s)) (matrix 1 300000)))",
     ];
