@@ -351,6 +351,16 @@ const FOUND: &[Found] = &[
         expression: "(grad f 0.7, grad (grad f) 0.7, derivative f 0.7)",
         exact: true,
     },
+    Found {
+        what: "the interpreter and strict code refused a rule that is a derivative of a function with another rule, as both had captured \
+               what varies",
+        definitions: "def g x y = custom_jvp (\\v -> y * v * v) (\\(v, t) -> (y * v * v, 2.0 * y * v * t)) x\n\
+                      def f x = custom_jvp (g x) (jvp (g x)) x\n\
+                      def h x y = custom_jvp (\\v -> y * v) (\\(v, t) -> (y * v, custom_jvp (\\u -> u * t) (\\(u, s) -> (u * t, s * t)) y)) x",
+        expression: "(grad f 2.0, grad (grad f) 2.0, grad (\\y -> snd (jvp (\\x -> custom_jvp (g (x * y)) (jvp (g (y * x))) x) (2.0, 1.0))) 1.5, \
+                     grad (\\x -> h x x) 3.0)",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.

@@ -97,7 +97,7 @@ const OTHER: &[&str] = &[
     "grad (by (\\x t -> sin t)) 0.5",
     "grad (by (\\x t -> t * t)) 0.5",
     "grad (by (\\x t -> t + x)) 0.5",
-    "grad (\\x -> by (\\y t -> t + x) x) 0.0",
+    "grad (\\x -> by (\\y t -> t + x) x) 0.5",
     "grad (by (\\x t -> x / t)) 0.5",
     "grad (by (\\x t -> if t > 0.0 then t else 2.0 * t)) 0.5",
     "grad (by (\\x t -> real (floor t) + t)) 0.5",

@@ -21,6 +21,7 @@ use wengert_ir::program::FuncId;
 use wengert_ir::ty::Ty;
 
 /// What a function with a rule is given.
+#[derive(Clone)]
 struct Ruled {
     func: FuncId,
     rule: Rule,
@@ -30,6 +31,15 @@ struct Ruled {
     /// The types of the point, and of the results, in the program.
     types: Vec<Ty>,
     results: Vec<Ty>,
+}
+
+impl Ruled {
+    /// The function that is the rule.
+    fn rule_func(&self) -> FuncId {
+        match self.rule {
+            Rule::Jvp(rule) | Rule::Vjp(rule, _) => rule,
+        }
+    }
 }
 
 impl Rewrite<'_, '_> {
@@ -116,6 +126,7 @@ impl Work<'_> {
             &all,
             |work| if work.to.has_series { work.in_series(ruled, &way) } else { work.fail(&all, NEVER) },
             |work| {
+                let ruled = &work.unmoved(ruled, tag);
                 work.choose(
                     is_noted,
                     &all,
@@ -126,6 +137,16 @@ impl Work<'_> {
                 )
             },
         )
+    }
+
+    /// What the rule has captured does not move here: that it does is in the value. Else products of tangents would be asked for, which
+    /// a tape refuses.
+    fn unmoved(&mut self, ruled: &Ruled, tag: &Atom) -> Ruled {
+        let of_rule = self.to.program.funcs.at(ruled.rule_func()).param_types();
+        let captured = of_rule.get(..ruled.rule_captured.len()).unwrap_or_default().to_vec();
+        let given = std::slice::from_ref(tag);
+        let rule_captured = self.walked_all(Walk::Without, &captured, given, &[&ruled.rule_captured]);
+        Ruled { rule_captured, ..ruled.clone() }
     }
 
     /// Series know nothing of what the function has captured.

@@ -52,10 +52,10 @@ impl Resume for AfterValue {
     fn resume(self: Box<Self>, cx: &mut Context, y: Value) -> Result<Step, Failure> {
         let AfterValue { prim, tag, mode, rule, x, point } = *self;
         // What the rule has captured does not move here: that it does is in the value. Else products of tangents would be asked for,
-        // which a tape around this refuses.
+        // which a tape refuses.
         let rule = match &mode {
-            Mode::Forward => perturb::strip(tag, &rule),
-            Mode::Reverse(_) | Mode::Series(_) => rule,
+            Mode::Forward | Mode::Reverse(_) => perturb::strip(tag, &rule),
+            Mode::Series(_) => rule,
         };
         if prim == Prim::CustomVjp {
             let argument = match &mode {

@@ -136,9 +136,11 @@ impl CheckLinear<'_> {
     /// Whether a tangent is linear in the slots of the tape. Under larger tags, which the rule has captured, each part is.
     fn tower(&self, value: &Value) -> bool {
         let Value::Active(active) = value else { return is_exact_zero(value) };
+        if arith::stays_zero(value) {
+            return true;
+        }
         if active.tag == self.tape.tag() {
-            let is_linear = |slot| self.tape.is_linear(slot);
-            return arith::slot_under(value, active.tag).is_some_and(is_linear) || arith::stays_zero(value);
+            return arith::slot_under(value, active.tag).is_some_and(|slot| self.tape.is_linear(slot));
         }
         let second = match &active.perturbation {
             Perturbation::Forward(tangent) => self.tower(tangent),
