@@ -6,6 +6,8 @@
 //! zs = each i < n, y in ys { z = y + 1.0 yield z }        zs = each i < n, x in xs { y = x * x z = y + 1.0 yield z }
 //! ```
 //!
+//! A product of matrices is made all the same: as one operation it takes a fraction of the time ([`products`]).
+//!
 //! Failures come in the order of the iterations then, so that only one of the two may have any. Iterations that neither fail nor add
 //! to anything go forward: nobody can tell.
 
@@ -15,6 +17,7 @@ mod flattened;
 mod parted;
 
 use crate::facts::{Quiet, total};
+use crate::products;
 use crate::sizes::{boxes, in_range};
 use crate::walk::{Names, count_uses, row_of};
 pub(crate) use flattened::Sum;
@@ -81,7 +84,7 @@ impl Fuse<'_> {
                 let maker = if self.sums {
                     self.summed(&place.stmts, at)
                 } else {
-                    self.maker(&place.stmts, at).map(|maker| (maker, Vec::new()))
+                    self.maker(func, &place.stmts, at).map(|maker| (maker, Vec::new()))
                 };
                 if let Some((maker, kept)) = maker {
                     let made = place.stmts.remove(maker);
@@ -117,7 +120,7 @@ impl Fuse<'_> {
     }
 
     /// The statement before `at` that makes arrays for that one only, if the two can be joined.
-    fn maker(&self, stmts: &[Stmt], at: usize) -> Option<usize> {
+    fn maker(&self, func: &Func, stmts: &[Stmt], at: usize) -> Option<usize> {
         let user = stmts.get(at)?;
         let (inputs, len): (Vec<&Atom>, Option<&Atom>) = match &user.op {
             Op::Loop(parts) if parts.mode != Mode::Reduce => {
@@ -131,7 +134,8 @@ impl Fuse<'_> {
             let Some(place) = stmts.iter().take(at).position(|stmt| stmt.outs.contains(&var)) else {
                 continue;
             };
-            let Some(Stmt { outs, op: Op::Loop(made), .. }) = stmts.get(place) else { continue };
+            let Some(maker) = stmts.get(place) else { continue };
+            let Stmt { outs, op: Op::Loop(made), .. } = maker else { continue };
             let alone = made.mode == Mode::Each && made.accs.is_empty() && made.init.is_empty();
             let same = len.is_none_or(|len| *len == made.len);
             let only = outs.iter().all(|out| self.uses.get(out) == Some(&1) && is_input(user, *out));
@@ -139,7 +143,7 @@ impl Fuse<'_> {
             let is_quiet = |stmt: &Stmt| self.quiet.stmt(stmt);
             let order = self.quiet.block(&made.body)
                 || (between.iter().all(is_quiet) && is_quiet(user) && self.fails_alike(made, user));
-            if alone && same && only && order {
+            if alone && same && only && order && !products::is_of_matrices(func, maker) {
                 return Some(place);
             }
         }
@@ -214,7 +218,7 @@ fn is_input(user: &Stmt, var: Var) -> bool {
 }
 
 /// Puts the loop `made` into the statement that uses what it makes; `kept_outs` are the places of what that gives from then on.
-fn join(func: &mut Func, made: Stmt, user: &mut Stmt, kept_outs: &[usize]) {
+pub(crate) fn join(func: &mut Func, made: Stmt, user: &mut Stmt, kept_outs: &[usize]) {
     let Op::Loop(maker) = made.op else { return };
     if let (Op::Array(ArrayOp::Sum, args), [sum]) = (&user.op, &*user.outs)
         && let [Atom::Var(array)] = **args

@@ -239,6 +239,11 @@ struct Product {
     rows: Size,
 }
 
+/// Whether a statement makes the product of two matrices in loops: it becomes one operation, unless another loop takes it in before.
+pub(crate) fn is_of_matrices(func: &Func, stmt: &Stmt) -> bool {
+    recognized(func, &Made::default(), stmt).is_some_and(|product| product.op == ArrayOp::MatMul)
+}
+
 fn recognized(func: &Func, made: &Made, stmt: &Stmt) -> Option<Product> {
     let Op::Loop(parts) = &stmt.op else { return None };
     let [out] = stmt.outs.as_slice() else { return None };

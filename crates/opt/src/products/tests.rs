@@ -231,3 +231,19 @@ fn of_a_product_that_nobody_uses_its_check_remains() {
         assert_eq!(outcome(&before, args.clone()), outcome(&after, args), "{n} {m} {k} {l}");
     }
 }
+
+#[test]
+fn a_product_that_another_loop_goes_through_is_one_all_the_same() {
+    let loops = "m = length(a) k = length(b) n = length(b, 1)
+         r = each i < m { r = each j < n { s = for l < k, t = 0.0 { u = a[i, l] w = b[l, j] p = u * w q = t + p yield q } yield s } yield r }
+         c = each i < m, x in r { s = for j < n, t = 0.0, y in x { z = y * y q = t + z yield q } yield s }";
+    let before = parse("[]Real", loops);
+    let mut after = before.clone();
+    crate::optimize(&mut after, &crate::Options::default());
+    assert!(wengert_ir::print(&after).contains("matmul(a, b)"), "{}", wengert_ir::print(&after));
+    for sizes in 0..4_usize.pow(4) {
+        let [n, m, k, l] = [sizes % 4, sizes / 4 % 4, sizes / 16 % 4, sizes / 64];
+        let args = vec![matrix(n, m, 1), matrix(k, l, 2), Value::reals(Vec::new())];
+        assert_eq!(outcome(&before, args.clone()), outcome(&after, args), "{n} {m} {k} {l}");
+    }
+}
