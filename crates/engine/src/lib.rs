@@ -218,7 +218,9 @@ fn verify(program: &Program, stage: &str) -> Result<(), Error> {
 
 /// The IR, as text.
 pub fn ir(unit: &Unit) -> String {
-    wengert_ir::print_used(&unit.program)
+    let mut program = unit.program.clone();
+    wengert_opt::unsaid(&mut program);
+    wengert_ir::print_used(&program)
 }
 
 /// The text of the IR as machine code is made from it.

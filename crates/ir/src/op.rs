@@ -406,6 +406,8 @@ pub enum Requirement {
     SameCtor(Name, DataId),
     /// `operation`: how many reals the point holds (left), and how many are given (right).
     Reals(Name),
+    /// Arrays that come in are one array of tuples outside. It always holds, and is there to be known.
+    Beside,
 }
 
 /// How the factors of [`ArrayOp::AddProduct`] lie, and how it is summed.

@@ -259,6 +259,7 @@ impl Names {
                 format!("same_ctor {} {}", quoted(operation), self.elem(Elem::Data(data)))
             }
             Requirement::Reals(operation) => format!("reals {}", quoted(operation)),
+            Requirement::Beside => "beside".into(),
         }
     }
 

@@ -9,7 +9,8 @@ use crate::tree::{DataIx, Kind, Type};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 use wengert_base::Name;
-use wengert_ir::op::Atom;
+use wengert_ir::Ty;
+use wengert_ir::op::{ArrayOp, Atom, Op, Requirement};
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::DataId;
 use wengert_mono::simple::Head;
@@ -96,11 +97,43 @@ impl Lower<'_> {
                 if matches!(ty, Type::Tuple(_)) {
                     lower.rename_later(arg);
                 }
+                lower.say_beside(ty, arg, 0);
             }
             let callee = lower.callee(&root);
             if args.is_empty() { lower.callee_value(&callee).1 } else { lower.call_with(&callee, args) }
         });
         self.program.entries.insert(Name::new("main"), id);
+    }
+
+    /// Says that the arrays which an array of tuples is have one size; this one stands in arrays with so many axes.
+    fn say_beside(&mut self, ty: &Type, atoms: &[Atom], axis: u8) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match ty {
+            Type::Tuple(items) => {
+                let parts = self.split(items, atoms.to_vec());
+                for (item, part) in items.iter().zip(&parts) {
+                    self.say_beside(item, part, axis);
+                }
+            }
+            Type::Array(of) => {
+                // Boxes hide what is inside of them.
+                let arrays: Vec<&Atom> = atoms.iter().filter(|atom| self.ty(atom).rank() > axis).collect();
+                if let [first, others @ ..] = arrays.as_slice() {
+                    let size = |array: &Atom| Op::Array(ArrayOp::Length(axis), vec![array.clone()]);
+                    for other in others {
+                        let (left, right) = (self.one(size(first), Ty::INT), self.one(size(other), Ty::INT));
+                        self.require(Requirement::Beside, left, right);
+                    }
+                }
+                self.say_beside(of, atoms, axis + 1);
+            }
+            Type::Real
+            | Type::Int
+            | Type::Bool
+            | Type::Text
+            | Type::Data(_)
+            | Type::Dual(_)
+            | Type::Fun(..) => {}
+        });
     }
 
     /// What the parameters of the entry are called: as those of the lambda that it is.

@@ -223,7 +223,7 @@ saved_enum!(Kind {
 saved_enum!(Passing { 0 = Owned, 1 = Borrowed });
 saved_enum!(Requirement {
     0 = SameSize(function), 1 = ProductSize(function), 2 = NamedSize(name, axis), 3 = Rows, 4 = Count(function),
-    5 = Shape(operation), 6 = SameCtor(operation, data), 7 = Reals(operation),
+    5 = Shape(operation), 6 = SameCtor(operation, data), 7 = Reals(operation), 8 = Beside,
 });
 saved_enum!(Failure {
     0 = Index, 1 = Division(function), 2 = Required(what), 3 = Ragged(axes), 4 = Empty(function), 5 = Slice,

@@ -4,9 +4,11 @@
 
 use crate::sizes::{boxes, in_range_there};
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{ArrayOp, Convert, IntOp, Op};
+use wengert_ir::op::{ArrayOp, Convert, IntOp, Op, Requirement};
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Var};
+use wengert_prim::RealOp;
+use wengert_prim::real_op::ELEMENTARY_COST;
 
 /// Functions that always return.
 pub(crate) fn total(program: &Program) -> FxHashSet<FuncId> {
@@ -108,6 +110,11 @@ pub(crate) fn is_safe(op: &Op, total: &FxHashSet<FuncId>) -> bool {
         | Op::Custom(_)
         | Op::Taylor { .. } => false,
     }
+}
+
+/// What takes longer than a division.
+pub(crate) fn is_costly(op: &Op) -> bool {
+    matches!(op, Op::Real(op, _) if op.cost() >= ELEMENTARY_COST && !matches!(op, RealOp::Sqrt | RealOp::PowInt(_)))
 }
 
 /// What is known of the variables of a function.
@@ -344,7 +351,19 @@ impl Lengths {
                     }
                 }
             }
+            Op::Require { what: Requirement::Beside, left, right } => self.beside(left, right),
             _ => {}
+        }
+    }
+
+    /// Two lengths are the same wherever they are known: the second is called by the first.
+    fn beside(&mut self, first: &Atom, second: &Atom) {
+        for var in &self.noted {
+            if let Some(length) = self.known.get_mut(var)
+                && *length == *second
+            {
+                *length = first.clone();
+            }
         }
     }
 

@@ -365,6 +365,12 @@ pub fn finish(program: &mut Program, options: &Options) {
     checks::run(program);
 }
 
+/// What is only there to be known is left out, and what only that asks for: people need not see it.
+pub fn unsaid(program: &mut Program) {
+    sizes::forget_beside(program);
+    dce::run(program);
+}
+
 /// What is done last, before a program is lowered: it means nothing to other passes.
 pub fn ready(program: &mut Program, options: &Options) {
     for pass in PASSES.last().into_iter().filter(|pass| !options.leaves_out(pass.name)) {

@@ -27,7 +27,7 @@ mod whole;
 
 pub(crate) use integers::without_quotients;
 pub(crate) use places::{in_range, in_range_there};
-pub(crate) use whole::drop_said;
+pub(crate) use whole::{drop_said, forget_beside};
 
 use self::covered::Covered;
 use self::whole::Whole;

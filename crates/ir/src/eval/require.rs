@@ -31,7 +31,10 @@ pub fn broken(program: &Program, what: Requirement, left: i64, right: i64) -> Fa
         Requirement::NamedSize(name, axis) => {
             Fault::NamedSize { name, expected: left, found: size(right), axis }
         }
-        Requirement::Rows => Fault::Ragged { first: (0, left.to_string()), second: (1, right.to_string()) },
+        // What is one array outside has one size: the second cannot be.
+        Requirement::Rows | Requirement::Beside => {
+            Fault::Ragged { first: (0, left.to_string()), second: (1, right.to_string()) }
+        }
         Requirement::Count(function) if left < 0 => Fault::NegativeCount { function, count: left },
         Requirement::Count(function) => Fault::TooLarge { function, count: left },
         Requirement::Shape(operation) => {

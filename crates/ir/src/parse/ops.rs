@@ -320,6 +320,7 @@ impl Parser {
                 Requirement::SameCtor(operation, self.data_type()?)
             }
             "reals" => Requirement::Reals(self.name()?),
+            "beside" => Requirement::Beside,
             other => return Err(self.error_at(place, format!("there is no requirement `{other}`"))),
         };
         Ok(Op::Require { what, left, right })

@@ -5,7 +5,7 @@
     reason = "each function takes the operations that the one before it leaves"
 )]
 
-use super::{Lower, Operand, Stmt, Value, Word};
+use super::{Lower, Operand, Place, Stmt, Value, Word};
 use crate::loops::{Failure, Int, Round, Runtime};
 use wengert_base::Name;
 use wengert_ir::op::{Compare, Convert, IntOp, Requirement, TextOp};
@@ -70,8 +70,22 @@ impl Lower<'_> {
 
     fn require(&mut self, what: Requirement, left: &Atom, right: &Atom) {
         let (left, right) = (self.word(left), self.word(right));
+        if what == Requirement::Beside {
+            return self.call_alike(left, right);
+        }
         let differ = self.set(Word::Int, Value::CompareInt(Compare::Ne, left, right));
         self.fail_if(differ, Failure::Required(what), vec![left, right]);
+    }
+
+    /// Sizes of arrays that are the second are the first, which is the same.
+    fn call_alike(&mut self, first: Operand, second: Operand) {
+        let arrays = self.places.values_mut().filter_map(|place| match place {
+            Place::Array(array) => Some(array),
+            _ => None,
+        });
+        for size in arrays.flat_map(|array| &mut array.dims).filter(|size| **size == second) {
+            *size = first;
+        }
     }
 
     fn integer(&mut self, out: Var, op: IntOp, a: Operand, b: Operand) {

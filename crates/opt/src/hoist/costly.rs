@@ -16,13 +16,12 @@
 //! Loops of which it is known that they have few iterations are left alone.
 
 use super::is_moved;
+use crate::facts::is_costly;
 use crate::walk::mentioned;
 use rustc_hash::FxHashSet;
 use wengert_ir::op::Op;
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Func, Stmt, Var};
-use wengert_prim::RealOp;
-use wengert_prim::real_op::ELEMENTARY_COST;
 
 /// A loop of fewer iterations is not worth it.
 const MANY: i64 = 8;
@@ -62,11 +61,6 @@ fn asks_for_functions(body: &Block) -> bool {
 /// The blocks of an operation of which one is done.
 fn sides(op: &Op) -> Vec<&Block> {
     if matches!(op, Op::If { .. } | Op::Match { .. }) { op.blocks() } else { Vec::new() }
-}
-
-/// What takes longer than a division.
-fn is_costly(op: &Op) -> bool {
-    matches!(op, Op::Real(op, _) if op.cost() >= ELEMENTARY_COST && !matches!(op, RealOp::Sqrt | RealOp::PowInt(_)))
 }
 
 /// What may leave the sides.

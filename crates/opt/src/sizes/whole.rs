@@ -14,7 +14,7 @@ use super::Sizes;
 use crate::linear::Linear;
 use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{ArrayOp, Loop, Op};
+use wengert_ir::op::{ArrayOp, Loop, Op, Requirement};
 use wengert_ir::{Atom, Block, Program, Stmt, Ty, Var};
 
 /// What comes from more than so many variables comes from itself.
@@ -241,6 +241,13 @@ pub(crate) fn drop_said(program: &mut Program) {
         let uses = count_uses(&func.body);
         said.retain(|array, times| uses.get(array) > Some(times));
         drop_in(&mut func.body, &said);
+    }
+}
+
+/// That arrays come in beside each other always holds: nobody need look.
+pub(crate) fn forget_beside(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        func.body.stmts.retain(|stmt| !matches!(stmt.op, Op::Require { what: Requirement::Beside, .. }));
     }
 }
 
