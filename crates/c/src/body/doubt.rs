@@ -19,11 +19,11 @@ use super::sums::Plan;
 use crate::scopes::for_each_operand;
 use crate::text::Level;
 use rustc_hash::FxHashSet;
-use wengert_native::loops::{Local, Operand, Stmt, Value};
+use wengert_native::loops::{Int, Local, Operand, Stmt, Value};
 use wengert_prim::RealOp;
 
 /// So many products and quotients are worth a second text.
-const WORTH: usize = 4;
+const WORTH: usize = 2;
 /// Iterations of a piece. What they add to is kept on the stack.
 const PIECE: usize = 512;
 /// More arrays than this would be too much to keep.
@@ -35,8 +35,16 @@ pub(super) struct Doubt {
     derived: FxHashSet<Local>,
     /// Whether something of that is stored where it can be noted.
     stores: bool,
-    /// Where the arrays begin that are to be as they were if it was wrong: base and offset of their elements.
-    kept: Vec<(Operand, i32)>,
+    /// What is to be as it was if it was wrong.
+    kept: Vec<Kept>,
+}
+
+/// Elements of an array that a loop writes: from where on, and how far from the index they are.
+#[derive(Clone, Copy, PartialEq)]
+struct Kept {
+    base: Operand,
+    offset: i32,
+    shift: Option<Operand>,
 }
 
 impl Body<'_, '_> {
@@ -57,12 +65,15 @@ impl Body<'_, '_> {
             if apart(base) || self.cell(base, index, offset).is_some() {
                 continue;
             }
-            let moves = index == Operand::Local(run.index);
+            // Elsewhere than at the index an element is there for sure only if each iteration stores it.
+            let shift = self.shift(index, run.index)?;
+            (shift.is_none() || shift.is_some_and(fixed) && self.is_straight(run.body)).then_some(())?;
             // What a plan is made for is read only to be added to.
             let known = plan.is_some() || reads_first(run.body);
-            (moves && fixed(base) && known && self.func.recursive.is_none()).then_some(())?;
-            if !kept.contains(&(base, offset)) {
-                kept.push((base, offset));
+            (fixed(base) && known && self.func.recursive.is_none()).then_some(())?;
+            let elements = Kept { base, offset, shift };
+            if !kept.contains(&elements) {
+                kept.push(elements);
             }
         }
         let carries = plan.map_or(0, |plan| plan.cells.len() + plan.sums.len());
@@ -72,6 +83,25 @@ impl Body<'_, '_> {
             stores: steps.stores,
             kept,
         })
+    }
+
+    /// Whether a body computes and stores the same in each iteration, and nothing in it fails.
+    fn is_straight(&self, body: &[Stmt]) -> bool {
+        body.iter().all(|stmt| {
+            let skipped = self.skipped.contains(&std::ptr::from_ref(stmt));
+            skipped || matches!(stmt, Stmt::Set(..) | Stmt::Store { .. })
+        })
+    }
+
+    /// How far a place is from the index of a loop, if it is not there.
+    fn shift(&self, place: Operand, index: Local) -> Option<Option<Operand>> {
+        let index = Operand::Local(index);
+        if place == index {
+            return Some(None);
+        }
+        let Value::Int(Int::Add, a, b) = self.values.get(&place.local()?)? else { return None };
+        let shift = if *a == index { Some(*b) } else { (*b == index).then_some(*a) };
+        shift.map(Some)
     }
 
     /// What is in the body of a loop, if it has enough products and quotients and hands on what is no number.
@@ -191,12 +221,13 @@ impl Body<'_, '_> {
     }
 
     /// Copies elements, and says how to put them back.
-    fn keep(&mut self, kept: &[(Operand, i32)], from: &str, to: &str) -> Vec<String> {
+    fn keep(&mut self, kept: &[Kept], from: &str, to: &str) -> Vec<String> {
         let mut back = Vec::new();
-        for (base, offset) in kept {
+        for Kept { base, offset, shift } in kept {
             let base = self.address(*base, true).at(Level::Sum);
-            let first =
-                if *offset == 0 { format!("{base} + {from}") } else { format!("{base} + {from} + {offset}") };
+            let shift = shift.map(|shift| self.integer(shift).at(Level::Product));
+            let further = shift.into_iter().chain((*offset != 0).then(|| offset.to_string()));
+            let first = further.fold(format!("{base} + {from}"), |first, more| format!("{first} + {more}"));
             let (copy, bytes) = (self.unit.temporary(), format!("({to} - {from}) * sizeof(double)"));
             self.put(&format!("double {copy}[{PIECE}];"));
             self.put(&format!("memcpy({copy}, {first}, {bytes});"));

@@ -125,9 +125,11 @@ impl Body<'_, '_> {
                     return None;
                 }
             } else if around.moves(*place, 0) {
-                // Two of them could meet.
-                let apart = |(base, place, _): &&Store| self.never_meet(&updates, (*base, *place), index);
-                if loads > 0 && !only_updates || updates.len() > 1 && !updates.iter().all(apart) {
+                // Two of them could meet, though none that moves and a cell, which is summed apart.
+                let moving: Vec<&Store> =
+                    updates.iter().copied().filter(|(_, place, _)| !around.is_fixed(*place)).collect();
+                let apart = |(base, place, _): &&Store| self.never_meet(&moving, (*base, *place), index);
+                if loads > 0 && !only_updates || moving.len() > 1 && !moving.iter().all(apart) {
                     return None;
                 }
             } else {

@@ -171,3 +171,39 @@ fn places_that_lie_apart_are_in_vectors() {
     are_close(APART, &sizes.map(|size| vec![vector(size), Value::Int(0)]));
     are_close(APART, &[33, 34, 600].map(|size| vec![vector(size), Value::Int(9)]));
 }
+
+/// What pairs of elements add to both: to one that stays, and to one that moves from somewhere on.
+const PAIRS: &str = r"
+    func f(v: []Real, k: Int) -> []Real {
+        n = length(v)
+        m = n - k
+        vs = zeros(v)
+        g = each i < n, h += vs, x in v {
+            g = each j < m, h1 += h {
+                l = j + k
+                y = v[l]
+                a = x - y
+                b = mul_zero(a, y)
+                c = mul_zero(b, a)
+                h2 = h1 with [i] += c
+                d = -c
+                h3 = h2 with [l] += d
+                yield h3
+            }
+            yield g
+        }
+        return g
+    }
+    entry f = f";
+
+#[test]
+fn an_element_that_stays_and_one_that_moves_are_added_to_in_vectors() {
+    let made = text_of(PAIRS, Math::Library);
+    // Once without looking for zeros, and once with.
+    // Without looking for zeros, and with.
+    assert_eq!(made.matches("#pragma omp simd reduction").count(), 2, "{made}");
+    assert_eq!(text_of(PAIRS, Math::Host).matches("#pragma omp simd reduction").count(), 0);
+    for k in [0, 1, 7] {
+        are_close(PAIRS, &[7, 8, 15, 16, 17, 40, 600].map(|size| vec![vector(size), Value::Int(k)]));
+    }
+}

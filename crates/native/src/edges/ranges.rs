@@ -7,6 +7,8 @@
 //! }
 //! ```
 //!
+//! Where something else is done at one index only, there are a loop below it and one above it; that is for C, too.
+//!
 //! What is asked of the index near to the ends is left to those who look for edges. Iterations keep their order. A loop that is short
 //! runs as it was, and so does one where a sum that is compared may be too large for an integer.
 
@@ -20,6 +22,8 @@ use rustc_hash::FxHashSet;
 
 /// Bodies with more statements would be too much to have four times.
 const MOST: usize = 48;
+/// The same where one range is a single iteration.
+const LARGE: usize = 96;
 /// At so many places a loop is divided at most.
 const CUTS: usize = 2;
 /// So often is a range divided again, at another place.
@@ -38,11 +42,14 @@ impl Edges<'_> {
     pub(super) fn ranges(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
         let Stmt::For { index, len, backward, independent, sums, body } = stmt else { return None };
         let short = matches!(len, Operand::Int(n) if *n < SHORT);
-        if !self.checks || short || self.nested == NESTED || size(body) > MOST || !is_flat(body) {
+        if short || self.nested == NESTED || size(body) > LARGE || !is_flat(body) {
             return None;
         }
         let all: FxHashSet<Local> = mentions(body).into_keys().collect();
-        if Body::of(body, *index, &all, &self.sums).questions(*len).is_empty() {
+        let questions = Body::of(body, *index, &all, &self.sums).questions(*len);
+        // A compiler of C divides a loop by itself where it does something else from an index on, but not where it does at one.
+        let about_one = questions.iter().all(Question::is_about_one);
+        if questions.is_empty() || !about_one && (!self.checks || size(body) > MOST) {
             return None;
         }
         let (index, body) = self.copied(body, *index);
@@ -64,7 +71,9 @@ impl Edges<'_> {
                 Operand::Local(count)
             };
             let (step, body) = self.range(index, &body, *start, &cuts.answers(range));
-            ranges.push((step, count, body));
+            if self.does_something(&body) {
+                ranges.push((step, count, body));
+            }
         }
         if *backward {
             ranges.reverse();
@@ -119,6 +128,12 @@ impl Edges<'_> {
         (step, body)
     }
 
+    /// Whether a body does more than to find out what only it asks for.
+    fn does_something(&self, body: &[Stmt]) -> bool {
+        let own = self.own(body);
+        !body.iter().all(|stmt| matches!(stmt, Stmt::Set(local, _) if own.contains(local)))
+    }
+
     /// Variables of a body alone.
     fn own(&self, body: &[Stmt]) -> FxHashSet<Local> {
         mentions(body).into_keys().filter(|local| !self.mentions.contains_key(local)).collect()
@@ -153,6 +168,12 @@ impl Cuts {
 }
 
 impl Question {
+    /// Whether the answer is another one at one index only.
+    fn is_about_one(&self) -> bool {
+        let [below, there, above] = self.answers;
+        below == above && below != there
+    }
+
     /// The places where the answer changes.
     fn changes(&self) -> impl Iterator<Item = i64> {
         let [below, there, above] = self.answers;

@@ -11,9 +11,14 @@ fn program(text: &str) -> Program {
 
 /// The loops of a program, as text.
 fn split(program: &Program) -> String {
+    split_for(program, true)
+}
+
+/// The same for machine code (`checks`), or for C.
+fn split_for(program: &Program, checks: bool) -> String {
     let mut loops = crate::lower::lower(program);
     crate::dead::clean(&mut loops);
-    super::split(&mut loops, true);
+    super::split(&mut loops, checks);
     crate::loops::print(&loops)
 }
 
@@ -191,6 +196,34 @@ fn each_range_of_indices_has_a_loop_that_asks_nothing() {
             agrees(&program, &COUNTS, &[0, -1, 1, -5, -9, 3, -10, -2_000, 1 << 50, i64::MAX - 600]);
         }
     }
+}
+
+#[test]
+fn where_one_index_is_left_out_there_are_two_loops_in_c_too() {
+    for (asks, one, others) in [("i == k", "y = 1.0", "y = xs[i]"), ("i != k", "y = xs[i]", "y = 1.0")] {
+        let loops = split_for(&asking("each", asks, one, others), false);
+        assert_eq!(loops.matches("for ").count(), 4, "{asks}: {loops}");
+    }
+    // The C compiler does that itself.
+    let loops = split_for(&asking("each", "i < k", "y = 1.0", "y = xs[i]"), false);
+    assert_eq!(loops.matches("for ").count(), 1, "{loops}");
+    // Nothing is left of a range in which nothing is done.
+    let program = program(
+        "func f(xs: []Real, k: Int) -> []Real {
+            n = length(xs)
+            vs = zeros(xs)
+            g = each i < n, h += vs, x in xs {
+                c = i == k
+                h2 = if c { yield h } else { h1 = h with [i] += x yield h1 }
+                yield h2
+            }
+            return g
+        }
+        entry f = f",
+    );
+    let loops = split_for(&program, false);
+    assert_eq!(loops.matches("for ").count(), 3, "{loops}");
+    agrees(&program, &COUNTS, &[0, -1, 1, -5, -9, 3, -10, -2_000, 1 << 50, i64::MAX - 600]);
 }
 
 #[test]
