@@ -11,12 +11,17 @@
 //! each i < n, k in ks { x = xs[k] }
 //! each backward i < n, s += zeros(xs), k in ks { x = xs[k] … }          becomes          each i < n, s += zeros(xs), k in ks { x = xs[k] … }
 //! ```
+//!
+//! So does one that keeps what only the loop backward asks for, if it fails before that could ([`together`]).
+
+mod together;
 
 use crate::facts::{Quiet, total};
 use crate::sizes::{boxes, in_range_there};
-use crate::walk::{Names, row_of};
+use crate::walk::{Names, count_uses, row_of};
+use rustc_hash::FxHashMap;
 use wengert_ir::op::{Mode, Op};
-use wengert_ir::{Atom, Block, Program, Stmt};
+use wengert_ir::{Atom, Block, Func, Program, Stmt, Var};
 
 /// How many statements after a loop that looks whether elements are there are looked at.
 const NEAR: usize = 24;
@@ -31,14 +36,17 @@ pub(crate) fn run(program: &mut Program) -> bool {
             continue;
         }
         let there = in_range_there(func, &boxes);
-        joined |= in_block(&mut func.body, Quiet { total: &total, inside: &there });
+        let mut body = std::mem::take(&mut func.body);
+        let uses = count_uses(&body);
+        joined |= in_block(func, &mut body, &uses, Quiet { total: &total, inside: &there });
+        func.body = body;
     }
     joined
 }
 
-fn in_block(place: &mut Block, quiet: Quiet<'_>) -> bool {
+fn in_block(func: &mut Func, place: &mut Block, uses: &FxHashMap<Var, usize>, quiet: Quiet<'_>) -> bool {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-        let (mut turned, mut joined) = (false, false);
+        let (mut turned, mut joined) = (false, together::run(func, place, uses, quiet));
         for stmt in &mut place.stmts {
             if let Op::Loop(parts) = &mut stmt.op
                 && parts.backward
@@ -49,7 +57,7 @@ fn in_block(place: &mut Block, quiet: Quiet<'_>) -> bool {
                 turned = true;
             }
             for inner in stmt.op.blocks_mut() {
-                joined |= in_block(inner, quiet);
+                joined |= in_block(func, inner, uses, quiet);
             }
         }
         turned && join(place, quiet) || joined

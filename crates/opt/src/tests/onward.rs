@@ -91,3 +91,77 @@ fn what_fails_in_between_keeps_its_place() {
         "#]],
     );
 }
+
+/// A loop that keeps what it finds at places that it computes, and one that goes backward with that.
+const KEEPING: &str = "zeros = zeros(xs)
+    ks, zs = each i < n, y in ys { k = floor(y) l = k + 1 x = xs[l] z = x * y yield k, z }
+    r = each backward i3 < n, a += zeros, k2 in ks, z2 in zs {
+      l2 = k2 + 1 x2 = xs[l2] u = x2 * z2 b = a with [l2] += u yield b
+    }
+    return r";
+
+#[test]
+fn what_is_kept_for_a_loop_backward_that_fails_nowhere_else_need_not_be() {
+    check(
+        KEEPING,
+        &expect![[r#"
+            n = length(is)
+            zeros = zeros(xs)
+            r = each i3 < n, a += zeros, y in ys {
+              k = floor(y)
+              l = k + 1
+              x = xs[l]
+              z = x * y
+              u = x * z
+              b = a with [l] += u
+              yield b
+            }
+            return r
+        "#]],
+    );
+    // So it is if the first one adds something up, too.
+    let summing = KEEPING
+        .replace("ks, zs = each i < n, y", "s, ks, zs = for i < n, s0 = 1.0, y")
+        .replace("yield k, z", "s1 = z + s0 yield s1, k, z")
+        .replace("return r", "v = r with [0] += s return v");
+    check(
+        &summing,
+        &expect![[r#"
+            n = length(is)
+            zeros = zeros(xs)
+            r, s = each i3 < n, a += zeros, s0 += 1.0, y in ys {
+              k = floor(y)
+              l = k + 1
+              x = xs[l]
+              z = x * y
+              s1 = z + s0
+              u = x * z
+              b = a with [l] += u
+              yield b, s1
+            }
+            v = r with [0] += s
+            return v
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_kept_stays_if_the_loop_backward_may_fail_or_functions_are_computed() {
+    for (from, to) in [
+        ("l2 = k2 + 1", "l2 = k2 + 2"),
+        ("x2 = xs[l2]", "x2 = ys[l2]"),
+        ("z = x * y", "z = exp(x)"),
+        ("u = x2 * z2", "v = sin(x2) u = v * z2"),
+        ("yield k, z }", "yield k, z } q = ys[0] w = zs[0] require n == 7, rows"),
+        ("r = each backward", "require n == 7, rows r = each backward"),
+    ] {
+        let body = KEEPING.replace(from, to);
+        let text = format!(
+            "func f(is: []Int, js: []Int, xs: []Real, ys: []Real, c: Bool) -> []Real {{ n = length(is) {body} }} entry f = f"
+        );
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        crate::onward::run(&mut program);
+        let made = wengert_ir::print(&program);
+        assert!(made.contains("ks, zs = each"), "{from} {to}: {made}");
+    }
+}
