@@ -13,20 +13,22 @@ pub(crate) fn mark(program: &mut Program) {
     for (_, func) in program.funcs.iter_mut() {
         let origins = Origins::of(func);
         let mut body = std::mem::take(&mut func.body);
-        loops(&mut body, &origins);
+        loops(&mut body, &origins, &mut 0);
         func.body = body;
     }
 }
 
-fn loops(stmts: &mut [Stmt], origins: &Origins) {
+/// Statements are numbered in the order in which they stand, as where they are looked through for addresses.
+fn loops(stmts: &mut [Stmt], origins: &Origins, number: &mut usize) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         for stmt in stmts {
+            *number += 1;
             if let Stmt::For { index, independent: independent @ false, sums, body, .. } = stmt {
                 let but_for_words = sums.iter().all(|sum| matches!(sum, Sum::Word(..)));
                 let seen = !sums.is_empty() && but_for_words && stores(body);
-                *independent = seen || is_independent(body, *index, sums, origins);
+                *independent = seen || is_independent(body, *index, sums, (origins, *number));
             }
-            parts_mut(stmt).into_iter().for_each(|part| loops(part, origins));
+            parts_mut(stmt).into_iter().for_each(|part| loops(part, origins, number));
         }
     });
 }
@@ -51,6 +53,9 @@ struct Origins {
     of: FxHashMap<Local, Origin>,
     /// Objects whose references go elsewhere than into addresses.
     shared: FxHashSet<Local>,
+    /// For each of the places where objects are allocated or addresses computed: the number of the statement, and of the last one of the
+    /// block in which it stands.
+    scopes: FxHashMap<Local, (usize, usize)>,
 }
 
 impl Origins {
@@ -65,14 +70,17 @@ impl Origins {
             let origin = if own.contains(param) { Origin::Made(*param) } else { Origin::Given };
             origins.of.insert(*param, origin);
         }
-        origins.stmts(func, &counts, &func.body);
+        origins.stmts((func, &counts), &func.body, &mut 0);
         origins
     }
 
     /// Statements in their order: an address is made of addresses that were made before.
-    fn stmts(&mut self, func: &Func, counts: &FxHashMap<Local, usize>, stmts: &[Stmt]) {
+    fn stmts(&mut self, known: (&Func, &FxHashMap<Local, usize>), stmts: &[Stmt], number: &mut usize) {
+        let (func, counts) = known;
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let mut here: Vec<(Local, usize)> = Vec::new();
             for stmt in stmts {
+                *number += 1;
                 match stmt {
                     Stmt::Set(local, value) => {
                         let origin = match value {
@@ -100,6 +108,7 @@ impl Origins {
                         match origin.filter(|_| counts.get(local) == Some(&1)) {
                             Some(origin) => {
                                 self.of.insert(*local, origin);
+                                here.push((*local, *number));
                             }
                             None => self.shares(&handed_on(value)),
                         }
@@ -121,8 +130,9 @@ impl Origins {
                     | Stmt::Free(..)
                     | Stmt::Fail(..) => {}
                 }
-                parts(stmt).into_iter().for_each(|part| self.stmts(func, counts, part));
+                parts(stmt).into_iter().for_each(|part| self.stmts(known, part, number));
             }
+            self.scopes.extend(here.into_iter().map(|(local, first)| (local, (first, *number))));
         });
     }
 
@@ -143,11 +153,25 @@ impl Origins {
         }
     }
 
-    /// Whether two addresses never point into the same object.
-    fn differ(&self, a: Operand, b: Operand) -> bool {
+    /// Whether an address was computed before an object was allocated, each time that a statement is reached: then what it points into was there.
+    fn is_before(&self, address: Local, object: Local, number: usize) -> bool {
+        let (Some((from, to)), Some((made, end))) = (self.scopes.get(&address), self.scopes.get(&object))
+        else {
+            return false;
+        };
+        from < made && made <= to && (made..=end).contains(&&number)
+    }
+
+    /// Whether two addresses never point into the same object, in the statement of this number.
+    fn differ(&self, a: Operand, b: Operand, number: usize) -> bool {
         match (self.origin(a), self.origin(b)) {
             (Origin::Made(a), Origin::Made(b)) => a != b,
             (Origin::Made(_), Origin::Given) | (Origin::Given, Origin::Made(_)) => true,
+            (Origin::Made(made), Origin::Part(part)) | (Origin::Part(part), Origin::Made(made))
+                if self.is_before(part, made, number) =>
+            {
+                true
+            }
             (Origin::Made(made), Origin::Unknown | Origin::Part(_))
             | (Origin::Unknown | Origin::Part(_), Origin::Made(made)) => !self.shared.contains(&made),
             (
@@ -193,7 +217,7 @@ fn stores(body: &[Stmt]) -> bool {
 /// Whether the iterations of a loop do not meet in memory: each stores at its own index, and what is read is stored by the
 /// same iteration or by none.
 /// What iterations add to is read and written for that only, by whatever address.
-fn is_independent(body: &[Stmt], index: Local, sums: &[Sum], origins: &Origins) -> bool {
+fn is_independent(body: &[Stmt], index: Local, sums: &[Sum], (origins, number): (&Origins, usize)) -> bool {
     let (mut loads, mut stores) = (Vec::new(), Vec::new());
     let mut assigned = FxHashSet::default();
     if !places(body, &mut loads, &mut stores, &mut assigned) || stores.is_empty() || assigned.contains(&index)
@@ -215,7 +239,7 @@ fn is_independent(body: &[Stmt], index: Local, sums: &[Sum], origins: &Origins) 
         let alone = both[0] != both[1]
             && !both.contains(&Origin::Unknown)
             && both.iter().any(|origin| added_to.contains(origin));
-        a == b || alone || origins.differ(a.0, b.0)
+        a == b || alone || origins.differ(a.0, b.0, number)
     };
     stores.iter().all(|store| own(store) && loads.iter().chain(&stores).all(|other| apart(store, other)))
 }
@@ -410,5 +434,30 @@ mod tests {
         }
         entry f = f";
         assert!(independent(text).contains(&false));
+    }
+
+    /// What a loop hands on was there before an iteration makes the next, and what another loop has made was not.
+    #[test]
+    fn what_an_iteration_makes_is_none_of_what_was_there_before() {
+        let text = |read: &str| {
+            format!(
+                "func f(n: Int, sums: []Real, start: []Real) -> ([]Real, []Real) {{
+                    m = length(start)
+                    own = zeros(start)
+                    ys, all = for i < n, ys = start, all += own {{
+                        zs, more = each j < m, all += all, y in ys {{
+                            t = add_at(all, j, y)
+                            z = {read}
+                            yield t, z
+                        }}
+                        yield zs, more
+                    }}
+                    return ys, all
+                }}
+                entry f = f"
+            )
+        };
+        assert_eq!(independent(&text("y * y")).last(), Some(&true));
+        assert_eq!(independent(&text("all[0]")).last(), Some(&false));
     }
 }
