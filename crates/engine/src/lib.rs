@@ -288,7 +288,12 @@ fn shared(unit: Unit, manner: Manner) -> Unit {
 pub fn native(unit: Unit, manner: Manner, limits: Limits) -> Result<Native, Error> {
     let Unit { program, entry, .. } = shared(unit, manner);
     let math = if manner.strict { wengert_native::Math::Strict } else { wengert_native::Math::Fast };
-    let manner = wengert_native::Manner { math, mark: None, short_loops: manner.short_loops, wide: true };
+    let manner = wengert_native::Manner {
+        math,
+        mark: None,
+        short_loops: manner.short_loops,
+        lanes: wengert_native::LANES,
+    };
     let (compiled, _) = Compiled::made(program, manner, limits.memory, limits.stop)
         .map_err(|error| Error::Internal(Broken(error)))?;
     Ok(Native::compiled(compiled, entry, limits.threads))
@@ -341,7 +346,7 @@ pub fn marked(unit: Unit, limits: Limits, mark: &'static AtomicI64) -> Result<(N
         math: wengert_native::Math::Fast,
         mark: Some(mark),
         short_loops: false,
-        wide: true,
+        lanes: wengert_native::LANES,
     };
     let (compiled, spans) = Compiled::made(program, manner, limits.memory, limits.stop)
         .map_err(|error| Error::Internal(Broken(error)))?;

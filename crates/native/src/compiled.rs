@@ -60,9 +60,12 @@ pub struct Manner {
     pub mark: Option<&'static AtomicI64>,
     /// Short loops are divided between threads too: for tests.
     pub short_loops: bool,
-    /// Loops run in vectors of eight where the processor has them; else in vectors of two.
-    pub wide: bool,
+    /// Loops run in the widest vectors that the processor has, of at most so many numbers.
+    pub lanes: usize,
 }
+
+/// No vectors have more numbers.
+pub const LANES: usize = 8;
 
 /// Code that can be called, and its memory.
 pub(crate) trait Machine {
@@ -142,7 +145,7 @@ impl Compiled {
         limit: u64,
         stopped: Arc<AtomicU64>,
     ) -> Result<Compiled, String> {
-        let manner = Manner { math, mark: None, short_loops: false, wide: true };
+        let manner = Manner { math, mark: None, short_loops: false, lanes: LANES };
         Compiled::made(program, manner, limit, stopped).map(|(compiled, _)| compiled)
     }
 
@@ -153,7 +156,7 @@ impl Compiled {
         limit: u64,
         stopped: Arc<AtomicU64>,
     ) -> Result<(Compiled, Vec<Span>), String> {
-        let Manner { math, mark, short_loops, wide } = manner;
+        let Manner { math, mark, short_loops, lanes } = manner;
         let address = mark.map(|mark| (mark.as_ptr() as usize).cast_signed() as i64);
         let (mut loops, spans) = lower_marked(&program, address);
         dead::clean(&mut loops);
@@ -176,7 +179,7 @@ impl Compiled {
         levels::unroll(&mut loops);
         outline::outline(&mut loops);
         let entries: Vec<FuncId> = program.entries.values().copied().collect();
-        let mut code = Code::compile(&loops, &entries, math, wide)?;
+        let mut code = Code::compile(&loops, &entries, math, lanes)?;
         let kept = code.kept.take().filter(|_| mark.is_none()).map(|kept| (math, kept));
         let context = Context::new(&loops, code.kinds.clone(), limit, stopped)
             .ok_or("there is no address space for a stack")?;

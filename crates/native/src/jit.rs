@@ -29,7 +29,7 @@ mod zeros;
 pub(crate) use keep::Kept;
 pub(crate) use vector::is_vector_op;
 
-use crate::compiled::Math;
+use crate::compiled::{LANES, Math};
 use crate::loops::{Func, Kind, Program, Word};
 use crate::runtime::{blocks, context, math, order, parallel, product, stack, text};
 use cranelift_codegen::Context;
@@ -73,10 +73,10 @@ impl Code {
         program: &Program,
         entries: &[FuncId],
         math: Math,
-        wide: bool,
+        lanes: usize,
     ) -> Result<Code, String> {
         let mut compiler = Compiler::new(program, math)?;
-        compiler.wide &= wide;
+        compiler.wide = wide::Width::of_most(lanes);
         let wrappers = match compiler.all(entries) {
             Ok(wrappers) => wrappers,
             Err(error) => {
@@ -144,8 +144,8 @@ struct Compiler<'a> {
     plain: Option<OwnedTargetIsa>,
     /// Whether a product and a sum are one operation.
     fused: bool,
-    /// Whether loops are done in vectors of eight, and how many are.
-    wide: bool,
+    /// In what vectors loops are done that are not of two, and how many are.
+    wide: Option<wide::Width>,
     wides: usize,
 }
 
@@ -224,7 +224,7 @@ impl<'a> Compiler<'a> {
             plain: if once.is_empty() { None } else { Some(isa("none", "single_pass")?) },
             once,
             fused: fused::is_done(math),
-            wide: wide::is_available(),
+            wide: wide::Width::of_most(LANES),
             wides: 0,
         })
     }

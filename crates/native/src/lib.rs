@@ -43,7 +43,7 @@ pub fn divided(program: &wengert_ir::Program, exact: bool, short_loops: bool) ->
     loops
 }
 
-pub use compiled::{Compiled, Loaded, Manner, Math, clif};
+pub use compiled::{Compiled, LANES, Loaded, Manner, Math, clif};
 pub use parallel::joins;
 pub use runtime::blocks::{Level, levels as vector_levels};
 

@@ -68,12 +68,12 @@ pub(super) fn agrees(text: &str, fast: usize, strict: usize) {
             let expected = [shown(expected.clone(), 17), shown(expected, 12)];
             for (math, digits, expected) in [(Math::Strict, 17, &expected[0]), (Math::Fast, 12, &expected[1])]
             {
-                for wide in [true, false] {
-                    let manner = Manner { math, mark: None, short_loops: false, wide };
+                for lanes in [8, 4, 2] {
+                    let manner = Manner { math, mark: None, short_loops: false, lanes };
                     let (mut compiled, _) = Compiled::made(program.clone(), manner, 1 << 32, Arc::default())
                         .expect("it compiles");
                     let given = compiled.call(entry, &args);
-                    assert_eq!(&shown(given, digits), expected, "{math:?}, {wide}, size {size}, {text}");
+                    assert_eq!(&shown(given, digits), expected, "{math:?}, {lanes}, size {size}, {text}");
                 }
             }
         }
@@ -569,7 +569,7 @@ fn what_only_computes_needs_no_stack_of_its_own() {
         let program = wengert_ir::parse(text).expect("a program");
         let entries: Vec<_> = program.entries.values().copied().collect();
         let loops = crate::lower::lower(&program);
-        let code = super::Code::compile(&loops, &entries, Math::Strict, true).expect("it compiles");
+        let code = super::Code::compile(&loops, &entries, Math::Strict, crate::LANES).expect("it compiles");
         let kept = code.kept.clone().expect("it can be kept").code(Math::Strict).expect("it is code");
         [code.entries[0].direct, kept.entries[0].direct]
     };
@@ -594,7 +594,7 @@ fn what_only_computes_needs_no_stack_of_its_own() {
 /// Truth values that comparisons of reals give: stored, chosen between, and turned round.
 #[test]
 fn truth_values_are_in_vectors() {
-    super::wide::tests::in_eights(
+    super::wide::tests::in_wide(
         "func f(xs: []Real) -> ([]Bool, []Bool, []Bool, []Real, []Real) {
             n = length(xs)
             ps, qs, rs, ys = each i < n, x in xs {

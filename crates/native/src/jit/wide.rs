@@ -1,23 +1,25 @@
-//! Loops in vectors of eight reals, where the processor has them (AVX-512) and the code generator has not.
+//! Loops in vectors of eight reals, or of four, where the processor has them (AVX-512, AVX2) and the code generator has not.
 //!
 //! A loop that [`super::vector`] has planned becomes a function of its own, if it does no more than this page knows: what is the same in all
 //! iterations is computed before it is called, as are the addresses and checks of what moves with the loop, which look at the first and
-//! the last iteration; the rest is straight-line code on vectors ([`program`]), of which [`code`] makes instructions. Where a check fails,
+//! the last iteration; the rest is straight-line code on vectors ([`program`]), of which [`code`] or [`four`] makes instructions. Where a check fails,
 //! the loop runs one iteration at a time, and fails where it would have failed. The iterations that do not fill a vector are done in one of
 //! which only a part counts. Loops with few iterations are faster in vectors of two.
 
 mod asm;
 mod code;
+mod four;
 mod program;
 mod read;
 mod registers;
+mod vex;
 
 use super::body::Body;
 use super::lanes::Loop;
 use super::value::float_condition;
-use super::vector::{How, Plan};
+use super::vector::{Carried, How, Plan};
 use super::{Compiler, flags};
-use crate::loops::{Local, Operand};
+use crate::loops::Operand;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, Value, types};
 use cranelift_codegen::isa::CallConv;
@@ -38,14 +40,52 @@ const APART: usize = 12;
 /// So many bytes the numbers of a loop in a function that calls itself may take, for there may be many at a time.
 const FRAME: usize = 512;
 
-/// Whether this processor has such vectors.
-pub(super) fn is_available() -> bool {
+/// How many numbers the vectors have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    Four,
+    Eight,
+}
+
+impl Width {
+    /// The widest that this processor has, of at most so many numbers.
+    pub(super) fn of_most(lanes: usize) -> Option<Width> {
+        let (four, eight) = has();
+        let width = if eight && lanes >= Width::Eight.lanes() { Width::Eight } else { Width::Four };
+        (width.lanes() <= lanes && (four || eight)).then_some(width)
+    }
+
+    fn lanes(self) -> usize {
+        match self {
+            Width::Four => four::LANES,
+            Width::Eight => code::LANES,
+        }
+    }
+
+    /// So many registers hold what is carried.
+    fn carried(self) -> usize {
+        match self {
+            Width::Four => four::CARRIED,
+            Width::Eight => code::CARRIED,
+        }
+    }
+
+    fn code(self, program: &Program) -> Option<code::Made> {
+        match self {
+            Width::Four => four::code(program),
+            Width::Eight => code::code(program),
+        }
+    }
+}
+
+/// Whether this processor has vectors of four, and of eight.
+fn has() -> (bool, bool) {
     #[cfg(all(target_arch = "x86_64", unix))]
     {
-        crate::runtime::processor::has_avx512()
+        (crate::runtime::processor::has_avx2(), crate::runtime::processor::has_avx512())
     }
     #[cfg(not(all(target_arch = "x86_64", unix)))]
-    false
+    (false, false)
 }
 
 /// Makes the loop in vectors if it is one of those; it ends where the rest of the loop begins. Gives whether there is none.
@@ -56,16 +96,14 @@ pub(super) fn vectors(
     made: &Loop<'_>,
     narrow: impl FnOnce(&mut Body<'_, '_, '_>),
 ) -> Option<bool> {
-    if !body.compiler.wide {
-        return None;
-    }
+    let width = body.compiler.wide?;
     let mut reader = Reader::new(plan, body.variables());
     let read = plan.body.iter().try_for_each(|stmt| reader.stmt(stmt));
-    read.and_then(|()| reader.finish(plan))?;
+    read.and_then(|()| reader.finish(plan, width.carried()))?;
     let Reader { before, program, given, .. } = reader;
     let around = if plan.is_piece { 0 } else { body.loops() };
     let shortest = shortest(&program, around, made.known)?;
-    let code = code::code(&program)?;
+    let code = width.code(&program)?;
     if body.func.recursive.is_some() && code.bytes > FRAME {
         return None;
     }
@@ -96,8 +134,8 @@ pub(super) fn vectors(
     let target = body.compiler.module.declare_func_in_func(target, body.builder.func);
     body.builder.ins().call(target, &[numbers, from, to]);
     for (place, carried) in plan.carried.iter().enumerate() {
-        let offset = i32::try_from(code.results + 64 * place).ok()?;
-        let total = total(body, carried.local, carried.how, (numbers, offset));
+        let offset = i32::try_from(code.results + 8 * width.lanes() * place).ok()?;
+        let total = total(body, *carried, width.lanes(), (numbers, offset));
         body.assign(carried.local, total);
     }
     body.builder.ins().jump(rest, &[]);
@@ -168,18 +206,18 @@ fn leaves(body: &mut Body<'_, '_, '_>, len: Value, first: Operand, step: i64, si
     body.builder.ins().bor(first, last)
 }
 
-/// What is carried, of what is in memory: the sum, or eight parts.
-fn total(body: &mut Body<'_, '_, '_>, local: Local, how: How, (base, offset): (Value, i32)) -> Value {
-    let old = body.read(local);
-    match how {
+/// What is carried, of what is in memory: the sum, or as many parts as there are in a vector.
+fn total(body: &mut Body<'_, '_, '_>, carried: Carried, lanes: usize, (base, offset): (Value, i32)) -> Value {
+    let old = body.read(carried.local);
+    match carried.how {
         How::Sum => {
             let sum = body.builder.ins().load(types::F64, flags(), base, offset);
             body.builder.ins().fadd(old, sum)
         }
         How::Extreme(compare) => {
             let mut best = old;
-            for lane in 0..8 {
-                let x = body.builder.ins().load(types::F64, flags(), base, offset + 8 * lane);
+            for at in (offset..).step_by(8).take(lanes) {
+                let x = body.builder.ins().load(types::F64, flags(), base, at);
                 let better = body.builder.ins().fcmp(float_condition(compare), x, best);
                 let none = body.builder.ins().fcmp(FloatCC::Unordered, x, x);
                 let was_one = body.builder.ins().fcmp(FloatCC::Ordered, best, best);

@@ -23,7 +23,7 @@ fn parts(text: &str, exact: bool) -> usize {
 fn run(text: &str, math: Math, threads: usize, args: &[Value]) -> Result<Vec<Value>, Fault> {
     let program = wengert_ir::parse::parse(text).expect("the text is a program");
     // As if all loops were long.
-    let manner = Manner { math, mark: None, short_loops: true, wide: true };
+    let manner = Manner { math, mark: None, short_loops: true, lanes: crate::LANES };
     let (mut compiled, _) = Compiled::made(program, manner, 1 << 32, Arc::default()).expect("it compiles");
     compiled.set_threads(threads);
     let entry = *compiled.program().entries.values().next().expect("it has an entry");
@@ -574,7 +574,7 @@ fn copies_of_references_are_counted_atomically() {
 /// The most bytes that a program has while so many rounds make trees and take them apart.
 fn peak(text: &str, threads: usize, rounds: i64) -> (String, u64) {
     let program = wengert_ir::parse::parse(text).expect("the text is a program");
-    let manner = Manner { math: Math::Strict, mark: None, short_loops: true, wide: true };
+    let manner = Manner { math: Math::Strict, mark: None, short_loops: true, lanes: crate::LANES };
     let (mut compiled, _) = Compiled::made(program, manner, 1 << 32, Arc::default()).expect("it compiles");
     compiled.set_threads(threads);
     let entry = *compiled.program().entries.values().next().expect("it has an entry");

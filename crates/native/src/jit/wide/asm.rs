@@ -119,7 +119,7 @@ pub(super) struct Assembler {
 }
 
 impl Assembler {
-    fn put(&mut self, bytes: &[u8]) {
+    pub(super) fn put(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
@@ -154,7 +154,7 @@ impl Assembler {
     }
 
     /// The bytes that say where the second source is; so many follow them.
-    fn second(&mut self, target: u8, second: From, following: usize) {
+    pub(super) fn second(&mut self, target: u8, second: From, following: usize) {
         let target = (target & 7) << 3;
         let low = |number: u8| number & 7;
         match second {

@@ -28,9 +28,10 @@ const END: u8 = 32;
 /// At most so many registers hold what is carried.
 pub(super) const CARRIED: usize = 8;
 /// Registers for addresses.
-const BASES: [u8; 4] = [8, 9, 10, 11];
-/// Bytes of a vector.
-const BYTES: usize = 64;
+pub(super) const BASES: [u8; 4] = [8, 9, 10, 11];
+/// How many numbers are in a vector, and its bytes.
+pub(super) const LANES: usize = 8;
+const BYTES: usize = 8 * LANES;
 
 /// The code and how many bytes its numbers, results and values take.
 pub(super) struct Made {
@@ -77,7 +78,7 @@ pub(super) fn code(program: &Program) -> Option<Made> {
 }
 
 /// The addresses that are used most.
-fn bases(program: &Program) -> Vec<usize> {
+pub(super) fn bases(program: &Program) -> Vec<usize> {
     let mut uses = vec![0; program.given];
     for step in &program.steps {
         let base = match step {
@@ -116,7 +117,7 @@ struct Writer<'p> {
 }
 
 /// Offsets are of a few thousand bytes.
-fn offset(bytes: usize) -> i32 {
+pub(super) fn offset(bytes: usize) -> i32 {
     i32::try_from(bytes).unwrap_or(i32::MAX)
 }
 
@@ -237,13 +238,13 @@ impl Writer<'_> {
 
 /// What may be no number because nobody has looked for zeros.
 #[derive(Default)]
-struct Doubtful {
+pub(super) struct Doubtful {
     /// Of it, what is stored, carried or compared.
-    outcome: Vec<Id>,
+    pub(super) outcome: Vec<Id>,
 }
 
 impl Doubtful {
-    fn of(program: &Program) -> Doubtful {
+    pub(super) fn of(program: &Program) -> Doubtful {
         let mut is = vec![false; program.vectors];
         let mut outcome = Vec::new();
         let known = |is: &[bool], arg: Arg| match arg {

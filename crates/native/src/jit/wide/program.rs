@@ -14,6 +14,13 @@ pub(super) enum Arg {
     Constant(u64),
 }
 
+impl Arg {
+    /// The vector.
+    pub(super) fn vector(self) -> Option<Id> {
+        if let Arg::Vector(id) = self { Some(id) } else { None }
+    }
+}
+
 /// Arithmetic on reals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Real {
@@ -162,12 +169,7 @@ impl Step {
             Step::Store { value, .. } => vec![*value],
             Step::Scatter { index, value, .. } => vec![Arg::Vector(*index), *value],
         };
-        args.into_iter()
-            .filter_map(|arg| match arg {
-                Arg::Vector(id) => Some(id),
-                Arg::Given(_) | Arg::Constant(_) => None,
-            })
-            .collect()
+        args.into_iter().filter_map(Arg::vector).collect()
     }
 
     /// The masks that it reads.

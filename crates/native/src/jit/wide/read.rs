@@ -1,8 +1,7 @@
-//! What a loop does to eight iterations at a time, read from the statements of its body: what is the same in all iterations and what moves
+//! What a loop does to several iterations at a time, read from the statements of its body: what is the same in all iterations and what moves
 //! with the loop is computed before it; arithmetic on the rest becomes steps on vectors.
 
 use super::super::vector::{How, Plan};
-use super::code::CARRIED;
 use super::program::{self, Arg, Carried, Join, Mask, Op, Program, Real, Step, Test};
 use crate::loops::{Int, Local, Operand, Round, Stmt, Value as Expr, Word};
 use rustc_hash::FxHashMap;
@@ -72,8 +71,8 @@ impl<'p, 'f> Reader<'p, 'f> {
         reader
     }
 
-    /// Notes what is carried on, when all is read.
-    pub(super) fn finish(&mut self, plan: &Plan<'_>) -> Option<()> {
+    /// Notes what is carried on, when all is read; so many registers can hold that.
+    pub(super) fn finish(&mut self, plan: &Plan<'_>, registers: usize) -> Option<()> {
         for (place, carried) in plan.carried.iter().enumerate() {
             let Some(Known::Real(after)) = self.known.get(&carried.local).copied() else { return None };
             self.program.carried.get_mut(place)?.after = after;
@@ -83,7 +82,7 @@ impl<'p, 'f> Reader<'p, 'f> {
         let steps = self.program.steps.len();
         let sums = plan.carried.iter().all(|carried| carried.how == How::Sum);
         let copies = SMALL.iter().find(|(most, _)| steps <= *most && sums && !plan.quick);
-        let room = CARRIED / self.program.carried.len().max(1);
+        let room = registers / self.program.carried.len().max(1);
         self.program.copies = copies.map_or(1, |(_, copies)| *copies).min(room.max(1));
         Some(())
     }
@@ -372,10 +371,7 @@ impl<'p, 'f> Reader<'p, 'f> {
         if step % 8 != 0 || i32::try_from(step).is_err() {
             return None;
         }
-        match self.vector(Op::Index { first: Arg::Constant(0), step: step / 8 }) {
-            Arg::Vector(id) => Some(id),
-            Arg::Given(_) | Arg::Constant(_) => None,
-        }
+        self.vector(Op::Index { first: Arg::Constant(0), step: step / 8 }).vector()
     }
 
     fn load(&mut self, place: (Operand, Operand, i32), word: Word) -> Option<Known> {

@@ -1,25 +1,31 @@
-//! Loops in vectors of eight, beside the evaluator of the IR.
+//! Loops in vectors of eight and of four, beside the evaluator of the IR.
 
 use super::super::Compiler;
 use super::super::tests::{agrees, program};
+use super::Width;
 use crate::Math;
 
-/// How many loops of a program are done in vectors of eight.
-fn wide(text: &str, math: Math) -> usize {
+/// How many loops of a program are done in vectors of this width.
+fn wide(text: &str, math: Math, width: Width) -> usize {
     let mut loops = crate::lower::lower(&program(text));
     crate::dead::clean(&mut loops);
     crate::memory::mark(&mut loops);
     let mut compiler = Compiler::new(&loops, math).expect("there is a code generator");
+    compiler.wide = Some(width);
     for (id, func) in loops.funcs.iter() {
         compiler.build(id, func);
     }
     compiler.wides
 }
 
-/// That so many loops are, where the processor has such vectors, and give what the evaluator gives.
-pub(in crate::jit) fn in_eights(text: &str, fast: usize, strict: usize) {
-    if super::is_available() {
-        assert_eq!((wide(text, Math::Fast), wide(text, Math::Strict)), (fast, strict), "{text}");
+/// That so many loops are, and give what the evaluator gives, where the processor has such vectors.
+pub(in crate::jit) fn in_wide(text: &str, fast: usize, strict: usize) {
+    for width in [4, 8].into_iter().filter_map(Width::of_most) {
+        assert_eq!(
+            (wide(text, Math::Fast, width), wide(text, Math::Strict, width)),
+            (fast, strict),
+            "{text}"
+        );
     }
     agrees(text, fast, strict);
 }
@@ -55,7 +61,7 @@ fn values_without_a_register_are_in_memory() {
             entry f = f",
             count - 1
         );
-        in_eights(&text, 1, usize::from(carried.is_empty()));
+        in_wide(&text, 1, usize::from(carried.is_empty()));
     }
 }
 
@@ -67,7 +73,7 @@ fn sums_have_several_parts() {
         return a, b
     }
     entry f = f";
-    in_eights(extremes, 2, 0);
+    in_wide(extremes, 2, 0);
     for more in ["", "z = y * x y2 = z - 1.0 y3 = y2 * y2 s4 = s3 + y3 "] {
         let last = if more.is_empty() { "s3" } else { "s4" };
         let text = format!(
@@ -84,7 +90,7 @@ fn sums_have_several_parts() {
             }}
             entry f = f"
         );
-        in_eights(&text, 1, 0);
+        in_wide(&text, 1, 0);
     }
 }
 
@@ -122,7 +128,7 @@ fn numbers_that_lie_apart_and_integers() {
         }}
         entry f = f"
     );
-    in_eights(&text, 1, 1);
+    in_wide(&text, 1, 1);
 }
 
 /// The code of a large body stands once: short arrays are done by it too. What the last iteration gives is read later.
@@ -147,5 +153,5 @@ fn large_bodies_and_what_the_last_iteration_gives() {
         }}
         entry f = f"
     );
-    in_eights(&text, 2, 2);
+    in_wide(&text, 2, 2);
 }
