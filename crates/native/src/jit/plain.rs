@@ -1,7 +1,7 @@
 //! Derivatives one number at a time without looking for strong zeros first, as [`super::zeros`] explains for vectors.
 //!
 //! A loop whose steps wait for each other runs as a whole with plain products and quotients. If something that comes out of it is no
-//! number, it runs again, carefully, from what it began with; it does nothing that cannot be done again: what it stores goes into new arrays that
+//! number, it runs again, carefully, from what it began with; it does nothing that cannot be done again: what it stores goes into arrays of its own that
 //! it does not read, and is added up as it is stored, to see whether it is a number. What such a loop hands on may become smaller from step to
 //! step, in the end so small that few bits are left of it, and then each step takes some processors ten times as long: from there on it is
 //! zero. Outside of such loops, where code
@@ -53,7 +53,8 @@ pub(super) fn origins(func: &Func, uses: &Uses) -> FxHashMap<Local, Option<Local
     origins
 }
 
-/// The object of an address: a variable that is new, or a parameter, with whether it is new.
+/// The object of an address: a variable that is new, or a parameter, with whether nothing else leads to it: it is new, or one that only this
+/// parameter of a part of a loop leads to.
 fn object(body: &Body<'_, '_, '_>, base: Operand) -> Option<(Local, bool)> {
     let mut at = base.local()?;
     loop {
@@ -62,7 +63,8 @@ fn object(body: &Body<'_, '_, '_>, base: Operand) -> Option<(Local, bool)> {
             Some(None) => return Some((at, true)),
             None => {
                 let given = body.func.params.contains(&at) && body.uses.sets.get(&at) == Some(&1);
-                return given.then_some((at, false));
+                let own = body.func.part.as_ref().is_some_and(|own| own.contains(&at));
+                return given.then_some((at, own));
             }
         }
     }

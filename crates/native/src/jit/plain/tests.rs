@@ -6,8 +6,16 @@ use crate::Math;
 
 /// How often code asks whether something is no number.
 fn questions(text: &str, math: Math) -> usize {
+    asked(text, math, false)
+}
+
+/// The same, with loops divided between threads first, if it is said so.
+fn asked(text: &str, math: Math, divided: bool) -> usize {
     let mut loops = crate::lower::lower(&program(text));
     crate::dead::clean(&mut loops);
+    if divided {
+        crate::parallel::divide(&mut loops, math == Math::Strict, true);
+    }
     crate::memory::mark(&mut loops);
     let mut compiler = Compiler::new(&loops, math).expect("there is a code generator");
     let made = loops.funcs.iter().map(|(id, func)| compiler.build(id, func).func.display().to_string());
@@ -112,4 +120,29 @@ fn steps_that_read_where_they_store_look_for_zeros() {
     let text = storing("xs").replace("s2 = s with [i] = c", "b = s[i] h = b + c s2 = s with [i] = h");
     assert_eq!(questions(&text, Math::Fast), 0);
     agrees(&text, 1, 1);
+}
+
+/// An array into which only one parameter of a part of a loop leads is its own.
+#[test]
+fn steps_that_store_into_arrays_of_their_own_do_not_look_for_zeros_first() {
+    let text = "func f(xs: []Real) -> [][]Real {
+        n = length(xs)
+        rows = each i < n, x in xs {
+            t, s = for backward j < n, t = x, y in xs {
+                z = 1.0 / y
+                t2 = mul_zero(t, z)
+                c = mul_zero(t, y)
+                yield t2, c
+            }
+            yield s
+        }
+        return rows
+    }
+    entry f = f";
+    // Of a loop that is divided there are two texts.
+    for (divided, expected) in [(false, 1), (true, 2)] {
+        let count = |math| asked(text, math, divided);
+        assert_eq!((count(Math::Fast), count(Math::Strict)), (expected, 0), "{divided}");
+    }
+    agrees(text, 0, 0);
 }
