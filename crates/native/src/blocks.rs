@@ -18,6 +18,7 @@
 //! Short loops run as they were. Kernels differ from the interpreter's functions in the last place: in strict mode, this is not done.
 
 mod plan;
+mod powers;
 mod units;
 
 use crate::loops::walk::{map_parts, parts};
@@ -37,6 +38,7 @@ const STRIPS: (usize, usize) = (64, 512);
 pub(crate) fn split(program: &mut Program) {
     for (_, func) in program.funcs.iter_mut() {
         choose_afterwards(func);
+        write_powers(func);
         let reads = units::reads_of(func);
         let body = std::mem::take(&mut func.body);
         func.body = stmts(func, &reads, body);
@@ -53,6 +55,18 @@ fn choose_afterwards(func: &mut Func) {
     let mut cut = Vec::new();
     which_are_cut(&tried, &reads, &tried.body, &mut cut);
     straight::straighten_loops(func, &choices::pays, &mut |number| cut.get(number) == Some(&true));
+}
+
+/// Writes out the powers in loops that can be cut then.
+fn write_powers(func: &mut Func) {
+    let mut tried = func.clone();
+    if !powers::write_out(&mut tried, &mut |_| true) {
+        return;
+    }
+    let reads = units::reads_of(&tried);
+    let mut cut = Vec::new();
+    which_are_cut(&tried, &reads, &tried.body, &mut cut);
+    powers::write_out(func, &mut |number| cut.get(number) == Some(&true));
 }
 
 /// Of each loop, in their order, whether it can be cut.

@@ -334,3 +334,38 @@ fn what_no_kernel_waits_for_is_not_kept() {
     split(&mut loops);
     assert!(crate::loops::print(&loops).contains("scratch(512)"), "{}", crate::loops::print(&loops));
 }
+
+/// Small, large and negative exponents, odd and even, of numbers on both sides of zero.
+#[test]
+fn powers_with_whole_exponents() {
+    agrees(
+        "func f(xs: []Real) -> []Real {
+            n = length(xs)
+            h = n / 2
+            ys = each i < n, x in xs {
+                k = i - h
+                b = x < 0.0
+                y = select(b, -1.0, 1.0)
+                z = x * 0.01
+                w = y + z
+                p = power(w, k)
+                yield p
+            }
+            return ys
+        }
+        entry f = f",
+    );
+    let edges = "func f(xs: []Real, k: Int) -> []Real {
+        n = length(xs)
+        ys = each i < n, x in xs { j = i / n l = j + k p = power(x, l) yield p }
+        return ys
+    }
+    entry f = f";
+    assert!(is_cut(edges));
+    let xs = [0.0, -0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 2.0, -2.0, 0.5];
+    for exponent in [0, 1, 2, 3, 32, 33, 34, 1001, -1, -2, -31, -33, -34, -1001, i64::MAX, i64::MIN] {
+        let args = [reals(xs.repeat(3)), Value::Int(exponent)];
+        let given = [Math::Fast, Math::Strict].map(|math| format!("{:?}", run(edges, math, &args)));
+        assert_eq!(given[0], given[1], "{exponent}");
+    }
+}
