@@ -136,7 +136,7 @@ fn iteration(
         let values = variables.iter().map(|variable| body.builder.use_var(*variable)).collect();
         start.insert(carried.local, Lanes::Vector(values));
     }
-    let values = match plan.quick {
+    let values = match plan.is_quick() {
         true => quick::quickly(body, plan, start, merge),
         false => once(body, plan, start, Pass::Whole, merge).values,
     };

@@ -8,7 +8,7 @@
 use super::zeros;
 use crate::choices::{self, Words};
 use crate::live;
-use crate::loops::walk::{operands, pieces};
+use crate::loops::walk::{every, operands, pieces};
 use crate::loops::{Func, Int, Local, Operand, Round, Stmt, Value, Word};
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -29,13 +29,20 @@ pub(super) struct Plan<'f> {
     pub(super) keep_last: bool,
     /// How many vectors at a time.
     pub(super) unroll: usize,
-    /// Whether it is done without looking for strong zeros first.
-    pub(super) quick: bool,
+    /// For how many products and quotients one need not look for strong zeros first.
+    pub(super) strong: usize,
     /// Whether it is a piece of a long loop: it has many iterations, but for the last piece.
     pub(super) is_piece: bool,
     /// The body without branches, and its variables.
     pub(super) body: Vec<Stmt>,
     pub(super) words: Words<'f>,
+}
+
+impl Plan<'_> {
+    /// Whether it is done without looking for strong zeros first, also where the text is there a second time only for that.
+    pub(super) fn is_quick(&self) -> bool {
+        self.strong >= zeros::WORTH
+    }
 }
 
 /// A real number that is carried.
@@ -73,7 +80,7 @@ pub(super) enum Class {
 pub(super) fn plans(func: &Func, any_order: bool) -> FxHashMap<*const Stmt, Plan<'_>> {
     let known = live::after_loops(func, &|body| !body.is_empty() && choices::is_convertible(body));
     let mut made = FxHashMap::default();
-    let pieces = pieces(&func.body);
+    let pieces = lengths(&func.body);
     each_loop(&func.body, &mut |stmt| {
         let (Stmt::For { index, len, independent, body, .. }, Some(after)) =
             (stmt, known.get(&std::ptr::from_ref(stmt)))
@@ -85,13 +92,45 @@ pub(super) fn plans(func: &Func, any_order: bool) -> FxHashMap<*const Stmt, Plan
         let index = *index;
         if let Some(found) = planner.plan(*independent) {
             let Found { carried, keep_last, unroll } = found;
-            let quick = any_order && zeros::is_worth(&body);
-            let is_piece = len.local().is_some_and(|len| pieces.contains_key(&len));
-            let plan = Plan { index, carried, keep_last, unroll, quick, is_piece, body, words };
+            let strong = if any_order { zeros::strong(&body) } else { 0 };
+            let is_piece = len.local().is_some_and(|len| pieces.contains(&len));
+            let plan = Plan { index, carried, keep_last, unroll, strong, is_piece, body, words };
             made.insert(std::ptr::from_ref(stmt), plan);
         }
     });
     made
+}
+
+/// How many iterations pieces of long loops have, and what lies between their edges.
+pub(super) fn lengths(stmts: &[Stmt]) -> FxHashSet<Local> {
+    let mut known: FxHashSet<Local> = pieces(stmts).into_keys().collect();
+    every(stmts, &mut |stmt| {
+        let Stmt::Set(local, value) = stmt else { return };
+        let is_known = |operand: &Operand| operand.local().is_some_and(|local| known.contains(&local));
+        let is_one = match value {
+            Value::Copy(x) | Value::Int(Int::Sub, x, _) => is_known(x),
+            Value::Int(Int::Min | Int::Max, x, y) => is_known(x) || is_known(y),
+            Value::Real(..)
+            | Value::Int(..)
+            | Value::CompareReal(..)
+            | Value::CompareInt(..)
+            | Value::OutOfRange(..)
+            | Value::Select(..)
+            | Value::IntToReal(_)
+            | Value::RealToInt(_)
+            | Value::Round(..)
+            | Value::Bits(_)
+            | Value::Load { .. }
+            | Value::Address { .. }
+            | Value::Tag(..)
+            | Value::Unique(..)
+            | Value::Alloc(..) => false,
+        };
+        if is_one {
+            known.insert(*local);
+        }
+    });
+    known
 }
 
 fn each_loop(stmts: &[Stmt], see: &mut dyn FnMut(&Stmt)) {

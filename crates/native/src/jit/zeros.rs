@@ -10,7 +10,9 @@ use rustc_hash::FxHashSet;
 use wengert_prim::RealOp;
 
 /// So many products and quotients are worth a second text.
-const WORTH: usize = 6;
+pub(super) const WORTH: usize = 6;
+/// So many, where the second text is there in any case.
+pub(super) const WORTH_OF_LOOKING: usize = 2;
 
 /// The operation without looking for zeros.
 pub(super) fn plain(op: RealOp) -> RealOp {
@@ -75,13 +77,12 @@ impl Doubtful {
     }
 }
 
-/// Whether it is worth doing a body without branches so, and it stores what it makes after it has read all that it reads.
-pub(super) fn is_worth(body: &[Stmt]) -> bool {
-    if body.iter().filter(|stmt| stmt.is_strong()).count() < WORTH {
-        return false;
-    }
+/// How many products and quotients there are in a body without branches for which that can be done: it stores what it makes after it has read all
+/// that it reads. None, if it cannot.
+pub(super) fn strong(body: &[Stmt]) -> usize {
+    let strong = body.iter().filter(|stmt| stmt.is_strong()).count();
     let (mut doubtful, mut stored) = (Doubtful::default(), false);
-    body.iter().all(|stmt| {
+    let can = body.iter().all(|stmt| {
         let fine = match stmt {
             Stmt::Set(_, Value::Load { .. }) => !stored,
             Stmt::Set(_, Value::RealToInt(x) | Value::Bits(x)) => !doubtful.is(x),
@@ -105,5 +106,6 @@ pub(super) fn is_worth(body: &[Stmt]) -> bool {
             doubtful.note(*local, value);
         }
         fine
-    })
+    });
+    if can { strong } else { 0 }
 }

@@ -2,6 +2,7 @@
 //! with the loop is computed before it; arithmetic on the rest becomes steps on vectors.
 
 use super::super::vector::{How, Plan};
+use super::super::zeros::WORTH_OF_LOOKING;
 use super::program::{self, Arg, Carried, Join, Mask, Op, Program, Real, Step, Test};
 use crate::loops::{Int, Local, Operand, Round, Stmt, Value as Expr, Word};
 use rustc_hash::FxHashMap;
@@ -78,10 +79,10 @@ impl<'p, 'f> Reader<'p, 'f> {
             self.program.carried.get_mut(place)?.after = after;
         }
         self.program.given = self.given.len();
-        self.program.quick = plan.quick;
+        self.program.quick = plan.strong >= WORTH_OF_LOOKING;
         let steps = self.program.steps.len();
         let sums = plan.carried.iter().all(|carried| carried.how == How::Sum);
-        let copies = SMALL.iter().find(|(most, _)| steps <= *most && sums && !plan.quick);
+        let copies = SMALL.iter().find(|(most, _)| steps <= *most && sums);
         let room = registers / self.program.carried.len().max(1);
         self.program.copies = copies.map_or(1, |(_, copies)| *copies).min(room.max(1));
         Some(())

@@ -4,6 +4,8 @@ use super::super::Compiler;
 use super::super::tests::{agrees, program};
 use super::Width;
 use crate::Math;
+use crate::loops::{Int, Local, Operand, Stmt, Value};
+use wengert_ir::ty::Id;
 
 /// How many loops of a program are done in vectors of this width.
 fn wide(text: &str, math: Math, width: Width) -> usize {
@@ -154,4 +156,45 @@ fn large_bodies_and_what_the_last_iteration_gives() {
         entry f = f"
     );
     in_wide(&text, 2, 2);
+}
+
+/// What lies between the edges of a piece of a long loop has many iterations, too.
+#[test]
+fn pieces_of_long_loops_without_their_edges() {
+    let int = |to: usize, op, x: usize, y| {
+        Stmt::Set(Local::new(to), Value::Int(op, Operand::Local(Local::new(x)), Operand::Int(y)))
+    };
+    let copy = Stmt::Set(Local::new(4), Value::Copy(Operand::Local(Local::new(3))));
+    let stmts = [
+        int(1, Int::Min, 0, 64),
+        int(2, Int::Sub, 1, 1),
+        int(3, Int::Max, 2, 0),
+        copy,
+        int(5, Int::Min, 0, 8),
+        int(6, Int::Sub, 0, 1),
+    ];
+    let mut known: Vec<Local> = super::super::vector::lengths(&stmts).into_iter().collect();
+    known.sort();
+    assert_eq!(known, [1, 2, 3, 4].map(Local::new));
+}
+
+/// In a body that stands there a second time anyway nobody looks for two strong zeros first.
+#[test]
+fn a_few_strong_zeros_are_looked_for_only_if_something_is_no_number() {
+    in_wide(
+        "func f(xs: []Real) -> (Real, []Real) {
+            n = length(xs)
+            s, ys = for i < n, s = 0.0, x in xs {
+                y = 1.0 / x
+                z = mul_zero(x, y)
+                w = mul_zero(z, x)
+                t = s + w
+                yield t, w
+            }
+            return s, ys
+        }
+        entry f = f",
+        1,
+        0,
+    );
 }
