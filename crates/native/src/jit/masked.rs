@@ -26,7 +26,14 @@ fn may_be_slope(body: &Body<'_, '_, '_>, value: Value) -> bool {
     matches!(opcode, Some(Opcode::Load | Opcode::Select | Opcode::Extractlane))
 }
 
+/// A vector that begins with a number: the one that it comes from, if it is the first of one.
 fn wide(body: &mut Body<'_, '_, '_>, value: Value) -> Value {
+    if let Some(InstructionData::BinaryImm8 { opcode: Opcode::Extractlane, arg, imm: 0 }) =
+        made_by(body, value)
+        && body.builder.func.dfg.value_type(arg) == types::F64X2
+    {
+        return arg;
+    }
     body.builder.ins().scalar_to_vector(types::F64X2, value)
 }
 
@@ -44,16 +51,24 @@ pub(super) fn apply(body: &mut Body<'_, '_, '_>, op: RealOp, args: &[Value]) -> 
     let zero = body.builder.ins().f64const(0.0);
     let zeros = body.builder.ins().splat(types::F64X2, zero);
     let mut product = body.builder.ins().fmul(*x, *y);
+    let mut wholes = None;
     for (factor, is_slope) in [*x, *y].into_iter().zip(slopes) {
-        product = if is_slope {
-            let (whole, factor) = (wide(body, product), wide(body, factor));
+        if is_slope {
+            let factor = wide(body, factor);
             let none = body.builder.ins().fcmp(FloatCC::Equal, factor, zeros);
-            let rest = unless(body, none, whole);
-            narrow(body, rest)
+            wholes = Some(match wholes {
+                None => none,
+                Some(other) => body.builder.ins().bor(none, other),
+            });
         } else {
             let none = body.builder.ins().fcmp(FloatCC::Equal, factor, zero);
-            body.builder.ins().select(none, zero, product)
-        };
+            product = body.builder.ins().select(none, zero, product);
+        }
+    }
+    if let Some(none) = wholes {
+        let whole = wide(body, product);
+        let rest = unless(body, none, whole);
+        product = narrow(body, rest);
     }
     Some(product)
 }

@@ -655,3 +655,28 @@ fn choices_in_loops_that_hand_on() {
         0,
     );
 }
+
+/// Of two factors that may be zero one asks at once.
+#[test]
+fn products_of_slopes_have_one_mask() {
+    let text = "func f(xs: []Real) -> Real {
+        n = length(xs)
+        s = for i < n, s = 1.0, x in xs {
+            m = n - i
+            k = m - 1
+            y = xs[k]
+            a = mul_zero(x, y)
+            u = s * 0.5
+            v = u + a
+            yield v
+        }
+        return s
+    }
+    entry f = f";
+    let loops = crate::lower::lower(&program(text));
+    let mut compiler = super::Compiler::new(&loops, Math::Strict).expect("there is a code generator");
+    let made: String =
+        loops.funcs.iter().map(|(id, func)| compiler.build(id, func).func.display().to_string()).collect();
+    assert_eq!(made.matches("bor").count(), 1, "{made}");
+    agrees(text, 0, 0);
+}
