@@ -100,7 +100,10 @@ pub(super) fn vectors(
     let mut reader = Reader::new(plan, body.variables());
     let read = plan.body.iter().try_for_each(|stmt| reader.stmt(stmt));
     read.and_then(|()| reader.finish(plan, width.carried()))?;
-    let Reader { before, program, given, .. } = reader;
+    let Reader { before, mut program, given, .. } = reader;
+    if width == Width::Four && body.compiler.fused {
+        program.fuse();
+    }
     let around = if plan.is_piece { 0 } else { body.loops() };
     let shortest = shortest(&program, around, made.known)?;
     let code = width.code(&program)?;

@@ -473,6 +473,8 @@ impl Body<'_, '_> {
             }
             Op::Index { first, step } => self.index(number, id, first, step),
             Op::Real(real, a, b) => self.real(number, id, real, (a, b)),
+            // Only vectors of four have it.
+            Op::Fused(..) => {}
             Op::Sqrt(a) => self.unary(number, id, asm::SQRT, a),
             Op::Round(how, a) => self.unary(number, id, asm::round(how), a),
             Op::ToReal(a) => self.unary(number, id, asm::TO_REAL, Arg::Vector(a)),

@@ -37,6 +37,14 @@ pub(super) enum Real {
     Xor,
 }
 
+/// What is done with a product: something is added to it or taken from it, or it is taken from something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fused {
+    Plus,
+    Less,
+    From,
+}
+
 /// Arithmetic on integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Int {
@@ -70,6 +78,8 @@ pub(super) enum Op {
         step: i64,
     },
     Real(Real, Arg, Arg),
+    /// The product of the first two and the third, rounded once.
+    Fused(Fused, Arg, Arg, Arg),
     Sqrt(Arg),
     /// 1 down, 2 up, 3 towards zero.
     Round(u8, Arg),
@@ -154,8 +164,56 @@ impl Op {
             Op::Gather { index, .. } | Op::ToReal(index) => vec![Arg::Vector(*index)],
             Op::Index { first, .. } => vec![*first],
             Op::Real(_, a, b) | Op::Int(_, a, b) | Op::Choose(_, a, b) => vec![*a, *b],
+            Op::Fused(_, a, b, c) => vec![*a, *b, *c],
             Op::Sqrt(a) | Op::Round(_, a) => vec![*a],
         }
+    }
+}
+
+impl Program {
+    /// Products that only one sum or difference reads become part of that.
+    pub(super) fn fuse(&mut self) {
+        let mut reads = vec![0_usize; self.vectors];
+        let carried = self.carried.iter().filter_map(|carried| carried.after.vector());
+        let read = self.steps.iter().flat_map(Step::vectors).chain(carried);
+        read.for_each(|id| {
+            if let Some(reads) = reads.get_mut(id) {
+                *reads += 1
+            }
+        });
+        let mut products: Vec<Option<(Arg, Arg)>> = vec![None; self.vectors];
+        let mut gone = vec![false; self.vectors];
+        for step in &mut self.steps {
+            let Step::Vector(id, Op::Real(real, a, b)) = *step else { continue };
+            let product = |arg: Arg| {
+                let id = arg.vector().filter(|id| reads.get(*id) == Some(&1))?;
+                products.get(id).copied().flatten().map(|factors| (id, factors))
+            };
+            let found = match real {
+                Real::Mul => {
+                    // One of them must be in a register.
+                    let is_vector = a.vector().or(b.vector()).is_some();
+                    if let Some(product) = products.get_mut(id).filter(|_| is_vector) {
+                        *product = Some(if a.vector().is_some() { (a, b) } else { (b, a) });
+                    }
+                    None
+                }
+                Real::Add => product(b)
+                    .map(|found| (found, Fused::Plus, a))
+                    .or_else(|| product(a).map(|found| (found, Fused::Plus, b))),
+                Real::Sub => product(b)
+                    .map(|found| (found, Fused::From, a))
+                    .or_else(|| product(a).map(|found| (found, Fused::Less, b))),
+                Real::Div | Real::MulZero | Real::DivZero | Real::And | Real::Xor => None,
+            };
+            if let Some(((product, (x, y)), how, other)) = found {
+                *step = Step::Vector(id, Op::Fused(how, x, y, other));
+                if let Some(gone) = gone.get_mut(product) {
+                    *gone = true;
+                }
+            }
+        }
+        self.steps.retain(|step| !matches!(step, Step::Vector(id, _) if gone.get(*id) == Some(&true)));
     }
 }
 

@@ -3,6 +3,7 @@
 use super::super::Compiler;
 use super::super::tests::{agrees, program};
 use super::Width;
+use super::program::{Arg, Carried, Fused, Op, Program, Real, Step};
 use crate::Math;
 use crate::loops::{Int, Local, Operand, Stmt, Value};
 use wengert_ir::ty::Id;
@@ -192,6 +193,61 @@ fn a_few_strong_zeros_are_looked_for_only_if_something_is_no_number() {
                 yield t, w
             }
             return s, ys
+        }
+        entry f = f",
+        1,
+        0,
+    );
+}
+
+/// A product that is read once and what is made of it are one step.
+#[test]
+fn products_become_part_of_sums() {
+    let [x, y, z] = [0, 1, 2].map(Arg::Vector);
+    let real = |id, op, a, b| Step::Vector(id, Op::Real(op, a, b));
+    let mut program = Program {
+        steps: vec![
+            Step::Vector(0, Op::Load { from: 0 }),
+            Step::Vector(1, Op::Load { from: 1 }),
+            real(3, Real::Mul, Arg::Given(2), x),
+            real(4, Real::Sub, y, Arg::Vector(3)),
+            // It is read twice.
+            real(5, Real::Mul, y, y),
+            real(6, Real::Add, Arg::Vector(5), Arg::Vector(5)),
+            real(7, Real::Mul, x, y),
+            real(8, Real::Add, z, Arg::Vector(7)),
+        ],
+        carried: vec![Carried { before: 2, after: Arg::Vector(8), first: None }],
+        vectors: 9,
+        ..Program::default()
+    };
+    program.fuse();
+    let fused = |id, how, a, b, c| Step::Vector(id, Op::Fused(how, a, b, c));
+    assert_eq!(program.steps.len(), 6);
+    assert!(program.steps.contains(&fused(4, Fused::From, x, Arg::Given(2), y)));
+    assert!(program.steps.contains(&fused(8, Fused::Plus, x, y, z)));
+    in_wide(
+        "func f(xs: []Real) -> (Real, []Real, []Real, []Real) {
+            n = length(xs)
+            h = xs[0]
+            s, ys, zs, ws = for i < n, s = 0.0, x in xs {
+                k = n - i
+                m = k - 1
+                y = xs[m]
+                a = x * y
+                b = a + h
+                c = x * x
+                d = c - y
+                e = h * y
+                f = b - e
+                g = x * 2.5
+                t = s + g
+                u = y * y
+                v = u + u
+                w = v - d
+                yield t, f, w, d
+            }
+            return s, ys, zs, ws
         }
         entry f = f",
         1,

@@ -53,6 +53,14 @@ pub(super) const SQRT: Short = code(1, 1, 0x51);
 pub(super) const AND: Short = code(1, 1, 0x54);
 pub(super) const OR: Short = code(1, 1, 0x56);
 pub(super) const XOR: Short = code(1, 1, 0x57);
+/// What comes of the target times the first, with the second: added, taken away, or taken from.
+pub(super) const TIMES_PLUS: Short = told(code(2, 1, 0xa8));
+pub(super) const TIMES_LESS: Short = told(code(2, 1, 0xaa));
+pub(super) const TIMES_FROM: Short = told(code(2, 1, 0xac));
+/// What comes of the first times the second, with the target.
+pub(super) const PLUS_TIMES: Short = told(code(2, 1, 0xb8));
+pub(super) const LESS_TIMES: Short = told(code(2, 1, 0xba));
+pub(super) const FROM_TIMES: Short = told(code(2, 1, 0xbc));
 /// The highest bits, into a general register.
 pub(super) const SIGNS: Short = code(1, 1, 0x50);
 pub(super) const GATHER: Short = told(code(2, 1, 0x93));

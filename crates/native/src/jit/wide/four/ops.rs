@@ -2,9 +2,9 @@
 
 use super::super::asm::{From, RAX, RCX, RDI, RSI};
 use super::super::code::offset;
-use super::super::program::{Arg, Id, Int, Join, Op, Real, Step, Test};
+use super::super::program::{Arg, Fused, Id, Int, Join, Op, Real, Step, Test};
 use super::super::vex::{self, Short};
-use super::{Body, LANES, MORE, NOW};
+use super::{Body, HELP, LANES, MORE, NOW};
 
 /// 2⁵², 2⁸⁴ + 2⁶³, and 2⁸⁴ + 2⁶³ + 2⁵²: with the halves of an integer as their last bits they are numbers of which the integer is a sum.
 const LOW: u64 = 0x4330_0000_0000_0000;
@@ -96,6 +96,7 @@ impl Body<'_, '_> {
             }
             Op::Index { first, step } => self.index(number, id, first, step),
             Op::Real(real, a, b) => self.real(number, id, real, (a, b)),
+            Op::Fused(how, a, b, c) => self.fused(number, id, how, (a, b, c)),
             Op::Sqrt(a) => self.unary(number, id, vex::SQRT, a),
             Op::Round(how, a) => self.unary(number, id, vex::round(how), a),
             Op::ToReal(a) => self.converted(number, id, a),
@@ -107,6 +108,41 @@ impl Body<'_, '_> {
                 self.put(vex::blend(cond), target, b, a);
             }
         }
+    }
+
+    /// The target holds one of the three before: which one says which instruction it is.
+    fn fused(&mut self, number: usize, id: Id, how: Fused, (a, b, c): (Arg, Arg, Arg)) {
+        let read = Step::Vector(id, Op::Fused(how, a, b, c)).vectors();
+        let (product, sum) = match how {
+            Fused::Plus => (vex::TIMES_PLUS, vex::PLUS_TIMES),
+            Fused::Less => (vex::TIMES_LESS, vex::LESS_TIMES),
+            Fused::From => (vex::TIMES_FROM, vex::FROM_TIMES),
+        };
+        let (first, second, third) = (self.register(a), self.operand(b), self.operand(c));
+        let target = self.target(number, id, &read);
+        let is_target = |from: From| matches!(from, From::Register(register) if register == target);
+        if is_target(third) {
+            return self.put(sum, target, first, second);
+        }
+        if is_target(second) {
+            return self.put(product, target, first, third);
+        }
+        let factor = match second {
+            From::Register(register) => register,
+            From::Word(..)
+            | From::Words(..)
+            | From::Indexed(..)
+            | From::Each(..)
+            | From::Constant(_)
+            | From::Constants(_) => {
+                self.put(vex::LOAD, HELP, 0, second);
+                HELP
+            }
+        };
+        if first != target {
+            self.put(vex::MOVE, target, 0, From::Register(first));
+        }
+        self.put(product, target, factor, third);
     }
 
     fn unary(&mut self, number: usize, id: Id, code: Short, a: Arg) {
