@@ -361,6 +361,13 @@ const FOUND: &[Found] = &[
                      grad (\\x -> h x x) 3.0)",
         exact: true,
     },
+    Found {
+        what: "strict: in reverse mode over forward mode a checkpoint added up what the interpreter, which notes none there, adds term by term",
+        definitions: "def f p t = t * t * p + sin (checkpoint (\\x -> t * x) p * p)\n\
+            def steps p t = fold (\\a k -> sin (checkpoint (\\x -> t) p * p) + 0.7 * a) 1.0 (iota 3)",
+        expression: "let at g = map (grad (\\p -> snd (jvp (g p) (p, 0.7)))) [0.3, 0.7, 1.1, 2.1, 0.4581, 0.55, 0.66, 0.88, 1.05] in (at f, at steps)",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.

@@ -315,6 +315,8 @@ impl Jvp<'_, '_> {
             args.iter().zip(&key.1).filter(|(_, active)| **active).map(|(arg, _)| arg.clone()).collect();
         let mut args: Vec<Atom> = args.iter().cloned().chain(self.tangents_or_zeros(&varying)).collect();
         args.extend(self.code.order.clone());
+        // As in the interpreter, where a checkpoint notes nothing for what it is given with tangents.
+        let checkpoint = checkpoint && !self.code.ad.exact;
         let op = Op::Call { func: jvp, args, checkpoint };
         // The callee knows best which results vary.
         let reach = self.code.ad.varying_results(key.0, &key.1);
