@@ -368,6 +368,12 @@ const FOUND: &[Found] = &[
         expression: "let at g = map (grad (\\p -> snd (jvp (g p) (p, 0.7)))) [0.3, 0.7, 1.1, 2.1, 0.4581, 0.55, 0.66, 0.88, 1.05] in (at f, at steps)",
         exact: true,
     },
+    Found {
+        what: "whether the tangent of a captured function is one in a rule was asked of tangents of tangents without end",
+        definitions: "def lifted f = custom_jvp f (\\(x, t) -> (f x, snd (jvp f (x, t))))",
+        expression: "grad (\\k -> snd (jvp (\\f -> lifted f k) (\\x -> k * x * x, \\x -> k * x))) 0.5",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.

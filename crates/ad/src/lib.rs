@@ -404,6 +404,8 @@ struct Code<'a> {
 impl<'a> Code<'a> {
     /// A new function.
     fn new(ad: &'a mut Ad, name: &str) -> Code<'a> {
+        // Functions may need others before they are finished, without end.
+        wengert_ir::stop::check();
         Code { ad, b: Builder::new(name.into()), order: None }
     }
 

@@ -15,7 +15,7 @@ use crate::{Ad, Key, arrays, deep};
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Atom, Block, Loop, Op, Stmt, Var};
 use wengert_ir::program::{Func, FuncId};
-use wengert_ir::ty::{Data, Elem, Role, Ty};
+use wengert_ir::ty::{Data, DataId, Elem, Role, Ty};
 use wengert_prim::RealOp;
 
 impl Ad {
@@ -62,6 +62,29 @@ impl Ad {
             }
         }
         false
+    }
+
+    /// Whether a function is given what may hold tangents of itself, as functions do that capture tangents of functions: such tangents
+    /// may hold their own tangents, and so on, of which each is of another type.
+    pub(crate) fn is_given_own_tangents(&self, func: FuncId) -> bool {
+        let own_tangent = |data: DataId| match self.program.data.at(data).role {
+            Role::Tangent(of) => self.data_within(&[Ty::Scalar(Elem::Data(of))]).contains(&data),
+            Role::Declared | Role::Closure | Role::Residual => false,
+        };
+        self.data_within(&self.program.funcs.at(func).param_types()).into_iter().any(own_tangent)
+    }
+
+    /// The data types of what values of these types may hold.
+    fn data_within(&self, types: &[Ty]) -> FxHashSet<DataId> {
+        let (mut seen, mut todo) = (FxHashSet::default(), types.to_vec());
+        while let Some(ty) = todo.pop() {
+            if let Elem::Data(data) = ty.elem()
+                && seen.insert(data)
+            {
+                todo.extend(self.program.data.at(data).ctors.iter().flat_map(|ctor| &ctor.fields));
+            }
+        }
+        seen
     }
 }
 

@@ -219,7 +219,7 @@ impl Code<'_> {
     /// Ends the run if a function is not linear in those parameters that vary, from `tangents` on, with these arguments, where they are
     /// zero. The results from `first` on are looked at.
     pub(crate) fn watch(&mut self, key: &Key, args: &[Atom], first: usize, tangents: usize) {
-        let functions = self.ad.is_of_functions(key, first, tangents);
+        let functions = self.ad.is_of_functions(key, first, tangents) || self.ad.is_given_own_tangents(key.0);
         if functions || self.ad.is_long() || !self.ad.is_ready(key.0) {
             self.fail(&[], UNSEEN);
             return;
