@@ -498,3 +498,28 @@ fn constants_that_fail_are_computed_where_they_are_needed() {
         }
     }
 }
+
+#[test]
+fn a_rule_that_gives_a_function_has_no_series() {
+    let definitions = "def pair x = (sin x, \\z -> z * x)\n\
+        def lifted f = custom_jvp f (\\(x, t) -> jvp f (x, t))\n\
+        def f x = let (a, g) = lifted pair x in a + g x\n\
+        def ruled = custom_jvp pair (\\(x, t) -> (pair x, (cos x * t, \\z -> z * t)))\n\
+        def g x = let (a, h) = ruled x in a + h x";
+    let mut session = Session::new();
+    let report = session.check_text("found.wg", definitions, Path::new("."));
+    let scope = Scope::of_file(&report.modules);
+    // Of which passes there are nothing here depends.
+    for (options, _) in ways(0).into_iter().filter(|(options, _)| options.without.is_empty()) {
+        for expression in ["taylor 2 f 0.3", "(\\n -> taylor n f 0.3) 3", "taylor 1 g 0.3", "taylor 40 g 0.3"]
+        {
+            let mut said = |options: &Options| match session.eval_in(&scope, "it.wg", expression, options) {
+                Ok(evaluated) => show(&evaluated.value),
+                Err(errors) => complaints(&errors),
+            };
+            let expected = said(&Options::default());
+            assert!(expected.starts_with("E0724"), "{expected:?}");
+            assert_eq!(said(&options), expected, "{expression} by {}", options.engine.name());
+        }
+    }
+}

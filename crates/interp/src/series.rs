@@ -554,7 +554,7 @@ impl Zipper for Integrate<'_> {
     }
 
     fn functions(&mut self, y: &Value, velocity: &Value) -> Result<Value, Failure> {
-        if perturb::mentions(self.tag, y) || perturb::mentions(self.tag, velocity) {
+        if perturb::mentions(self.tag, y) || !is_zero_function(velocity) {
             return Err(errors::taylor_mode("a custom rule that gives a function"));
         }
         Ok(y.clone())
@@ -567,6 +567,13 @@ impl Zipper for Integrate<'_> {
     fn work(&mut self, steps: usize) -> Result<(), Failure> {
         self.cx.work(steps as u64)
     }
+}
+
+/// Whether it is the tangent of a function that does not vary; of other functions only calls tell. The same of cotangents.
+fn is_zero_function(velocity: &Value) -> bool {
+    let is_still = |fun: &Fun| matches!(fun, Fun::TangentOf { tag, func } if !perturb::mentions(*tag, func));
+    matches!(velocity, Value::Fun(fun) if is_still(fun))
+        || matches!(velocity, Value::Cotangent(cotangent) if cotangent.pairs.is_empty())
 }
 
 /// The value `y` with the derivative that a custom rule gave, which has one order less than the result, `order`.

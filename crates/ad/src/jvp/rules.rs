@@ -66,16 +66,18 @@ impl Jvp<'_, '_> {
         own
     }
 
-    /// A rule that is run for functions, or gives some, has no series: the interpreter says so.
-    pub(crate) fn refuses_functions(&mut self, stmt: &Stmt, parts: &Custom) {
+    /// A rule that is run for functions, or gives some, has no series: the interpreter says so. Whether that is so here.
+    pub(crate) fn refuses_functions(&mut self, stmt: &Stmt, parts: &Custom) -> bool {
         if !self.scope.mask(&parts.point).contains(&true) {
-            return;
+            return false;
         }
         let outs = stmt.outs.iter().copied().map(Atom::Var);
         let mut all = parts.point.iter().cloned().chain(outs).map(|atom| self.code.b.type_of(&atom));
-        if !all.all(|ty| self.code.ad.is_first_order(ty)) {
+        let refuses = !all.all(|ty| self.code.ad.is_first_order(ty));
+        if refuses {
             self.code.fail(&[], BEYOND);
         }
+        refuses
     }
 
     /// A function with a rule, with the tangents of its results of each order.
@@ -88,7 +90,9 @@ impl Jvp<'_, '_> {
         if !point.contains(&true) && !is_mixed && !own.contains(&true) {
             return;
         }
-        self.refuses_functions(stmt, parts);
+        if self.refuses_functions(stmt, parts) {
+            return;
+        }
         let orders = self.dots.len();
         let ruled = Ruled { parts, captured, point, orders };
         let values: Vec<Atom> = stmt.outs.iter().copied().map(Atom::Var).collect();

@@ -33,7 +33,9 @@ impl Jvp<'_, '_> {
         if !point.contains(&true) && !is_mixed && !own.contains(&true) {
             return;
         }
-        self.refuses_functions(stmt, parts);
+        if self.refuses_functions(stmt, parts) {
+            return;
+        }
         let values: Vec<Atom> = stmt.outs.iter().copied().map(Atom::Var).collect();
         let varies = self.code.have_tangents(&values);
         let of = |atoms: &[Atom], mask: &[bool]| -> Vec<Atom> {
