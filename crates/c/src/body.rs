@@ -17,6 +17,7 @@ mod real;
 mod steps;
 mod strips;
 mod sums;
+mod tables;
 mod waiting;
 
 use crate::pointers::Pointers;
@@ -311,6 +312,14 @@ impl<'u, 'p> Body<'u, 'p> {
             self.over.enter(stmts);
             let (mut rest, mut place) = (stmts, from);
             while !rest.is_empty() {
+                let table = self.table_length(rest);
+                if table > 0 {
+                    let (run, after) = rest.split_at(table);
+                    self.table(run, (block, place));
+                    place += count(run);
+                    rest = after;
+                    continue;
+                }
                 let (run, after) = rest.split_at(self.run_length(rest).max(1));
                 match self.outcome(run) {
                     Some(outcome) => self.without_looking(run, &outcome, (block, place)),

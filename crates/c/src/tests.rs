@@ -20,6 +20,7 @@ mod steps;
 mod straight;
 mod strips;
 mod sums;
+mod tables;
 mod threads;
 mod waiting;
 
