@@ -44,19 +44,23 @@ impl Spare {
 
     /// One of so many words, or of a few more.
     pub(super) fn take(&mut self, words: usize) -> Option<Block> {
+        let mut block = if words <= SHORT { self.lists.get_mut(words)?.pop()? } else { self.long(words)? };
+        self.count -= 1;
+        self.words -= block.words() + 1;
+        block.set_size(words);
+        Some(block)
+    }
+
+    /// A long one out of its list.
+    fn long(&mut self, words: usize) -> Option<Block> {
         let first = list_of(words);
-        let more = usize::from(words > SHORT);
-        let (place, at) = (first..=first + more).find_map(|place| {
+        let (place, at) = (first..=first + 1).find_map(|place| {
             let list = self.lists.get(place)?;
             let fits = |block: &Block| block.words() >= words && block.words() - words <= words / 4;
             let last = list.iter().enumerate().rev().take(LOOKS);
             last.filter(|(_, block)| fits(block)).map(|(at, _)| (place, at)).next()
         })?;
-        let mut block = self.lists.get_mut(place)?.swap_remove(at);
-        self.count -= 1;
-        self.words -= block.words() + 1;
-        block.set_size(words);
-        Some(block)
+        Some(self.lists.get_mut(place)?.swap_remove(at))
     }
 
     /// One more.
