@@ -106,8 +106,7 @@ fn maker(stmts: &[Stmt], at: usize, uses: &FxHashMap<Var, usize>, quiet: Quiet<'
     if parts.mode != Mode::Each || parts.accs.is_empty() {
         return None;
     }
-    let is_given =
-        |out: &Var| uses.get(out) == Some(&1) && parts.inputs.iter().any(|input| *input == Atom::Var(*out));
+    let is_given = |out: &Var| uses.get(out) == Some(&1) && parts.inputs.contains(&Atom::Var(*out));
     let made_for_it = |stmt: &Stmt| {
         let Op::Loop(made) = &stmt.op else { return false };
         let mut rows = stmt.outs.iter().skip(made.init.len()).peekable();
