@@ -346,7 +346,7 @@ fn powers_with_whole_exponents() {
                 k = i - h
                 b = x < 0.0
                 y = select(b, -1.0, 1.0)
-                z = x * 0.01
+                z = x * 0.0078125
                 w = y + z
                 p = power(w, k)
                 yield p

@@ -11,8 +11,9 @@ fn program(backward: bool, shifts: &[i64]) -> Program {
     let mut sum = "g".to_string();
     for (number, shift) in shifts.iter().enumerate() {
         body += &format!(
-            "k{number} = j + {shift} c{number} = x * {}.5 g{number} = {sum} with [k{number}] += c{number} ",
-            number + 1
+            "k{number} = j + {shift} c{number} = x * {}.0 g{number} = {sum} with [k{number}] += c{number} ",
+            // Such products are exact, so that it does not matter whether a product and a sum are rounded once.
+            2 << number
         );
         sum = format!("g{number}");
     }
