@@ -34,7 +34,7 @@ pub(super) fn run(
 ) -> bool {
     let (mut at, mut joined) = (0, false);
     while at < place.stmts.len() {
-        let Some(maker) = maker(&place.stmts, at, uses, quiet) else {
+        let Some(maker) = maker(func, &place.stmts, at, uses, quiet) else {
             at += 1;
             continue;
         };
@@ -100,13 +100,22 @@ fn add_sums(user: &mut Stmt, sums: Vec<SumOf>) {
 }
 
 /// The loop before the one at `at` that makes rows for that one only, if they can be one.
-fn maker(stmts: &[Stmt], at: usize, uses: &FxHashMap<Var, usize>, quiet: Quiet<'_>) -> Option<usize> {
+fn maker(
+    func: &Func,
+    stmts: &[Stmt],
+    at: usize,
+    uses: &FxHashMap<Var, usize>,
+    quiet: Quiet<'_>,
+) -> Option<usize> {
     let user = stmts.get(at)?;
     let Op::Loop(parts) = &user.op else { return None };
     if parts.mode != Mode::Each || parts.accs.is_empty() {
         return None;
     }
-    let is_given = |out: &Var| uses.get(out) == Some(&1) && parts.inputs.contains(&Atom::Var(*out));
+    // An array of rows is made, for that fails where they differ in size.
+    let is_given = |out: &Var| {
+        uses.get(out) == Some(&1) && parts.inputs.contains(&Atom::Var(*out)) && func.ty(*out).rank() == 1
+    };
     let made_for_it = |stmt: &Stmt| {
         let Op::Loop(made) = &stmt.op else { return false };
         let mut rows = stmt.outs.iter().skip(made.init.len()).peekable();
