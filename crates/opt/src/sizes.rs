@@ -390,15 +390,17 @@ impl<'f> Sizes<'f> {
 
     /// The shapes of results of a block, in what can be said outside of it.
     fn outside(&self, results: &[Atom], block: &Block, count: usize) -> Vec<Shape> {
-        let inner: FxHashSet<Var> =
-            block.params.iter().chain(block.stmts.iter().flat_map(|stmt| &stmt.outs)).copied().collect();
-        let visible =
-            |form: &Linear| form.vars().all(|var| self.scope.contains(&var) && !inner.contains(&var));
-        let mut shapes: Vec<Shape> = results
-            .iter()
-            .map(|atom| self.shape(atom).into_iter().map(|size| size.filter(&visible)).collect())
-            .collect();
+        let mut shapes: Vec<Shape> = results.iter().map(|atom| self.shape(atom)).collect();
         shapes.resize(count, Shape::new());
+        // Most results have no sizes.
+        if shapes.iter().flatten().any(Option::is_some) {
+            let inner: FxHashSet<Var> =
+                block.params.iter().chain(block.stmts.iter().flat_map(|stmt| &stmt.outs)).copied().collect();
+            let visible =
+                |form: &Linear| form.vars().all(|var| self.scope.contains(&var) && !inner.contains(&var));
+            let sizes = shapes.iter_mut().flatten();
+            sizes.for_each(|size| *size = size.take().filter(&visible));
+        }
         shapes
     }
 

@@ -126,7 +126,7 @@ const PROGRAMS: &[(&str, &str)] = &[
 
 /// The program whose loops make objects, of which `bench/kernels/README.md` has measurements.
 const OBJECTS: &[(&str, &str)] =
-    &[("objects that are made and read", include_str!("../../bench/threads/objects.wg"))];
+    &[("objects that are made and read", include_str!("../../../bench/threads/objects.wg"))];
 
 /// Programs whose products of matrices are divided.
 const PRODUCTS: &[(&str, &str)] = &[

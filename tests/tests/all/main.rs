@@ -1,0 +1,50 @@
+//! All tests that need the whole compiler, as one program: it is linked once, and its tests run side by side.
+//!
+//! `cargo test -p wengert-tests threads::` runs those of one module.
+
+mod agreement;
+mod audit;
+mod book;
+mod calculi;
+mod calculi_chapter;
+mod calculi_delta;
+mod calculi_hostile;
+mod calculi_negation;
+mod calculi_perturbative;
+mod calculi_pullback;
+mod contract;
+mod deep;
+mod depth;
+mod derivatives;
+mod differential;
+mod engine;
+mod engine_c;
+mod engine_cache;
+mod engine_derivatives;
+mod engine_passes;
+mod engines;
+mod exact;
+mod examples;
+mod failures;
+mod found;
+mod functionals;
+mod fuzz;
+mod generated;
+mod goldens;
+mod gradbench;
+mod growth;
+mod kernels;
+mod large;
+mod limits;
+mod mixed;
+mod nested;
+mod pages;
+mod ragged;
+mod rules;
+mod series;
+mod stencils;
+mod strict;
+mod threads;
+mod tidy;
+mod turned;
+mod updates;
