@@ -108,54 +108,54 @@ enum How {
     Nothing(&'static str),
 }
 
-/// All suites, by file or folder.
+/// All suites.
 const SUITES: &[(&str, How)] = &[
-    ("tests/tests/agreement", How::Nothing("the calculi are judged by the interpreter")),
-    ("tests/tests/audit.rs", How::Itself),
-    ("tests/tests/book.rs", How::Itself),
-    ("tests/tests/calculi.rs", How::Nothing("calculi")),
-    ("tests/tests/calculi_chapter.rs", How::Nothing("calculi")),
-    ("tests/tests/calculi_delta.rs", How::Nothing("calculi")),
-    ("tests/tests/calculi_hostile.rs", How::Nothing("calculi")),
-    ("tests/tests/calculi_negation.rs", How::Nothing("calculi")),
-    ("tests/tests/calculi_perturbative.rs", How::Nothing("calculi")),
-    ("tests/tests/calculi_pullback.rs", How::Nothing("calculi")),
-    ("tests/tests/contract", How::Itself),
-    ("tests/tests/deep.rs", How::Itself),
-    ("tests/tests/depth.rs", How::Itself),
-    ("tests/tests/derivatives.rs", How::Itself),
-    ("tests/tests/differential.rs", How::Itself),
-    ("tests/tests/engine", How::Itself),
-    ("tests/tests/engine_c.rs", How::Itself),
-    ("tests/tests/engine_cache.rs", How::Itself),
-    ("tests/tests/engine_derivatives.rs", How::Itself),
-    ("tests/tests/engine_passes.rs", How::Nothing("programs of the IR, by its evaluator")),
-    ("tests/tests/engines.rs", How::Itself),
-    ("tests/tests/examples.rs", How::By("examples_give_the_same")),
-    ("tests/tests/found.rs", How::Itself),
-    ("tests/tests/functionals", How::Itself),
-    ("tests/tests/fuzz.rs", How::Nothing("texts that are no programs, mostly")),
-    ("tests/tests/generated.rs", How::By("every_engine_gives_the_same")),
-    ("tests/tests/goldens.rs", How::By("programs_that_fail_fail_in_the_same_words_at_the_same_place")),
-    ("tests/tests/gradbench.rs", How::Itself),
-    ("tests/tests/growth.rs", How::Nothing("calculi")),
-    ("tests/tests/kernels.rs", How::Itself),
-    ("tests/tests/large.rs", How::Itself),
-    ("tests/tests/limits.rs", How::Itself),
-    ("tests/tests/nested.rs", How::Itself),
-    ("tests/tests/pages.rs", How::Nothing("generated pages")),
-    ("tests/tests/failures.rs", How::Itself),
-    ("tests/tests/ragged.rs", How::Itself),
-    ("tests/tests/rules.rs", How::Itself),
-    ("tests/tests/mixed.rs", How::Itself),
-    ("tests/tests/series.rs", How::Itself),
-    ("tests/tests/stencils.rs", How::Itself),
-    ("tests/tests/updates.rs", How::Itself),
-    ("tests/tests/turned.rs", How::Itself),
-    ("tests/tests/strict", How::Itself),
-    ("tests/tests/exact.rs", How::Itself),
-    ("tests/tests/threads.rs", How::Itself),
-    ("tests/tests/tidy.rs", How::Nothing("the files of the project")),
+    ("tests/tests/all/agreement.rs", How::Nothing("the calculi are judged by the interpreter")),
+    ("tests/tests/all/audit.rs", How::Itself),
+    ("tests/tests/all/book.rs", How::Itself),
+    ("tests/tests/all/calculi.rs", How::Nothing("calculi")),
+    ("tests/tests/all/calculi_chapter.rs", How::Nothing("calculi")),
+    ("tests/tests/all/calculi_delta.rs", How::Nothing("calculi")),
+    ("tests/tests/all/calculi_hostile.rs", How::Nothing("calculi")),
+    ("tests/tests/all/calculi_negation.rs", How::Nothing("calculi")),
+    ("tests/tests/all/calculi_perturbative.rs", How::Nothing("calculi")),
+    ("tests/tests/all/calculi_pullback.rs", How::Nothing("calculi")),
+    ("tests/tests/all/contract.rs", How::Itself),
+    ("tests/tests/all/deep.rs", How::Itself),
+    ("tests/tests/all/depth.rs", How::Itself),
+    ("tests/tests/all/derivatives.rs", How::Itself),
+    ("tests/tests/all/differential.rs", How::Itself),
+    ("tests/tests/all/engine.rs", How::Itself),
+    ("tests/tests/all/engine_c.rs", How::Itself),
+    ("tests/tests/all/engine_cache.rs", How::Itself),
+    ("tests/tests/all/engine_derivatives.rs", How::Itself),
+    ("tests/tests/all/engine_passes.rs", How::Nothing("programs of the IR, by its evaluator")),
+    ("tests/tests/all/engines.rs", How::Itself),
+    ("tests/tests/all/examples.rs", How::By("examples_give_the_same")),
+    ("tests/tests/all/found.rs", How::Itself),
+    ("tests/tests/all/functionals.rs", How::Itself),
+    ("tests/tests/all/fuzz.rs", How::Nothing("texts that are no programs, mostly")),
+    ("tests/tests/all/generated.rs", How::By("every_engine_gives_the_same")),
+    ("tests/tests/all/goldens.rs", How::By("programs_that_fail_fail_in_the_same_words_at_the_same_place")),
+    ("tests/tests/all/gradbench.rs", How::Itself),
+    ("tests/tests/all/growth.rs", How::Nothing("calculi")),
+    ("tests/tests/all/kernels.rs", How::Itself),
+    ("tests/tests/all/large.rs", How::Itself),
+    ("tests/tests/all/limits.rs", How::Itself),
+    ("tests/tests/all/nested.rs", How::Itself),
+    ("tests/tests/all/pages.rs", How::Nothing("generated pages")),
+    ("tests/tests/all/failures.rs", How::Itself),
+    ("tests/tests/all/ragged.rs", How::Itself),
+    ("tests/tests/all/rules.rs", How::Itself),
+    ("tests/tests/all/mixed.rs", How::Itself),
+    ("tests/tests/all/series.rs", How::Itself),
+    ("tests/tests/all/stencils.rs", How::Itself),
+    ("tests/tests/all/updates.rs", How::Itself),
+    ("tests/tests/all/turned.rs", How::Itself),
+    ("tests/tests/all/strict.rs", How::Itself),
+    ("tests/tests/all/exact.rs", How::Itself),
+    ("tests/tests/all/threads.rs", How::Itself),
+    ("tests/tests/all/tidy.rs", How::Nothing("the files of the project")),
     ("crates/ad/tests", How::Nothing("programs of the IR, by its evaluator")),
     ("crates/cli/tests", How::Itself),
     ("crates/core/tests", How::Nothing("the text form of the core")),
@@ -167,26 +167,31 @@ const SUITES: &[(&str, How)] = &[
     ("crates/vmath/tests", How::Nothing("vector math")),
 ];
 
-/// The suites that there are: files and folders of tests.
+/// The suites that there are: files of the one program, and the folders of the other crates.
 fn suites() -> Vec<PathBuf> {
     let root = project::root();
     let entries = |folder: &Path| -> Vec<PathBuf> {
         let found = std::fs::read_dir(folder).map(|entries| entries.flatten().map(|entry| entry.path()));
         found.map(Iterator::collect).unwrap_or_default()
     };
-    let own = entries(&root.join("tests/tests"));
-    let own = own.into_iter().filter(|path| path.extension().is_some() || path.join("main.rs").is_file());
+    let own = entries(&root.join("tests/tests/all"));
+    let own = own.into_iter().filter(|path| path.is_file() && !path.ends_with("main.rs"));
     let crates = entries(&root.join("crates")).into_iter().map(|path| path.join("tests"));
     own.chain(crates.filter(|path| path.is_dir())).collect()
+}
+
+/// All files of a suite: those of a folder, or the file and those of the folder beside it.
+fn files(suite: &Path) -> Vec<PathBuf> {
+    let folder = suite.with_extension("");
+    let inside = if folder.is_dir() { project::files(&project::relative(&folder), "rs") } else { Vec::new() };
+    suite.is_file().then(|| suite.to_path_buf()).into_iter().chain(inside).collect()
 }
 
 #[test]
 fn every_suite_is_put_to_every_engine_or_says_why_not() {
     let mut wrong = Vec::new();
-    let texts = |path: &Path| -> String {
-        let files =
-            if path.is_dir() { project::files(&project::relative(path), "rs") } else { vec![path.into()] };
-        files.iter().map(|file| std::fs::read_to_string(file).expect("tests can be read")).collect()
+    let texts = |suite: &Path| -> String {
+        files(suite).iter().map(|file| std::fs::read_to_string(file).expect("tests can be read")).collect()
     };
     let all: String = suites().iter().map(|path| texts(path)).collect();
     for path in suites() {
