@@ -301,7 +301,6 @@ impl Divider<'_> {
         }
         part.part = Some(self.distinct(captured).iter().filter_map(|own| names.get(own).copied()).collect());
         part.results = words.iter().filter_map(|local| names.get(local).copied()).collect();
-        let given: FxHashSet<Local> = part.params.iter().copied().collect();
         let mut name = |local: Local| *names.entry(local).or_insert_with(|| self.like(&mut part, local));
         let again = renamed(again, &mut name);
         let body = renamed(parts.body, &mut name);
@@ -316,6 +315,7 @@ impl Divider<'_> {
         });
         let sums: Vec<Sum> = sums.collect();
         let place = self.like(&mut part, parts.index);
+        let given = given(&part, &body);
         let mut shift = Shift { part: &mut part, index, place, given, bases: Vec::new() };
         let mut body = shift.stmts(body);
         let bases = std::mem::take(&mut shift.bases);
@@ -375,6 +375,21 @@ fn sums_of(parts: &Loop<'_>) -> Vec<Sum> {
     };
     let all: Option<Vec<Sum>> = parts.sums.iter().map(near).collect();
     all.unwrap_or_else(|| parts.sums.to_vec())
+}
+
+/// What a part is given, without the arrays that loops in its body add to: whoever looks for their elements knows them by one address.
+fn given(part: &Func, body: &[Stmt]) -> FxHashSet<Local> {
+    let mut given: FxHashSet<Local> = part.params.iter().copied().collect();
+    every(body, &mut |stmt| {
+        if let Stmt::For { sums, .. } = stmt {
+            for sum in sums {
+                if let Sum::Array { first, .. } | Sum::Near(first) = sum {
+                    given.remove(first);
+                }
+            }
+        }
+    });
+    given
 }
 
 /// What a loop assigns.

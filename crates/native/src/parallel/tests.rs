@@ -650,6 +650,43 @@ fn memory_is_used_again_whichever_thread_has_freed_it() {
     }
 }
 
+/// Adds to two elements in each iteration of the inner loop, one of which does not move.
+const PAIRS: &str = "func f(xs: []Real) -> []Real {
+        n = length(xs)
+        zs = zeros(xs)
+        us = for i < n, us += zs {
+            x = xs[i]
+            vs = for j < n, vs += us {
+                y = xs[j]
+                z = x * y
+                w = z * 0.25
+                as = add_at(vs, i, z)
+                bs = add_at(as, j, w)
+                yield bs
+            }
+            yield vs
+        }
+        return us
+    }
+    entry f = f";
+
+#[test]
+fn what_loops_in_a_part_add_to_has_one_address_there() {
+    let program = wengert_ir::parse::parse(PAIRS).expect("the text is a program");
+    let mut loops = crate::lower::lower(&program);
+    divide(&mut loops, false, false);
+    let (_, part) = loops.funcs.iter().last().expect("there is a part");
+    let mut moved = Vec::new();
+    every(&part.body, &mut |stmt| {
+        if let Stmt::Set(_, crate::loops::Value::Address { base, .. }) = stmt {
+            moved.push(*base);
+        }
+    });
+    // That of the numbers that are only read.
+    assert_eq!((part.part.is_some(), moved.len()), (true, 1));
+    agrees(PAIRS, (0, 1), &[0, 1, 5, 33, 300]);
+}
+
 #[test]
 fn what_others_made_is_counted_atomically() {
     // A part gives a function elements of an array that is not its own, some of which are one object.
