@@ -11,11 +11,12 @@
 //! ```
 //!
 //! Each element gets what it gets in the same order as before: from the iteration that comes first. So no bit changes. Where the order does
-//! not matter, only running need tell how far neighbors are from each other.
+//! not matter, only running need tell how far neighbors are from each other, and the loop may add to variables, too.
 
 use crate::forms::{DEEP, Form};
 use crate::loops::walk::{Uses, every, is_failure, map_parts, writes};
 use crate::loops::{Failure, Func, Int, Kind, Local, Operand, Program, Site, Stmt, Sum, Value, Word};
+use crate::parallel::words;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Compare;
 use wengert_prim::RealOp;
@@ -138,19 +139,20 @@ fn stmts(func: &mut Func, known: &Known, manner: Manner, body: Vec<Stmt>) -> Vec
     })
 }
 
-/// The arrays to which a loop adds, if it adds to nothing else.
+/// The arrays to which a loop adds.
 fn roots(known: &Known, sums: &[Sum]) -> Option<FxHashSet<Local>> {
-    let root = |sum: &Sum| match sum {
-        Sum::Array { first, .. } | Sum::Near(first) => Some(known.root(Operand::Local(*first))?.0),
+    let first = |sum: &Sum| match sum {
+        Sum::Array { first, .. } | Sum::Near(first) => Some(*first),
         Sum::Word(..) => None,
     };
-    sums.iter().map(root).collect()
+    let root = |first: Local| Some(known.root(Operand::Local(first))?.0);
+    sums.iter().filter_map(first).map(root).collect()
 }
 
 /// What a loop adds where, if strips can be made of it.
 fn updates(known: &Known, stmt: &Stmt, exact: bool) -> Option<Vec<Update>> {
     let Stmt::For { index, backward, .. } = stmt else { return None };
-    let mut updates = additions(known, stmt)?;
+    let mut updates = additions(known, stmt, !exact)?;
     let mut first: FxHashMap<Local, Vec<Form>> = FxHashMap::default();
     for update in &mut updates {
         let terms = &update.place.terms;
@@ -173,10 +175,14 @@ fn updates(known: &Known, stmt: &Stmt, exact: bool) -> Option<Vec<Update>> {
     neighbors.then_some(updates)
 }
 
-/// What a loop adds where, if nothing else is done to the arrays to which it adds.
-pub(crate) fn additions(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
+/// What a loop adds where, if nothing else is done to the arrays to which it adds, and it carries nothing, or only sums in any order.
+pub(crate) fn additions(known: &Known, stmt: &Stmt, any_order: bool) -> Option<Vec<Update>> {
     let Stmt::For { index, sums, body, .. } = stmt else { return None };
     let roots = roots(known, sums)?;
+    let words: FxHashSet<Local> = words(sums).map(|(local, _)| local).collect();
+    if !any_order && !words.is_empty() {
+        return None;
+    }
     let inside: FxHashSet<Local> = body.iter().flat_map(writes).collect();
     let (mut loads, mut updates) = (Vec::new(), Vec::new());
     let is_sum = |base: Operand| known.root(base).map(|(root, form)| (roots.contains(&root), root, form));
@@ -189,6 +195,7 @@ pub(crate) fn additions(known: &Known, stmt: &Stmt) -> Option<Vec<Update>> {
                     loads.push(*local);
                 }
             }
+            Stmt::Set(local, _) if words.contains(local) => {}
             Stmt::Store { base, index: at, offset, value } => {
                 let (is_sum, object, mut whole) = is_sum(*base)?;
                 if !is_sum {
@@ -270,8 +277,9 @@ fn update(
 /// The loop over the strips, and the loop as it was if it is short.
 fn strips(func: &mut Func, stmt: Stmt, updates: &[Update], site: u32, made: &mut Vec<Stmt>) {
     let (first, updates): (Vec<&Update>, Vec<&Update>) = updates.iter().partition(|update| update.at_once);
-    let Stmt::For { index, len, backward, body, .. } = &stmt else { return made.push(stmt) };
+    let Stmt::For { index, len, backward, sums, body, .. } = &stmt else { return made.push(stmt) };
     let (index, len, backward) = (*index, *len, *backward);
+    let own: Vec<Sum> = words(sums).map(|(local, join)| Sum::Word(local, join)).collect();
     let [start, count, place, number] = [(); 4].map(|()| func.fresh(Word::Int));
     let (room, mut strips) = (func.fresh(Word::Ref), Vec::new());
     let words = i64::try_from(updates.len()).unwrap_or(0) * STRIP + 1;
@@ -288,12 +296,12 @@ fn strips(func: &mut Func, stmt: Stmt, updates: &[Update], site: u32, made: &mut
     let rest = int(func, &mut each, Int::Sub, len, Operand::Local(start));
     each.push(Stmt::Set(count, Value::Int(Int::Min, rest, Operand::Int(STRIP))));
     let now = Stmt::Set(index, Value::Int(Int::Add, Operand::Local(start), Operand::Local(place)));
-    let looped = |backward: bool, mut body: Vec<Stmt>| {
+    let looped = |backward: bool, sums: Vec<Sum>, mut body: Vec<Stmt>| {
         body.insert(0, now.clone());
         let len = Operand::Local(count);
-        Stmt::For { index: place, len, backward, independent: true, sums: Vec::new(), body }
+        Stmt::For { index: place, len, backward, independent: true, sums, body }
     };
-    each.push(looped(backward, computed(body, (&first, &updates), &kept, place)));
+    each.push(looped(backward, own, computed(body, (&first, &updates), &kept, place)));
     let mut shifts: Vec<Shift> = updates.iter().map(|update| update.shift).collect();
     shifts.sort_unstable();
     shifts.dedup();
@@ -302,7 +310,7 @@ fn strips(func: &mut Func, stmt: Stmt, updates: &[Update], site: u32, made: &mut
         for (update, kept) in updates.iter().zip(&kept).filter(|(update, _)| update.shift == shift) {
             add(func, update, (*kept, place), &mut body);
         }
-        each.push(looped(false, body));
+        each.push(looped(false, Vec::new(), body));
     }
     let (sums, independent) = (Vec::new(), false);
     strips.push(Stmt::For { index: number, len: all, backward, independent, sums, body: each });

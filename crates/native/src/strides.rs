@@ -52,7 +52,7 @@ fn stmts(known: &Known, body: Vec<Stmt>) -> Vec<Stmt> {
 /// Whether no element gets anything from two iterations of a loop.
 fn is_free(known: &Known, stmt: &Stmt) -> bool {
     let Stmt::For { index, body, .. } = stmt else { return false };
-    let Some(updates) = adds(stmt).then(|| additions(known, stmt)).flatten() else { return false };
+    let Some(updates) = adds(stmt).then(|| additions(known, stmt, false)).flatten() else { return false };
     let stores = body.iter().filter(|stmt| matches!(stmt, Stmt::Store { .. })).count();
     let places = || updates.iter().enumerate();
     // What is stored besides is made by each iteration for itself, and may be read.

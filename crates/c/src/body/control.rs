@@ -279,6 +279,10 @@ impl Body<'_, '_> {
     /// The loop in strips, if it is one that can be and not too short.
     fn in_strips(&mut self, run: &Run<'_>) -> bool {
         let Some(updates) = self.updates(run) else { return false };
+        // Where all may come in any order, that is better.
+        if !updates.1.is_empty() && self.plan(run.body, run.index).is_some() {
+            return false;
+        }
         let short = run.end.parse::<i64>().ok().map(|count| count < FEW);
         if short == Some(true) {
             return false;

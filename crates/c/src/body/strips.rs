@@ -7,13 +7,14 @@
 //! ```
 //!
 //! Each element gets what it gets in the same order as before: from the iteration that comes first. So no bit changes. Where the order does
-//! not matter, strips go upward, as memory is read ahead, as much as can be is added where it is computed, and only running need tell how
-//! far neighbors are from each other.
+//! not matter, strips go upward, as memory is read ahead, as much as can be is added where it is computed, only running need tell how
+//! far neighbors are from each other, and the loop may add to variables, too.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is in no loop of this kind")]
 
 use super::Body;
 use super::control::Run;
+use super::sums::Plan;
 use crate::scopes::for_each_operand;
 use crate::text::{Expr, Level};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -69,8 +70,8 @@ type Shift = (usize, i64);
 const FAR: i64 = 64;
 
 impl Body<'_, '_> {
-    /// A loop in strips.
-    pub(super) fn strips(&mut self, run: &Run<'_>, mut updates: Vec<Update>) {
+    /// A loop in strips, which adds to these variables besides.
+    pub(super) fn strips(&mut self, run: &Run<'_>, (mut updates, sums): (Vec<Update>, Vec<Local>)) {
         // Where nobody looks at the order, strips go upward.
         let run = &if self.unit.fast { run.upward() } else { run.clone() };
         let at_once = at_once(&updates, run.backward, self.unit.fast);
@@ -99,6 +100,8 @@ impl Body<'_, '_> {
         } else {
             format!("const word {to} = {end} - {from} > {STRIP} ? {next} : {end};")
         });
+        let needed = needed(run.body, &updates, &sums);
+        self.plan = Plan { sums, ..Plan::default() };
         self.hint(true);
         let block = self.blocks + 1;
         let info = self.info(run.index);
@@ -106,7 +109,6 @@ impl Body<'_, '_> {
         let counter = if own { self.name(run.index).to_string() } else { self.unit.temporary() };
         let head = format!("for (word {counter} = {from}; {counter} < {to}; {counter}++) {{");
         self.put(&head);
-        let needed = needed(run.body, &updates);
         let (at, updating) = (format!("{counter} - {from}"), updates.clone());
         let last = Vec::new();
         self.strip = Some(Strip { updates: updating, needed, counter: counter.clone(), at, last });
@@ -116,6 +118,7 @@ impl Body<'_, '_> {
         last.iter().for_each(|line| self.put(line));
         self.depth -= 1;
         self.put("}");
+        self.plan = Plan::default();
         self.add_later(&updates, run.backward, (&head, &counter, &from));
         let (next, reached) = if run.backward { (&to, &from) } else { (&from, &to) };
         self.put(&format!("{next} = {reached};"));
@@ -188,9 +191,10 @@ impl Body<'_, '_> {
         format!("{base}[{}]", update.text.replace('@', counter))
     }
 
-    /// What the loop adds where, if that is all that it does.
-    pub(super) fn updates(&self, run: &Run<'_>) -> Option<Vec<Update>> {
+    /// What the loop adds to elements where, and to which variables, if that is all that it does.
+    pub(super) fn updates(&self, run: &Run<'_>) -> Option<(Vec<Update>, Vec<Local>)> {
         let mut inside: FxHashMap<Local, &Value> = FxHashMap::default();
+        let mut carries = false;
         let (mut loads, mut stores) = (Vec::new(), Vec::new());
         for stmt in run.body {
             match stmt {
@@ -203,6 +207,7 @@ impl Body<'_, '_> {
                         loads.push((*local, *base, *index));
                     }
                 }
+                Stmt::Set(local, _) if self.unit.fast && !self.assigned_once(*local) => carries = true,
                 Stmt::Store { base, index, offset: 0, value } => stores.push((*base, *index, *value)),
                 check if self.skipped.contains(&std::ptr::from_ref(check)) => {}
                 _ => return None,
@@ -236,7 +241,8 @@ impl Body<'_, '_> {
             return None;
         }
         self.set_shifts(&mut updates, run.index)?;
-        Some(updates)
+        let sums = if carries { self.sums_of(run.body, run.index)? } else { Vec::new() };
+        Some((updates, sums))
     }
 
     fn is_inside(&self, operand: Operand, inside: &FxHashMap<Local, &Value>) -> bool {
@@ -377,10 +383,11 @@ fn at_once(updates: &[Update], backward: bool, any_order: bool) -> FxHashMap<Loc
     found
 }
 
-/// What is computed for the values that are added.
-fn needed(body: &[Stmt], updates: &[Update]) -> FxHashSet<Local> {
+/// What is computed for the values that are added, and these sums.
+fn needed(body: &[Stmt], updates: &[Update], sums: &[Local]) -> FxHashSet<Local> {
     let local = |operand: &Operand| if let Operand::Local(local) = operand { Some(*local) } else { None };
     let mut needed: FxHashSet<Local> = updates.iter().filter_map(|update| local(&update.value)).collect();
+    needed.extend(sums);
     for stmt in body.iter().rev() {
         if let Stmt::Set(set, value) = stmt
             && needed.contains(set)

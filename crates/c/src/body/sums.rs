@@ -27,7 +27,7 @@ pub(super) struct Plan {
     /// Elements that are only added to: array, place, and the variable instead.
     pub(super) cells: Vec<Cell>,
     /// Variables that hold what was in a cell.
-    old: Vec<Local>,
+    pub(super) old: Vec<Local>,
     /// Whether nothing that is written is read: it could run again.
     pub(super) again: bool,
 }
@@ -102,14 +102,8 @@ impl Body<'_, '_> {
     /// How an innermost loop can be run in any order, if it can.
     pub(super) fn plan(&mut self, stmts: &[Stmt], index: Local) -> Option<Plan> {
         let around = self.around(stmts, index)?;
-        let mut plan = Plan { again: true, ..Plan::default() };
-        for (local, value) in &around.carried {
-            let adds = around.is_sum(*local, value) && self.word(*local) == Word::Real;
-            if !adds || plan.sums.contains(local) {
-                return None;
-            }
-            plan.sums.push(*local);
-        }
+        let sums = self.carried(&around)?;
+        let mut plan = Plan { sums, again: true, ..Plan::default() };
         for (base, place, value) in &around.stores {
             let root = self.object(*base)?;
             let old = around.old(*base, *place, *value);
@@ -146,6 +140,23 @@ impl Body<'_, '_> {
         };
         (around.loads.iter().all(strided) && around.stores.iter().all(|(base, _, _)| around.is_fixed(*base)))
             .then_some(plan)
+    }
+
+    /// What a loop carries, if it only adds to it.
+    pub(super) fn sums_of(&self, stmts: &[Stmt], index: Local) -> Option<Vec<Local>> {
+        self.carried(&self.around(stmts, index)?)
+    }
+
+    fn carried(&self, around: &Around<'_>) -> Option<Vec<Local>> {
+        let mut sums = Vec::new();
+        for (local, value) in &around.carried {
+            let adds = around.is_sum(*local, value) && self.word(*local) == Word::Real;
+            if !adds || sums.contains(local) {
+                return None;
+            }
+            sums.push(*local);
+        }
+        Some(sums)
     }
 
     /// Whether what is stored at a place is at none of the other ones in any iteration: an index goes into all of them as often, and what is between

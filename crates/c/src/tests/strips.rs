@@ -86,6 +86,42 @@ fn where_the_order_does_not_matter_strips_go_upward_and_keep_little() {
     }
 }
 
+/// Adds to neighbors, and besides to a number.
+const BESIDE: &str = "func f(xs: []Real) -> ([]Real, Real) {
+        n = length(xs)
+        m = n - 1
+        l = max(m, 0)
+        zeros = zeros(xs)
+        s, t = each backward i < l, g += zeros, a += 0.0 {
+            x = xs[i] k = i + 1 y = xs[k] z = x * y
+            b = g with [i] += x c = b with [k] += z d = a + z yield c, d
+        }
+        return s, t
+    }
+    entry f = f";
+
+#[test]
+fn strips_add_to_variables_too_where_the_order_does_not_matter() {
+    assert_eq!(text_of(BESIDE, Math::Host).matches("[512]").count(), 0);
+    let made = text_of(BESIDE, Math::Library);
+    assert_eq!(made.matches("[512]").count(), 1, "{made}");
+    let Some((mut library, entry)) = with_options(BESIDE, Math::Library, &["-O3", "-fopenmp-simd"]) else {
+        return;
+    };
+    for count in [0, 1, 2, 17, 512, 513, 514, 1700] {
+        // Sums of products of small integers are exact.
+        let xs: Vec<f64> = (0..count).map(|i| f64::from(i % 37 - 9)).collect();
+        let mut sums = xs.clone();
+        sums.iter_mut().last().into_iter().for_each(|last| *last = 0.0);
+        let products: Vec<f64> = xs.iter().zip(xs.iter().skip(1)).map(|(x, y)| x * y).collect();
+        sums.iter_mut().skip(1).zip(&products).for_each(|(sum, product)| *sum += product);
+        let expected = [Value::reals(sums), Value::Real(products.iter().sum::<f64>() + 0.0)];
+        let found = library.call(entry, &[Value::reals(xs)]).expect("it runs");
+        let same = found.iter().zip(&expected).all(|(found, expected)| found.same(expected));
+        assert!(found.len() == 2 && same, "{count}: {found:?} {expected:?}");
+    }
+}
+
 #[test]
 fn what_reads_what_it_adds_to_is_in_no_strips() {
     let reads = "func f(xs: []Real) -> []Real {

@@ -74,3 +74,38 @@ fn what_comes_first_is_added_at_once() {
 fn what_each_iteration_has_for_itself_needs_no_strips() {
     assert_eq!(strips(&program(true, &[1, 1])), 0);
 }
+
+/// Adds to neighbors, and besides to a number.
+const BESIDE: &str = "func f(xs: []Real, l: Int) -> ([]Real, Real) {
+        zeros = zeros(xs)
+        s, t = each backward i < l, g += zeros, a += 0.0 {
+            x = xs[i] k = i + 1 y = xs[k] z = x * 4.0 w = x + y
+            b = g with [i] += x c = b with [k] += z d = a + w yield c, d
+        }
+        return s, t
+    }
+    entry f = f";
+
+#[test]
+fn variables_are_added_to_in_strips_where_the_order_does_not_matter() {
+    let program = wengert_ir::parse::parse(BESIDE).expect("the text is a program");
+    let more = |exact: bool| {
+        let mut loops = crate::lower::lower(&program);
+        crate::dead::clean(&mut loops);
+        let count = |loops: &crate::loops::Program| crate::loops::print(loops).matches("for ").count();
+        let before = count(&loops);
+        super::split(&mut loops, exact);
+        count(&loops) - before
+    };
+    assert_eq!((more(true), more(false)), (0, 3));
+    let mut beside = Beside::new(&program, &[Math::Strict, Math::Fast]);
+    for count in [2, 19, 36, 515, 516, 1700] {
+        // Such sums are exact in any order.
+        let xs: Vec<f64> = (0..count).map(|i| f64::from(i % 37 - 9)).collect();
+        // In the last case, an index is out of range.
+        for more in [-1, 0] {
+            let args = [Value::reals(xs.clone()), Value::Int(i64::from(count) + more)];
+            beside.agrees(&args, format_args!("{count} {more}"));
+        }
+    }
+}
