@@ -14,7 +14,6 @@
 
 use super::Body;
 use super::control::Run;
-use super::sums::Plan;
 use crate::scopes::for_each_operand;
 use crate::text::{Expr, Level};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -101,7 +100,7 @@ impl Body<'_, '_> {
             format!("const word {to} = {end} - {from} > {STRIP} ? {next} : {end};")
         });
         let needed = needed(run.body, &updates, &sums);
-        self.plan = Plan { sums, ..Plan::default() };
+        self.plan.sums = sums;
         self.hint(true);
         let block = self.blocks + 1;
         let info = self.info(run.index);
@@ -118,7 +117,7 @@ impl Body<'_, '_> {
         last.iter().for_each(|line| self.put(line));
         self.depth -= 1;
         self.put("}");
-        self.plan = Plan::default();
+        self.plan.sums.clear();
         self.add_later(&updates, run.backward, (&head, &counter, &from));
         let (next, reached) = if run.backward { (&to, &from) } else { (&from, &to) };
         self.put(&format!("{next} = {reached};"));

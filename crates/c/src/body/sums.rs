@@ -27,7 +27,7 @@ pub(super) struct Plan {
     /// Elements that are only added to: array, place, and the variable instead.
     pub(super) cells: Vec<Cell>,
     /// Variables that hold what was in a cell.
-    pub(super) old: Vec<Local>,
+    old: Vec<Local>,
     /// Whether nothing that is written is read: it could run again.
     pub(super) again: bool,
 }
