@@ -149,7 +149,8 @@ impl<'b> Known<'b> {
             let limit = if is_counted { LIMIT_OF_COUNTED } else { LIMIT };
             match (total.filter(|total| *total <= limit), stmt.outs.as_slice()) {
                 (Some(total), [out]) => {
-                    costs.insert(*out, total);
+                    // What is wanted itself is there for others.
+                    costs.insert(*out, if wanted.contains(out) { 0 } else { total });
                     made.insert(*out, stmt);
                 }
                 (_, outs) => {

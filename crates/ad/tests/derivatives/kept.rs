@@ -75,6 +75,20 @@ fn loops_keep_the_fewest_arrays() {
     assert_eq!(kept_of_steps(&single), "yield e, y2, a");
 }
 
+/// What is read in any case costs nothing more to what is made of it, and that is made again if the rest is cheap.
+#[test]
+fn what_is_read_anyway_costs_nothing_more() {
+    let step = |more: &str| {
+        kept_of_steps(&format!(
+            "
+    p = xs[0] q = xs[1] d = xs[2]
+    e = each i < n {{ i1 = i + 1 k = i1 % n a = y[k] b = y[i] s = p * a t = q * b u0 = s + t {more} r = d * u yield r }}"
+        ))
+    };
+    assert_eq!(step("u = u0 + a"), "yield e, y2");
+    assert_eq!(step("u1 = u0 + a u = u1 + b"), "yield e, us, y2");
+}
+
 /// An array in which a loop puts numbers is not kept for its shape, which it had before the loop; but for what is read in it.
 #[test]
 fn what_numbers_are_put_in_is_not_kept_for_its_shape() {
