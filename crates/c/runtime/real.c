@@ -63,6 +63,17 @@ static inline WG_UNUSED double wg_each_times_over(double t, double over) {
     double quotient = t * over;
     return t == 0.0 ? 0.0 : quotient;
 }
+/* A real of an integer. Vectors of them are made where the processor has no instruction for it: the halves become the last bits of large numbers,
+ * whose difference and sum round once. */
+static inline WG_UNUSED double wg_each_real(word n) {
+#if defined __x86_64__ && !defined __AVX512DQ__
+    word low = (word)(((uint64_t)n & 0xffffffff) | 0x4330000000000000);
+    word high = (word)((uint64_t)n >> 32 ^ 0x4530000080000000);
+    return (wg_of_bits(high) - wg_of_bits(0x4530000080100000)) + wg_of_bits(low);
+#else
+    return (double)n;
+#endif
+}
 /* A tangent that the steps of a loop have made so small that few bits are left of it is zero: below 2^-1060; with such numbers some processors
  * are slow. It is a branch, for which nothing waits: the compiler makes no choice of it. What is zero already does not take it. */
 static inline WG_UNUSED double wg_unless_faint(double t) {

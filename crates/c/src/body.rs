@@ -26,6 +26,7 @@ use crate::text::{Expr, Level, comment};
 use crate::unit::Unit;
 use over::Over;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::fmt::Write;
 use steps::Noted;
 use strips::Strip;
@@ -33,6 +34,7 @@ use sums::Plan;
 use wengert_base::Span;
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::Id;
+use wengert_native::Reads;
 use wengert_native::loops::{Func, Local, Operand, Part, Runtime, Stmt, Value, Word};
 
 pub(crate) use real::power_function;
@@ -70,6 +72,8 @@ pub(crate) struct Body<'u, 'p> {
     loops: usize,
     /// What the variables are that are assigned once.
     values: FxHashMap<Local, &'p Value>,
+    /// What loops only read, if that was asked for.
+    reads: OnceCell<Reads>,
     out: String,
     depth: usize,
     /// Blocks so far.
@@ -121,6 +125,7 @@ impl<'u, 'p> Body<'u, 'p> {
             outcome: FxHashSet::default(),
             loops: 0,
             values: rare::values(func),
+            reads: OnceCell::new(),
             out: String::new(),
             depth: 1,
             blocks: 0,

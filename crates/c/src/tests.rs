@@ -15,6 +15,7 @@ mod doubt;
 mod extremes;
 mod finite;
 mod heap;
+mod powers;
 mod products;
 mod steps;
 mod straight;

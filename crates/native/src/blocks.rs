@@ -18,12 +18,11 @@
 //! Short loops run as they were. Kernels differ from the interpreter's functions in the last place: in strict mode, this is not done.
 
 mod plan;
-mod powers;
 mod units;
 
 use crate::loops::walk::{map_parts, parts};
 use crate::loops::{Func, Int, Local, Operand, Program, Runtime, Stmt, Value, Word};
-use crate::{choices, straight};
+use crate::{choices, powers, straight};
 use plan::{Plan, Source};
 use wengert_ir::op::Compare;
 

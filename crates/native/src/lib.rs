@@ -20,6 +20,7 @@ mod memory;
 mod neighbors;
 mod outline;
 mod parallel;
+mod powers;
 mod runtime;
 pub mod saved;
 mod straight;
@@ -39,11 +40,13 @@ pub fn divided(program: &wengert_ir::Program, exact: bool, short_loops: bool) ->
     if !exact {
         strands::split(&mut loops);
         straight::straighten(&mut loops);
+        powers::straighten(&mut loops);
     }
     loops
 }
 
 pub use compiled::{Compiled, LANES, Loaded, Manner, Math, clif};
+pub use memory::Reads;
 pub use parallel::joins;
 pub use runtime::blocks::{Level, levels as vector_levels};
 

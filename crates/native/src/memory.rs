@@ -4,6 +4,10 @@
 //! independent in memory as a map. That is seen from where addresses come from: what a function allocates itself is none
 //! of what it was given, and two allocations are different.
 
+mod reads;
+
+pub use reads::Reads;
+
 use crate::loops::walk::{every, parts, parts_mut, writes};
 use crate::loops::{Func, Int, Local, Operand, Program, Stmt, Sum, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -459,5 +463,44 @@ mod tests {
         };
         assert_eq!(independent(&text("y * y")).last(), Some(&true));
         assert_eq!(independent(&text("all[0]")).last(), Some(&false));
+    }
+
+    /// For each loop with none inside, of how many addresses it is known that it only reads there.
+    #[test]
+    fn what_only_is_read_is_known() {
+        let text = "func f(n: Int, start: []Real) -> ([]Real, Real) {
+            m = length(start)
+            ys = for i < n, ys = start {
+                none = zeros(start)
+                zs = each j < m, all += none, y in ys { t = add_at(all, j, y) yield t }
+                us = each k < m, z in zs, y2 in ys { u = z * y2 yield u }
+                yield us
+            }
+            s = for l < m, s = 0.0, y3 in ys { s2 = s + y3 yield s2 }
+            return ys, s
+        }
+        entry f = f";
+        let program = wengert_ir::parse::parse(text).expect("the text is a program");
+        let loops = crate::lower::lower(&program);
+        let mut found = Vec::new();
+        for (_, func) in loops.funcs.iter() {
+            let reads = Reads::of(func);
+            every(&func.body, &mut |stmt| {
+                let Stmt::For { index, body, .. } = stmt else { return };
+                let (mut all, mut only) = (FxHashSet::default(), 0);
+                every(body, &mut |stmt| {
+                    if let Stmt::Set(_, Value::Load { base, .. }) = stmt
+                        && all.insert(format!("{base:?}"))
+                    {
+                        only += usize::from(reads.only(*index, *base));
+                    }
+                });
+                found.push((all.len(), only));
+            });
+        }
+        // The first loop inside reads what it adds to, too; of the one around them nothing is said.
+        assert_eq!(found.last(), Some(&(1, 1)), "{found:?}");
+        assert!(found.contains(&(2, 1)) && found.contains(&(2, 2)), "{found:?}");
+        assert!(found.iter().any(|(all, only)| *all > 2 && *only == 0), "{found:?}");
     }
 }

@@ -16,6 +16,7 @@
 use crate::forms::{DEEP, Form};
 use crate::loops::walk::{Uses, every, is_failure, map_parts, writes};
 use crate::loops::{Failure, Func, Int, Kind, Local, Operand, Program, Site, Stmt, Sum, Value, Word};
+use crate::memory::Reads;
 use crate::parallel::words;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Compare;
@@ -39,10 +40,10 @@ pub(crate) fn split(program: &mut Program, exact: bool) {
             found |= matches!(stmt, Stmt::For { sums, .. } if sums.iter().any(adds));
         });
         if found {
-            let body = std::mem::take(&mut func.body);
             let site = u32::try_from(program.sites.len()).unwrap_or(u32::MAX);
             program.sites.push(Site { failure: Failure::Memory, span: func.span });
-            let known = Known::of(func, &body);
+            let known = Known::of(func);
+            let body = std::mem::take(&mut func.body);
             func.body = stmts(func, &known, Manner { site, exact }, body);
         }
     }
@@ -55,6 +56,8 @@ pub(crate) struct Known {
     /// What each that is assigned once is assigned.
     values: FxHashMap<Local, Value>,
     params: FxHashSet<Local>,
+    /// What loops only read.
+    only: Reads,
 }
 
 /// How strips are made.
@@ -67,16 +70,16 @@ struct Manner {
 }
 
 impl Known {
-    pub(crate) fn of(func: &Func, body: &[Stmt]) -> Known {
-        let Uses { reads, sets } = Uses::of(func, body);
+    pub(crate) fn of(func: &Func) -> Known {
+        let Uses { reads, sets } = Uses::of(func, &func.body);
         let mut values = FxHashMap::default();
-        every(body, &mut |stmt| {
+        every(&func.body, &mut |stmt| {
             if let Stmt::Set(local, value) = stmt {
                 values.insert(*local, value.clone());
             }
         });
         values.retain(|local, _| sets.get(local) == Some(&1));
-        Known { reads, values, params: func.params.iter().copied().collect() }
+        Known { reads, values, params: func.params.iter().copied().collect(), only: Reads::of(func) }
     }
 
     /// The variable that an address is computed from, and how many places from there it is.
@@ -190,6 +193,7 @@ pub(crate) fn additions(known: &Known, stmt: &Stmt, any_order: bool) -> Option<V
         match stmt {
             Stmt::Set(local, value) if known.values.contains_key(local) => {
                 if let Value::Load { base, .. } = value
+                    && !known.only.only(*index, *base)
                     && is_sum(*base).is_none_or(|(is_sum, ..)| is_sum)
                 {
                     loads.push(*local);

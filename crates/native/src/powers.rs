@@ -1,4 +1,4 @@
-//! Powers with whole exponents written out, for kernels: the runtime's function computes one at a time.
+//! Powers with whole exponents written out, for kernels and for a compiler that makes vector code: the runtime's function computes one at a time.
 //!
 //! ```text
 //! y = power(x, n)                 s = |n|    p = pow(abs(x), n)    q = if n is odd and x below zero then -p else p
@@ -7,8 +7,11 @@
 //!
 //! As the C back end's runtime does it: small powers are products, as everywhere.
 
-use crate::loops::walk::parts_mut;
-use crate::loops::{Func, Int, Local, Operand, Runtime, Stmt, Value, Word};
+use crate::live;
+use crate::loops::walk::{is_straight, parts, parts_mut};
+use crate::loops::{Func, Int, Local, Operand, Program, Runtime, Stmt, Value, Word};
+use crate::straight;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Compare;
 use wengert_prim::RealOp;
 
@@ -16,8 +19,35 @@ use wengert_prim::RealOp;
 const MULTIPLIED_OUT: i64 = 32;
 const BITS: u32 = 6;
 
+/// Writes out what stands in innermost loops of a program whose iterations are independent but for what they add up.
+pub(crate) fn straighten(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        let has_power = |body: &[Stmt]| body.iter().any(|stmt| power(stmt).is_some());
+        let is_straight = |stmt: &Stmt| is_straight(stmt) || power(stmt).is_some();
+        let known = live::after_loops(func, &|body| has_power(body) && body.iter().all(is_straight));
+        if !known.is_empty() {
+            let mut picked = Vec::new();
+            adding(&func.body, &known, &mut picked);
+            write_out(func, &mut |number| picked.get(number) == Some(&true));
+        }
+    }
+}
+
+/// Of each loop, in their order, whether it is known and its iterations do no more than add up.
+fn adding(stmts: &[Stmt], known: &FxHashMap<*const Stmt, FxHashSet<Local>>, picked: &mut Vec<bool>) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        for stmt in stmts {
+            if let Stmt::For { body, .. } = stmt {
+                let after = known.get(&std::ptr::from_ref(stmt));
+                picked.push(after.is_some_and(|after| straight::only_adds(body, after)));
+            }
+            parts(stmt).into_iter().for_each(|part| adding(part, known, picked));
+        }
+    });
+}
+
 /// Writes out what stands directly in loops that are picked, by how many loops begin before. Whether there was any.
-pub(super) fn write_out(func: &mut Func, pick: &mut dyn FnMut(usize) -> bool) -> bool {
+pub(crate) fn write_out(func: &mut Func, pick: &mut dyn FnMut(usize) -> bool) -> bool {
     let mut body = std::mem::take(&mut func.body);
     let any = Walk { func, pick, before: 0 }.stmts(&mut body);
     func.body = body;

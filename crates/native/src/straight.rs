@@ -88,7 +88,7 @@ fn straight(func: &mut Func, body: &[Stmt], after: &FxHashSet<Local>) -> Vec<Stm
 }
 
 /// Whether what a body hands on, to its next iteration or to what comes after, are sums to which it adds.
-fn only_adds(body: &[Stmt], after: &FxHashSet<Local>) -> bool {
+pub(crate) fn only_adds(body: &[Stmt], after: &FxHashSet<Local>) -> bool {
     let (mut assigned, mut values) = (Assigned::default(), FxHashMap::default());
     let mut early: FxHashSet<Local> = after.clone();
     for stmt in body {
@@ -114,6 +114,7 @@ fn note(stmt: &Stmt, assigned: &mut Assigned, early: &mut FxHashSet<Local>) {
                 assigned.extend(one);
             });
         }
+        Stmt::Runtime { out, .. } => out.iter().for_each(|out| assigned.add(*out)),
         // A body that can be written without choices has no others.
         Stmt::Store { .. }
         | Stmt::Switch { .. }
@@ -121,7 +122,6 @@ fn note(stmt: &Stmt, assigned: &mut Assigned, early: &mut FxHashSet<Local>) {
         | Stmt::While { .. }
         | Stmt::Parallel { .. }
         | Stmt::Call { .. }
-        | Stmt::Runtime { .. }
         | Stmt::Retain(..)
         | Stmt::Release(..)
         | Stmt::Free(..)

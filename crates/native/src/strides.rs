@@ -24,8 +24,8 @@ pub(crate) fn free(program: &mut Program) {
         let mut found = false;
         every(&func.body, &mut |stmt| found |= adds(stmt));
         if found {
+            let known = Known::of(func);
             let body = std::mem::take(&mut func.body);
-            let known = Known::of(func, &body);
             func.body = stmts(&known, body);
         }
     }

@@ -242,7 +242,7 @@ impl Body<'_, '_> {
             if let Some(doubt) = self.doubt(run, None) {
                 return self.without_zeros(run, &Plan::default(), doubt);
             }
-            if self.can_run_again(run.body) {
+            if self.can_run_again(run.index, run.body) {
                 return self.main_paths(run, &[]);
             }
         }

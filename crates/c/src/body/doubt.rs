@@ -53,7 +53,7 @@ impl Body<'_, '_> {
         let (steps, memory) = self.worth(run.body)?;
         let mut kept = Vec::new();
         let apart = |base: Operand| match plan {
-            None => self.are_apart(&memory.loads, &[base]),
+            None => self.are_apart(run.index, &memory.loads, &[base]),
             Some(_) => {
                 let object = self.object(base);
                 object.is_some() && !memory.loads.iter().any(|load| self.object(*load) == object)

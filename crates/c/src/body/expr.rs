@@ -257,7 +257,11 @@ impl Body<'_, '_> {
             }
             Value::IntToReal(x) => {
                 let x = self.integer(*x);
-                Expr::unary("(double)", &x)
+                if self.unit.in_vectors {
+                    Expr::call("wg_each_real", &[x])
+                } else {
+                    Expr::unary("(double)", &x)
+                }
             }
             Value::RealToInt(x) => {
                 // GCC makes `trunc(x)` of `(double)(word)x`, which is -0 where the integer is 0: nothing that is added to 0 is -0.

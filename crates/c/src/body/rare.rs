@@ -6,6 +6,7 @@
 use super::Body;
 use crate::text::{Expr, Level};
 use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_native::Reads;
 use wengert_native::loops::{Func, Local, Operand, Stmt, Value};
 use wengert_prim::RealOp;
 
@@ -99,14 +100,22 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Whether all stores are to objects that were made here, from which nothing is loaded.
-    pub(super) fn are_apart(&self, loads: &[Operand], stores: &[Operand]) -> bool {
+    /// Whether all stores of the loop with this index are to objects that were made here, from which nothing is loaded.
+    pub(super) fn are_apart(&self, index: Local, loads: &[Operand], stores: &[Operand]) -> bool {
+        if loads.iter().all(|base| self.only_reads(index, *base)) {
+            return true;
+        }
         let loads: Vec<Root> = loads.iter().map(|base| self.root(*base)).collect();
         let apart = |base: &Operand| {
             let root = self.root(*base);
             matches!(root, Root::New(_)) && !loads.contains(&root) && !loads.contains(&Root::Unknown)
         };
         stores.iter().all(apart)
+    }
+
+    /// Whether the loop with this index never stores into what an address leads to.
+    fn only_reads(&self, index: Local, base: Operand) -> bool {
+        self.reads.get_or_init(|| Reads::of(self.func)).only(index, base)
     }
 
     /// Whether it calls a function with rare arguments.
@@ -119,7 +128,7 @@ impl Body<'_, '_> {
     }
 
     /// Whether an innermost loop calls functions with rare arguments and could run twice: it reads nothing that it writes.
-    pub(super) fn can_run_again(&self, stmts: &[Stmt]) -> bool {
+    pub(super) fn can_run_again(&self, index: Local, stmts: &[Stmt]) -> bool {
         let (mut rare, mut loads, mut stores) = (false, Vec::new(), Vec::new());
         for_each_set(stmts, &mut |_, value| {
             if let Value::Real(op, _) = value {
@@ -129,8 +138,7 @@ impl Body<'_, '_> {
             }
         });
         for_each_store(stmts, &mut |base| stores.push(base));
-        let known = !loads.iter().any(|base| self.root(*base) == Root::Unknown);
-        rare && known && self.are_apart(&loads, &stores)
+        rare && self.are_apart(index, &loads, &stores)
     }
 
     /// A call of the main path of a function, with a note of whether that was right.

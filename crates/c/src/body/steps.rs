@@ -41,7 +41,7 @@ pub(super) struct Steps {
 impl Body<'_, '_> {
     /// The loop twice: as it is for most numbers, and carefully. Whether this is such a loop.
     pub(super) fn steps(&mut self, run: &Run<'_>) -> bool {
-        let Some(steps) = self.steps_of(run.body) else { return false };
+        let Some(steps) = self.steps_of(run.index, run.body) else { return false };
         let mut saved = Vec::new();
         for local in &steps.carried {
             let (name, before) = (self.name(*local).to_string(), self.unit.temporary());
@@ -121,9 +121,9 @@ impl Body<'_, '_> {
         }
     }
 
-    fn steps_of(&self, body: &[Stmt]) -> Option<Steps> {
+    fn steps_of(&self, index: Local, body: &[Stmt]) -> Option<Steps> {
         let (steps, memory) = self.derived(body)?;
-        let apart = self.are_apart(&memory.loads, &memory.stores);
+        let apart = self.are_apart(index, &memory.loads, &memory.stores);
         (apart && self.waits(body, &steps)).then_some(steps)
     }
 

@@ -166,3 +166,27 @@ fn what_shows_elsewhere_if_it_is_no_number_is_not_looked_at() {
         agree(&text, &[(40, vec![(2, 0.0, infinite), (9, 0.0, 0.0), (11, infinite, 0.0)])]);
     }
 }
+
+/// A loop carries the array that the one inside of it reads, and makes another one: that one stores into none that it reads.
+#[test]
+fn functions_of_what_a_loop_carries_are_made_in_vectors() {
+    let text = "func f(xs: []Real, n: Int) -> []Real {
+            m = length(xs)
+            ys = for i < n, ys = xs { zs = each j < m, y in ys { z = sin(y) yield z } yield zs }
+            return ys
+        }
+        entry f = f";
+    let made = text_of(text, Math::Library);
+    assert_eq!(made.matches("= wg_sin_main(").count(), 1, "{made}");
+    let options = ["-O3", "-fopenmp-simd", "-march=native"];
+    let Some((mut fast, entry)) = with_options(text, Math::Library, &options) else { return };
+    let Some((mut strict, _)) = with_options(text, Math::Host, &[]) else { return };
+    // One argument is huge.
+    let xs: Vec<f64> = (0..37).map(|i| f64::from(i * i) * 1e4 - 7.0).chain([1e300]).collect();
+    let args = [Value::reals(xs), Value::Int(3)];
+    let [fast, strict] = [&mut fast, &mut strict].map(|library| library.call(entry, &args).expect("it runs"));
+    for (a, b) in fast.iter().flat_map(flat).zip(strict.iter().flat_map(flat)) {
+        assert!((a - b).abs() < 1e-14, "{a} {b}");
+    }
+    assert_eq!(flat(&fast[0]).len(), 38);
+}

@@ -101,3 +101,37 @@ fn variables_are_added_to_in_strips_where_the_order_does_not_matter() {
         }
     }
 }
+
+/// A loop that carries what the one inside of it reads, and the array that this one makes.
+#[test]
+fn what_a_loop_carries_may_be_read_where_neighbors_are_added_to() {
+    let text = |read: &str| {
+        format!(
+            "func f(xs: []Real, n: Int) -> []Real {{
+                m = length(xs)
+                l = m - 1
+                ys = for i < n, ys = xs {{
+                    zeros = zeros(xs)
+                    zs = each backward j < l, g += zeros {{
+                        y = {read}
+                        k = j + 1
+                        g1 = g with [j] += y
+                        g2 = g1 with [k] += y
+                        yield g2
+                    }}
+                    yield zs
+                }}
+                return ys
+            }}
+            entry f = f"
+        )
+    };
+    let [carried, own] =
+        ["ys[j]", "g[j]"].map(|read| wengert_ir::parse::parse(&text(read)).expect("the text is a program"));
+    assert_eq!((strips(&carried, true), strips(&own, true)), (3, 0));
+    let mut beside = Beside::new(&carried, &[Math::Strict, Math::Fast]);
+    for count in [1, 3, 37, 600] {
+        let xs: Vec<f64> = (0..count).map(|i| 1.0 / f64::from(i % 37 + 1)).collect();
+        beside.agrees(&[Value::reals(xs), Value::Int(4)], format_args!("{count}"));
+    }
+}
