@@ -20,7 +20,7 @@ use crate::parallel;
 use crate::runtime::context::{Context, MEMORY, Raised, STOPPED};
 use crate::values::{Memory, Misfit, Mover, signature};
 use crate::{blocks, cells};
-use crate::{neighbors, outline, strands, strides};
+use crate::{neighbors, outline, powers, strands, strides};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use wengert_base::Span;
@@ -174,6 +174,7 @@ impl Compiled {
         strides::free(&mut loops);
         neighbors::split(&mut loops, math == Math::Strict);
         if math == Math::Fast {
+            powers::split(&mut loops);
             blocks::split(&mut loops);
         }
         levels::unroll(&mut loops);

@@ -186,12 +186,7 @@ impl Edges<'_> {
             let elsewhere = usize::from(local == index);
             let all = self.mentions.get(&local).copied().unwrap_or(0);
             if !names.contains_key(&local) && here.get(&local).copied().unwrap_or(0) + elsewhere >= all {
-                let word = self.func.locals.get(local).copied().unwrap_or(Word::Int);
-                let name = self.func.fresh(word);
-                if let Some(origin) = self.func.origins.get(&local).copied() {
-                    self.func.origins.insert(name, origin);
-                }
-                names.insert(local, name);
+                names.insert(local, self.func.another(local));
             }
         }
         names
@@ -215,7 +210,9 @@ impl Edges<'_> {
             return made.push(Stmt::If { cond: count, then: vec![between], otherwise });
         }
         let mut parts = vec![looped(index, low, sums.clone(), body.clone()), between];
-        let (last, mut body) = (self.func.fresh(Word::Int), body);
+        let last = self.func.fresh(Word::Int);
+        // Each loop has variables of its own: what prints them declares them in it.
+        let (index, mut body) = self.copied(&body, index);
         body.insert(0, Stmt::Set(index, Value::Int(Int::Add, high, Operand::Local(last))));
         made.push(Stmt::Set(rest, Value::Int(Int::Sub, len, high)));
         parts.push(looped(last, Operand::Local(rest), sums, body));

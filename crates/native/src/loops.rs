@@ -542,6 +542,15 @@ impl Func {
     pub fn fresh(&mut self, word: Word) -> Local {
         self.locals.push(word)
     }
+
+    /// A new variable that is called as another one is.
+    pub(crate) fn another(&mut self, local: Local) -> Local {
+        let name = self.fresh(self.locals.get(local).copied().unwrap_or(Word::Int));
+        if let Some(origin) = self.origins.get(&local).copied() {
+            self.origins.insert(name, origin);
+        }
+        name
+    }
 }
 
 impl Runtime {

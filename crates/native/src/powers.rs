@@ -7,8 +7,9 @@
 //!
 //! As the C back end's runtime does it: small powers are products, as everywhere.
 
+use crate::forms::{DEEP, Form};
 use crate::live;
-use crate::loops::walk::{is_straight, parts, parts_mut};
+use crate::loops::walk::{every, is_straight, map_parts, parts_mut, renamed, writes};
 use crate::loops::{Func, Int, Local, Operand, Program, Runtime, Stmt, Value, Word};
 use crate::straight;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,32 +19,49 @@ use wengert_prim::RealOp;
 /// Powers up to here are products, as in `wengert_prim`, and have so many bits.
 const MULTIPLIED_OUT: i64 = 32;
 const BITS: u32 = 6;
+/// Functions with more powers would be too much for the compiler that makes vector code of them.
+const MANY: usize = 8;
+/// From one iteration to the next, exponents that are looked at before change by no more.
+const FAR: u64 = 64;
 
-/// Writes out what stands in innermost loops of a program whose iterations are independent but for what they add up.
-pub(crate) fn straighten(program: &mut Program) {
+/// Loops of a program whose exponents are all small, as only running tells, multiply: [`Split`].
+pub(crate) fn split(program: &mut Program) {
     for (_, func) in program.funcs.iter_mut() {
-        let has_power = |body: &[Stmt]| body.iter().any(|stmt| power(stmt).is_some());
-        let is_straight = |stmt: &Stmt| is_straight(stmt) || power(stmt).is_some();
-        let known = live::after_loops(func, &|body| has_power(body) && body.iter().all(is_straight));
+        let known = adding(func);
         if !known.is_empty() {
-            let mut picked = Vec::new();
-            adding(&func.body, &known, &mut picked);
-            write_out(func, &mut |number| picked.get(number) == Some(&true));
+            let body = std::mem::take(&mut func.body);
+            func.body = Split { func, known: &known }.stmts(body, &mut 0);
         }
     }
 }
 
-/// Of each loop, in their order, whether it is known and its iterations do no more than add up.
-fn adding(stmts: &[Stmt], known: &FxHashMap<*const Stmt, FxHashSet<Local>>, picked: &mut Vec<bool>) {
-    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-        for stmt in stmts {
-            if let Stmt::For { body, .. } = stmt {
-                let after = known.get(&std::ptr::from_ref(stmt));
-                picked.push(after.is_some_and(|after| straight::only_adds(body, after)));
-            }
-            parts(stmt).into_iter().for_each(|part| adding(part, known, picked));
+/// Writes out what stands in innermost loops of a program whose iterations are independent but for what they add up.
+pub(crate) fn straighten(program: &mut Program) {
+    for (_, func) in program.funcs.iter_mut() {
+        let known = adding(func);
+        let mut count = 0;
+        every(&func.body, &mut |stmt| count += usize::from(power(stmt).is_some()));
+        if !known.is_empty() && count <= MANY {
+            write_out(func, &mut |number| known.contains_key(&number));
         }
-    });
+    }
+}
+
+/// Innermost loops with powers whose iterations are independent but for what they add up, by how many loops begin before; and these sums.
+fn adding(func: &Func) -> FxHashMap<usize, FxHashSet<Local>> {
+    let has_power = |body: &[Stmt]| body.iter().any(|stmt| power(stmt).is_some());
+    let is_straight = |stmt: &Stmt| is_straight(stmt) || power(stmt).is_some();
+    let known = live::after_loops(func, &|body| has_power(body) && body.iter().all(is_straight));
+    let (mut sums, mut number) = (FxHashMap::default(), 0);
+    if !known.is_empty() {
+        every(&func.body, &mut |stmt| {
+            let Stmt::For { body, .. } = stmt else { return };
+            let after = known.get(&std::ptr::from_ref(stmt));
+            sums.extend(after.and_then(|after| Some((number, straight::sums(body, after)?))));
+            number += 1;
+        });
+    }
+    sums
 }
 
 /// Writes out what stands directly in loops that are picked, by how many loops begin before. Whether there was any.
@@ -98,6 +116,88 @@ fn power(stmt: &Stmt) -> Option<(Operand, Operand, Local)> {
     Some((*base, *exponent, (*out)?))
 }
 
+/// Makes of loops two:
+///
+/// ```text
+/// for i in 0..n { y = power(x, i + k) … }      becomes      if k or k + n - 1 is not between -32 and 32
+///                                                                { for i in 0..n { y = power(x, i + k) … } }
+///                                                           else { for i in 0..n { y = x · x · … } }
+/// ```
+struct Split<'s> {
+    func: &'s mut Func,
+    known: &'s FxHashMap<usize, FxHashSet<Local>>,
+}
+
+impl Split<'_> {
+    fn stmts(&mut self, all: Vec<Stmt>, before: &mut usize) -> Vec<Stmt> {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let mut made = Vec::with_capacity(all.len());
+            for stmt in all {
+                let number = *before;
+                *before += usize::from(matches!(stmt, Stmt::For { .. }));
+                let split = self.known.get(&number).filter(|_| matches!(stmt, Stmt::For { .. }));
+                match split.and_then(|sums| self.split(&stmt, sums, &mut made)) {
+                    Some(multiplied) => made.push(multiplied),
+                    None => made.push(map_parts(stmt, &mut |inner| self.stmts(inner, before))),
+                }
+            }
+            made
+        })
+    }
+
+    /// The two loops, if exponents are sums of the index and of what does not change.
+    fn split(&mut self, stmt: &Stmt, sums: &FxHashSet<Local>, made: &mut Vec<Stmt>) -> Option<Stmt> {
+        let Stmt::For { index, len, backward, independent, sums: added, body } = stmt else { return None };
+        let assigned: FxHashSet<Local> = body.iter().flat_map(writes).collect();
+        let values: FxHashMap<Local, Value> = body.iter().filter_map(set).collect();
+        let mut forms: Vec<Form> = Vec::new();
+        for (_, exponent, _) in body.iter().filter_map(power) {
+            let form = Form::of(&values, exponent, DEEP);
+            let fixed = form.terms.keys().all(|local| local == index || !assigned.contains(local));
+            let near = form.terms.get(index).is_none_or(|step| step.unsigned_abs() <= FAR);
+            (fixed && near).then_some(())?;
+            if !forms.contains(&form) {
+                forms.push(form);
+            }
+        }
+        let mut writer = Writer { func: self.func, made: Vec::new() };
+        let mut is_large = Operand::Int(0);
+        for form in forms {
+            // What lies between the first and the last iteration is no larger than these.
+            let first = writer.first(&form, *index);
+            is_large = writer.or_large(is_large, first);
+            if let Some(step) = form.terms.get(index) {
+                let more = writer.int(Value::Int(Int::Sub, *len, Operand::Int(1)));
+                let more = writer.int(Value::Int(Int::Mul, more, Operand::Int(*step)));
+                let last = writer.int(Value::Int(Int::Add, first, more));
+                is_large = writer.or_large(is_large, last);
+            }
+        }
+        made.append(&mut writer.made);
+        let own = assigned.into_iter().chain([*index]).filter(|local| !sums.contains(local));
+        let names: FxHashMap<Local, Local> = own.map(|local| (local, self.func.another(local))).collect();
+        let name = |local: Local| names.get(&local).copied().unwrap_or(local);
+        let mut writer = Writer { func: self.func, made: Vec::new() };
+        for stmt in renamed(body, &mut |local| name(local)) {
+            match power(&stmt) {
+                Some((base, exponent, out)) => {
+                    let (small, _) = writer.small(base, exponent);
+                    writer.made.push(Stmt::Set(out, small));
+                }
+                None => writer.made.push(stmt),
+            }
+        }
+        let (index, body, sums) = (name(*index), writer.made, added.clone());
+        let multiplied =
+            Stmt::For { index, len: *len, backward: *backward, independent: *independent, sums, body };
+        Some(Stmt::If { cond: is_large, then: vec![stmt.clone()], otherwise: vec![multiplied] })
+    }
+}
+
+fn set(stmt: &Stmt) -> Option<(Local, Value)> {
+    if let Stmt::Set(local, value) = stmt { Some((*local, value.clone())) } else { None }
+}
+
 struct Writer<'w> {
     func: &'w mut Func,
     made: Vec<Stmt>,
@@ -118,11 +218,36 @@ impl Writer<'_> {
         self.set(Word::Real, Value::Real(op, args))
     }
 
-    fn power(&mut self, base: Operand, exponent: Operand, out: Local) {
-        let (zero, one) = (Operand::Real(0.0), Operand::Real(1.0));
+    /// The power, if the exponent is not larger than the products are long; and the size of the exponent.
+    fn small(&mut self, base: Operand, exponent: Operand) -> (Value, Operand) {
         let is_negative = self.int(Value::CompareInt(Compare::Lt, exponent, Operand::Int(0)));
         let minus = self.int(Value::Int(Int::Sub, Operand::Int(0), exponent));
         let size = self.int(Value::Select(is_negative, minus, exponent));
+        let power = self.multiplied_out(base, size);
+        let inverse = self.real(RealOp::Div, vec![Operand::Real(1.0), power]);
+        (Value::Select(is_negative, inverse, power), size)
+    }
+
+    /// An integer in the first iteration.
+    fn first(&mut self, form: &Form, index: Local) -> Operand {
+        let mut sum = Operand::Int(form.places);
+        for (local, times) in form.terms.iter().filter(|(local, _)| **local != index) {
+            let term = self.int(Value::Int(Int::Mul, Operand::Local(*local), Operand::Int(*times)));
+            sum = self.int(Value::Int(Int::Add, sum, term));
+        }
+        sum
+    }
+
+    /// Whether something holds, or an exponent is larger than products are long.
+    fn or_large(&mut self, holds: Operand, exponent: Operand) -> Operand {
+        let place = self.int(Value::Int(Int::Add, exponent, Operand::Int(MULTIPLIED_OUT)));
+        let is_large = self.int(Value::OutOfRange(place, Operand::Int(2 * MULTIPLIED_OUT + 1)));
+        if holds == Operand::Int(0) { is_large } else { self.int(Value::Int(Int::Or, holds, is_large)) }
+    }
+
+    fn power(&mut self, base: Operand, exponent: Operand, out: Local) {
+        let (zero, one) = (Operand::Real(0.0), Operand::Real(1.0));
+        let (small, size) = self.small(base, exponent);
         let (x, n) = (self.real(RealOp::Abs, vec![base]), self.set(Word::Real, Value::IntToReal(exponent)));
         let large = self.real(RealOp::Pow, vec![x, n]);
         // Of a negative zero only what it divides says that it is one.
@@ -134,9 +259,7 @@ impl Writer<'_> {
         let turns = self.int(Value::Int(Int::And, is_odd, is_below));
         let turned = self.real(RealOp::Neg, vec![large]);
         let large = self.set(Word::Real, Value::Select(turns, turned, large));
-        let small = self.multiplied_out(base, size);
-        let inverse = self.real(RealOp::Div, vec![one, small]);
-        let small = self.set(Word::Real, Value::Select(is_negative, inverse, small));
+        let small = self.set(Word::Real, small);
         // The size of the smallest integer is negative.
         let is_size = self.int(Value::CompareInt(Compare::Ge, size, Operand::Int(0)));
         let is_small = self.int(Value::CompareInt(Compare::Le, size, Operand::Int(MULTIPLIED_OUT)));
@@ -150,7 +273,7 @@ impl Writer<'_> {
         for bit in 0..BITS {
             let found = self.int(Value::Int(Int::And, size, Operand::Int(1 << bit)));
             let is_set = self.int(Value::CompareInt(Compare::Ne, found, Operand::Int(0)));
-            let more = self.real(RealOp::Mul, vec![power, square]);
+            let more = if bit > 0 { self.real(RealOp::Mul, vec![power, square]) } else { base };
             power = self.set(Word::Real, Value::Select(is_set, more, power));
             if bit + 1 < BITS {
                 square = self.real(RealOp::Mul, vec![square, square]);
@@ -159,3 +282,6 @@ impl Writer<'_> {
         power
     }
 }
+
+#[cfg(test)]
+mod tests;

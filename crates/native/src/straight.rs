@@ -88,7 +88,12 @@ fn straight(func: &mut Func, body: &[Stmt], after: &FxHashSet<Local>) -> Vec<Stm
 }
 
 /// Whether what a body hands on, to its next iteration or to what comes after, are sums to which it adds.
-pub(crate) fn only_adds(body: &[Stmt], after: &FxHashSet<Local>) -> bool {
+fn only_adds(body: &[Stmt], after: &FxHashSet<Local>) -> bool {
+    sums(body, after).is_some()
+}
+
+/// What a body hands on, to its next iteration or to what comes after, if these are sums to which it adds.
+pub(crate) fn sums(body: &[Stmt], after: &FxHashSet<Local>) -> Option<FxHashSet<Local>> {
     let (mut assigned, mut values) = (Assigned::default(), FxHashMap::default());
     let mut early: FxHashSet<Local> = after.clone();
     for stmt in body {
@@ -97,7 +102,8 @@ pub(crate) fn only_adds(body: &[Stmt], after: &FxHashSet<Local>) -> bool {
             values.insert(*local, value);
         }
     }
-    early.iter().filter(|local| assigned.has(**local)).all(|sum| adds(*sum, &values))
+    early.retain(|local| assigned.has(*local));
+    early.iter().all(|sum| adds(*sum, &values)).then_some(early)
 }
 
 /// Notes what a statement assigns, and what it reads that was not assigned before.

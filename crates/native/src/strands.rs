@@ -231,12 +231,7 @@ impl Row {
         let set =
             own.iter().filter_map(|stmt| if let Stmt::Set(local, _) = stmt { Some(*local) } else { None });
         for local in std::iter::once(*index).chain(set) {
-            let word = func.locals.get(local).copied().unwrap_or(Word::Int);
-            let name = func.fresh(word);
-            if let Some(origin) = func.origins.get(&local).copied() {
-                func.origins.insert(name, origin);
-            }
-            names.insert(local, name);
+            names.insert(local, func.another(local));
         }
         let sum = sums.iter().filter(|sum| match sum {
             Sum::Array { first, .. } | Sum::Near(first) => *first == self.array,
