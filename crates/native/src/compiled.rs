@@ -174,7 +174,8 @@ impl Compiled {
         strides::free(&mut loops);
         neighbors::split(&mut loops, math == Math::Strict);
         if math == Math::Fast {
-            powers::split(&mut loops);
+            // Where they move there are kernels, which take less code.
+            powers::split(&mut loops, true);
             blocks::split(&mut loops);
         }
         levels::unroll(&mut loops);

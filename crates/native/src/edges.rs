@@ -211,8 +211,9 @@ impl Edges<'_> {
         }
         let mut parts = vec![looped(index, low, sums.clone(), body.clone()), between];
         let last = self.func.fresh(Word::Int);
-        // Each loop has variables of its own: what prints them declares them in it.
-        let (index, mut body) = self.copied(&body, index);
+        // Where loops are printed, each has variables of its own, which are declared in it. Machine code has few iterations there, and takes less
+        // trouble where variables are those of another loop, too.
+        let (index, mut body) = if self.checks { (index, body) } else { self.copied(&body, index) };
         body.insert(0, Stmt::Set(index, Value::Int(Int::Add, high, Operand::Local(last))));
         made.push(Stmt::Set(rest, Value::Int(Int::Sub, len, high)));
         parts.push(looped(last, Operand::Local(rest), sums, body));

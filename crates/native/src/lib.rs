@@ -40,7 +40,7 @@ pub fn divided(program: &wengert_ir::Program, exact: bool, short_loops: bool) ->
     if !exact {
         strands::split(&mut loops);
         straight::straighten(&mut loops);
-        powers::split(&mut loops);
+        powers::split(&mut loops, false);
         powers::straighten(&mut loops);
     }
     loops

@@ -24,13 +24,14 @@ const MANY: usize = 8;
 /// From one iteration to the next, exponents that are looked at before change by no more.
 const FAR: u64 = 64;
 
-/// Loops of a program whose exponents are all small, as only running tells, multiply: [`Split`].
-pub(crate) fn split(program: &mut Program) {
+/// Loops of a program whose exponents are all small, as only running tells, multiply: [`Split`]. If `fixed`, only those whose exponents are the same in
+/// all iterations.
+pub(crate) fn split(program: &mut Program, fixed: bool) {
     for (_, func) in program.funcs.iter_mut() {
         let known = adding(func);
         if !known.is_empty() {
             let body = std::mem::take(&mut func.body);
-            func.body = Split { func, known: &known }.stmts(body, &mut 0);
+            func.body = Split { func, known: &known, fixed }.stmts(body, &mut 0);
         }
     }
 }
@@ -126,6 +127,8 @@ fn power(stmt: &Stmt) -> Option<(Operand, Operand, Local)> {
 struct Split<'s> {
     func: &'s mut Func,
     known: &'s FxHashMap<usize, FxHashSet<Local>>,
+    /// Whether exponents must be the same in all iterations.
+    fixed: bool,
 }
 
 impl Split<'_> {
@@ -154,14 +157,14 @@ impl Split<'_> {
         for (_, exponent, _) in body.iter().filter_map(power) {
             let form = Form::of(&values, exponent, DEEP);
             let fixed = form.terms.keys().all(|local| local == index || !assigned.contains(local));
-            let near = form.terms.get(index).is_none_or(|step| step.unsigned_abs() <= FAR);
+            let near = form.terms.get(index).is_none_or(|step| !self.fixed && step.unsigned_abs() <= FAR);
             (fixed && near).then_some(())?;
             if !forms.contains(&form) {
                 forms.push(form);
             }
         }
         let mut writer = Writer { func: self.func, made: Vec::new() };
-        let mut is_large = Operand::Int(0);
+        let (mut is_large, mut fixed) = (Operand::Int(0), Vec::new());
         for form in forms {
             // What lies between the first and the last iteration is no larger than these.
             let first = writer.first(&form, *index);
@@ -171,6 +174,8 @@ impl Split<'_> {
                 let more = writer.int(Value::Int(Int::Mul, more, Operand::Int(*step)));
                 let last = writer.int(Value::Int(Int::Add, first, more));
                 is_large = writer.or_large(is_large, last);
+            } else {
+                fixed.push((form, writer.exponent(first)));
             }
         }
         made.append(&mut writer.made);
@@ -178,14 +183,20 @@ impl Split<'_> {
         let names: FxHashMap<Local, Local> = own.map(|local| (local, self.func.another(local))).collect();
         let name = |local: Local| names.get(&local).copied().unwrap_or(local);
         let mut writer = Writer { func: self.func, made: Vec::new() };
-        for stmt in renamed(body, &mut |local| name(local)) {
-            match power(&stmt) {
-                Some((base, exponent, out)) => {
-                    let (small, _) = writer.small(base, exponent);
-                    writer.made.push(Stmt::Set(out, small));
+        for (before, stmt) in body.iter().zip(renamed(body, &mut |local| name(local))) {
+            let (Some((_, form, _)), Some((base, exponent, out))) = (power(before), power(&stmt)) else {
+                writer.made.push(stmt);
+                continue;
+            };
+            let form = Form::of(&values, form, DEEP);
+            let small = match fixed.iter().find(|(known, _)| *known == form) {
+                Some((_, exponent)) => writer.small(base, exponent),
+                None => {
+                    let exponent = writer.exponent(exponent);
+                    writer.small(base, &exponent)
                 }
-                None => writer.made.push(stmt),
-            }
+            };
+            writer.made.push(Stmt::Set(out, small));
         }
         let (index, body, sums) = (name(*index), writer.made, added.clone());
         let multiplied =
@@ -196,6 +207,13 @@ impl Split<'_> {
 
 fn set(stmt: &Stmt) -> Option<(Local, Value)> {
     if let Stmt::Set(local, value) = stmt { Some((*local, value.clone())) } else { None }
+}
+
+/// What is known of an exponent: its sign, its size, and which bits of that are set.
+struct Exponent {
+    is_negative: Operand,
+    size: Operand,
+    bits: Vec<Operand>,
 }
 
 struct Writer<'w> {
@@ -218,14 +236,31 @@ impl Writer<'_> {
         self.set(Word::Real, Value::Real(op, args))
     }
 
-    /// The power, if the exponent is not larger than the products are long; and the size of the exponent.
-    fn small(&mut self, base: Operand, exponent: Operand) -> (Value, Operand) {
+    fn exponent(&mut self, exponent: Operand) -> Exponent {
         let is_negative = self.int(Value::CompareInt(Compare::Lt, exponent, Operand::Int(0)));
         let minus = self.int(Value::Int(Int::Sub, Operand::Int(0), exponent));
         let size = self.int(Value::Select(is_negative, minus, exponent));
-        let power = self.multiplied_out(base, size);
+        let bits = (0..BITS).map(|bit| {
+            let found = self.int(Value::Int(Int::And, size, Operand::Int(1 << bit)));
+            self.int(Value::CompareInt(Compare::Ne, found, Operand::Int(0)))
+        });
+        let bits = bits.collect();
+        Exponent { is_negative, size, bits }
+    }
+
+    /// The power, if the exponent is not larger than products are long: by repeated squaring from the lowest bit, as `wengert_prim` multiplies.
+    fn small(&mut self, base: Operand, exponent: &Exponent) -> Value {
+        let (mut power, mut square) = (Operand::Real(1.0), base);
+        for (place, is_set) in exponent.bits.iter().enumerate() {
+            let mut more = base;
+            if place > 0 {
+                square = self.real(RealOp::Mul, vec![square, square]);
+                more = self.real(RealOp::Mul, vec![power, square]);
+            }
+            power = self.set(Word::Real, Value::Select(*is_set, more, power));
+        }
         let inverse = self.real(RealOp::Div, vec![Operand::Real(1.0), power]);
-        (Value::Select(is_negative, inverse, power), size)
+        Value::Select(exponent.is_negative, inverse, power)
     }
 
     /// An integer in the first iteration.
@@ -247,7 +282,8 @@ impl Writer<'_> {
 
     fn power(&mut self, base: Operand, exponent: Operand, out: Local) {
         let (zero, one) = (Operand::Real(0.0), Operand::Real(1.0));
-        let (small, size) = self.small(base, exponent);
+        let known = self.exponent(exponent);
+        let (small, size) = (self.small(base, &known), known.size);
         let (x, n) = (self.real(RealOp::Abs, vec![base]), self.set(Word::Real, Value::IntToReal(exponent)));
         let large = self.real(RealOp::Pow, vec![x, n]);
         // Of a negative zero only what it divides says that it is one.
@@ -265,21 +301,6 @@ impl Writer<'_> {
         let is_small = self.int(Value::CompareInt(Compare::Le, size, Operand::Int(MULTIPLIED_OUT)));
         let is_small = self.int(Value::Int(Int::And, is_size, is_small));
         self.made.push(Stmt::Set(out, Value::Select(is_small, small, large)));
-    }
-
-    /// By repeated squaring from the lowest bit, as `wengert_prim` multiplies.
-    fn multiplied_out(&mut self, base: Operand, size: Operand) -> Operand {
-        let (mut power, mut square) = (Operand::Real(1.0), base);
-        for bit in 0..BITS {
-            let found = self.int(Value::Int(Int::And, size, Operand::Int(1 << bit)));
-            let is_set = self.int(Value::CompareInt(Compare::Ne, found, Operand::Int(0)));
-            let more = if bit > 0 { self.real(RealOp::Mul, vec![power, square]) } else { base };
-            power = self.set(Word::Real, Value::Select(is_set, more, power));
-            if bit + 1 < BITS {
-                square = self.real(RealOp::Mul, vec![square, square]);
-            }
-        }
-        power
     }
 }
 

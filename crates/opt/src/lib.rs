@@ -319,28 +319,35 @@ impl Options {
 
 /// Rounds at most: a pass may make work for one before it.
 const ROUNDS: usize = 4;
+/// After so many passes one looks whether they have changed something.
+const LOOKED_AT: usize = 6;
 
 /// Optimizes a program. Gives whether nothing is left to do: the same again would change nothing.
 pub fn optimize(program: &mut Program, options: &Options) -> bool {
     let (rounds, last) = PASSES.split_at_checked(PASSES.len() - LAST).unwrap_or((PASSES, &[]));
     let mut before = size(program);
+    // Whether something has changed: what some passes make smaller others may make larger again.
     let mut run = |passes: &[Pass]| {
-        for pass in passes {
-            wengert_ir::stop::check();
-            if !options.leaves_out(pass.name) {
-                options.way_of(pass)(program);
+        let mut changed = false;
+        for some in passes.chunks(LOOKED_AT) {
+            for pass in some {
+                wengert_ir::stop::check();
+                if !options.leaves_out(pass.name) {
+                    options.way_of(pass)(program);
+                }
             }
+            let after = size(program);
+            changed |= after != before;
+            before = after;
         }
-        size(program)
+        changed
     };
     let mut settled = false;
     for _ in 0..ROUNDS {
-        let after = run(rounds);
-        settled = after == before;
+        settled = !run(rounds);
         if settled {
             break;
         }
-        before = after;
     }
     run(last.get(..1).unwrap_or_default());
     settled

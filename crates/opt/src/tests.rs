@@ -29,6 +29,7 @@ mod powers;
 mod reading;
 mod reciprocals;
 mod roots;
+mod rounds;
 mod shares;
 mod short;
 mod sides;

@@ -14,6 +14,9 @@ def distant (w, x) = build (length x) (\\i -> sum (build (length w) (\\j -> exp 
 def horner (w, x) = map (\\y -> fold (\\s c -> 0.3 * s * y + c) 0.0 w) x
 def logistic (w, x) = map (\\y -> fold (\\s c -> 3.1 * s * (1.0 - s) + 0.01 * c) (0.2 + 0.01 * y) w) x
 def power (w, x) = map (\\y -> y * fold (\\s c -> 0.5 * s * sin (c * y)) 1.0 w + fold (\\s c -> s + c * y) y w) x
+def polynomial (w, x) = map (\\y -> sum (build (length w) (\\j -> w[j] * y ^ j))) x
+def legendre (w, x) = map (\\y -> let (s, _, _) = fold (\\(s, p, q) i ->
+  (s + w[i] * p, ((2 * real i + 1) * y * p - real i * q) / real (i + 1), p)) (0.0, 1.0, 0.0) (iota (length w)) in s ^ 2) x
 def shared (w, x) = let k = length w in build (length x - k + 1) (\\i ->
   let s = sum (build k (\\j -> w[j] * x[i + j])) in s * sum (build k (\\j -> w[j] * s * x[i + j] ^ 2)))
 def chosen (w, x) = let k = length w in build (length x - k + 1) (\\i -> sum (build k (\\j -> if w[j] > 0.0 then w[j] * x[i + j] else x[i])))
@@ -35,8 +38,18 @@ const SIZES: &str = "[9, 31, 40, 41, 127, 128, 137, 1023, 1024, 1033, 2100]";
 fn programs() -> Vec<String> {
     let mut all = Vec::new();
     let all_of = [
-        "convolve", "strided", "lagged", "distant", "horner", "logistic", "power", "shared", "chosen",
+        "convolve",
+        "strided",
+        "lagged",
+        "distant",
+        "horner",
+        "logistic",
+        "power",
+        "shared",
+        "chosen",
         "total",
+        "polynomial",
+        "legendre",
     ];
     for f in all_of {
         all.push(format!("values {f} 9 {SIZES}"));
