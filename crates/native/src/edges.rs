@@ -210,10 +210,7 @@ impl Edges<'_> {
             return made.push(Stmt::If { cond: count, then: vec![between], otherwise });
         }
         let mut parts = vec![looped(index, low, sums.clone(), body.clone()), between];
-        let last = self.func.fresh(Word::Int);
-        // Where loops are printed, each has variables of its own, which are declared in it. Machine code has few iterations there, and takes less
-        // trouble where variables are those of another loop, too.
-        let (index, mut body) = if self.checks { (index, body) } else { self.copied(&body, index) };
+        let (last, mut body) = (self.func.fresh(Word::Int), body);
         body.insert(0, Stmt::Set(index, Value::Int(Int::Add, high, Operand::Local(last))));
         made.push(Stmt::Set(rest, Value::Int(Int::Sub, len, high)));
         parts.push(looped(last, Operand::Local(rest), sums, body));

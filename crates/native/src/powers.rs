@@ -152,7 +152,7 @@ impl Split<'_> {
     fn split(&mut self, stmt: &Stmt, sums: &FxHashSet<Local>, made: &mut Vec<Stmt>) -> Option<Stmt> {
         let Stmt::For { index, len, backward, independent, sums: added, body } = stmt else { return None };
         let assigned: FxHashSet<Local> = body.iter().flat_map(writes).collect();
-        let values: FxHashMap<Local, Value> = body.iter().filter_map(set).collect();
+        let values = once(body);
         let mut forms: Vec<Form> = Vec::new();
         for (_, exponent, _) in body.iter().filter_map(power) {
             let form = Form::of(&values, exponent, DEEP);
@@ -205,8 +205,20 @@ impl Split<'_> {
     }
 }
 
-fn set(stmt: &Stmt) -> Option<(Local, Value)> {
-    if let Stmt::Set(local, value) = stmt { Some((*local, value.clone())) } else { None }
+/// What a body assigns once.
+fn once(body: &[Stmt]) -> FxHashMap<Local, Value> {
+    let (mut values, mut twice) = (FxHashMap::default(), Vec::new());
+    for stmt in body {
+        if let Stmt::Set(local, value) = stmt
+            && values.insert(*local, value.clone()).is_some()
+        {
+            twice.push(*local);
+        }
+    }
+    twice.iter().for_each(|local| {
+        values.remove(local);
+    });
+    values
 }
 
 /// What is known of an exponent: its sign, its size, and which bits of that are set.

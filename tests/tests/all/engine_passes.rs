@@ -167,7 +167,7 @@ fn judge(seed: u64, source: &Program, args: &[Value]) -> Result<(), String> {
 #[test]
 fn no_pass_changes_generated_programs_and_modes_are_transposes() {
     let cases = std::env::var("WENGERT_PROPERTY_CASES").ok().and_then(|text| text.parse().ok());
-    let seeds: Vec<u64> = (0..cases.unwrap_or(600)).collect();
+    let seeds: Vec<u64> = (0..cases.unwrap_or(400)).collect();
     let failures = parallel::map(&seeds, |seed| {
         let random = &mut Random::new(*seed);
         let (depth, stmts) = (2 + (seed % 2) as usize, 2 + (seed % 9) as usize);

@@ -1,4 +1,4 @@
-//! The fuzz targets, a quarter of a minute each, side by side, each in a process of its own: an overflow of the stack or a hang is then
+//! The fuzz targets, some seconds each, side by side, each in a process of its own: an overflow of the stack or a hang is then
 //! a failure with its input like any other. `WENGERT_FUZZ_SECONDS` sets another time, `WENGERT_FUZZ_SEED` other inputs.
 
 use std::process::Command;
@@ -8,7 +8,7 @@ use wengert_tests::parallel;
 #[test]
 fn no_input_breaks_parser_checker_or_interpreter() {
     let setting = |name: &str, default: &str| std::env::var(name).unwrap_or_else(|_| default.to_string());
-    let seconds = setting("WENGERT_FUZZ_SECONDS", "15");
+    let seconds = setting("WENGERT_FUZZ_SECONDS", "8");
     let seed = setting("WENGERT_FUZZ_SEED", "1");
     let workers: Vec<_> = Target::ALL
         .into_iter()
