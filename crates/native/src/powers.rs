@@ -50,10 +50,15 @@ pub(crate) fn straighten(program: &mut Program) {
 
 /// Innermost loops with powers whose iterations are independent but for what they add up, by how many loops begin before; and these sums.
 fn adding(func: &Func) -> FxHashMap<usize, FxHashSet<Local>> {
+    let (mut sums, mut number, mut any) = (FxHashMap::default(), 0, false);
+    every(&func.body, &mut |stmt| any |= power(stmt).is_some());
+    if !any {
+        // Most functions have none, and what is read after loops takes a while to find.
+        return sums;
+    }
     let has_power = |body: &[Stmt]| body.iter().any(|stmt| power(stmt).is_some());
     let is_straight = |stmt: &Stmt| is_straight(stmt) || power(stmt).is_some();
     let known = live::after_loops(func, &|body| has_power(body) && body.iter().all(is_straight));
-    let (mut sums, mut number) = (FxHashMap::default(), 0);
     if !known.is_empty() {
         every(&func.body, &mut |stmt| {
             let Stmt::For { body, .. } = stmt else { return };
