@@ -1,7 +1,8 @@
 //! Integers as sums of variables and a number.
 
-use crate::loops::{Int, Local, Operand, Value};
-use rustc_hash::FxHashMap;
+use crate::loops::walk::{every, writes};
+use crate::loops::{Int, Local, Operand, Stmt, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// Longer chains of sums are not looked at.
@@ -51,5 +52,50 @@ impl Form {
         }
         self.terms.retain(|_, n| *n != 0);
         self.places = self.places.wrapping_add(other.places.wrapping_mul(times));
+    }
+
+    /// Writes the sum down, one operation after the other, without what is at a variable.
+    pub(crate) fn written(
+        &self,
+        without: Option<Local>,
+        write: &mut dyn FnMut(Int, Operand, Operand) -> Operand,
+    ) -> Operand {
+        let mut sum = Operand::Int(self.places);
+        for (local, times) in self.terms.iter().filter(|(local, _)| Some(**local) != without) {
+            let local = Operand::Local(*local);
+            sum = match (sum, *times) {
+                (Operand::Int(0), 1) => local,
+                (sum, 1) => write(Int::Add, sum, local),
+                (sum, -1) => write(Int::Sub, sum, local),
+                (sum, times) => {
+                    let term = write(Int::Mul, local, Operand::Int(times));
+                    if sum == Operand::Int(0) { term } else { write(Int::Add, sum, term) }
+                }
+            };
+        }
+        sum
+    }
+}
+
+/// What a body assigns once, but for what its inner loops do.
+pub(crate) fn once(body: &[Stmt]) -> FxHashMap<Local, Value> {
+    let (mut once, mut twice) = (FxHashSet::default(), FxHashSet::default());
+    every(body, &mut |stmt| twice.extend(writes(stmt).into_iter().filter(|local| !once.insert(*local))));
+    let mut values = FxHashMap::default();
+    collect(body, &mut values);
+    values.retain(|local, _| !twice.contains(local));
+    values
+}
+
+fn collect(stmts: &[Stmt], values: &mut FxHashMap<Local, Value>) {
+    for stmt in stmts {
+        if let Stmt::Set(local, value) = stmt {
+            values.insert(*local, value.clone());
+        } else if let Stmt::If { then, otherwise, .. } = stmt {
+            stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+                collect(then, values);
+                collect(otherwise, values);
+            });
+        }
     }
 }

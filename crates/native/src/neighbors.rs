@@ -385,13 +385,7 @@ fn computed(
 
 /// Adds what is kept.
 fn add(func: &mut Func, update: &Update, (kept, place): (Operand, Local), made: &mut Vec<Stmt>) {
-    let mut at = Operand::Int(update.place.places);
-    for (local, n) in &update.place.terms {
-        let (sign, times) = (if *n > 0 { Int::Add } else { Int::Sub }, n.abs());
-        let local = Operand::Local(*local);
-        let term = if times == 1 { local } else { int(func, made, Int::Mul, local, Operand::Int(times)) };
-        at = if at == Operand::Int(0) && *n > 0 { term } else { int(func, made, sign, at, term) };
-    }
+    let at = update.place.written(None, &mut |op, a, b| int(func, made, op, a, b));
     let [old, more, sum] = [(); 3].map(|()| func.fresh(Word::Real));
     let (base, offset) = (update.base, update.offset);
     made.push(Stmt::Set(old, Value::Load { base, index: at, offset }));

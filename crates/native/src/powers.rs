@@ -7,7 +7,7 @@
 //!
 //! As the C back end's runtime does it: small powers are products, as everywhere.
 
-use crate::forms::{DEEP, Form};
+use crate::forms::{DEEP, Form, once};
 use crate::live;
 use crate::loops::walk::{every, is_straight, map_parts, parts_mut, renamed, writes};
 use crate::loops::{Func, Int, Local, Operand, Program, Runtime, Stmt, Value, Word};
@@ -172,7 +172,7 @@ impl Split<'_> {
         let (mut is_large, mut fixed) = (Operand::Int(0), Vec::new());
         for form in forms {
             // What lies between the first and the last iteration is no larger than these.
-            let first = writer.first(&form, *index);
+            let first = form.written(Some(*index), &mut |op, a, b| writer.int(Value::Int(op, a, b)));
             is_large = writer.or_large(is_large, first);
             if let Some(step) = form.terms.get(index) {
                 let more = writer.int(Value::Int(Int::Sub, *len, Operand::Int(1)));
@@ -208,22 +208,6 @@ impl Split<'_> {
             Stmt::For { index, len: *len, backward: *backward, independent: *independent, sums, body };
         Some(Stmt::If { cond: is_large, then: vec![stmt.clone()], otherwise: vec![multiplied] })
     }
-}
-
-/// What a body assigns once.
-fn once(body: &[Stmt]) -> FxHashMap<Local, Value> {
-    let (mut values, mut twice) = (FxHashMap::default(), Vec::new());
-    for stmt in body {
-        if let Stmt::Set(local, value) = stmt
-            && values.insert(*local, value.clone()).is_some()
-        {
-            twice.push(*local);
-        }
-    }
-    twice.iter().for_each(|local| {
-        values.remove(local);
-    });
-    values
 }
 
 /// What is known of an exponent: its sign, its size, and which bits of that are set.
@@ -278,16 +262,6 @@ impl Writer<'_> {
         }
         let inverse = self.real(RealOp::Div, vec![Operand::Real(1.0), power]);
         Value::Select(exponent.is_negative, inverse, power)
-    }
-
-    /// An integer in the first iteration.
-    fn first(&mut self, form: &Form, index: Local) -> Operand {
-        let mut sum = Operand::Int(form.places);
-        for (local, times) in form.terms.iter().filter(|(local, _)| **local != index) {
-            let term = self.int(Value::Int(Int::Mul, Operand::Local(*local), Operand::Int(*times)));
-            sum = self.int(Value::Int(Int::Add, sum, term));
-        }
-        sum
     }
 
     /// Whether something holds, or an exponent is larger than products are long.

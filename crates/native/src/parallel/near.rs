@@ -6,18 +6,21 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is no index near to a place")]
 
 use super::reads;
-use crate::loops::walk::{every, writes};
-use crate::loops::{Int, Local, Operand, Stmt, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::forms::{DEEP, Form, once};
+use crate::loops::walk::every;
+use crate::loops::{Local, Operand, Stmt, Value};
+use std::collections::BTreeMap;
 
 /// How far from its own place an iteration may add. Parts have at least twice as many iterations.
 pub(crate) const REACH: i64 = 8;
-/// Longer chains of sums of indices are no neighbors.
-const DEEP: usize = 8;
 
 /// Whether all that a body does with an array is to read and write elements near to the place of the iteration.
 pub(super) fn is_near(body: &[Stmt], index: Local, first: Local) -> bool {
-    let places = Places::of(body, index);
+    let values = once(body);
+    let far = |place: Operand| {
+        let form = Form::of(&values, place, DEEP);
+        (form.terms == BTreeMap::from_iter([(index, 1)])).then_some(form.places)
+    };
     let mut near = true;
     every(body, &mut |stmt| {
         let mut uses = 0;
@@ -31,68 +34,10 @@ pub(super) fn is_near(body: &[Stmt], index: Local, first: Local) -> bool {
         if uses == 0 {
             return;
         }
-        let far = places.far(place, DEEP).and_then(|far| far.checked_add(i64::from(offset)));
+        let far = far(place).and_then(|far| far.checked_add(i64::from(offset)));
         near &= uses == 1
             && base == Operand::Local(first)
             && far.is_some_and(|far| (-REACH..=REACH).contains(&far));
     });
     near
-}
-
-/// What is known of indices.
-struct Places<'s> {
-    index: Local,
-    values: FxHashMap<Local, &'s Value>,
-}
-
-impl<'s> Places<'s> {
-    fn of(body: &'s [Stmt], index: Local) -> Places<'s> {
-        let mut values = FxHashMap::default();
-        let (mut once, mut twice) = (FxHashSet::default(), FxHashSet::default());
-        every(body, &mut |stmt| {
-            for local in writes(stmt) {
-                if !once.insert(local) {
-                    twice.insert(local);
-                }
-            }
-        });
-        collect(body, &mut values);
-        values.retain(|local, _| !twice.contains(local) && *local != index);
-        Places { index, values }
-    }
-
-    /// How far an index is from the place of the iteration, if that is known.
-    fn far(&self, place: Operand, depth: usize) -> Option<i64> {
-        let Operand::Local(local) = place else { return None };
-        if local == self.index {
-            return Some(0);
-        }
-        let next = depth.checked_sub(1)?;
-        match self.values.get(&local)? {
-            Value::Copy(of) => self.far(*of, next),
-            Value::Int(Int::Add, of, Operand::Int(n)) | Value::Int(Int::Add, Operand::Int(n), of) => {
-                self.far(*of, next)?.checked_add(*n)
-            }
-            Value::Int(Int::Sub, of, Operand::Int(n)) => self.far(*of, next)?.checked_sub(*n),
-            _ => None,
-        }
-    }
-}
-
-/// What variables are assigned.
-fn collect<'s>(stmts: &'s [Stmt], values: &mut FxHashMap<Local, &'s Value>) {
-    for stmt in stmts {
-        match stmt {
-            Stmt::Set(local, value) => {
-                values.insert(*local, value);
-            }
-            Stmt::If { then, otherwise, .. } => {
-                stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-                    collect(then, values);
-                    collect(otherwise, values);
-                });
-            }
-            _ => {}
-        }
-    }
 }
