@@ -46,6 +46,24 @@ pub(super) struct Update {
     kept: Option<String>,
 }
 
+/// All that a loop adds, if it does nothing else.
+#[derive(Clone, Debug)]
+pub(super) struct Added {
+    /// To elements of its iterations.
+    updates: Vec<Update>,
+    /// To variables.
+    sums: Vec<Local>,
+    /// To elements that do not move, which are summed in variables.
+    cells: Vec<Update>,
+}
+
+impl Added {
+    /// Whether what comes first of what an element or a variable gets is not always the same.
+    pub(super) fn in_any_order(&self) -> bool {
+        !self.sums.is_empty() || !self.cells.is_empty()
+    }
+}
+
 /// The body of a strip.
 #[derive(Clone, Debug)]
 pub(super) struct Strip {
@@ -69,8 +87,8 @@ type Shift = (usize, i64);
 const FAR: i64 = 64;
 
 impl Body<'_, '_> {
-    /// A loop in strips, which adds to these variables besides.
-    pub(super) fn strips(&mut self, run: &Run<'_>, (mut updates, sums): (Vec<Update>, Vec<Local>)) {
+    /// A loop in strips.
+    pub(super) fn strips(&mut self, run: &Run<'_>, Added { mut updates, sums, cells }: Added) {
         // Where nobody looks at the order, strips go upward.
         let run = &if self.unit.fast { run.upward() } else { run.clone() };
         let at_once = at_once(&updates, run.backward, self.unit.fast);
@@ -83,6 +101,10 @@ impl Body<'_, '_> {
         if !names.is_empty() {
             self.put(&format!("double {};", names.join(", ")));
         }
+        for cell in &cells {
+            self.plan.add_cell((cell.base, cell.place), cell.old, || self.unit.temporary());
+        }
+        self.begin_cells();
         let (from, to) = (self.unit.temporary(), self.unit.temporary());
         let (end, next) = (&run.end, format!("{from} + {STRIP}"));
         self.put(&if run.backward {
@@ -99,7 +121,8 @@ impl Body<'_, '_> {
         } else {
             format!("const word {to} = {end} - {from} > {STRIP} ? {next} : {end};")
         });
-        let needed = needed(run.body, &updates, &sums);
+        let needed =
+            needed(run.body, &updates, sums.iter().copied().chain(cells.iter().map(|cell| cell.sum)));
         self.plan.sums = sums;
         self.hint(true);
         let block = self.blocks + 1;
@@ -117,12 +140,13 @@ impl Body<'_, '_> {
         last.iter().for_each(|line| self.put(line));
         self.depth -= 1;
         self.put("}");
-        self.plan.sums.clear();
+        let plan = std::mem::take(&mut self.plan);
         self.add_later(&updates, run.backward, (&head, &counter, &from));
         let (next, reached) = if run.backward { (&to, &from) } else { (&from, &to) };
         self.put(&format!("{next} = {reached};"));
         self.depth -= 1;
         self.put("}");
+        self.end_cells(&plan.cells);
     }
 
     /// Adds what was kept, from the iterations that come first on.
@@ -190,8 +214,8 @@ impl Body<'_, '_> {
         format!("{base}[{}]", update.text.replace('@', counter))
     }
 
-    /// What the loop adds to elements where, and to which variables, if that is all that it does.
-    pub(super) fn updates(&self, run: &Run<'_>) -> Option<(Vec<Update>, Vec<Local>)> {
+    /// What the loop adds where, if that is all that it does.
+    pub(super) fn added(&self, run: &Run<'_>) -> Option<Added> {
         let mut inside: FxHashMap<Local, &Value> = FxHashMap::default();
         let mut carries = false;
         let (mut loads, mut stores) = (Vec::new(), Vec::new());
@@ -218,16 +242,22 @@ impl Body<'_, '_> {
                 times == 1 || self.unit.fast && times.unsigned_abs() <= FAR.unsigned_abs()
             })
         };
-        let mut updates = Vec::new();
+        let (mut updates, mut cells) = (Vec::new(), Vec::new());
         for (base, place, value) in &stores {
             let mut update = self.update_of((*base, *place, *value), &loads, &inside)?;
-            (moves(*place) && !self.is_inside(*base, &inside)).then_some(())?;
+            (!self.is_inside(*base, &inside)).then_some(())?;
+            if self.unit.fast && !self.is_inside(*place, &inside) && *place != Operand::Local(run.index) {
+                cells.push(update);
+                continue;
+            }
+            moves(*place).then_some(())?;
             update.text = self.index_text(*place, run.index, (&inside, DEEP))?;
             updates.push(update);
         }
         // All that is written is only added to; the places are so far from each other as is known.
-        let written: FxHashSet<Local> = updates.iter().map(|update| update.object).collect();
-        let other = loads.iter().filter(|(local, _, _)| updates.iter().all(|update| update.old != *local));
+        let all = || updates.iter().chain(&cells);
+        let written: FxHashSet<Local> = all().map(|update| update.object).collect();
+        let other = loads.iter().filter(|(local, _, _)| all().all(|update| update.old != *local));
         let apart =
             other.clone().all(|(_, base, _)| self.object(*base).is_none_or(|o| !written.contains(&o)));
         let steady = other.clone().all(|(_, base, place)| {
@@ -241,7 +271,7 @@ impl Body<'_, '_> {
         }
         self.set_shifts(&mut updates, run.index)?;
         let sums = if carries { self.sums_of(run.body, run.index)? } else { Vec::new() };
-        Some((updates, sums))
+        Some(Added { updates, sums, cells })
     }
 
     fn is_inside(&self, operand: Operand, inside: &FxHashMap<Local, &Value>) -> bool {
@@ -383,7 +413,7 @@ fn at_once(updates: &[Update], backward: bool, any_order: bool) -> FxHashMap<Loc
 }
 
 /// What is computed for the values that are added, and these sums.
-fn needed(body: &[Stmt], updates: &[Update], sums: &[Local]) -> FxHashSet<Local> {
+fn needed(body: &[Stmt], updates: &[Update], sums: impl Iterator<Item = Local>) -> FxHashSet<Local> {
     let local = |operand: &Operand| if let Operand::Local(local) = operand { Some(*local) } else { None };
     let mut needed: FxHashSet<Local> = updates.iter().filter_map(|update| local(&update.value)).collect();
     needed.extend(sums);

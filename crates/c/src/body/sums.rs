@@ -32,6 +32,21 @@ pub(super) struct Plan {
     pub(super) again: bool,
 }
 
+impl Plan {
+    /// An element to which a loop adds once more, where the variable held what was there.
+    pub(super) fn add_cell(
+        &mut self,
+        (base, index): (Operand, Operand),
+        old: Local,
+        name: impl FnOnce() -> String,
+    ) {
+        self.old.push(old);
+        if !self.cells.iter().any(|cell| cell.base == base && cell.index == index) {
+            self.cells.push(Cell { base, index, name: name() });
+        }
+    }
+}
+
 /// An element that is only added to.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
@@ -99,6 +114,20 @@ impl Body<'_, '_> {
         Some(Expr::primary(cell.name.clone()))
     }
 
+    /// The variables of cells, before the loop.
+    pub(super) fn begin_cells(&mut self) {
+        let names: Vec<String> = self.plan.cells.iter().map(|cell| cell.name.clone()).collect();
+        names.iter().for_each(|name| self.put(&format!("double {name} = 0.0;")));
+    }
+
+    /// Adds them to the cells, after the loop.
+    pub(super) fn end_cells(&mut self, cells: &[Cell]) {
+        for cell in cells {
+            let element = self.element(cell.base, cell.index, 0, true).text;
+            self.put(&format!("{element} = {element} + {};", cell.name));
+        }
+    }
+
     /// How an innermost loop can be run in any order, if it can.
     pub(super) fn plan(&mut self, stmts: &[Stmt], index: Local) -> Option<Plan> {
         let around = self.around(stmts, index)?;
@@ -128,10 +157,7 @@ impl Body<'_, '_> {
                 }
             } else {
                 let old = old.filter(|_| only_updates && around.is_fixed(*place))?;
-                plan.old.push(old);
-                if !plan.cells.iter().any(|cell| cell.base == *base && cell.index == *place) {
-                    plan.cells.push(Cell { base: *base, index: *place, name: self.unit.temporary() });
-                }
+                plan.add_cell((*base, *place), old, || self.unit.temporary());
             }
         }
         let strided = |(_, base, place): &(Local, Operand, Operand)| {

@@ -122,6 +122,47 @@ fn strips_add_to_variables_too_where_the_order_does_not_matter() {
     }
 }
 
+/// Adds to neighbors, and besides to elements that do not move, one of them of the same array.
+const WEIGHED: &str = "func f(xs: []Real, ws: []Real) -> ([]Real, []Real) {
+        n = length(xs)
+        m = n - 1
+        l = max(m, 0)
+        zeros = zeros(xs)
+        none = zeros(ws)
+        s, t = each backward i < l, g += zeros, h += none {
+            x = xs[i] k = i + 1 y = xs[k] z = x * y
+            b = g with [i] += x c = b with [k] += z d = c with [0] += y
+            u = h with [1] += y v = u with [0] += z yield d, v
+        }
+        return s, t
+    }
+    entry f = f";
+
+#[test]
+fn strips_add_to_elements_that_do_not_move_too_where_the_order_does_not_matter() {
+    assert_eq!(text_of(WEIGHED, Math::Host).matches("[512]").count(), 0);
+    let made = text_of(WEIGHED, Math::Library);
+    assert_eq!(made.matches("[512]").count(), 1, "{made}");
+    let Some((mut library, entry)) = with_options(WEIGHED, Math::Library, &["-O3", "-fopenmp-simd"]) else {
+        return;
+    };
+    for count in [1, 2, 17, 512, 513, 514, 1700] {
+        // Sums of products of small integers are exact.
+        let xs: Vec<f64> = (0..count).map(|i| f64::from(i % 37 - 9)).collect();
+        let (mut sums, mut weights) = (vec![0.0; xs.len()], [0.0; 2]);
+        for (i, (x, y)) in xs.iter().zip(xs.iter().skip(1)).enumerate() {
+            for (place, more) in [(i, *x), (i + 1, x * y), (0, *y)] {
+                sums[place] += more;
+            }
+            weights = [weights[0] + x * y, weights[1] + y];
+        }
+        let expected = [Value::reals(sums), Value::reals(weights)];
+        let found = library.call(entry, &[Value::reals(xs), Value::reals([5.0, 7.0])]).expect("it runs");
+        let same = found.iter().zip(&expected).all(|(found, expected)| found.same(expected));
+        assert!(found.len() == 2 && same, "{count}: {found:?} {expected:?}");
+    }
+}
+
 #[test]
 fn what_reads_what_it_adds_to_is_in_no_strips() {
     let reads = "func f(xs: []Real) -> []Real {
