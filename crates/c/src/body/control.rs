@@ -238,16 +238,15 @@ impl Body<'_, '_> {
         // Where nothing can fail, nobody sees which of independent iterations comes first.
         let upward = Run { backward: run.backward && self.may_fail(run.body), ..run.clone() };
         let run = if run.independent { &upward } else { run };
-        if run.independent && !run.backward {
-            if let Some(doubt) = self.doubt(run, None) {
+        if run.independent {
+            let again = !run.backward && self.can_run_again(run.index, run.body);
+            if let Some(factors) = self.steady(run.body, run.index) {
+                return self.unless_zero(&factors, &mut |body| body.perhaps_again(run, again, &[]));
+            }
+            if let Some(doubt) = if run.backward { None } else { self.doubt(run, None) } {
                 return self.without_zeros(run, &Plan::default(), doubt);
             }
-            if self.can_run_again(run.index, run.body) {
-                return self.main_paths(run, &[]);
-            }
-        }
-        if run.independent {
-            return self.once(run);
+            return self.perhaps_again(run, again, &[]);
         }
         let Some(plan) = self.plan(run.body, run.index) else {
             if !self.steps(run) {
@@ -278,9 +277,9 @@ impl Body<'_, '_> {
 
     /// The loop in strips, if it is one that can be and not too short.
     fn in_strips(&mut self, run: &Run<'_>) -> bool {
-        let Some(updates) = self.updates(run) else { return false };
+        let Some(added) = self.added(run) else { return false };
         // Where all may come in any order, that is better.
-        if !updates.1.is_empty() && self.plan(run.body, run.index).is_some() {
+        if added.in_any_order() && self.plan(run.body, run.index).is_some() {
             return false;
         }
         let short = run.end.parse::<i64>().ok().map(|count| count < FEW);
@@ -297,7 +296,10 @@ impl Body<'_, '_> {
             self.put("} else {");
             self.depth += 1;
         }
-        self.strips(run, updates);
+        match self.steady(run.body, run.index) {
+            Some(factors) => self.unless_zero(&factors, &mut |body| body.strips(run, added.clone())),
+            None => self.strips(run, added),
+        }
         if short.is_none() {
             self.depth -= 1;
             self.put("}");
@@ -330,25 +332,28 @@ impl Body<'_, '_> {
     fn in_any_order(&mut self, run: &Run<'_>, plan: Plan) {
         // Upwards.
         let run = run.upward();
-        for cell in &plan.cells {
-            let line = format!("double {} = 0.0;", cell.name);
-            self.put(&line);
-        }
         let plain = plan.cells.is_empty() && plan.sums.is_empty();
         let (sums, again) = (plan.sums.clone(), plan.again);
         self.plan = plan;
+        self.begin_cells();
         let planned = self.plan.clone();
-        if let Some(doubt) = self.doubt(&run, Some(&planned)) {
-            self.without_zeros(&Run { independent: plain, ..run }, &planned, doubt);
-        } else if again && self.has_rare(run.body) {
-            self.main_paths(&run, &sums);
+        let again = again && self.has_rare(run.body);
+        let independent = Run { independent: plain, ..run.clone() };
+        let run = if again { &run } else { &independent };
+        if let Some(factors) = self.steady(run.body, run.index) {
+            self.unless_zero(&factors, &mut |body| body.perhaps_again(run, again, &sums));
+        } else if let Some(doubt) = self.doubt(run, Some(&planned)) {
+            self.without_zeros(&independent, &planned, doubt);
         } else {
-            self.once(&Run { independent: plain, ..run });
+            self.perhaps_again(run, again, &sums);
         }
-        for cell in std::mem::take(&mut self.plan).cells {
-            let element = self.element(cell.base, cell.index, 0, true).text;
-            self.put(&format!("{element} = {element} + {};", cell.name));
-        }
+        let plan = std::mem::take(&mut self.plan);
+        self.end_cells(&plan.cells);
+    }
+
+    /// A loop made of vectors, which runs again where arguments of its functions may be rare.
+    fn perhaps_again(&mut self, run: &Run<'_>, again: bool, sums: &[Local]) {
+        if again { self.main_paths(run, sums) } else { self.once(run) }
     }
 
     /// A loop that calls the main paths of functions; if that was wrong somewhere, it runs again with the whole functions.

@@ -10,9 +10,13 @@
 //!                  note = 0; for i in the piece: g[i] += a·b; note += g[i]
 //!                  if note is not a number: put back what was kept; for i in the piece: g[i] += mul_zero(a, b)
 //! ```
+//!
+//! Where each product has a factor that is the same in all iterations, as those of a row with what it is weighed with, one looks at these factors
+//! before: if they are finite and not zero, no zero makes a difference.
 
 use super::Body;
 use super::control::Run;
+use super::finite::not_finite;
 use super::rare::for_each_set;
 use super::steps::{Memory, Noted, Steps};
 use super::sums::Plan;
@@ -83,6 +87,53 @@ impl Body<'_, '_> {
             stores: steps.stores,
             kept,
         })
+    }
+
+    /// What each product and quotient of the body of a loop has that is the same in all iterations, if there are enough of them.
+    pub(super) fn steady(&self, body: &[Stmt], index: Local) -> Option<Vec<Operand>> {
+        let assigned = assigned(body);
+        let is_fixed = |operand: &&Operand| match operand {
+            Operand::Local(local) => *local != index && !assigned.contains(local),
+            Operand::Real(real) => real.is_normal(),
+            Operand::Int(_) | Operand::Text(_) => false,
+        };
+        let (mut strong, mut steady, mut factors) = (0, true, Vec::new());
+        for_each_set(body, &mut |_, value| {
+            if let Value::Real(RealOp::MulZero | RealOp::DivZero, args) = value {
+                strong += 1;
+                // Where both are fixed, one of them may be a number that is known.
+                let fixed = args.iter().filter(is_fixed).max_by_key(|arg| arg.local().is_none());
+                steady &= fixed.is_some();
+                factors.extend(fixed.filter(|factor| factor.local().is_some() && !factors.contains(*factor)));
+            }
+        });
+        (self.unit.fast && !self.plain && steady && strong >= WORTH && factors.len() <= MOST)
+            .then_some(factors)
+    }
+
+    /// A loop twice: with plain products if these factors are finite and not zero, and carefully. Then nothing need be looked at afterwards.
+    pub(super) fn unless_zero(&mut self, factors: &[Operand], make: &mut dyn FnMut(&mut Self)) {
+        let names: Vec<String> =
+            factors.iter().map(|factor| self.operand(*factor).at(Level::Unary)).collect();
+        if names.is_empty() {
+            self.plain = true;
+            make(self);
+            self.plain = false;
+            return;
+        }
+        let mut checks: Vec<String> = names.iter().map(|name| format!("{name} != 0.0")).collect();
+        checks.push(format!("!({})", not_finite(&names)));
+        self.put(&format!("if (WG_USUALLY({})) {{", checks.join(" && ")));
+        self.depth += 1;
+        let before = (self.blocks, self.declared.clone(), self.line);
+        self.plain = true;
+        make(self);
+        self.plain = false;
+        (self.blocks, self.declared, self.line) = before;
+        self.put("} else {");
+        make(self);
+        self.depth -= 1;
+        self.put("}");
     }
 
     /// Whether a body computes and stores the same in each iteration, and nothing in it fails.

@@ -122,6 +122,58 @@ fn arguments(count: usize, among: &[(usize, f64, f64)]) -> [Value; 3] {
     columns.map(Value::reals)
 }
 
+/// Loops whose products each have a factor that is the same in all iterations: one that adds to its own elements, and one that adds to neighbors.
+fn steady() -> [String; 2] {
+    ["i", "k"].map(|place| {
+        format!(
+            "func f(xs: []Real, cs: []Real, ds: []Real) -> []Real {{
+                n = length(xs)
+                r = xs[0]
+                q = cs[0]
+                us = each k2 < n, d0 in ds {{ u = d0 * 0.25 yield u }}
+                m = n - 1
+                p = each i < m, p0 += us {{
+                    k = i + 1
+                    c = cs[k]
+                    d = ds[i]
+                    a = mul_zero(r, c)
+                    b = mul_zero(d, r)
+                    e = div_zero(c, q)
+                    g = a + e
+                    p1 = p0 with [i] += g
+                    p2 = p1 with [{place}] += b
+                    yield p2
+                }}
+                return p
+            }}
+            entry f = f"
+        )
+    })
+}
+
+#[test]
+fn factors_that_stay_are_looked_at_before_the_loop() {
+    let [nan, infinite] = [f64::NAN, f64::INFINITY];
+    for text in steady() {
+        let made = text_of(&text, Math::Library);
+        let (_, program) = made.split_once("---- The program").expect("it is there");
+        let looks = program.lines().filter(|line| line.contains("!= 0.0 && ") && line.contains("!= 0.0 * ("));
+        assert_eq!(looks.count(), 0, "{program}");
+        assert_eq!(program.matches("if (WG_USUALLY(r_").count(), 1, "{program}");
+        assert!(!text_of(&text, Math::Host).contains("!= 0.0 && "));
+        let mut cases: Vec<Case> = Vec::new();
+        for count in [2, 15, 17, 513, 1030] {
+            cases.push((count, vec![]));
+            for (r, q) in [(0.0, 1.0), (0.0, 0.0), (infinite, 2.0), (2.0, infinite), (nan, 1.0), (1.0, nan)] {
+                cases.push((count, vec![(0, r, q)]));
+                cases
+                    .push((count, vec![(0, r, q), (1, 1.0, 0.0), (7, 1.0, infinite), (count - 1, 0.0, nan)]));
+            }
+        }
+        agree(&text, &cases);
+    }
+}
+
 #[test]
 fn loops_of_derivatives_look_for_zeros_only_where_something_is_not_a_number() {
     let infinite = f64::INFINITY;
