@@ -21,6 +21,7 @@
 //! vectors themselves, it runs as it was. Each sum in an iteration keeps its order; what all iterations add to is added to in another one.
 
 mod inner;
+mod last;
 mod make;
 mod plan;
 mod segment;
@@ -43,15 +44,20 @@ pub(crate) fn run(program: &mut Program) -> bool {
         if func.body.all_stmts(&mut |stmt| other(stmt)) {
             continue;
         }
-        let shapes = walk(func, &boxes, false);
-        let from = func.clone();
+        let mut made = func.clone();
+        last::added_last(&mut made);
+        let shapes = walk(&mut made, &boxes, false);
+        let from = made.clone();
         let facts = Facts::new(&from, &from.body, &shapes, &total);
-        let mut body = std::mem::take(&mut func.body);
+        let mut body = std::mem::take(&mut made.body);
         let scope = body.params.iter().copied().collect();
         let mut pass = Turned { from: &from, facts: &facts, scope, changed: false };
-        pass.block(func, &mut body);
-        changed |= pass.changed;
-        func.body = body;
+        pass.block(&mut made, &mut body);
+        if pass.changed {
+            made.body = body;
+            *func = made;
+            changed = true;
+        }
     }
     changed
 }

@@ -17,6 +17,8 @@ def power (w, x) = map (\\y -> y * fold (\\s c -> 0.5 * s * sin (c * y)) 1.0 w +
 def polynomial (w, x) = map (\\y -> sum (build (length w) (\\j -> w[j] * y ^ j))) x
 def legendre (w, x) = map (\\y -> let (s, _, _) = fold (\\(s, p, q) i ->
   (s + w[i] * p, ((2 * real i + 1) * y * p - real i * q) / real (i + 1), p)) (0.0, 1.0, 0.0) (iota (length w)) in s ^ 2) x
+def settled (w, x) = map (\\y -> let (u, s) = fold (\\(u, s) c -> (0.5 * (u + w[0] / u), s + c * u)) (1.5 + y * y, y) w in
+  s * w[0] + fold (\\v i -> 0.5 * (v + w[0] * y / v)) u (iota 6)) x
 def shared (w, x) = let k = length w in build (length x - k + 1) (\\i ->
   let s = sum (build k (\\j -> w[j] * x[i + j])) in s * sum (build k (\\j -> w[j] * s * x[i + j] ^ 2)))
 def chosen (w, x) = let k = length w in build (length x - k + 1) (\\i -> sum (build k (\\j -> if w[j] > 0.0 then w[j] * x[i + j] else x[i])))
@@ -50,6 +52,7 @@ fn programs() -> Vec<String> {
         "total",
         "polynomial",
         "legendre",
+        "settled",
     ];
     for f in all_of {
         all.push(format!("values {f} 9 {SIZES}"));

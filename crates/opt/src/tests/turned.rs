@@ -248,6 +248,109 @@ fn loops_that_gain_nothing_or_may_fail_stay() {
 }
 
 #[test]
+fn what_short_loops_add_to_a_number_is_added_to_it_last() {
+    check_relaxed(
+        "func f(n: Int, x: Real) -> Real {
+            s = each i < n, a += 1.0 {
+                y = real(i)
+                z = 2.0 + y
+                a2 = a + y
+                z2, a3 = for j < 6, z3 = z, b += a2 { t = x / z3 b2 = b + t z4 = z3 + t yield z4, b2 }
+                a4 = a3 + z2
+                a5 = each j2 < 3, c += a4 { u = y * z2 c2 = c + u yield c2 }
+                yield a5
+            }
+            return s
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(n: Int, x: Real) -> Real {
+              i = -32 + n
+              c = i >= 0
+              s = if c {
+                i2 = n + 1023
+                blocks = i2 / 1024
+                s2 = each b < blocks, a += 1.0 {
+                  first = b * 1024
+                  i3 = n - first
+                  m = min(i3, 1024)
+                  y, z = each i4 < m {
+                    i5 = first + i4
+                    y2 = real(i5)
+                    z2 = 2.0 + y2
+                    yield y2, z2
+                  }
+                  same = replicate(m, -0.0)
+                  z2_2, a3 = for j < 6, z3 = z, b2 += same {
+                    b2_2, z4 = each i6 < m, b3 += b2, z3_2 in z3 {
+                      t = x / z3_2
+                      b2_3 = b3 with [i6] += t
+                      z4_2 = z3_2 + t
+                      yield b2_3, z4_2
+                    }
+                    yield z4, b2_2
+                  }
+                  same2 = replicate(m, -0.0)
+                  a5 = each j2 < 3, c2 += same2 {
+                    c2_2 = each i7 < m, c3 += c2, y3 in y, z2_3 in z2_2 {
+                      u = y3 * z2_3
+                      c2_3 = c3 with [i7] += u
+                      yield c2_3
+                    }
+                    yield c2_2
+                  }
+                  a2 = each i8 < m, a4 += a, y4 in y, z2_4 in z2_2, a3_2 in a3, a5_2 in a5 {
+                    a2_2 = a4 + y4
+                    a3_3 = a2_2 + a3_2
+                    a4_2 = a3_3 + z2_4
+                    a5_3 = a4_2 + a5_2
+                    yield a5_3
+                  }
+                  yield a2
+                }
+                yield s2
+              } else {
+                s3 = each i9 < n, a6 += 1.0 {
+                  y5 = real(i9)
+                  z5 = 2.0 + y5
+                  z2_5, a3_4 = for j3 < 6, z3_3 = z5, b4 += -0.0 {
+                    t2 = x / z3_3
+                    b2_4 = b4 + t2
+                    z4_3 = z3_3 + t2
+                    yield z4_3, b2_4
+                  }
+                  u2 = y5 * z2_5
+                  a5_4 = each j2_2 < 3, c4 += -0.0 {
+                    c2_4 = c4 + u2
+                    yield c2_4
+                  }
+                  a2_3 = a6 + y5
+                  a3_5 = a2_3 + a3_4
+                  a4_3 = a3_5 + z2_5
+                  a5_5 = a4_3 + a5_4
+                  yield a5_5
+                }
+                yield s3
+              }
+              return s
+            }
+
+            entry f = f
+        "#]],
+    );
+    // Somebody looks at what it is between them.
+    let text = "func f(n: Int, x: Real) -> Real {
+        s = for i < n, a = 1.0 {
+            a2 = for j < 6, b = a { b2 = b + x yield b2 }
+            a3 = a2 * x
+            yield a3
+        }
+        return s
+    } entry f = f";
+    assert!(!turned(text).1);
+}
+
+#[test]
 fn numbers_that_others_look_at_inside_stay() {
     // The sum so far is needed in each iteration: it has no end before the next one begins.
     let text = "func f(ws: []Real, n: Int) -> Real {
