@@ -411,6 +411,9 @@ impl<'u, 'p> Body<'u, 'p> {
         let text = self.stored(value).text;
         let target = self.element(base, index, offset, real);
         self.flush_reads();
+        if self.noted.as_ref().is_some_and(|noted| noted.waiting.contains(&target.text)) {
+            self.note_waiting();
+        }
         self.put(&format!("{} = {text};", target.text));
         if self.cell(base, index, offset).is_none() {
             self.note_stored(value, &target.text);

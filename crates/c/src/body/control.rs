@@ -436,7 +436,9 @@ impl Body<'_, '_> {
         self.unit.in_loop = run.shape.straight && !run.one_by_one;
         self.unit.in_vectors = self.unit.in_loop && !run.waits;
         self.loops += 1;
+        self.noted.iter_mut().for_each(|noted| noted.depth = self.depth);
         self.stmts(run.body, block, 0);
+        self.note_waiting();
         self.loops -= 1;
         self.leave();
         (self.unit.in_loop, self.unit.in_vectors) = (false, false);

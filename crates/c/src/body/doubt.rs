@@ -248,7 +248,7 @@ impl Body<'_, '_> {
             let note = self.unit.temporary();
             self.put(&format!("double {note} = 0.0;"));
             looked_at.push(note.clone());
-            self.noted = Some(Noted { name: note, derived: doubt.derived, vectors: true });
+            self.noted = Some(Noted::new(note, doubt.derived, true));
         }
         let mut checks: Vec<String> = looked_at.iter().map(|name| format!("{name} != {name}")).collect();
         if self.has_rare(piece.body) {

@@ -26,6 +26,16 @@ pub(super) struct Noted {
     pub(super) derived: FxHashSet<Local>,
     /// Whether the loop is made of vectors; then the note is a plain sum.
     pub(super) vectors: bool,
+    /// Elements that are noted at the end of the iteration, all at once: each addition to the note waits for the one before.
+    pub(super) waiting: Vec<String>,
+    /// How deep the statements of the loop itself are.
+    pub(super) depth: usize,
+}
+
+impl Noted {
+    pub(super) fn new(name: String, derived: FxHashSet<Local>, vectors: bool) -> Noted {
+        Noted { name, derived, vectors, waiting: Vec::new(), depth: 0 }
+    }
 }
 
 /// What is known of the body of such a loop.
@@ -53,7 +63,7 @@ impl Body<'_, '_> {
             let note = self.unit.temporary();
             self.put(&format!("double {note} = 0.0;"));
             checks.push(note.clone());
-            self.noted = Some(Noted { name: note, derived: steps.derived.clone(), vectors: false });
+            self.noted = Some(Noted::new(note, steps.derived.clone(), false));
         }
         let before = (self.blocks, self.declared.clone(), self.line);
         self.plain = true;
@@ -108,15 +118,29 @@ impl Body<'_, '_> {
 
     /// What is stored in a loop that runs without looking is noted.
     pub(super) fn note_stored(&mut self, operand: Operand, text: &str) {
-        if let (Some(Noted { name, derived, vectors }), Operand::Local(local)) = (&self.noted, operand)
-            && derived.contains(&local)
+        if let (Some(noted), Operand::Local(local)) = (&mut self.noted, operand)
+            && noted.derived.contains(&local)
         {
             // In vectors one operation does: it is enough to see whether something is not a number.
-            let line = if *vectors {
+            if noted.vectors && noted.depth == self.depth {
+                return noted.waiting.push(text.into());
+            }
+            let name = &noted.name;
+            let line = if noted.vectors {
                 format!("{name} += {text};")
             } else {
                 format!("{name} = wg_fma(0.0, {text}, {name});")
             };
+            self.put(&line);
+        }
+    }
+
+    /// Notes what waits for the end of the iteration.
+    pub(super) fn note_waiting(&mut self) {
+        if let Some(noted) = &mut self.noted
+            && !noted.waiting.is_empty()
+        {
+            let line = format!("{} += {};", noted.name, std::mem::take(&mut noted.waiting).join(" + "));
             self.put(&line);
         }
     }
