@@ -1,8 +1,6 @@
 /* ---- More functions of reals -------------------------------------------------------------------------------------
  *
- * digamma: for x > 0 the recurrence digamma(x) = digamma(x + 1) - 1/x up to where the asymptotic series is exact to
- * rounding; near the positive root the same formulas for the difference to the root; for x < 0 reflection. polygamma n is
- * (-1)^(n+1) n! zeta(n + 1, x) with the Hurwitz zeta function by Euler-Maclaurin summation. */
+ * polygamma n is (-1)^(n+1) n! zeta(n + 1, x) with the Hurwitz zeta function by Euler-Maclaurin summation. */
 
 static WG_UNUSED double wg_power(double x, word n) {
     uint64_t size = n < 0 ? -(uint64_t)n : (uint64_t)n;
@@ -27,41 +25,6 @@ static const double wg_bernoulli[] = {
     -691.0 / 2730.0, 7.0 / 6.0,         -3617.0 / 510.0, 43867.0 / 798.0,     -174611.0 / 330.0,
     854513.0 / 138.0, -236364091.0 / 2730.0, 8553103.0 / 6.0, -23749461029.0 / 870.0, 8615841276005.0 / 14322.0};
 enum { WG_TERMS = sizeof wg_bernoulli / sizeof *wg_bernoulli };
-
-static double wg_digamma_positive(double x) {
-    double shifted = 0.0;
-    for (; x < 12.0; x += 1.0) shifted -= 1.0 / x;
-    if (isinf(x)) return x;
-    double inverse_square = 1.0 / (x * x), power = 1.0, series = 0.0;
-    for (int k = 1; k <= WG_TERMS; k++) {
-        power *= inverse_square;
-        series += wg_bernoulli[k - 1] / (2 * k) * power;
-    }
-    return wg_log(x) - 0.5 / x - series + shifted;
-}
-
-/* Each term is proportional to the distance from the root, so that nothing cancels. */
-static double wg_digamma_near_root(double x) {
-    double root = 1.4616321449683622, shifted = 0.0;
-    double delta = (x - root) - 9.549995429965697e-17;
-    for (; x < 12.0; x += 1.0, root += 1.0) shifted += delta / (x * root);
-    double u = 1.0 / (x * x), v = 1.0 / (root * root);
-    double first = -delta * (x + root) * u * v, difference = first, power = v, series = 0.0;
-    for (int k = 1; k <= WG_TERMS; k++) {
-        series += wg_bernoulli[k - 1] / (2 * k) * difference;
-        difference = u * difference + power * first;
-        power *= v;
-    }
-    return wg_log1p(delta / root) + 0.5 * delta / (x * root) - series + shifted;
-}
-
-static WG_UNUSED double wg_digamma(double x) {
-    const double pi = 3.14159265358979323846;
-    if (isnan(x) || x == -INFINITY) return NAN;
-    if (x > 0.0) return fabs(x - 1.4616321449683622) < 1.0 ? wg_digamma_near_root(x) : wg_digamma_positive(x);
-    double offset = x - wg_nearest(x);
-    return offset == 0.0 ? (double)NAN : wg_digamma(1.0 - x) - pi / wg_tan(pi * offset);
-}
 
 /* x^s zeta(s, x) for s >= 2 and x > 0. */
 static double wg_zeta_ratio(double s, double x) {

@@ -23,7 +23,6 @@ use std::fmt::Write;
 use wengert_ir::program::FuncId;
 use wengert_native::library::host_functions;
 use wengert_native::loops::{Func, Kind, Local, Program, Word};
-use wengert_vmath::Function;
 
 pub use exports::{Export, Exported, Form, Message, Parts, export};
 pub use names::c_names;
@@ -236,14 +235,6 @@ fn functions(math: Math) -> String {
         }
         Math::Library => {
             text.push_str(&wengert_vmath::c_source());
-            let own = ["gamma", "digamma", "polygamma", "power"];
-            let vector: Vec<&str> = Function::ALL.iter().map(|function| function.name()).collect();
-            for function in host_functions() {
-                let name = function.name;
-                if !own.contains(&name) && !vector.contains(&name) {
-                    let _ = writeln!(text, "#define wg_{name} {name}");
-                }
-            }
             text.push('\n');
             text.push_str(SPECIAL);
         }

@@ -23,6 +23,7 @@ fn arguments(function: Function) -> (f64, f64) {
         Function::Log1p => (-0.5, 10.0),
         Function::Asin | Function::Acos | Function::Atanh => (-0.99, 0.99),
         Function::Acosh => (1.0, 100.0),
+        Function::Lgamma | Function::Digamma => (0.01, 20.0),
         Function::Pow => (0.1, 10.0),
         _ => (-10.0, 10.0),
     }

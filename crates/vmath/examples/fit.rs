@@ -166,6 +166,85 @@ fn fits() -> Vec<Fit> {
     ]
 }
 
+fn gamma_fits() -> Vec<Fit> {
+    let half = int(1) / int(2);
+    vec![
+        Fit {
+            name: "LGAMMA",
+            doc: "`lgamma (2 + z) / z`, behind the lowest two coefficients, for `|z| ≤ 1/2`.",
+            // The least of `|lgamma x / z|` for `z = x - 2` and `z = x - 1` is a quarter.
+            target: |z| (special::lgamma(&(int(2) + z), PRECISION) / z, int(4)),
+            from: -half.clone(),
+            to: half,
+            degree: 18,
+            doubled: 2,
+            at_once: true,
+        },
+        Fit {
+            name: "LGAMMA_FAR",
+            doc: "`x·(lgamma x - (x - 1/2)·(log x - 1) - (log 2π - 1) / 2)` with `z = 1/x²`, for `x ≥ 5/2`.",
+            target: |z| {
+                let x = int(1) / z.sqrt();
+                let value = special::lgamma(&x, PRECISION);
+                let main = (&x - int(1) / int(2)) * (x.ln() - int(1)) + half_log_two_pi();
+                ((&value - main) * &x, int(1) / (x * value))
+            },
+            from: int(0),
+            to: big(0.160_01),
+            degree: 11,
+            doubled: 0,
+            at_once: false,
+        },
+        Fit {
+            name: "DIGAMMA",
+            doc: "`digamma x / (x - DIGAMMA_ROOT)`, behind the lowest coefficient, with `t = x - 3/2`, for `1 ≤ x ≤ 2`.",
+            target: |t| {
+                let x = int(3) / int(2) + t;
+                let value = special::digamma(&x, PRECISION) / (x - digamma_root());
+                let weight = int(1) / &value;
+                (value, weight)
+            },
+            from: big(-0.500_01),
+            to: big(0.500_01),
+            degree: 21,
+            doubled: 1,
+            at_once: true,
+        },
+        Fit {
+            name: "DIGAMMA_FAR",
+            doc: "`x²·(log x - 1/(2x) - digamma x)` with `z = 1/x²`, for `x ≥ 3`.",
+            target: |z| {
+                let x = int(1) / z.sqrt();
+                let value = special::digamma(&x, PRECISION);
+                let rest = x.ln() - int(1) / (int(2) * &x) - &value;
+                (rest / z, z / value)
+            },
+            from: int(0),
+            to: big(0.111_12),
+            degree: 10,
+            doubled: 0,
+            at_once: false,
+        },
+    ]
+}
+
+/// `(log 2π - 1) / 2`
+fn half_log_two_pi() -> Big {
+    ((int(2) * Big::pi(PRECISION)).ln() - int(1)) / int(2)
+}
+
+/// Where `digamma` is 0, by Newton's method.
+fn digamma_root() -> Big {
+    let slope = |x: &Big| {
+        let step = int(1) >> 80;
+        (special::digamma(&(x + &step), PRECISION) - special::digamma(&(x - &step), PRECISION))
+            / step
+            / int(2)
+    };
+    let start = big(1.461_632_144_968_362_2);
+    (0..3).fold(start, |x, _| &x - special::digamma(&x, PRECISION) / slope(&x))
+}
+
 /// See `ERFC`.
 fn scaled_erfc(t: &Big) -> (Big, Big) {
     let x = int(4) * (int(1) + t) / (int(1) - t);
@@ -331,7 +410,7 @@ fn main() {
     println!("    clippy::approx_constant,");
     println!("    reason = \"printed by a program, the shortest digits that give each number\"");
     println!(")]");
-    for fit in fits() {
+    for fit in fits().into_iter().chain(gamma_fits()) {
         let (coefficients, error) = fit.solve();
         let (heads, tails) = coefficients.split_at(fit.doubled);
         let numbers: Vec<f64> = tails.iter().flatten().copied().collect();
@@ -343,8 +422,8 @@ fn main() {
             println!("    {number:?},");
         }
         println!("];");
-        for head in heads {
-            table(&format!("{}_HEAD", fit.name), "The lowest coefficient of the above", head);
+        for (head, (name, which)) in heads.iter().zip([("HEAD", "lowest"), ("SECOND", "second")]) {
+            table(&format!("{}_{name}", fit.name), &format!("The {which} coefficient of the above"), head);
         }
     }
     constants();
@@ -388,6 +467,8 @@ fn constants() {
         ("QUARTER_PI", "π/4", &pi / int(4), 2),
         ("THREE_QUARTER_PI", "3π/4", &pi * int(3) / int(4), 2),
         ("TWO_OVER_PI", "2/π", int(2) / &pi, 1),
+        ("HALF_LOG_TWO_PI", "(log 2π - 1) / 2", half_log_two_pi(), 2),
+        ("DIGAMMA_ROOT", "The positive root of `digamma`", digamma_root(), 2),
     ] {
         table(name, doc, &parts(&value, count));
     }

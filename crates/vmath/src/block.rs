@@ -4,10 +4,11 @@
 //! the function that this is inlined into may use. Arguments that are not for the main path are looked for after each
 //! chunk and put right one by one.
 
-use crate::function::{Function, Rare};
+use crate::function::{Angle, Function, Gamma, Rare};
 use crate::huge;
 use crate::machine::{Machine, Plain};
-use crate::{error, exp, inverse, log, power, trig};
+use crate::{error, exp, gamma, inverse, log, power, trig};
+use wengert_prim::RealOp;
 
 /// So many numbers at a time: one of the widest vectors. Of several in a row, processors do one before the last is finished, and
 /// short blocks are no more work than they are long.
@@ -44,7 +45,7 @@ macro_rules! each_but_rare {
                 let $x = *place;
                 *place = $value;
             }
-            let rare = before.iter().fold(false, |rare, x| rare | trig::rare(Plain::<FUSED>, *x));
+            let rare = before.iter().fold(false, |rare, x| rare | is_rare(Plain::<FUSED>, $rare, *x));
             if rare {
                 put_right::<FUSED>($rare, &before, chunk);
             }
@@ -111,9 +112,11 @@ pub fn unary<const FUSED: bool>(function: Function, data: &mut [f64]) {
         Function::Erf => each!(data, x, error::erf(m, x)),
         Function::Erfc => each!(data, x, error::erfc(m, x)),
         Function::Sqrt => each!(data, x, m.sqrt(x)),
-        Function::Sin => each_but_rare!(data, Rare::Sin, x, trig::sin(m, x)),
-        Function::Cos => each_but_rare!(data, Rare::Cos, x, trig::cos(m, x)),
-        Function::Tan => each_but_rare!(data, Rare::Tan, x, trig::tan(m, x)),
+        Function::Sin => each_but_rare!(data, Rare::Angle(Angle::Sin), x, trig::sin(m, x)),
+        Function::Cos => each_but_rare!(data, Rare::Angle(Angle::Cos), x, trig::cos(m, x)),
+        Function::Tan => each_but_rare!(data, Rare::Angle(Angle::Tan), x, trig::tan(m, x)),
+        Function::Lgamma => each_but_rare!(data, Rare::Gamma(Gamma::Lgamma), x, gamma::lgamma(m, x)),
+        Function::Digamma => each_but_rare!(data, Rare::Gamma(Gamma::Digamma), x, gamma::digamma(m, x)),
         // These have two arguments.
         Function::Pow | Function::Atan2 | Function::Hypot => data.fill(f64::NAN),
     }
@@ -140,19 +143,34 @@ pub fn binary<const FUSED: bool>(function: Function, data: &mut [f64], second: &
 pub fn scalar<const FUSED: bool>(function: Function, x: f64, y: f64) -> f64 {
     let m = Plain::<FUSED>;
     match function.rare() {
-        Some(rare) if trig::near(m, x) => near(m, rare, x),
-        Some(rare) if trig::rare(m, x) => slow::<FUSED>(rare, x),
-        _ => function.main_path(m, x, y),
+        None => function.main_path(m, x, y),
+        Some(Rare::Angle(angle)) if trig::near(m, x) => near(m, angle, x),
+        Some(rare) if is_rare(m, rare, x) => slow::<FUSED>(rare, x),
+        Some(Rare::Angle(_)) => function.main_path(m, x, y),
+        Some(Rare::Gamma(function)) => {
+            let ends = gamma::ends(function);
+            let number = ends.iter().position(|end| x < *end).unwrap_or(ends.len());
+            gamma::piece(m, function, number, x)
+        }
+    }
+}
+
+/// Whether an argument is not for the main path.
+#[inline(always)]
+pub(crate) fn is_rare<M: Machine>(m: M, function: Rare, x: M::Real) -> M::Mask {
+    match function {
+        Rare::Angle(_) => trig::rare(m, x),
+        Rare::Gamma(_) => gamma::rare(m, x),
     }
 }
 
 /// The value for an argument that needs no reduction.
 #[inline(always)]
-pub(crate) fn near<M: Machine>(m: M, function: Rare, x: M::Real) -> M::Real {
+pub(crate) fn near<M: Machine>(m: M, function: Angle, x: M::Real) -> M::Real {
     match function {
-        Rare::Sin => trig::sin_near(m, x),
-        Rare::Cos => trig::cos_near(m, x),
-        Rare::Tan => trig::tan_near(m, x),
+        Angle::Sin => trig::sin_near(m, x),
+        Angle::Cos => trig::cos_near(m, x),
+        Angle::Tan => trig::tan_near(m, x),
     }
 }
 
@@ -160,19 +178,31 @@ pub(crate) fn near<M: Machine>(m: M, function: Rare, x: M::Real) -> M::Real {
 #[inline(never)]
 fn put_right<const FUSED: bool>(rare: Rare, before: &[f64; CHUNK], after: &mut [f64; CHUNK]) {
     for (x, y) in before.iter().zip(after) {
-        if trig::rare(Plain::<FUSED>, *x) {
+        if is_rare(Plain::<FUSED>, rare, *x) {
             *y = slow::<FUSED>(rare, *x);
         }
     }
 }
 
 /// The value for an argument that is not for the main path.
+#[inline(never)]
 fn slow<const FUSED: bool>(rare: Rare, x: f64) -> f64 {
     let m = Plain::<FUSED>;
-    let reduced = huge::reduce::<FUSED>(x);
     match rare {
-        Rare::Sin => trig::sin_reduced(m, reduced),
-        Rare::Cos => trig::cos_reduced(m, reduced),
-        Rare::Tan => trig::tan_reduced(m, reduced),
+        Rare::Angle(Angle::Sin) => trig::sin_reduced(m, huge::reduce::<FUSED>(x)),
+        Rare::Angle(Angle::Cos) => trig::cos_reduced(m, huge::reduce::<FUSED>(x)),
+        Rare::Angle(Angle::Tan) => trig::tan_reduced(m, huge::reduce::<FUSED>(x)),
+        Rare::Gamma(Gamma::Lgamma) => RealOp::Lgamma.eval1(x),
+        Rare::Gamma(Gamma::Digamma) => reflected::<FUSED>(x),
     }
+}
+
+/// `digamma` of what is not positive, as the C text has it: `digamma (1 - x) - π / tan πx`; NaN at the poles.
+fn reflected<const FUSED: bool>(x: f64) -> f64 {
+    let offset = x - x.round();
+    if offset == 0.0 {
+        return f64::NAN;
+    }
+    let tangent = scalar::<FUSED>(Function::Tan, std::f64::consts::PI * offset, 0.0);
+    scalar::<FUSED>(Function::Digamma, 1.0 - x, 0.0) - std::f64::consts::PI / tangent
 }

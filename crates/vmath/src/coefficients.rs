@@ -177,6 +177,99 @@ pub(crate) const CBRT: [f64; 5] = [
     -0.010603896067479066,
 ];
 
+/// `lgamma (2 + z) / z`, behind the lowest two coefficients, for `|z| ≤ 1/2`. Largest weighted error: 2^-56.7.
+#[rustfmt::skip]
+pub(crate) const LGAMMA: [f64; 17] = [
+    -0.06735230105319817,
+    0.020580808427780335,
+    -0.0073855510286640995,
+    0.0028905103310367716,
+    -0.001192753912167517,
+    0.0005096695153484225,
+    -0.0002231547473201098,
+    9.94576744013693e-5,
+    -4.4926390683424275e-5,
+    2.0505584368899676e-5,
+    -9.43819005024244e-6,
+    4.384731951479828e-6,
+    -2.045983017456965e-6,
+    9.19989759858708e-7,
+    -4.2808838718627953e-7,
+    2.788001795603662e-7,
+    -1.3614376824200362e-7,
+];
+
+/// The lowest coefficient of the above, in parts whose sum it is.
+#[rustfmt::skip]
+pub(crate) const LGAMMA_HEAD: [f64; 2] = [0.42278433509846713, 5.056880715065866e-18];
+
+/// The second coefficient of the above, in parts whose sum it is.
+#[rustfmt::skip]
+pub(crate) const LGAMMA_SECOND: [f64; 2] = [0.32246703342411326, -2.2693964747946547e-17];
+
+/// `x·(lgamma x - (x - 1/2)·(log x - 1) - (log 2π - 1) / 2)` with `z = 1/x²`, for `x ≥ 5/2`. Largest weighted error: 2^-58.1.
+#[rustfmt::skip]
+pub(crate) const LGAMMA_FAR: [f64; 12] = [
+    0.08333333333332603,
+    -0.0027777777751865304,
+    0.000793650450466884,
+    -0.0005952141330089079,
+    0.000840724628280046,
+    -0.0018881046522476292,
+    0.005809844420842722,
+    -0.020342956517520713,
+    0.06646685900159681,
+    -0.1698670806297423,
+    0.28343117015101654,
+    -0.22444945086064344,
+];
+
+/// `digamma x / (x - DIGAMMA_ROOT)`, behind the lowest coefficient, with `t = x - 3/2`, for `1 ≤ x ≤ 2`. Largest weighted error: 2^-55.4.
+#[rustfmt::skip]
+pub(crate) const DIGAMMA: [f64; 21] = [
+    -0.4236274212814606,
+    0.24054248424077398,
+    -0.14840492305389005,
+    0.09498872445497336,
+    -0.06192213327469704,
+    0.040760833810764265,
+    -0.026975796691201363,
+    0.01790725248276108,
+    -0.01190821942065197,
+    0.007926943996374504,
+    -0.0052799462398451505,
+    0.003519012338135642,
+    -0.0023454209307942125,
+    0.0015565982033135686,
+    -0.0010368412925248298,
+    0.0007234411314270996,
+    -0.0004847332695347099,
+    0.00022701682467732003,
+    -0.0001469719767419287,
+    0.00025985850643130007,
+    -0.00017656772994949173,
+];
+
+/// The lowest coefficient of the above, in parts whose sum it is.
+#[rustfmt::skip]
+pub(crate) const DIGAMMA_HEAD: [f64; 2] = [0.951055876031833, -5.429448453332287e-17];
+
+/// `x²·(log x - 1/(2x) - digamma x)` with `z = 1/x²`, for `x ≥ 3`. Largest weighted error: 2^-57.6.
+#[rustfmt::skip]
+pub(crate) const DIGAMMA_FAR: [f64; 11] = [
+    0.08333333333331168,
+    -0.008333333322848979,
+    0.003968252124445387,
+    -0.004166499491640879,
+    0.007566657193666517,
+    -0.020768617894038822,
+    0.075324919159686,
+    -0.2990424532513462,
+    1.0417390614796362,
+    -2.526365582627931,
+    3.0001318525267755,
+];
+
 /// log 2: the first part has 41 bits, its products with exponents are exact, in parts whose sum it is.
 #[rustfmt::skip]
 pub(crate) const LN_2: [f64; 2] = [0.6931471805601177, -1.7239444525614835e-13];
@@ -212,6 +305,14 @@ pub(crate) const THREE_QUARTER_PI: [f64; 2] = [2.356194490192345, 9.184850993605
 /// 2/π, in parts whose sum it is.
 #[rustfmt::skip]
 pub(crate) const TWO_OVER_PI: [f64; 1] = [0.6366197723675814];
+
+/// (log 2π - 1) / 2, in parts whose sum it is.
+#[rustfmt::skip]
+pub(crate) const HALF_LOG_TWO_PI: [f64; 2] = [0.4189385332046727, 1.6728209650585413e-17];
+
+/// The positive root of `digamma`, in parts whose sum it is.
+#[rustfmt::skip]
+pub(crate) const DIGAMMA_ROOT: [f64; 2] = [1.4616321449683622, 9.549995429965697e-17];
 
 /// 64 zeros, then the bits of 2/π behind the point.
 #[rustfmt::skip]

@@ -1,7 +1,7 @@
 //! The functions there are.
 
 use crate::machine::Machine;
-use crate::{error, exp, inverse, log, power, trig};
+use crate::{error, exp, gamma, inverse, log, power, trig};
 use wengert_prim::RealOp;
 
 macro_rules! functions {
@@ -67,17 +67,35 @@ functions! {
     Softplus softplus 1 "log (1 + exp x).";
     Erf erf 1 "The error function.";
     Erfc erfc 1 "One less the error function.";
+    Lgamma lgamma 1 "The logarithm of the absolute value of the gamma function.";
+    Digamma digamma 1 "The derivative of lgamma.";
     Pow pow 2 "The power of a real with a real exponent.";
     Atan2 atan2 2 "The angle of the point whose second coordinate is given first.";
     Hypot hypot 2 "The distance from the origin.";
 }
 
-/// Functions that have a path of their own for rare arguments.
+/// Functions that have a path of their own for rare arguments, by what these are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rare {
+    /// Huge numbers.
+    Angle(Angle),
+    /// Zero and negative numbers.
+    Gamma(Gamma),
+}
+
+/// Functions of angles.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Angle {
     Sin,
     Cos,
     Tan,
+}
+
+/// The logarithm of the gamma function and its derivative.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Gamma {
+    Lgamma,
+    Digamma,
 }
 
 impl Function {
@@ -110,6 +128,8 @@ impl Function {
             Function::Softplus => exp::softplus(m, x),
             Function::Erf => error::erf(m, x),
             Function::Erfc => error::erfc(m, x),
+            Function::Lgamma => gamma::lgamma(m, x),
+            Function::Digamma => gamma::digamma(m, x),
             Function::Pow => power::pow(m, x, y),
             Function::Atan2 => inverse::atan2(m, x, y),
             Function::Hypot => power::hypot(m, x, y),
@@ -118,9 +138,11 @@ impl Function {
 
     pub(crate) fn rare(self) -> Option<Rare> {
         match self.name() {
-            "sin" => Some(Rare::Sin),
-            "cos" => Some(Rare::Cos),
-            "tan" => Some(Rare::Tan),
+            "sin" => Some(Rare::Angle(Angle::Sin)),
+            "cos" => Some(Rare::Angle(Angle::Cos)),
+            "tan" => Some(Rare::Angle(Angle::Tan)),
+            "lgamma" => Some(Rare::Gamma(Gamma::Lgamma)),
+            "digamma" => Some(Rare::Gamma(Gamma::Digamma)),
             _ => None,
         }
     }
@@ -161,6 +183,8 @@ const OPERATIONS: &[(RealOp, Function)] = &[
     (RealOp::Softplus, Function::Softplus),
     (RealOp::Erf, Function::Erf),
     (RealOp::Erfc, Function::Erfc),
+    (RealOp::Lgamma, Function::Lgamma),
+    (RealOp::Digamma, Function::Digamma),
     (RealOp::Pow, Function::Pow),
     (RealOp::Atan2, Function::Atan2),
     (RealOp::Hypot, Function::Hypot),

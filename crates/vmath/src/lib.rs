@@ -14,6 +14,7 @@ mod coefficients;
 mod error;
 mod exp;
 mod function;
+mod gamma;
 mod huge;
 mod inverse;
 mod log;

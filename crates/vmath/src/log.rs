@@ -58,6 +58,12 @@ fn with_edges<M: Machine>(m: M, x: M::Real, value: M::Real) -> M::Real {
 /// The natural logarithm.
 #[inline(always)]
 pub(crate) fn log<M: Machine>(m: M, x: M::Real) -> M::Real {
+    with_edges(m, x, log_and(m, x, None))
+}
+
+/// `log x` and what little is to be added to it, for positive finite `x`.
+#[inline(always)]
+pub(crate) fn log_and<M: Machine>(m: M, x: M::Real, more: Option<M::Real>) -> M::Real {
     let Split { exponent, mantissa, .. } = split(m, x);
     let f = mantissa - m.real(1.0);
     let s = f / (f + m.real(2.0));
@@ -65,8 +71,8 @@ pub(crate) fn log<M: Machine>(m: M, x: M::Real) -> M::Real {
     let rest = z * polynomial(m, z, &LOG);
     let half_square = f * f * m.real(0.5);
     let low = m.fma(s, half_square + rest, exponent * m.real(LN_2[1]));
-    let value = m.fma(exponent, m.real(LN_2[0]), f - (half_square - low));
-    with_edges(m, x, value)
+    let low = more.map_or(low, |more| low + more);
+    m.fma(exponent, m.real(LN_2[0]), f - (half_square - low))
 }
 
 /// `log μ` for `√½ ≤ μ + low < √2`, to about 2⁻⁷⁰.

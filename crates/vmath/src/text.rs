@@ -6,7 +6,8 @@
 
 use crate::block;
 use crate::coefficients::TWO_OVER_PI_BITS;
-use crate::function::{Function, Rare};
+use crate::function::{Angle, Function, Gamma, Rare};
+use crate::gamma;
 use crate::tracer::{Node, Record, Tracer};
 use crate::trig::{self, Reduced};
 use std::cell::RefCell;
@@ -18,13 +19,27 @@ pub const C_FLAGS: &[&str] = &["-ffp-contract=off", "-fno-math-errno", "-fno-tra
 
 const PRELUDE: &str = include_str!("prelude.c.txt");
 const HUGE: &str = include_str!("huge.c.txt");
+const LGAMMA_SLOW: &str = "\
+static WG_COLD double wg_lgamma_slow(double a0) { return __builtin_lgamma(a0); }
+";
+const DIGAMMA_SLOW: &str = "\
+static inline double wg_digamma(double a0);
+static WG_COLD double wg_digamma_slow(double a0) {
+    double pi = 0x1.921fb54442d18p1, offset = a0 - __builtin_round(a0);
+    if (offset == 0.0) return __builtin_nan(\"\");
+    double tangent = wg_tan(pi * offset);
+    return wg_digamma(1.0 - a0) - pi / tangent;
+}
+";
 
 /// The whole text: for each [`Function`] `f` a `static inline double wg_f`, right for all arguments.
 ///
 /// For those with rare arguments ([`Function::has_rare_arguments`]) there are besides `wg_f_main`, without branches, and
 /// `wg_f_rare`, which says whether an argument is not for it. A loop that is to be vector code calls the former,
 /// collects with `|` what the latter says, and if that is not 0 in the end, runs again with `wg_f`. One number at a time
-/// arguments that need no reduction (`wg_f_near`) take a shorter way to the same bits.
+/// angles that need no reduction (`wg_f_near`) take a shorter way to the same bits, and `lgamma` and `digamma` compute
+/// only the piece that the argument is in. The bits are those of the kernels, except for `lgamma` of negative numbers,
+/// which is the C library's.
 pub fn c_source() -> String {
     let words: String = TWO_OVER_PI_BITS.iter().map(|word| format!("    {word:#018x}ull,\n")).collect();
     let mut text = String::from(PRELUDE);
@@ -49,21 +64,26 @@ fn define(text: &mut String, function: Function) {
         return;
     };
     body(text, &format!("double wg_{name}_main({params})"), &main);
-    let condition = traced(|m| trig::rare(m, m.parameter(0)));
+    let condition = traced(|m| block::is_rare(m, rare, m.parameter(0)));
     body(text, &format!("int wg_{name}_rare({params})"), &condition);
+    match rare {
+        Rare::Angle(angle) => define_angle(text, name, angle),
+        Rare::Gamma(function) => define_gamma(text, name, function),
+    }
+}
+
+/// The other functions that make a function of angles.
+fn define_angle(text: &mut String, name: &str, angle: Angle) {
     let near = traced(|m| trig::near(m, m.parameter(0)));
-    body(text, &format!("int wg_{name}_near({params})"), &near);
-    body(
-        text,
-        &format!("double wg_{name}_small({params})"),
-        &traced(|m| block::near(m, rare, m.parameter(0)).number),
-    );
+    body(text, &format!("int wg_{name}_near(double a0)"), &near);
+    let small = traced(|m| block::near(m, angle, m.parameter(0)).number);
+    body(text, &format!("double wg_{name}_small(double a0)"), &small);
     let reduced = traced(|m| {
         let given = Reduced { n: m.word_parameter(0), r: m.parameter(1), low: m.parameter(2) };
-        match rare {
-            Rare::Sin => trig::sin_reduced(m, given).number,
-            Rare::Cos => trig::cos_reduced(m, given).number,
-            Rare::Tan => trig::tan_reduced(m, given).number,
+        match angle {
+            Angle::Sin => trig::sin_reduced(m, given).number,
+            Angle::Cos => trig::cos_reduced(m, given).number,
+            Angle::Tan => trig::tan_reduced(m, given).number,
         }
     });
     body(text, &format!("double wg_{name}_reduced(uint64_t a0, double a1, double a2)"), &reduced);
@@ -71,9 +91,30 @@ fn define(text: &mut String, function: Function) {
         text,
         "static WG_COLD double wg_{name}_huge(double a0) {{\n    double r, low;\n    uint64_t n = \
          wg_reduce_huge(a0, &r, &low);\n    return wg_{name}_reduced(n, r, low);\n}}\n\
-         static inline double wg_{name}({params}) {{\n    if (wg_{name}_near(a0)) return wg_{name}_small(a0);\n    \
+         static inline double wg_{name}(double a0) {{\n    if (wg_{name}_near(a0)) return wg_{name}_small(a0);\n    \
          if (wg_{name}_rare(a0)) return wg_{name}_huge(a0);\n    return wg_{name}_main(a0);\n}}\n"
     );
+}
+
+/// The other functions that make `lgamma` or `digamma`: one for each piece of the positive numbers, and one for the rest.
+fn define_gamma(text: &mut String, name: &str, function: Gamma) {
+    let ends = gamma::ends(function);
+    for number in 0..=ends.len() {
+        let piece = traced(|m| gamma::piece(m, function, number, m.parameter(0)).number);
+        body(text, &format!("double wg_{name}_piece_{number}(double a0)"), &piece);
+    }
+    text.push_str(match function {
+        Gamma::Lgamma => LGAMMA_SLOW,
+        Gamma::Digamma => DIGAMMA_SLOW,
+    });
+    let _ = writeln!(
+        text,
+        "static inline double wg_{name}(double a0) {{\n    if (wg_{name}_rare(a0)) return wg_{name}_slow(a0);"
+    );
+    for (number, end) in ends.iter().enumerate() {
+        let _ = writeln!(text, "    if (a0 < {}) return wg_{name}_piece_{number}(a0);", constant(*end));
+    }
+    let _ = writeln!(text, "    return wg_{name}_piece_{}(a0);\n}}", ends.len());
 }
 
 /// What was written down, and the number of the result.

@@ -14,7 +14,11 @@ fn edges() -> Vec<f64> {
         1e-30,
         0.5,
         1.0,
+        // The root of the derivative of the logarithm of the gamma function.
+        1.4616321449683622,
+        1.5,
         2.0,
+        2.5,
         3.0,
         4.0,
         5.0,
@@ -30,6 +34,8 @@ fn edges() -> Vec<f64> {
         9007199254740992.0,
         1e30,
         1e300,
+        // Beyond, the logarithm of the gamma function is infinite.
+        2.559983327851638e305,
         f64::MAX,
         f64::INFINITY,
     ];
@@ -105,6 +111,8 @@ fn one_number_has_the_bits_that_it_has_in_a_block() {
     // Through the border up to which there is nothing to reduce, and beyond.
     xs.extend((-20_000..20_000).map(|k| f64::from(k) * 0.000_1));
     xs.extend([0.785, -0.785, 0.785f64.next_up(), 0.785f64.next_down()]);
+    // Through the pieces of `lgamma` and `digamma`.
+    xs.extend((2_000..20_000).map(|k| f64::from(k) * 0.001));
     for function in Function::ALL.iter().filter(|function| function.arity() == 1) {
         let (mut fused, mut split) = (xs.clone(), xs.clone());
         unary::<true>(*function, &mut fused);

@@ -69,7 +69,8 @@ macro_rules! scalars {
             Exp "real_exp" Expm1 "real_expm1" Log "real_log" Log2 "real_log2" Log10 "real_log10" Log1p "real_log1p"
             Cbrt "real_cbrt" Sin "real_sin" Cos "real_cos" Tan "real_tan" Asin "real_asin" Acos "real_acos"
             Atan "real_atan" Sinh "real_sinh" Cosh "real_cosh" Tanh "real_tanh" Asinh "real_asinh"
-            Acosh "real_acosh" Atanh "real_atanh" Sigmoid "real_sigmoid" Softplus "real_softplus" Erf "real_erf" Erfc "real_erfc";
+            Acosh "real_acosh" Atanh "real_atanh" Sigmoid "real_sigmoid" Softplus "real_softplus" Erf "real_erf" Erfc "real_erfc"
+            Lgamma "real_lgamma" Digamma "real_digamma";
             Pow "real_pow" Atan2 "real_atan2" Hypot "real_hypot"
         );
     };

@@ -87,6 +87,7 @@ fn ordinary(function: Function, random: &mut Random) -> f64 {
             random.between(-bound, bound)
         }
         Function::Erf | Function::Erfc => random.between(-6.0, if near_one { 2.0 } else { 27.5 }),
+        Function::Lgamma | Function::Digamma => gamma_input(random, near_one),
         Function::Acosh => 1.0 + random.magnitude(-52, 6),
         Function::Pow | Function::Atan2 | Function::Hypot => random.between(-4.0, 4.0),
     }
@@ -100,6 +101,17 @@ fn near_multiple(random: &mut Random, near: bool) -> f64 {
     let n = random.magnitude(0, 40).round();
     let x = n * std::f64::consts::FRAC_PI_2;
     f64::from_bits(x.to_bits() + random.word() % 3)
+}
+
+/// Numbers, some of them next to the zeros of `lgamma` and `digamma`.
+fn gamma_input(random: &mut Random, near: bool) -> f64 {
+    if !near {
+        let bound = [3.5, 20.0, 1000.0][(random.word() % 3) as usize];
+        return random.between(0.0, bound);
+    }
+    let zero = [1.0, 2.0, 1.461_632_144_968_362_2][(random.word() % 3) as usize];
+    let distance = random.magnitude(-53, -1);
+    zero + random.signed(distance)
 }
 
 fn power_input(x: f64, random: &mut Random) -> (f64, f64) {

@@ -54,6 +54,8 @@ pub(crate) fn exact(function: Function, x: f64, y: f64) -> Big {
         Function::Erf => int(1) - (-(&a * &a)).exp() * special::erfcx(&a, PRECISION),
         Function::Erfc if x < 0.5 => int(1) - exact(Function::Erf, x, y),
         Function::Erfc => (-(&a * &a)).exp() * special::erfcx(&a, PRECISION),
+        Function::Lgamma => special::lgamma(&a, PRECISION),
+        Function::Digamma => special::digamma(&a, PRECISION),
         Function::Pow if x < 0.0 => {
             let odd = y % 2.0 != 0.0;
             let magnitude = (-a).powf(&b);
@@ -97,7 +99,7 @@ pub(crate) fn defined(function: Function, x: f64, y: f64) -> bool {
         return false;
     }
     match function {
-        Function::Log | Function::Log2 | Function::Log10 => x > 0.0,
+        Function::Log | Function::Log2 | Function::Log10 | Function::Lgamma | Function::Digamma => x > 0.0,
         Function::Sqrt => x >= 0.0,
         Function::Log1p => x > -1.0,
         Function::Asin | Function::Acos => x.abs() <= 1.0,
