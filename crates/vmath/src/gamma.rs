@@ -9,7 +9,7 @@
 //! beyond                     (x - 1/2)·(log x - 1) + (log 2π - 1)/2 + S(1/x²)/x
 //! ```
 //!
-//! All logarithms are one, good to more than a double, and what cancels is a sum of two doubles.
+//! All logarithms are one, good to a little more than a double, and what cancels is a sum of two doubles.
 //!
 //! `digamma` is `(y - root)·Q(y)` for `1 ≤ y ≤ 2`, by which it is exact beside its root. From there the recurrence leads
 //! to both sides, and the series of Stirling is small enough to be added to the lesser terms of a logarithm:
@@ -70,7 +70,7 @@ pub(crate) fn piece<M: Machine>(m: M, function: Gamma, number: usize, x: M::Real
             let value = near_two(m, x - m.real(2.0));
             value.high + value.low
         }
-        (Gamma::Lgamma, _) => lgamma_beyond(m, x, log::long(m, x, None)),
+        (Gamma::Lgamma, _) => lgamma_beyond(m, x, log::longer(m, x, None)),
         (Gamma::Digamma, 0) => {
             let pole = Pole::of(m, x);
             digamma_near(m, x, &pole, pole.above / pole.below)
@@ -104,7 +104,7 @@ fn logarithm<M: Machine>(m: M, x: M::Real) -> Twofold<M::Real> {
     let square = product(m, x, x);
     let whole = sum_ordered::<M>(x, square.high);
     let low = m.select(small, whole.low + square.low, m.real(0.0));
-    log::long(m, m.select(small, whole.high, x), Some(low))
+    log::longer(m, m.select(small, whole.high, x), Some(low))
 }
 
 /// `lgamma (2 + z)` for `|z| ≤ 1/2`.

@@ -115,6 +115,28 @@ fn long_of_product<M: Machine>(m: M, x: M::Real, low: Option<M::Real>, more: M::
     sum_ordered::<M>(total.high, low)
 }
 
+/// `log (x + low)` to about 2⁻⁵⁸, for positive finite `x`: what [`log`] does, with its leading terms as sums of two doubles.
+/// Beyond 2¹⁰²³ there must be no `low`.
+#[inline(always)]
+pub(crate) fn longer<M: Machine>(m: M, x: M::Real, low: Option<M::Real>) -> Twofold<M::Real> {
+    let Split { exponent, mantissa, factor } = split(m, x);
+    let f = mantissa - m.real(1.0);
+    let s = f / (f + m.real(2.0));
+    let z = s * s;
+    let square = product(m, f, f);
+    let half_square = square.high * m.real(0.5);
+    let rest = m.fma(s, half_square + z * polynomial(m, z, &LOG), exponent * m.real(LN_2[1]));
+    let rest = m.fma(square.low, m.real(-0.5), rest);
+    let rest = match low {
+        None => rest,
+        // 1/μ = (1 - s)/(1 + s)
+        Some(low) => m.fma(low * factor, m.fma(s, s + s - m.real(2.0), m.real(1.0)), rest),
+    };
+    let first = sum_ordered::<M>(exponent * m.real(LN_2[0]), f);
+    let second = sum_ordered::<M>(first.high, -half_square);
+    sum_ordered::<M>(second.high, second.low + (first.low + rest))
+}
+
 /// The logarithm with base 2: exact for its powers.
 #[inline(always)]
 pub(crate) fn log2<M: Machine>(m: M, x: M::Real) -> M::Real {

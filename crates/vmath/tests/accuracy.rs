@@ -74,3 +74,28 @@ fn sine_and_tangent_are_exact_beside_multiples_of_half_pi() {
         }
     }
 }
+
+/// Beside the zeros most of the terms cancels, and at the borders the formulas change.
+#[test]
+fn lgamma_and_digamma_are_exact_beside_their_zeros_and_borders() {
+    let root = 1.461_632_144_968_362_2_f64;
+    // The largest number whose `lgamma` is one is the last.
+    let places =
+        [1e-310, 1e-18, 0.5, 1.0, root, 1.5, 2.0, 2.5, 3.0, 4503599627370496.0, 2.559983327851638e305];
+    let mut random = Random::new(77);
+    for place in places {
+        for k in 0..200 {
+            let away = if k < 20 { k } else { 1 << (k % 40) | random.word() % (1 << (k % 40)) };
+            for bits in [place.to_bits() - away, place.to_bits() + away] {
+                let x = f64::from_bits(bits);
+                for function in [Function::Lgamma, Function::Digamma] {
+                    let expected = exact(function, x, 0.0);
+                    for ours in [scalar::<true>(function, x, 0.0), scalar::<false>(function, x, 0.0)] {
+                        let error = error_in_ulp(ours, &expected);
+                        assert!(error < 1.5, "{} {x:e}: {error} ulp", function.name());
+                    }
+                }
+            }
+        }
+    }
+}
