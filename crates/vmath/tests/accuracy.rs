@@ -85,7 +85,8 @@ fn lgamma_and_digamma_are_exact_beside_their_zeros_and_borders() {
     let mut random = Random::new(77);
     for place in places {
         for k in 0..200 {
-            let away = if k < 20 { k } else { 1 << (k % 40) | random.word() % (1 << (k % 40)) };
+            let scale = 1 << (k % 40);
+            let away = if k < 20 { k } else { scale + random.word() % scale };
             for bits in [place.to_bits() - away, place.to_bits() + away] {
                 let x = f64::from_bits(bits);
                 for function in [Function::Lgamma, Function::Digamma] {

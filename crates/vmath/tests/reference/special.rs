@@ -65,13 +65,17 @@ const CANCELLED: usize = 80;
 /// `B₂ₖ = (-1)ᵏ⁻¹·2k·Tₖ/(4ᵏ·(4ᵏ - 1))`.
 fn bernoulli() -> Vec<Big> {
     let number = |n: usize| int(n as i64, BERNOULLI_BITS);
-    let mut tangents = vec![number(1)];
-    for k in 1..TERMS {
-        tangents.push(number(k) * &tangents[k - 1]);
+    let mut factorial = number(1);
+    let mut tangents = Vec::new();
+    for k in 1..=TERMS {
+        tangents.push(factorial.clone());
+        factorial *= number(k);
     }
     for k in 1..TERMS {
-        for j in k..TERMS {
-            tangents[j] = number(j - k) * &tangents[j - 1] + number(j - k + 2) * &tangents[j];
+        let mut last = number(0);
+        for (steps, tangent) in tangents.iter_mut().skip(k).enumerate() {
+            *tangent = number(steps) * last + number(steps + 2) * &*tangent;
+            last = tangent.clone();
         }
     }
     let term = |(k, tangent): (usize, &Big)| {
