@@ -184,7 +184,7 @@ fn digamma_near<M: Machine>(m: M, x: M::Real, pole: &Pole<M>, quotient: M::Real)
     let main = product(m, distance, factor.high);
     let low = m.fma(shifted.low - m.real(DIGAMMA_ROOT[1]), factor.high, main.low);
     let low = m.fma(distance, factor.low, low);
-    let lost = m.remainder(pole.above, quotient, pole.below) * (quotient * pole.above);
+    let lost = m.remainder(pole.above, quotient, pole.below) * m.abs(quotient);
     let total = sum_ordered::<M>(quotient, main.high);
     let value = total.high + (total.low + (low + lost));
     m.select(m.less(x, m.real(TINY)), quotient, value)

@@ -260,13 +260,23 @@ pub(crate) fn root<M: Machine>(m: M, a: Twofold<M::Real>) -> Twofold<M::Real> {
 #[inline(always)]
 pub(crate) fn polynomial<M: Machine, const N: usize>(m: M, x: M::Real, coefficients: &[f64; N]) -> M::Real {
     let square = x * x;
-    let (mut even, mut odd) = (None, None);
-    for (k, c) in coefficients.iter().enumerate().rev() {
-        let sum = if k % 2 == 0 { &mut even } else { &mut odd };
-        *sum = Some(step(m, *sum, square, *c));
-    }
+    let even = every_second(m, square, coefficients, 0);
+    let odd = every_second(m, square, coefficients, 1);
     let zero = m.real(0.0);
     m.fma(x, odd.unwrap_or(zero), even.unwrap_or(zero))
+}
+
+/// A polynomial of every second coefficient. A loop that did both halves could be too long for the compiler to unroll it, and
+/// then there are no vectors.
+#[inline(always)]
+fn every_second<M: Machine, const N: usize>(
+    m: M,
+    x: M::Real,
+    coefficients: &[f64; N],
+    first: usize,
+) -> Option<M::Real> {
+    let chosen = coefficients.iter().skip(first).step_by(2);
+    chosen.rev().fold(None, |sum, c| Some(step(m, sum, x, *c)))
 }
 
 /// A polynomial of seven coefficients in which as little as possible waits for something else (Estrin): for what stands in

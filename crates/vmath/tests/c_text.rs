@@ -182,3 +182,24 @@ fn a_number_near_zero_needs_no_reduction() {
         assert!(!small.contains("wg_remainder(a0"), "{small}");
     }
 }
+
+/// A vector computes the value of each piece and chooses; one number need not.
+#[test]
+fn one_number_is_computed_in_its_piece_only() {
+    let text = c_source();
+    for (name, branches) in [
+        (
+            "lgamma",
+            "    if (a0 < 0x1.8p0) return wg_lgamma_piece_0(a0);\n    if (a0 < 0x1.4p1) return wg_lgamma_piece_1(a0);\n    return wg_lgamma_piece_2(a0);\n}",
+        ),
+        (
+            "digamma",
+            "    if (a0 < 0x1.8p1) return wg_digamma_piece_0(a0);\n    return wg_digamma_piece_1(a0);\n}",
+        ),
+    ] {
+        let head = format!(
+            "static inline double wg_{name}(double a0) {{\n    if (wg_{name}_rare(a0)) return wg_{name}_slow(a0);\n"
+        );
+        assert!(text.contains(&format!("{head}{branches}")), "{name}");
+    }
+}
