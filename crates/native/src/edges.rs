@@ -89,6 +89,19 @@ fn size(stmts: &[Stmt]) -> usize {
     size
 }
 
+/// How many statements do more than to compare, to copy, or to choose between reals.
+fn other_than_choices(func: &Func, stmts: &[Stmt]) -> usize {
+    let mut others = 0;
+    every(stmts, &mut |stmt| {
+        others += usize::from(match stmt {
+            Stmt::Set(_, Value::CompareInt(..) | Value::Copy(_)) => false,
+            Stmt::Set(local, Value::Select(..)) => func.locals.get(*local) != Some(&Word::Real),
+            _ => true,
+        });
+    });
+    others
+}
+
 struct Edges<'f> {
     func: &'f mut Func,
     /// In the whole function.
@@ -147,6 +160,7 @@ impl Edges<'_> {
         if here.edges(*len).is_empty() && !has_checks {
             return None;
         }
+        let others = other_than_choices(self.func, body);
         let (index, body) = self.copied(body, *index);
         let own: FxHashSet<Local> = mentions(&body).into_keys().collect();
         let own = own.into_iter().filter(|local| !self.mentions.contains_key(local)).collect();
@@ -161,6 +175,10 @@ impl Edges<'_> {
         }
         let body = fold::fold(body, known, &own);
         let (before, places) = builder.finish();
+        // To choose takes next to nothing beside a loop.
+        if short == FEW && other_than_choices(self.func, &body) == others {
+            return None;
+        }
         let counted: Vec<(Local, usize)> = mentions(&body).into_iter().collect();
         for (local, n) in counted {
             *self.mentions.entry(local).or_default() += n;

@@ -36,6 +36,37 @@ fn agrees(program: &Program, counts: &[i32], more: &[i64]) {
 const COUNTS: [i32; 12] = [0, 1, 2, 3, 15, 16, 17, 18, 19, 33, 64, 513];
 
 #[test]
+fn loops_around_loops_have_edges_only_where_there_are_branches() {
+    // A choice is nothing beside what the loop inside does.
+    let around = |first: &str| {
+        program(&format!(
+            "func f(xs: []Real, n: Int) -> []Real {{
+                s = each i < n {{
+                    c = i == 0
+                    {first}
+                    t = for j < n, t2 = y, x in xs {{ z = x * y t3 = t2 + z yield t3 }}
+                    yield t
+                }}
+                return s
+            }}
+            entry f = f"
+        ))
+    };
+    for (first, edges) in
+        [("y = select(c, 0.5, 2.0)", 0), ("y = if c { yield 0.5 } else { a = real(i) yield a }", 1)]
+    {
+        let program = around(first);
+        for checks in [true, false] {
+            let loops = split_for(&program, checks);
+            let more =
+                loops.matches("for ").count() - split_for(&around("y = 0.5"), checks).matches("for ").count();
+            assert_eq!(usize::from(more > 0), edges, "{loops}");
+        }
+        agrees(&program, &COUNTS, &[0]);
+    }
+}
+
+#[test]
 fn between_the_edges_nobody_asks_where_they_are() {
     for way in ["each", "each backward"] {
         let program = program(&format!(
