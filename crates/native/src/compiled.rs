@@ -166,6 +166,10 @@ impl Compiled {
         if mark.is_none() {
             parallel::divide(&mut loops, math == Math::Strict, short_loops);
         }
+        if math == Math::Fast {
+            // Where exponents move there are kernels, which take less code.
+            powers::split(&mut loops, true);
+        }
         memory::mark(&mut loops);
         edges::split(&mut loops, true);
         if math == Math::Fast && strands::split(&mut loops) {
@@ -174,8 +178,6 @@ impl Compiled {
         strides::free(&mut loops);
         neighbors::split(&mut loops, math == Math::Strict);
         if math == Math::Fast {
-            // Where they move there are kernels, which take less code.
-            powers::split(&mut loops, true);
             blocks::split(&mut loops);
         }
         levels::unroll(&mut loops);
