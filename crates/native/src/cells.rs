@@ -17,7 +17,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed neither reads nor writes memory")]
 
 use crate::loops::walk::{is_straight, map_parts, operands, parts, writes};
-use crate::loops::{Func, Int, Local, Operand, Program, Stmt, Sum, Value, Word};
+use crate::loops::{Func, Int, Join, Local, Operand, Program, Stmt, Sum, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Compare;
 use wengert_prim::RealOp;
@@ -106,6 +106,10 @@ struct Body<'s> {
     cells: Vec<Update>,
     /// Whether, without the cells, what is stored is stored by each iteration for itself.
     alone: bool,
+    /// Whether all can be stored at the end.
+    apart: bool,
+    /// The arrays to whose other elements it adds.
+    others: FxHashSet<Local>,
 }
 
 impl<'s> Body<'s> {
@@ -124,12 +128,20 @@ impl<'s> Body<'s> {
         let alone =
             elements.iter().all(|update| update.index == Operand::Local(index) && own.insert(update.array));
         let apart = stores_last(stmts, &cells);
-        (!cells.is_empty() && apart).then_some(Body { stmts, cells, alone })
+        let others = elements.iter().map(|update| update.array).collect();
+        // Else what is stored stays where it is, if no check comes after it.
+        (!cells.is_empty() && (apart || checks_first(stmts))).then_some(Body {
+            stmts,
+            cells,
+            alone,
+            apart,
+            others,
+        })
     }
 
     /// The loop, and the sums before and after it.
     fn gathered(self, func: &mut Func, made_of: Loop, made: &mut Vec<Stmt>) {
-        let Loop { index, len, backward, sums } = made_of;
+        let Loop { index, len, backward, mut sums } = made_of;
         let totals: Vec<Local> = self.cells.iter().map(|_| func.fresh(Word::Real)).collect();
         let (mut body, mut stored) = (Vec::new(), Vec::new());
         for (place, stmt) in self.stmts.iter().enumerate() {
@@ -140,7 +152,7 @@ impl<'s> Body<'s> {
                 body.push(Stmt::Set(*total, sum));
             } else if self.cells.iter().any(gone) {
                 // The element is looked at after the loop.
-            } else if matches!(stmt, Stmt::Store { .. }) {
+            } else if self.apart && matches!(stmt, Stmt::Store { .. }) {
                 stored.push(stmt.clone());
             } else {
                 body.push(stmt.clone());
@@ -149,6 +161,11 @@ impl<'s> Body<'s> {
         body.append(&mut stored);
         let zero = Value::Copy(Operand::Real(0.0));
         made.extend(totals.iter().map(|total| Stmt::Set(*total, zero.clone())));
+        sums.retain(|sum| match sum {
+            Sum::Array { first, .. } | Sum::Near(first) => self.others.contains(first),
+            Sum::Word(..) => true,
+        });
+        sums.extend(totals.iter().map(|total| Sum::Word(*total, Join::Add)));
         made.push(Stmt::For { index, len, backward, independent: self.alone, sums, body });
         add_totals(func, len, self.cells.iter().copied().zip(totals), made);
     }
@@ -232,6 +249,12 @@ pub(crate) fn stores_last(stmts: &[Stmt], cells: &[Update]) -> bool {
             _ => true,
         }
     })
+}
+
+/// Whether all that is checked is checked before anything is stored.
+fn checks_first(stmts: &[Stmt]) -> bool {
+    let first = stmts.iter().position(|stmt| matches!(stmt, Stmt::Store { .. })).unwrap_or(stmts.len());
+    stmts.iter().skip(first).all(|stmt| matches!(stmt, Stmt::Set(..) | Stmt::Store { .. }))
 }
 
 /// What is known of a body.

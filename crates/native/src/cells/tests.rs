@@ -101,3 +101,45 @@ fn places_along_several_axes_are_computed_before() {
         }
     }
 }
+
+#[test]
+fn where_neighbors_are_added_to_cells_are_summed_too_and_the_loop_can_be_divided() {
+    let text = "func f(xs: []Real, ws: []Real, k: Int) -> ([]Real, []Real) {
+        n = length(xs)
+        m = n - 1
+        l = max(m, 0)
+        zs = zeros(xs)
+        vs = zeros(ws)
+        us, ts = each backward i < l, us += zs, ts += vs {
+            x = xs[i] j = i + 1 y = xs[j] w = ws[k] v = ws[0]
+            p = x * w q = y * v
+            a = add_at(us, j, p)
+            c = add_at(ts, k, q)
+            b = add_at(a, i, y)
+            d = add_at(c, 0, x)
+            yield b, d
+        }
+        return us, ts
+    }
+    entry f = f";
+    let sums = |loops: &crate::loops::Program| {
+        let text = crate::loops::print(loops);
+        let line = text.lines().find(|line| line.contains("backward")).map(str::to_owned);
+        line.map_or(0, |line| line.matches(" r").count())
+    };
+    let mut loops = loops(text);
+    assert_eq!(sums(&loops), 0);
+    super::gather(&mut loops);
+    assert_eq!(sums(&loops), 2, "{}", crate::loops::print(&loops));
+    crate::neighbors::split(&mut loops, false);
+    assert!(crate::loops::print(&loops).contains("512"), "{}", crate::loops::print(&loops));
+    // Sums of these numbers are exact, so that their order does not matter.
+    let mut beside = Beside::of_text(text, &[Math::Strict, Math::Fast]);
+    for size in [0_i64, 1, 2, 3, 9, 33, 34, 100, 600] {
+        for k in [0, 1, 2, -1] {
+            let xs: Vec<f64> = (0..size).map(|k| (k * 7919 % 257) as f64 * 0.125 - 16.0).collect();
+            let args = [Value::reals(xs), Value::reals([0.5, 2.0]), Value::Int(k)];
+            beside.agrees(&args, format_args!("size {size}, cell {k}"));
+        }
+    }
+}
