@@ -45,6 +45,9 @@ def apart xs = build (length xs / 4) (\\i -> xs[2 * i] * xs[2 * i + 3] - xs[4 * 
 def beyond xs = build (length xs / 2) (\\i -> xs[2 * i] * xs[2 * i + 2])
 def pools u = build (length u / 2) (\\i -> build (length u[0] / 2) (\\j ->
   max (max u[2 * i, 2 * j] u[2 * i + 1, 2 * j]) (max u[2 * i, 2 * j + 1] u[2 * i + 1, 2 * j + 1]) ^ 2))
+def filtered (w, u) = build (length u - 2) (\\i -> max 0.0 (w[0] * u[i] + w[1] * u[i + 1] + w[2] * u[i + 2]))
+def filter p = let (w, u) = grad (\\(w, u) -> weigh (filtered (w, filtered (w, u)))) p in (w, weigh u)
+def filters sizes = map (\\n -> filter (numbers 5 3, numbers 7 n)) sizes
 def gradients f sizes = map (\\n -> weigh (grad (\\u -> weigh (f u)) (numbers 7 n))) sizes
 def repeated f sizes = map (\\n -> weigh (grad (\\u -> weigh (iterate 3 f u)) (numbers 7 n))) sizes
 def hessians f sizes = map (\\n -> weigh (snd (jvp (grad (\\u -> weigh (f u))) (numbers 7 n, numbers 3 n)))) sizes
@@ -89,6 +92,8 @@ fn programs() -> Vec<String> {
         all.push(format!("hessians ({f}) [8, 40, 600]"));
     }
     all.push(format!("gradients2 pools {SIZES2}"));
+    all.push("filters [5, 15, 16, 17, 18, 40, 600, 1700]".into());
+    all.push("filters [5, 3]".into());
     all.push(format!("gradients2 laplace {SIZES3}"));
     all.push(format!("map (\\(n, m) -> grad (\\c -> by c (matrix n m)) 0.3) {SIZES2}"));
     all.push(format!(
@@ -124,6 +129,8 @@ fn programs() -> Vec<String> {
         ] {
             all.push(format!("grad (\\u -> weigh ({f} u)) (set (numbers 7 40) 20 ({odd}))"));
         }
+        all.push(format!("filter (numbers 5 3, set (numbers 7 40) 20 ({odd}))"));
+        all.push(format!("filter (set (numbers 5 3) 1 ({odd}), numbers 7 40)"));
         for f in ["laplace", "varied", "warm 0.3", "cooled"] {
             all.push(format!("grad (flat ({f})) (let u = matrix 9 20 in set u 4 (set u[4] 7 ({odd})))"));
         }
@@ -147,6 +154,7 @@ fn long_ones_are_the_same_with_any_number_of_threads() {
         "gradients lorenz [60000]",
         "gradients far [60000]",
         "gradients smooth [60000]",
+        "filters [60000]",
         "gradients2 heat [(200, 150)]",
     ];
     everywhere::same_by_threads(DEFINITIONS, &expressions);
