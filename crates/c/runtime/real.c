@@ -83,9 +83,15 @@ static inline WG_UNUSED double wg_unless_faint(double t) {
     }
     return t;
 }
-/* The first at ties, NaN if either is. */
-static inline WG_UNUSED double wg_min(double x, double y) { return x <= y ? x : y < x ? y : (double)NAN; }
-static inline WG_UNUSED double wg_max(double x, double y) { return x >= y ? x : y > x ? y : (double)NAN; }
+/* The first at ties, NaN if either is. Two choices, one after the other, as there is an instruction for the first. */
+static inline WG_UNUSED double wg_min(double x, double y) {
+    double least = y < x ? y : x;
+    return y == y ? least : y;
+}
+static inline WG_UNUSED double wg_max(double x, double y) {
+    double most = y > x ? y : x;
+    return y == y ? most : y;
+}
 static inline WG_UNUSED double wg_sign(double x) {
     double sign = copysign(1.0, x), known = x == 0.0 ? 0.0 : sign;
     return x == x ? known : x;
