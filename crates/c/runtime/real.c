@@ -83,14 +83,18 @@ static inline WG_UNUSED double wg_unless_faint(double t) {
     }
     return t;
 }
-/* The first at ties, NaN if either is. Two choices, one after the other, as there is an instruction for the first. */
+/* The first at ties, NaN if either is. Compilers make branches of choices inside of others, and masks of choices by a number about which another
+ * choice was made; where one number is known to be none of these, the processor's own instruction does it all. */
+#define WG_IS_KNOWN(x) (__builtin_constant_p(x) && (x) == (x))
 static inline WG_UNUSED double wg_min(double x, double y) {
+    if (WG_IS_KNOWN(x)) return x <= y ? x : y;
     double least = y < x ? y : x;
-    return y == y ? least : y;
+    return WG_IS_KNOWN(y) || !__builtin_isunordered(x, y) ? least : x + y;
 }
 static inline WG_UNUSED double wg_max(double x, double y) {
+    if (WG_IS_KNOWN(x)) return x >= y ? x : y;
     double most = y > x ? y : x;
-    return y == y ? most : y;
+    return WG_IS_KNOWN(y) || !__builtin_isunordered(x, y) ? most : x + y;
 }
 static inline WG_UNUSED double wg_sign(double x) {
     double sign = copysign(1.0, x), known = x == 0.0 ? 0.0 : sign;

@@ -57,6 +57,8 @@ pub(crate) struct Body<'u, 'p> {
     skipped: FxHashSet<*const Stmt>,
     /// Where it is noted that an argument is not for the main path of a function, if only that is to be called.
     rare: Option<String>,
+    /// Whether choices inside of others stand before them.
+    flat: bool,
     /// How the loop around is run in any order.
     plan: Plan,
     over: Over,
@@ -117,6 +119,7 @@ impl<'u, 'p> Body<'u, 'p> {
             declared: vec![false; func.locals.len()],
             skipped: FxHashSet::default(),
             rare: None,
+            flat: false,
             plan: Plan::default(),
             over: Over::default(),
             plain: false,

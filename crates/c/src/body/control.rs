@@ -435,13 +435,17 @@ impl Body<'_, '_> {
         self.is_declared(run.index);
         self.unit.in_loop = run.shape.straight && !run.one_by_one;
         self.unit.in_vectors = self.unit.in_loop && !run.waits;
+        // GCC makes branches of choices inside of others. Where steps are long, these take less than to gather and to scatter vectors.
+        let near =
+            |stmt: &Stmt| !matches!(stmt, Stmt::Store { index, .. } if *index != Operand::Local(run.index));
+        self.flat = self.unit.in_vectors && run.body.iter().all(near);
         self.loops += 1;
         self.noted.iter_mut().for_each(|noted| noted.depth = self.depth);
         self.stmts(run.body, block, 0);
         self.note_waiting();
         self.loops -= 1;
         self.leave();
-        (self.unit.in_loop, self.unit.in_vectors) = (false, false);
+        (self.unit.in_loop, self.unit.in_vectors, self.flat) = (false, false, false);
     }
 
     /// What the compiler may know of the loop that follows.

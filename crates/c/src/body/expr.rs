@@ -312,9 +312,17 @@ impl Body<'_, '_> {
 
     /// Writes down what is read from memory for these operands. Both operands of a choice are there whatever is chosen; what C reads only
     /// if it is chosen, compilers read with a mask in vectors. GCC before 11.5, 12.4 and 13.3 mixes masks up where it
-    /// puts elements of several iterations beside each other (its bug 114375).
+    /// puts elements of several iterations beside each other (its bug 114375). Where choices are flat, those among them, too.
     fn read_before(&mut self, operands: &[Operand]) {
-        self.flush(|pending| pending.reads && operands.contains(&Operand::Local(pending.local)));
+        let chosen = |operand: &Operand| {
+            let value = operand.local().and_then(|local| self.values.get(&local));
+            self.flat && matches!(value, Some(Value::Select(..)))
+        };
+        let chosen: Vec<bool> = operands.iter().map(chosen).collect();
+        self.flush(|pending| {
+            let place = operands.iter().position(|operand| *operand == Operand::Local(pending.local));
+            place.is_some_and(|place| pending.reads || chosen.get(place) == Some(&true))
+        });
     }
 
     /// An operand for a variable that may be of another type.

@@ -1,8 +1,9 @@
 //! Loops with choices in them.
 
-use super::{are_strict_but_rounded, source, with_loops};
+use super::{are_strict_but_rounded, source, with_loops, with_options};
 use crate::{Input, Math};
 use wengert_ir::eval::Value;
+use wengert_prim::RealOp;
 
 /// The text without `exact`: with loops made straight.
 fn text_of(text: &str) -> String {
@@ -132,4 +133,44 @@ fn functions_are_computed_on_both_sides_unless_there_are_many() {
     assert_eq!(branches(&text), 0, "{}", text_of(&text));
     is_close(&text, &[numbers()]);
     assert_ne!(branches(&with_functions(0).replace("log(x)", "gamma(x)")), 0);
+}
+
+#[test]
+fn the_larger_and_the_lesser_are_the_first_at_ties_and_no_number_if_either_is_none() {
+    let text = "func f(xs: []Real, ys: []Real) -> ([]Real, []Real, []Real, []Real, []Real, []Real) {
+            n = length(xs)
+            a, b, c, d, e, g = each i < n, x in xs, y in ys {
+                p = max(x, y) q = min(x, y) r = max(0.0, x) s = max(x, 0.0) t = min(1.0, x) u = min(x, -0.0)
+                yield p, q, r, s, t, u
+            }
+            return a, b, c, d, e, g
+        }
+        entry f = f";
+    // Of a zero only what it divides says which one it is.
+    let inverse =
+        "v = 1.0 / p w = 1.0 / q z = 1.0 / r k = 1.0 / s l = 1.0 / t m = 1.0 / u yield v, w, z, k, l, m";
+    let edges = [0.0, -0.0, 1.0, -1.0, 2.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    let xs: Vec<f64> = edges.iter().flat_map(|x| [*x; 8]).collect();
+    let ys: Vec<f64> = edges.iter().cycle().take(64).copied().collect();
+    let (max, min) = (|x, y| RealOp::Max.eval2(x, y), |x, y| RealOp::Min.eval2(x, y));
+    let expected = xs
+        .iter()
+        .zip(&ys)
+        .map(|(x, y)| [max(*x, *y), min(*x, *y), max(0.0, *x), max(*x, 0.0), min(1.0, *x), min(*x, -0.0)]);
+    let expected: Vec<[f64; 6]> = expected.collect();
+    for (options, inverts) in [
+        (&["-O1"][..], false),
+        (&["-O1"], true),
+        (&["-O3", "-fopenmp-simd", "-march=native"], false),
+        (&["-O3", "-fopenmp-simd", "-march=native"], true),
+    ] {
+        let text = if inverts { text.replace("yield p, q, r, s, t, u", inverse) } else { text.into() };
+        let Some((mut library, entry)) = with_options(&text, Math::Library, options) else { return };
+        let found = library.call(entry, &[Value::reals(xs.clone()), Value::reals(ys.clone())]);
+        for (column, found) in found.expect("it runs").iter().enumerate() {
+            let expected = expected.iter().filter_map(|row| row.get(column).copied());
+            let expected: Vec<f64> = expected.map(|x| if inverts { 1.0 / x } else { x }).collect();
+            assert!(found.same(&Value::reals(expected.clone())), "{column}: {found:?} {expected:?}");
+        }
+    }
 }
