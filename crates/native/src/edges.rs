@@ -93,11 +93,10 @@ fn size(stmts: &[Stmt]) -> usize {
 fn other_than_choices(func: &Func, stmts: &[Stmt]) -> usize {
     let mut others = 0;
     every(stmts, &mut |stmt| {
-        others += usize::from(match stmt {
-            Stmt::Set(_, Value::CompareInt(..) | Value::Copy(_)) => false,
-            Stmt::Set(local, Value::Select(..)) => func.locals.get(*local) != Some(&Word::Real),
-            _ => true,
-        });
+        let is_real = |local: &Local| func.locals.get(*local) == Some(&Word::Real);
+        let chooses = matches!(stmt, Stmt::Set(_, Value::CompareInt(..) | Value::Copy(_)))
+            || matches!(stmt, Stmt::Set(local, Value::Select(..)) if is_real(local));
+        others += usize::from(!chooses);
     });
     others
 }
