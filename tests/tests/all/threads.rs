@@ -163,12 +163,19 @@ fn options(engine: Engine, strict: bool, threads: usize, short_loops: bool) -> O
     Options { engine, strict, threads, short_loops, ..Options::default() }
 }
 
-/// Sizes, and whether short loops are divided too.
+/// Sizes, and whether short loops are divided too. The C compiler, which takes long, has half of the programs strict.
 fn all_agree(programs: &[(&str, &str)], engine: Engine, sizes: &[(usize, bool)]) {
-    for (what, text) in programs {
+    for (number, (what, text)) in programs.iter().enumerate() {
+        let modes: &[bool] = if engine != Engine::C {
+            &[true, false]
+        } else if number % 2 == 0 {
+            &[true]
+        } else {
+            &[false]
+        };
         for (size, short_loops) in sizes {
             let truth = run(text, *size, &options(Engine::Interp, true, 1, false));
-            for strict in [true, false] {
+            for strict in modes.iter().copied() {
                 let one = run(text, *size, &options(engine, strict, 1, *short_loops));
                 assert!(close(&one, &truth, 1e-9), "{what}, size {size}, {}", engine.name());
                 for threads in [2, 4, 7] {
