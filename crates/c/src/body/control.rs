@@ -243,7 +243,9 @@ impl Body<'_, '_> {
             if let Some(factors) = self.steady(run.body, run.index) {
                 return self.unless_zero(&factors, &mut |body| body.perhaps_again(run, again, &[]));
             }
-            if let Some(doubt) = if run.backward { None } else { self.doubt(run, None) } {
+            if !run.backward
+                && let Some(doubt) = self.doubt(run, None)
+            {
                 return self.without_zeros(run, &Plan::default(), doubt);
             }
             return self.perhaps_again(run, again, &[]);

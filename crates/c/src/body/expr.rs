@@ -314,14 +314,14 @@ impl Body<'_, '_> {
     /// if it is chosen, compilers read with a mask in vectors. GCC before 11.5, 12.4 and 13.3 mixes masks up where it
     /// puts elements of several iterations beside each other (its bug 114375). Where choices are flat, those among them, too.
     fn read_before(&mut self, operands: &[Operand]) {
-        let chosen = |operand: &Operand| {
+        let is_choice = |operand: &&Operand| {
             let value = operand.local().and_then(|local| self.values.get(&local));
             self.flat && matches!(value, Some(Value::Select(..)))
         };
-        let chosen: Vec<bool> = operands.iter().map(chosen).collect();
+        let choices: Vec<Operand> = operands.iter().filter(is_choice).copied().collect();
         self.flush(|pending| {
-            let place = operands.iter().position(|operand| *operand == Operand::Local(pending.local));
-            place.is_some_and(|place| pending.reads || chosen.get(place) == Some(&true))
+            let operand = Operand::Local(pending.local);
+            pending.reads && operands.contains(&operand) || choices.contains(&operand)
         });
     }
 

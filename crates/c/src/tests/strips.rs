@@ -100,26 +100,36 @@ const BESIDE: &str = "func f(xs: []Real) -> ([]Real, Real) {
     }
     entry f = f";
 
-#[test]
-fn strips_add_to_variables_too_where_the_order_does_not_matter() {
-    assert_eq!(text_of(BESIDE, Math::Host).matches("[512]").count(), 0);
-    let made = text_of(BESIDE, Math::Library);
+/// What a program gives for some numbers, with the arguments: they are small integers, so that sums of products are exact.
+type Given = fn(&[f64]) -> (Vec<Value>, [Value; 2]);
+
+/// Makes one strip, unless all is to be added in order, and gives for so many numbers what is expected.
+fn gives(text: &str, counts: &[i32], expected: Given) {
+    assert_eq!(text_of(text, Math::Host).matches("[512]").count(), 0);
+    let made = text_of(text, Math::Library);
     assert_eq!(made.matches("[512]").count(), 1, "{made}");
-    let Some((mut library, entry)) = with_options(BESIDE, Math::Library, &["-O3", "-fopenmp-simd"]) else {
+    let Some((mut library, entry)) = with_options(text, Math::Library, &["-O3", "-fopenmp-simd"]) else {
         return;
     };
-    for count in [0, 1, 2, 17, 512, 513, 514, 1700] {
-        // Sums of products of small integers are exact.
-        let xs: Vec<f64> = (0..count).map(|i| f64::from(i % 37 - 9)).collect();
-        let mut sums = xs.clone();
-        sums.iter_mut().last().into_iter().for_each(|last| *last = 0.0);
-        let products: Vec<f64> = xs.iter().zip(xs.iter().skip(1)).map(|(x, y)| x * y).collect();
-        sums.iter_mut().skip(1).zip(&products).for_each(|(sum, product)| *sum += product);
-        let expected = [Value::reals(sums), Value::Real(products.iter().sum::<f64>() + 0.0)];
-        let found = library.call(entry, &[Value::reals(xs)]).expect("it runs");
+    for count in counts {
+        let xs: Vec<f64> = (0..*count).map(|i| f64::from(i % 37 - 9)).collect();
+        let (args, expected) = expected(&xs);
+        let found = library.call(entry, &args).expect("it runs");
         let same = found.iter().zip(&expected).all(|(found, expected)| found.same(expected));
         assert!(found.len() == 2 && same, "{count}: {found:?} {expected:?}");
     }
+}
+
+#[test]
+fn strips_add_to_variables_too_where_the_order_does_not_matter() {
+    gives(BESIDE, &[0, 1, 2, 17, 512, 513, 514, 1700], |xs| {
+        let mut sums = xs.to_vec();
+        sums.iter_mut().last().into_iter().for_each(|last| *last = 0.0);
+        let products: Vec<f64> = xs.iter().zip(xs.iter().skip(1)).map(|(x, y)| x * y).collect();
+        sums.iter_mut().skip(1).zip(&products).for_each(|(sum, product)| *sum += product);
+        let total = Value::Real(products.iter().sum::<f64>() + 0.0);
+        (vec![Value::reals(xs.to_vec())], [Value::reals(sums), total])
+    });
 }
 
 /// Adds to neighbors, and besides to elements that do not move, one of them of the same array.
@@ -140,15 +150,7 @@ const WEIGHED: &str = "func f(xs: []Real, ws: []Real) -> ([]Real, []Real) {
 
 #[test]
 fn strips_add_to_elements_that_do_not_move_too_where_the_order_does_not_matter() {
-    assert_eq!(text_of(WEIGHED, Math::Host).matches("[512]").count(), 0);
-    let made = text_of(WEIGHED, Math::Library);
-    assert_eq!(made.matches("[512]").count(), 1, "{made}");
-    let Some((mut library, entry)) = with_options(WEIGHED, Math::Library, &["-O3", "-fopenmp-simd"]) else {
-        return;
-    };
-    for count in [1, 2, 17, 512, 513, 514, 1700] {
-        // Sums of products of small integers are exact.
-        let xs: Vec<f64> = (0..count).map(|i| f64::from(i % 37 - 9)).collect();
+    gives(WEIGHED, &[1, 2, 17, 512, 513, 514, 1700], |xs| {
         let (mut sums, mut weights) = (vec![0.0; xs.len()], [0.0; 2]);
         for (i, (x, y)) in xs.iter().zip(xs.iter().skip(1)).enumerate() {
             for (place, more) in [(i, *x), (i + 1, x * y), (0, *y)] {
@@ -156,11 +158,9 @@ fn strips_add_to_elements_that_do_not_move_too_where_the_order_does_not_matter()
             }
             weights = [weights[0] + x * y, weights[1] + y];
         }
-        let expected = [Value::reals(sums), Value::reals(weights)];
-        let found = library.call(entry, &[Value::reals(xs), Value::reals([5.0, 7.0])]).expect("it runs");
-        let same = found.iter().zip(&expected).all(|(found, expected)| found.same(expected));
-        assert!(found.len() == 2 && same, "{count}: {found:?} {expected:?}");
-    }
+        let args = vec![Value::reals(xs.to_vec()), Value::reals([5.0, 7.0])];
+        (args, [Value::reals(sums), Value::reals(weights)])
+    });
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn block(func: &mut Func, place: &mut Block, inside: bool) {
         for stmt in &mut place.stmts {
             let inside = inside || plan::is_candidate(stmt);
             match &mut stmt.op {
-                Op::Loop(parts) if inside => numbers(func, parts),
+                Op::Loop(parts) if inside && !parts.accs.is_empty() => numbers(func, parts),
                 _ => {}
             }
             stmt.op.blocks_mut().into_iter().for_each(|inner| block(func, inner, inside));
