@@ -10,7 +10,7 @@
 //! ```
 
 /// Below this magnitude, and from `1e16` on, exponent notation is used.
-const SMALLEST_PLAIN: f64 = 1e-5;
+const SMALLEST_PLAIN: f64 = 1e-4;
 const LARGEST_PLAIN: f64 = 1e16;
 
 /// The shortest form that reads back.
@@ -41,6 +41,6 @@ mod tests {
         }
         assert_eq!(show(f64::NAN), "NaN");
         assert_eq!(show(1e16), "1e16");
-        assert_eq!(show(1e-5), "1e-5");
+        assert_eq!([1e-4, 0.99e-4, 1e-5].map(show), ["0.0001", "9.9e-5", "1e-5"]);
     }
 }

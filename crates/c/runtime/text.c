@@ -65,32 +65,53 @@ static WG_UNUSED ref wg_show_int(wg_run *r, word n, word site) {
     return wg_text_of(r, text, snprintf(text, sizeof text, "%lld", (long long)n), site);
 }
 
-/* The digits of a positive number's shortest form that reads back, without a point; `*exponent` is that of the first digit. */
+/* The next form of so many digits, up to `e`; 0 if there is none. */
+static int wg_next_form(char *form, char *e) {
+    char *last = e - 1;
+    while (last >= form && (*last == '9' || *last < '0' || *last > '9')) {
+        if (*last == '9') *last = '0';
+        last--;
+    }
+    if (last < form) return 0;
+    ++*last;
+    return 1;
+}
+
+/* Whether a number lies in the middle between a form of so many digits and the next one. */
+static int wg_is_between(double x, const char *form, int count) {
+    /* All digits that it has. */
+    char exact[800];
+    snprintf(exact, sizeof exact, "%.*e", 770, x);
+    int length = count == 1 ? 1 : count + 1;
+    const char *rest = exact + (count == 1 ? 2 : length);
+    if (strncmp(exact, form, (size_t)length) || *rest != '5') return 0;
+    while (*++rest == '0') {}
+    return *rest == 'e';
+}
+
+/* The digits of a positive number's shortest form that reads back, without a point; `*exponent` is that of the first digit. Of two that are
+ * equally near it is the upper one. */
 static int wg_digits(double x, char *digits, int *exponent) {
     for (int count = 1;; count++) {
         char form[40];
         snprintf(form, sizeof form, "%.*e", count - 1, x);
         char *e = strchr(form, 'e');
+        double read = strtod(form, NULL);
         /* The nearest form of so many digits; or the next one up, for numbers below a power of two lie closer. */
-        for (int up = 0; up < 2; up++) {
-            if (up) {
-                char *last = e - 1;
-                while (last >= form && (*last == '9' || *last < '0' || *last > '9')) {
-                    if (*last == '9') *last = '0';
-                    last--;
-                }
-                if (last < form) break;
-                ++*last;
-            }
-            if (count < 17 && strtod(form, NULL) != x) continue;
-            int length = 0;
-            for (char *c = form; c < e; c++) {
-                if (*c >= '0' && *c <= '9') digits[length++] = *c;
-            }
-            while (length > 1 && digits[length - 1] == '0') length--;
-            *exponent = atoi(e + 1);
-            return length;
+        if (read != x || wg_is_between(x, form, count)) {
+            char next[40];
+            strcpy(next, form);
+            int fits = wg_next_form(next, next + (e - form)) && strtod(next, NULL) == x;
+            if (read != x && !fits) continue;
+            if (fits) strcpy(form, next);
         }
+        int length = 0;
+        for (char *c = form; c < e; c++) {
+            if (*c >= '0' && *c <= '9') digits[length++] = *c;
+        }
+        while (length > 1 && digits[length - 1] == '0') length--;
+        *exponent = atoi(e + 1);
+        return length;
     }
 }
 
@@ -107,7 +128,7 @@ static WG_UNUSED ref wg_show_real(wg_run *r, double x, word site) {
         return wg_text_of(r, text, at + 3, site);
     }
     count = wg_digits(size, digits, &exponent);
-    if (size < 1e-5 || size >= 1e16) {
+    if (size < 1e-4 || size >= 1e16) {
         text[at++] = digits[0];
         if (count > 1) text[at++] = '.';
         memcpy(text + at, digits + 1, (size_t)(count - 1));

@@ -22,6 +22,7 @@ mod straight;
 mod strips;
 mod sums;
 mod tables;
+mod text;
 mod threads;
 mod waiting;
 
