@@ -122,13 +122,17 @@ fn power(stmt: &Stmt) -> Option<(Operand, Operand, Local)> {
     Some((*base, *exponent, (*out)?))
 }
 
-/// Makes of loops two:
+/// Makes of loops three:
 ///
 /// ```text
 /// for i in 0..n { y = power(x, i + k) … }      becomes      if k or k + n - 1 is not between -32 and 32
 ///                                                                { for i in 0..n { y = power(x, i + k) … } }
+///                                                           else if k or k + n - 1 is negative
+///                                                                { for i in 0..n { y = 1 / (x · x · …) … } }
 ///                                                           else { for i in 0..n { y = x · x · … } }
 /// ```
+///
+/// Vector code divides whether what comes of it is needed or not, and that takes longer than all the products.
 struct Split<'s> {
     func: &'s mut Func,
     known: &'s FxHashMap<usize, FxHashSet<Local>>,
@@ -153,9 +157,9 @@ impl Split<'_> {
         })
     }
 
-    /// The two loops, if exponents are sums of the index and of what does not change.
+    /// The loops, if exponents are sums of the index and of what does not change.
     fn split(&mut self, stmt: &Stmt, sums: &FxHashSet<Local>, made: &mut Vec<Stmt>) -> Option<Stmt> {
-        let Stmt::For { index, len, backward, independent, sums: added, body } = stmt else { return None };
+        let Stmt::For { index, len, body, .. } = stmt else { return None };
         let assigned: FxHashSet<Local> = body.iter().flat_map(writes).collect();
         let values = once(body);
         let mut forms: Vec<Form> = Vec::new();
@@ -169,44 +173,68 @@ impl Split<'_> {
             }
         }
         let mut writer = Writer { func: self.func, made: Vec::new() };
-        let (mut is_large, mut fixed) = (Operand::Int(0), Vec::new());
+        let (mut is_large, mut is_negative, mut fixed) = (Operand::Int(0), Operand::Int(0), Vec::new());
         for form in forms {
             // What lies between the first and the last iteration is no larger than these.
             let first = form.written(Some(*index), &mut |op, a, b| writer.int(Value::Int(op, a, b)));
-            is_large = writer.or_large(is_large, first);
+            let mut ends = vec![first];
             if let Some(step) = form.terms.get(index) {
                 let more = writer.int(Value::Int(Int::Sub, *len, Operand::Int(1)));
                 let more = writer.int(Value::Int(Int::Mul, more, Operand::Int(*step)));
-                let last = writer.int(Value::Int(Int::Add, first, more));
-                is_large = writer.or_large(is_large, last);
+                ends.push(writer.int(Value::Int(Int::Add, first, more)));
             } else {
                 fixed.push((form, writer.exponent(first)));
             }
+            for end in ends {
+                is_large = writer.or_large(is_large, end);
+                is_negative = writer.or_negative(is_negative, end);
+            }
         }
         made.append(&mut writer.made);
-        let own = assigned.into_iter().chain([*index]).filter(|local| !sums.contains(local));
-        let names: FxHashMap<Local, Local> = own.map(|local| (local, self.func.another(local))).collect();
+        let own = assigned.into_iter().chain([*index]).filter(|local| !sums.contains(local)).collect();
+        let products = Products { stmt, values: &values, fixed: &fixed, own };
+        let divided = products.made(self.func, true)?;
+        let multiplied = products.made(self.func, false)?;
+        let small = Stmt::If { cond: is_negative, then: vec![divided], otherwise: vec![multiplied] };
+        Some(Stmt::If { cond: is_large, then: vec![stmt.clone()], otherwise: vec![small] })
+    }
+}
+
+/// A loop whose exponents are no larger than products are long.
+struct Products<'s> {
+    stmt: &'s Stmt,
+    values: &'s FxHashMap<Local, Value>,
+    /// What is known of exponents that are the same in all iterations.
+    fixed: &'s [(Form, Exponent)],
+    /// What each copy of the loop has of its own.
+    own: Vec<Local>,
+}
+
+impl Products<'_> {
+    /// The loop with products instead of powers, whose exponents can be negative or not.
+    fn made(&self, func: &mut Func, negative: bool) -> Option<Stmt> {
+        let Stmt::For { index, len, backward, independent, sums, body } = self.stmt else { return None };
+        let names: FxHashMap<Local, Local> =
+            self.own.iter().map(|local| (*local, func.another(*local))).collect();
         let name = |local: Local| names.get(&local).copied().unwrap_or(local);
-        let mut writer = Writer { func: self.func, made: Vec::new() };
+        let mut writer = Writer { func, made: Vec::new() };
         for (before, stmt) in body.iter().zip(renamed(body, &mut |local| name(local))) {
             let (Some((_, form, _)), Some((base, exponent, out))) = (power(before), power(&stmt)) else {
                 writer.made.push(stmt);
                 continue;
             };
-            let form = Form::of(&values, form, DEEP);
-            let small = match fixed.iter().find(|(known, _)| *known == form) {
-                Some((_, exponent)) => writer.small(base, exponent),
+            let form = Form::of(self.values, form, DEEP);
+            let small = match self.fixed.iter().find(|(known, _)| *known == form) {
+                Some((_, exponent)) => writer.small(base, exponent, negative),
                 None => {
                     let exponent = writer.exponent(exponent);
-                    writer.small(base, &exponent)
+                    writer.small(base, &exponent, negative)
                 }
             };
             writer.made.push(Stmt::Set(out, small));
         }
-        let (index, body, sums) = (name(*index), writer.made, added.clone());
-        let multiplied =
-            Stmt::For { index, len: *len, backward: *backward, independent: *independent, sums, body };
-        Some(Stmt::If { cond: is_large, then: vec![stmt.clone()], otherwise: vec![multiplied] })
+        let (index, body, sums) = (name(*index), writer.made, sums.clone());
+        Some(Stmt::For { index, len: *len, backward: *backward, independent: *independent, sums, body })
     }
 }
 
@@ -250,7 +278,8 @@ impl Writer<'_> {
     }
 
     /// The power, if the exponent is not larger than products are long: by repeated squaring from the lowest bit, as `wengert_prim` multiplies.
-    fn small(&mut self, base: Operand, exponent: &Exponent) -> Value {
+    /// Divided by, if it can be negative.
+    fn small(&mut self, base: Operand, exponent: &Exponent, negative: bool) -> Value {
         let (mut power, mut square) = (Operand::Real(1.0), base);
         for (place, is_set) in exponent.bits.iter().enumerate() {
             let mut more = base;
@@ -259,6 +288,9 @@ impl Writer<'_> {
                 more = self.real(RealOp::Mul, vec![power, square]);
             }
             power = self.set(Word::Real, Value::Select(*is_set, more, power));
+        }
+        if !negative {
+            return Value::Copy(power);
         }
         let inverse = self.real(RealOp::Div, vec![Operand::Real(1.0), power]);
         Value::Select(exponent.is_negative, inverse, power)
@@ -271,10 +303,16 @@ impl Writer<'_> {
         if holds == Operand::Int(0) { is_large } else { self.int(Value::Int(Int::Or, holds, is_large)) }
     }
 
+    /// Whether something holds, or an exponent is negative.
+    fn or_negative(&mut self, holds: Operand, exponent: Operand) -> Operand {
+        let is_negative = self.int(Value::CompareInt(Compare::Lt, exponent, Operand::Int(0)));
+        if holds == Operand::Int(0) { is_negative } else { self.int(Value::Int(Int::Or, holds, is_negative)) }
+    }
+
     fn power(&mut self, base: Operand, exponent: Operand, out: Local) {
         let (zero, one) = (Operand::Real(0.0), Operand::Real(1.0));
         let known = self.exponent(exponent);
-        let (small, size) = (self.small(base, &known), known.size);
+        let (small, size) = (self.small(base, &known, true), known.size);
         let (x, n) = (self.real(RealOp::Abs, vec![base]), self.set(Word::Real, Value::IntToReal(exponent)));
         let large = self.real(RealOp::Pow, vec![x, n]);
         // Of a negative zero only what it divides says that it is one.
