@@ -57,7 +57,7 @@ static inline __attribute__((always_inline, unused)) double wg_in_order(double s
 
 /* Objects of up to so many words are cut from chunks and kept in lists when they are free; those of more than WG_TINY lie as
  * large ones do, for the sake of vectors, and have one word less than a multiple of 8. */
-enum { WG_TINY = 32, WG_SMALL = 255, WG_CHUNK = 1 << 13, WG_LINES = 128, WG_NUMBERS = 64 };
+enum { WG_TINY = 9, WG_SMALL = 255, WG_CHUNK = 1 << 13, WG_LINES = 128, WG_NUMBERS = 64 };
 /* Large objects that nobody needs are kept for later: so many of any size, and more while they have no more words than this. */
 enum { WG_SPARE = 16, WG_SPARE_WORDS = 4 << 20 };
 /* They lie in lists by their size, of which four lead from each power of two to the next. */

@@ -20,7 +20,7 @@ int main(void) {
         for (word words = 1; words < WORDS; words++) {
             for (int k = 0; k < 2; k++) {
                 ref o = made[k][words] = wg_alloc(r, words, WG_MEMORY);
-                if (words > 32 && (uintptr_t)(o + 2) % 64 != 0) return 1;
+                if (words > 9 && (uintptr_t)(o + 2) % 64 != 0) return 1;
                 for (word i = 1; i < words; i++) o[i] = words * 1000 + k;
             }
         }

@@ -14,6 +14,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Objects of up to so many words are small.
 pub(crate) const SMALL: usize = 32;
+/// Those of more words lie as large ones do, for the sake of vectors: the elements of an array with one axis begin with a line.
+const TINY: usize = 9;
+/// Words of a line, and which one of a line stands before such an object.
+const LINE: usize = 8;
+const BEFORE: usize = LINE - 3;
 /// Words of a chunk.
 pub(crate) const CHUNK: usize = 1 << 16;
 /// Words of which objects of one size are made at once: a chunk is so many times as long.
@@ -158,27 +163,33 @@ impl Heap {
     /// A fresh object; others of the same size beside it become free ones, so that a line of the processor's memory is only one
     /// thread's.
     fn run_of(&mut self, words: usize) -> u64 {
-        let each = words + 1;
         if self.rest.1 < RUN && !self.next_chunk() {
             return 0;
         }
         let (begin, room) = self.rest;
         self.rest = (begin + 8 * RUN as u64, room - RUN);
-        let (mut next, count) = (0, RUN / each);
+        let (skipped, each) = if words > TINY {
+            let word = (begin / 8) as usize % LINE;
+            ((LINE + BEFORE - word) % LINE, (words + 1).next_multiple_of(LINE))
+        } else {
+            (0, words + 1)
+        };
+        let (mut next, count) = (0, (RUN - skipped) / each);
         // What is left of it is nobody's.
-        self.words -= signed(RUN % each);
+        self.words -= signed(RUN - count * (words + 1));
+        let first = begin + 8 * skipped as u64;
         for place in (0..count).rev() {
-            let before = begin + 8 * (place * each) as u64;
+            let before = first + 8 * (place * each) as u64;
             set_word(before, 0, words as u64);
             if place > 0 {
                 set_word(before, 1, next);
                 next = before + 8;
             }
         }
-        if let Some(first) = self.free.get_mut(words) {
-            *first = next;
+        if let Some(free) = self.free.get_mut(words) {
+            *free = next;
         }
-        begin + 8
+        first + 8
     }
 
     /// What somebody has left of a chunk, or a new one, for objects of any small size; whether there is one.
@@ -473,9 +484,9 @@ mod tests {
     }
 
     #[test]
-    fn elements_of_large_arrays_begin_on_a_line() {
+    fn elements_of_arrays_begin_on_a_line() {
         let mut heap = Heap::new(Vec::new(), 1 << 24, Arc::default());
-        let sizes = [33, 34, 40, 41, 100, 4_097, 100_000];
+        let sizes = [10, 17, 32, 33, 34, 40, 41, 100, 4_097, 100_000];
         let made: Vec<u64> = sizes.iter().map(|size| heap.alloc(*size)).collect();
         for (address, size) in made.iter().zip(sizes) {
             assert_eq!((address + 16) % 64, 0, "{size}");
