@@ -17,6 +17,8 @@
 //! short loops is as good as never long enough for vectors, or each step waits for the one before; what goes through the long one reads what lies
 //! side by side. What passes from one short loop to another is kept in arrays that are short enough to stay near.
 //!
+//! That is worth it for a few iterations already where the loops inside go down columns, one element of each row.
+//!
 //! Nothing may fail: what is not known to be there is asked for before, and if it is not, or if the loop is short, or the loops inside are long and are
 //! vectors themselves, it runs as it was. Each sum in an iteration keeps its order; what all iterations add to is added to in another one.
 
@@ -32,7 +34,8 @@ use crate::facts::total;
 use crate::linear::Linear;
 use crate::sizes::{boxes, walk};
 use rustc_hash::FxHashSet;
-use wengert_ir::op::{Mode, Op};
+use wengert_base::{Name, Span};
+use wengert_ir::op::{ArrayOp, Mode, Op};
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
 
 /// See the module. Whether something has changed.
@@ -45,6 +48,7 @@ pub(crate) fn run(program: &mut Program) -> bool {
             continue;
         }
         let mut made = func.clone();
+        name_sizes(&mut made);
         last::added_last(&mut made);
         let shapes = walk(&mut made, &boxes, false);
         let from = made.clone();
@@ -60,6 +64,22 @@ pub(crate) fn run(program: &mut Program) -> bool {
         }
     }
     changed
+}
+
+/// Asks for those sizes of the arrays that a function is given for which it does not ask, so that they have names: what is not needed of that is
+/// left out again.
+fn name_sizes(func: &mut Func) {
+    let mut sizes = Vec::new();
+    for array in func.body.params.clone() {
+        for axis in 0..func.ty(array).rank() {
+            let op = Op::Array(ArrayOp::Length(axis), vec![Atom::Var(array)]);
+            if func.body.stmts.iter().all(|stmt| stmt.op != op) {
+                let size = func.fresh(Name::new("n"), Ty::INT);
+                sizes.push(Stmt { outs: vec![size], op, span: Span::NOWHERE });
+            }
+        }
+    }
+    func.body.stmts.splice(0..0, sizes);
 }
 
 struct Turned<'f> {
@@ -102,7 +122,7 @@ impl Turned<'_> {
         if parts.mode == Mode::Reduce || !plan::is_candidate(stmt) {
             return None;
         }
-        let plan = plan::Plan::of(self.facts, parts)?;
+        let plan = plan::Plan::of(self.from, self.facts, parts)?;
         let known = |form: &Linear| form.vars().all(|var| self.scope.contains(&var));
         if !plan.needed.iter().chain(&plan.wanted).all(known) {
             return None;

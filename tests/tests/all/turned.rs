@@ -25,6 +25,13 @@ def chosen (w, x) = let k = length w in build (length x - k + 1) (\\i -> sum (bu
 def total (w, x) = [sum (convolve (w, x)), fold (\\s y -> 0.9 * s + y ^ 2) 1.0 (convolve (w, x))]
 def image w x = let k = length w in let l = length w[0] in build (length x - k + 1) (\\i -> build (length x[0] - l + 1) (\\j ->
   sum (build k (\\a -> sum (build l (\\b -> w[a, b] * x[i + a, j + b]))))))
+def covariance x = let n = real (length x) in let m = length x[0] in
+  let mean = build m (\\j -> sum (map (\\r -> r[j]) x) / n) in
+  build m (\\i -> build m (\\j -> sum (map (\\r -> (r[i] - mean[i]) * (r[j] - mean[j])) x) / n))
+def covariances sizes = map (\\(n, m) -> let x = matrix n m in let f x = weigh (map weigh (covariance x)) in
+  (f x, weigh (map weigh (grad f x)), jvp f (x, x))) sizes
+def columns x = build (length x[0]) (\\j -> log (1.5 + sum (build (length x) (\\i -> x[i, j] ^ 2))))
+def down sizes = map (\\(n, m) -> let x = matrix n m in let f x = weigh (columns x) in (f x, weigh (map weigh (grad f x)))) sizes
 def values f k sizes = map (\\n -> weigh (f (numbers 5 k, numbers 7 n))) sizes
 def gradients f k sizes = map (\\n -> let (a, b) = grad (\\p -> weigh (f p)) (numbers 5 k, numbers 7 n) in (weigh a, weigh b)) sizes
 def hessians f k sizes = map (\\n -> let p = (numbers 5 k, numbers 7 n) in
@@ -64,6 +71,8 @@ fn programs() -> Vec<String> {
     for (k, l) in [(3, 3), (1, 5), (5, 1)] {
         all.push(format!("images {k} {l} [(5, 5), (6, 50), (50, 6), (7, 1100)]"));
     }
+    all.push("covariances [(2, 1), (3, 7), (5, 8), (60, 9), (4, 17), (50, 40)]".into());
+    all.push("down [(1, 1), (60, 7), (60, 8), (49, 9), (3, 40), (200, 33)]".into());
     // None at all, and fewer than that.
     all.push("gradients convolve 0 [40]".into());
     all.push("gradients horner 0 [40]".into());

@@ -378,3 +378,57 @@ fn numbers_that_others_look_at_inside_stay() {
     let (printed, changed) = turned(text);
     assert!(changed && printed.matches("a2 +=").count() <= 2, "{printed}");
 }
+
+#[test]
+fn what_goes_down_columns_is_turned_however_long_it_is() {
+    let program = |read: &str| {
+        format!(
+            "func f(m: [][]Real, ws: []Real) -> []Real {{
+                k = length(ws)
+                n = length(m)
+                l = length(m, 1)
+                ys = each i < l {{ s = for j < n, s2 = 0.0, row in m {{ {read} s3 = s2 + x yield s3 }} yield s }}
+                return ys
+            }} entry f = f"
+        )
+    };
+    let (down, changed) = turned(&program("x = row[i]"));
+    assert!(changed && down.contains("-8 + l") && !down.contains("48"), "{down}");
+    let (down, changed) = turned(&program("x = m[j, i]"));
+    assert!(changed && down.contains("-8 + l") && !down.contains("48"), "{down}");
+    // What lies side by side makes vectors as it is, if there is enough of it.
+    let (along, changed) = turned(&program("p = i + j x = ws[p]"));
+    assert!(changed && along.contains("-32 + l") && along.contains("48 - n"), "{along}");
+}
+
+#[test]
+fn what_adds_to_two_arrays_stays_together_if_it_computes_something_for_both() {
+    let program = |second: &str| {
+        format!(
+            "func f(ws: []Real, xs: []Real) -> ([]Real, []Real) {{
+                k = length(ws)
+                n = length(xs)
+                zeros = zeros(ws)
+                zeros2 = zeros(xs)
+                us, ys = each i < n, a += zeros, b += zeros2 {{
+                    x = xs[i]
+                    a2, b2 = each j < k, a3 += a, b3 += b, w in ws {{
+                        t = w * x
+                        a4 = a3 with [j] += t
+                        {second}
+                        b4 = b3 with [i] += u
+                        yield a4, b4
+                    }}
+                    yield a2, b2
+                }}
+                return us, ys
+            }} entry f = f"
+        )
+    };
+    let loops = |second: &str| {
+        let (printed, changed) = turned(&program(second));
+        assert!(changed, "{printed}");
+        printed.split(" else ").next().map_or(0, |turned| turned.matches("each").count())
+    };
+    assert_eq!(loops("u = sin(t)") + 1, loops("u = sin(w)"));
+}

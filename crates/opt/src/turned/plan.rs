@@ -4,8 +4,10 @@
 
 use crate::collect::facts::{Facts, Walk};
 use crate::linear::Linear;
+use crate::walk::mentioned;
+use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
-use wengert_ir::{Atom, Block, Stmt};
+use wengert_ir::{Atom, Block, Func, Stmt, Var};
 use wengert_prim::RealOp;
 
 /// Bodies with more statements are not copied.
@@ -13,6 +15,8 @@ const MOST: usize = 100;
 /// So many iterations at least, and so many at most of a loop inside that can be vectors itself.
 const LONG: i64 = 32;
 const SHORT: i64 = 48;
+/// So many at least where loops inside go down columns: they are no good vectors, however long.
+const COLUMNS: i64 = 8;
 /// How many iterations are done at once, and how many if rows of what loops inside give are kept.
 const BLOCK: i64 = 1024;
 const ROWS: i64 = 128;
@@ -55,14 +59,16 @@ pub(super) fn is_plain(op: &Op) -> bool {
 }
 
 impl Plan {
-    pub(super) fn of(facts: &Facts<'_>, parts: &Loop) -> Option<Plan> {
+    pub(super) fn of(from: &Func, facts: &Facts<'_>, parts: &Loop) -> Option<Plan> {
         let mut walk = Walk::new(facts, &[]);
         walk.enter(parts)?;
         walk.block(&parts.body)?;
         let mut plan = Plan { needed: walk.needed, wanted: Vec::new(), size: BLOCK };
         let len = facts.value(&parts.len)?;
-        plan.want(&len.minus(&Linear::constant(LONG)))?;
-        plan.look(facts, &parts.body, &len)?;
+        let columns = plan.look((from, facts), &parts.body, &len)?;
+        let inside = std::mem::take(&mut plan.wanted);
+        plan.want(&len.minus(&Linear::constant(if columns { COLUMNS } else { LONG })))?;
+        inside.iter().try_for_each(|form| plan.want(form))?;
         Some(plan)
     }
 
@@ -78,17 +84,21 @@ impl Plan {
         }
     }
 
-    /// Looks at the loops inside.
-    fn look(&mut self, facts: &Facts<'_>, block: &Block, around: &Linear) -> Option<()> {
+    /// Looks at the loops inside. Whether all innermost ones go down columns.
+    fn look(&mut self, (from, facts): (&Func, &Facts<'_>), block: &Block, around: &Linear) -> Option<bool> {
+        let mut columns = true;
         for stmt in &block.stmts {
             let Op::Loop(parts) = &stmt.op else { continue };
             if stmt.outs.len() > parts.init.len() + parts.accs.len() {
                 self.size = ROWS;
             }
-            self.look(facts, &parts.body, around)?;
+            columns &= self.look((from, facts), &parts.body, around)?;
             let innermost = parts.body.stmts.iter().all(|stmt| stmt.op.blocks().is_empty());
+            if innermost {
+                columns &= goes_down(from, parts);
+            }
             let sums = (0..parts.init.len()).all(|at| sum(parts, at).is_some());
-            if innermost && sums {
+            if innermost && sums && !goes_down(from, parts) {
                 let len = facts.value(&parts.len)?;
                 if len == *around {
                     return None;
@@ -96,8 +106,31 @@ impl Plan {
                 self.want(&Linear::constant(SHORT).minus(&len))?;
             }
         }
-        Some(())
+        Some(columns)
     }
+}
+
+/// Whether a loop reads one element of each row of an array, always the same, or adds to it.
+fn goes_down(from: &Func, parts: &Loop) -> bool {
+    let carried = 1 + parts.init.len() + parts.accs.len();
+    let rows = parts.body.params.iter().skip(carried).filter(|row| from.ty(**row).rank() > 0);
+    let rows: FxHashSet<Var> = rows.copied().collect();
+    let mut moving: FxHashSet<Var> = parts.body.params.first().copied().into_iter().collect();
+    parts.body.stmts.iter().any(|stmt| {
+        if mentioned(&stmt.op).any(|var| moving.contains(&var)) {
+            moving.extend(&stmt.outs);
+        }
+        let moves = |atom: &Atom| atom.var().is_some_and(|var| moving.contains(&var));
+        match &stmt.op {
+            Op::Array(op @ (ArrayOp::Index | ArrayOp::AddAt), args) => {
+                let count = args.len() - usize::from(*op == ArrayOp::AddAt);
+                let Some([array, before @ .., last]) = args.get(..count) else { return false };
+                let in_row = array.var().is_some_and(|var| rows.contains(&var));
+                !moves(last) && (in_row || before.iter().any(moves))
+            }
+            _ => false,
+        }
+    })
 }
 
 /// If what a loop carries there is a sum of reals that nobody looks at inside: which statement adds to it, and what it adds.

@@ -14,6 +14,28 @@ use wengert_ir::{Atom, Block, Stmt, Ty, Var};
 /// So many statements at most are done once for each array to which they add.
 const APART_STATEMENTS: usize = 12;
 
+/// Whether something is computed for two of these.
+fn share(stmts: &[&Stmt], chains: &[(Var, FxHashSet<Var>)]) -> bool {
+    let computed: Vec<FxHashSet<Var>> = chains.iter().map(|(_, chain)| computed(stmts, chain)).collect();
+    let later = |at: usize| computed.iter().skip(at + 1);
+    computed.iter().enumerate().any(|(at, own)| later(at).any(|other| !own.is_disjoint(other)))
+}
+
+/// What is computed of reals for some of the statements that add to arrays.
+fn computed(stmts: &[&Stmt], adding: &FxHashSet<Var>) -> FxHashSet<Var> {
+    let (mut needed, mut computed) = (adding.clone(), FxHashSet::default());
+    for stmt in stmts.iter().rev() {
+        if stmt.outs.iter().any(|out| needed.contains(out)) {
+            let adds = stmt.outs.iter().any(|out| adding.contains(out));
+            if matches!(stmt.op, Op::Real(..) | Op::Power { .. }) && !adds {
+                computed.extend(&stmt.outs);
+            }
+            needed.extend(stmt.op.operand_vars());
+        }
+    }
+    computed
+}
+
 /// What a loop carries or adds up: what it begins with, the parameter, and which it is.
 type Numbers = Vec<(Atom, Var, Added)>;
 
@@ -57,9 +79,27 @@ impl Maker<'_> {
         if !yields.is_empty() || stmts.len() > APART_STATEMENTS {
             return self.segment(&stmts, &yields, out);
         }
+        let is_number = |stmt: &Stmt| {
+            let param = |scalar: &Scalar| stmt.op.operand_vars().contains(&scalar.param);
+            self.scalars.iter().any(param)
+        };
+        let chains = self.chains(&stmts);
+        if chains.len() < 2 || stmts.iter().any(|stmt| is_number(stmt)) || share(&stmts, &chains) {
+            return self.segment(&stmts, &yields, out);
+        }
         // What adds to one array goes through the iterations without what adds to another: sums wait for nothing else then.
+        for (_, chain) in chains {
+            let own = |stmt: &&&Stmt| self.adds(stmt).is_none_or(|(_, made)| chain.contains(&made));
+            let own: Vec<&Stmt> = stmts.iter().filter(own).copied().collect();
+            self.segment(&own, &yields, out)?;
+        }
+        Some(())
+    }
+
+    /// What adds to one array each: what that is called last, and all that is added to it.
+    fn chains(&self, stmts: &[&Stmt]) -> Vec<(Var, FxHashSet<Var>)> {
         let mut chains: Vec<(Var, FxHashSet<Var>)> = Vec::new();
-        for stmt in &stmts {
+        for stmt in stmts {
             if let Some((array, made)) = self.adds(stmt) {
                 match chains.iter_mut().find(|(last, _)| *last == array) {
                     Some((last, all)) => (*last, _) = (made, all.insert(made)),
@@ -67,19 +107,7 @@ impl Maker<'_> {
                 }
             }
         }
-        let is_number = |stmt: &Stmt| {
-            let param = |scalar: &Scalar| stmt.op.operand_vars().contains(&scalar.param);
-            self.scalars.iter().any(param)
-        };
-        if chains.len() < 2 || stmts.iter().any(|stmt| is_number(stmt)) {
-            return self.segment(&stmts, &yields, out);
-        }
-        for (_, chain) in chains {
-            let own = |stmt: &&&Stmt| self.adds(stmt).is_none_or(|(_, made)| chain.contains(&made));
-            let own: Vec<&Stmt> = stmts.iter().filter(own).copied().collect();
-            self.segment(&own, &yields, out)?;
-        }
-        Some(())
+        chains
     }
 
     /// If a statement adds to an array: which, and what that is called then.
