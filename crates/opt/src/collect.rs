@@ -10,7 +10,7 @@
 //!
 //! So it is for places that are some fixed number of places away, also around the end (`(i + 1) % n`), and along two axes. Iterations share
 //! nothing then, nothing has to be zero before, and what lies between the edges becomes vectors. What takes more than a few operations is made
-//! once, into an array, and read from there. Numbers are added up in another order: it is for where they need not be to the last bit what they
+//! once, into an array, and read from there. To elements that stay, as the weights of a filter, the loop goes on adding. Numbers are added up in another order: it is for where they need not be to the last bit what they
 //! are elsewhere. Nothing may fail: what is not known to be there is asked for before, and if it is not, the loop runs as it was.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed stays as it is")]
@@ -139,9 +139,11 @@ impl Collect<'_> {
         if parts.mode != Mode::Each || parts.body.size() > plan::MOST {
             return None;
         }
-        let mut plan = plan::Plan::of(self.from, self.facts, stmt, &FxHashSet::default())?;
-        let kept = self.not_collected(before, &plan);
-        if !kept.is_empty() {
+        let mut kept = plan::with_cells(parts);
+        let mut plan = plan::Plan::of(self.from, self.facts, stmt, &kept)?;
+        let more = self.not_collected(before, &plan);
+        if !more.is_empty() {
+            kept.extend(more);
             plan = plan::Plan::of(self.from, self.facts, stmt, &kept)?;
         }
         let known = plan.needed.iter().all(|form| form.vars().all(|var| self.scope.contains(&var)));

@@ -48,6 +48,14 @@ def pools u = build (length u / 2) (\\i -> build (length u[0] / 2) (\\j ->
 def filtered (w, u) = build (length u - 2) (\\i -> max 0.0 (w[0] * u[i] + w[1] * u[i + 1] + w[2] * u[i + 2]))
 def filter p = let (w, u) = grad (\\(w, u) -> weigh (filtered (w, filtered (w, u)))) p in (w, weigh u)
 def filters sizes = map (\\n -> filter (numbers 5 3, numbers 7 n)) sizes
+def nine (w, u) = build (length u - 8) (\\i -> tanh (w[0] * u[i] + w[1] * u[i + 1] + w[2] * u[i + 2] + w[3] * u[i + 3] + w[4] * u[i + 4]
+  + w[5] * u[i + 5] + w[6] * u[i + 6] + w[7] * u[i + 7] + w[8] * u[i + 8]))
+def nines sizes = map (\\n -> let p = (numbers 5 9, numbers 7 n) in let f p = weigh (nine p) in let (w, u) = grad f p in (w, weigh u, jvp f (p, p))) sizes
+def square (w, u) = build (length u - 2) (\\i -> build (length u[0] - 2) (\\j -> max 0.0 (
+  w[0, 0] * u[i, j] + w[0, 1] * u[i, j + 1] + w[0, 2] * u[i, j + 2] + w[1, 0] * u[i + 1, j] + w[1, 1] * u[i + 1, j + 1] + w[1, 2] * u[i + 1, j + 2]
+  + w[2, 0] * u[i + 2, j] + w[2, 1] * u[i + 2, j + 1] + w[2, 2] * u[i + 2, j + 2])))
+def squares sizes = map (\\(n, m) -> let p = (matrix 3 3, matrix n m) in let f (w, u) = weigh (map weigh (square (w, u))) in
+  let (w, u) = grad f p in (w, weigh (map weigh u), jvp f (p, p))) sizes
 def gradients f sizes = map (\\n -> weigh (grad (\\u -> weigh (f u)) (numbers 7 n))) sizes
 def repeated f sizes = map (\\n -> weigh (grad (\\u -> weigh (iterate 3 f u)) (numbers 7 n))) sizes
 def hessians f sizes = map (\\n -> weigh (snd (jvp (grad (\\u -> weigh (f u))) (numbers 7 n, numbers 3 n)))) sizes
@@ -94,6 +102,10 @@ fn programs() -> Vec<String> {
     all.push(format!("gradients2 pools {SIZES2}"));
     all.push("filters [5, 15, 16, 17, 18, 40, 600, 1700]".into());
     all.push("filters [5, 3]".into());
+    all.push("nines [8, 9, 12, 24, 25, 40, 600]".into());
+    all.push("nines [9, 5]".into());
+    all.push("squares [(2, 2), (3, 3), (3, 18), (20, 5), (6, 40), (4, 530)]".into());
+    all.push("squares [(3, 3), (3, 1)]".into());
     all.push(format!("gradients2 laplace {SIZES3}"));
     all.push(format!("map (\\(n, m) -> grad (\\c -> by c (matrix n m)) 0.3) {SIZES2}"));
     all.push(format!(
@@ -155,6 +167,7 @@ fn long_ones_are_the_same_with_any_number_of_threads() {
         "gradients far [60000]",
         "gradients smooth [60000]",
         "filters [60000]",
+        "nines [60000]",
         "gradients2 heat [(200, 150)]",
     ];
     everywhere::same_by_threads(DEFINITIONS, &expressions);

@@ -10,9 +10,12 @@ use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::{Atom, Block, Elem, Func, Stmt, Ty, Var};
 
 /// Bodies with more statements are not copied.
-pub(super) const MOST: usize = 80;
+pub(super) const MOST: usize = 160;
 /// So many places at most are added to in one iteration.
-const PLACES: usize = 10;
+const PLACES: usize = 16;
+/// The same of two loops, one in the other, which have more edges.
+const MOST_OF_TWO: usize = 80;
+const PLACES_OF_TWO: usize = 10;
 /// So many elements at most may be there to which nothing is added, in an array that was there before.
 const MORE: i64 = 64;
 
@@ -41,6 +44,25 @@ impl Acc {
         let few = |(size, len): (&Linear, &Linear)| matches!(size.minus(len).atom(), Some(Atom::Int(n)) if n <= MORE);
         self.sizes.iter().zip(lens).all(few)
     }
+}
+
+/// The accumulators with one axis to which a loop adds at a place that is the same in all iterations: which of them they are.
+pub(super) fn with_cells(parts: &Loop) -> FxHashSet<usize> {
+    let accs = parts.body.params.iter().skip(1 + parts.init.len()).take(parts.accs.len());
+    let mut tracked: FxHashMap<Var, usize> = accs.copied().zip(0..).collect();
+    let mut inside: FxHashSet<Var> = parts.body.params.iter().copied().collect();
+    let mut cells = FxHashSet::default();
+    for stmt in &parts.body.stmts {
+        inside.extend(&stmt.outs);
+        let Op::Array(ArrayOp::AddAt, args) = &stmt.op else { continue };
+        let ([array, place, _], [out]) = (args.as_slice(), stmt.outs.as_slice()) else { continue };
+        let Some(which) = array.var().and_then(|var| tracked.get(&var)).copied() else { continue };
+        tracked.insert(*out, which);
+        if place.var().is_none_or(|var| !inside.contains(&var)) {
+            cells.insert(which);
+        }
+    }
+    cells
 }
 
 /// A loop, or two, one in the other, that add to neighbors.
@@ -81,7 +103,10 @@ impl<'s> Plan<'s> {
             equal: Vec::new(),
         };
         let axes = plan.accumulators(func, facts, outer, kept)?;
+        let mut places = PLACES;
         if axes == 2 {
+            (outer.body.size() <= MOST_OF_TWO).then_some(())?;
+            places = PLACES_OF_TWO;
             plan.second(facts, outer)?;
         }
         let body = &plan.levels.last()?.body;
@@ -94,7 +119,7 @@ impl<'s> Plan<'s> {
             let moves = acc.moves.iter().flatten().any(|step| *step != Move::By(0));
             moves || acc.sizes.iter().zip(&plan.lens).any(|(size, len)| size != len)
         };
-        if !plan.accs.iter().any(elsewhere) || counts.sum::<usize>() > PLACES {
+        if !plan.accs.iter().any(elsewhere) || counts.sum::<usize>() > places {
             return None;
         }
         let mut walk = Walk::new(facts, &plan.equal);

@@ -471,3 +471,92 @@ fn what_loops_around_add_up_too_is_still_added_to() {
         "#]],
     );
 }
+
+#[test]
+fn what_a_loop_adds_to_elements_that_stay_it_goes_on_adding() {
+    // A filter: its weights stay, and what it goes over is neighbors.
+    check_relaxed(
+        "func f(ws: []Real, xs: []Real) -> ([]Real, []Real) {
+            n = length(xs)
+            m = n - 1
+            k = max(m, 0) require m == k, count build
+            zeros = zeros(ws)
+            zeros2 = zeros(xs)
+            us, ys = each i < m, a += zeros, b += zeros2 {
+                x = xs[i]
+                j = i + 1
+                y = xs[j]
+                w = ws[0]
+                t = w * y
+                a2 = a with [0] += x
+                b2 = b with [i] += t
+                a3 = a2 with [0] += y
+                b3 = b2 with [j] += w
+                yield a3, b3
+            }
+            return us, ys
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(ws: []Real, xs: []Real) -> ([]Real, []Real) {
+              n = length(xs)
+              m = n - 1
+              require m >= 0, count build
+              n2 = length(ws)
+              zeros = zeros(ws)
+              i = -1 + n2
+              c = i >= 0
+              us, ys = if c {
+                us2 = each i2 < m, a += zeros {
+                  x = xs[i2]
+                  j = i2 + 1
+                  y = xs[j]
+                  a2 = a with [0] += x
+                  a3 = a2 with [0] += y
+                  yield a3
+                }
+                collected = each j2 < n {
+                  c2 = j2 < m
+                  from = if c2 {
+                    j3 = j2 + 1
+                    y2 = xs[j3]
+                    w = ws[0]
+                    t = w * y2
+                    yield t
+                  } else {
+                    yield 0.0
+                  }
+                  c3 = j2 >= 1
+                  from2 = if c3 {
+                    w2 = ws[0]
+                    yield w2
+                  } else {
+                    yield 0.0
+                  }
+                  sum = from + from2
+                  yield sum
+                }
+                yield us2, collected
+              } else {
+                zeros2 = zeros(xs)
+                us3, ys2 = each i3 < m, a4 += zeros, b += zeros2 {
+                  x2 = xs[i3]
+                  j4 = i3 + 1
+                  y3 = xs[j4]
+                  w3 = ws[0]
+                  t2 = w3 * y3
+                  a2_2 = a4 with [0] += x2
+                  b2 = b with [i3] += t2
+                  a3_2 = a2_2 with [0] += y3
+                  b3 = b2 with [j4] += w3
+                  yield a3_2, b3
+                }
+                yield us3, ys2
+              }
+              return us, ys
+            }
+
+            entry f = f
+        "#]],
+    );
+}
