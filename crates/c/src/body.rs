@@ -14,6 +14,7 @@ mod over;
 mod parallel;
 mod rare;
 mod real;
+mod settled;
 mod steps;
 mod strips;
 mod sums;

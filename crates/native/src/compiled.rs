@@ -19,7 +19,7 @@ use crate::memory;
 use crate::parallel;
 use crate::runtime::context::{Context, MEMORY, Raised, STOPPED};
 use crate::values::{Memory, Misfit, Mover, signature};
-use crate::{blocks, cells};
+use crate::{before, blocks, cells};
 use crate::{neighbors, outline, powers, strands, strides};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64};
@@ -160,6 +160,7 @@ impl Compiled {
         let address = mark.map(|mark| (mark.as_ptr() as usize).cast_signed() as i64);
         let (mut loops, spans) = lower_marked(&program, address);
         dead::clean(&mut loops);
+        before::places(&mut loops);
         if math == Math::Fast {
             cells::gather(&mut loops);
         }

@@ -2,6 +2,7 @@
 //!
 //! [`loops`] is the language that all back ends print: explicit loops over flat memory, with counted references.
 
+mod before;
 mod blocks;
 mod cells;
 mod choices;
@@ -33,6 +34,7 @@ mod values;
 /// without branches, and add to one row of an array each. `short_loops` are divided for tests.
 pub fn divided(program: &wengert_ir::Program, exact: bool, short_loops: bool) -> loops::Program {
     let mut loops = lower::lower(program);
+    before::places(&mut loops);
     parallel::divide(&mut loops, exact, short_loops);
     // What prints these loops makes checks of innermost ones before them itself.
     edges::split(&mut loops, false);

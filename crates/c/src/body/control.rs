@@ -383,12 +383,12 @@ impl Body<'_, '_> {
 
     /// A loop as it is.
     pub(super) fn once(&mut self, run: &Run<'_>) {
+        if !run.backward && run.shape.straight && self.is_kept(run) {
+            return self.kept(run);
+        }
         let Run { index, from, to, backward, independent, looks, shape, .. } = run;
         let (index, backward) = (*index, *backward);
-        let block = self.blocks + 1;
-        let info = self.info(index);
-        let own = info.sets == 1 && info.declared == Some((block, 0));
-        let counter = if own { self.name(index).to_string() } else { self.unit.temporary() };
+        let (counter, own) = self.counter(index);
         let pieces = *looks && shape.straight;
         let (begin, end) = (from, to);
         let (from, to) =
@@ -423,6 +423,13 @@ impl Body<'_, '_> {
         }
     }
 
+    /// What counts the iterations of a loop that comes next, and whether that is its index.
+    pub(super) fn counter(&mut self, index: Local) -> (String, bool) {
+        let info = self.info(index);
+        let own = info.sets == 1 && info.declared == Some((self.blocks + 1, 0));
+        (if own { self.name(index).to_string() } else { self.unit.temporary() }, own)
+    }
+
     /// The body of a loop, whose index may be its counter itself.
     pub(super) fn body_of(&mut self, run: &Run<'_>, (counter, own): (&str, bool), looks: bool) {
         let block = self.enter();
@@ -450,11 +457,17 @@ impl Body<'_, '_> {
         (self.unit.in_loop, self.unit.in_vectors, self.flat) = (false, false, false);
     }
 
-    /// What the compiler may know of the loop that follows.
-    pub(super) fn hint(&mut self, independent: bool) {
+    /// What the iterations of a loop add to, in any order.
+    pub(super) fn added_up(&self) -> Vec<String> {
         let mut sums: Vec<&str> = self.plan.sums.iter().map(|sum| self.name(*sum)).collect();
         sums.extend(self.plan.cells.iter().map(|cell| cell.name.as_str()));
         sums.extend(self.noted.as_ref().filter(|noted| noted.vectors).map(|noted| noted.name.as_str()));
+        sums.into_iter().map(String::from).collect()
+    }
+
+    /// What the compiler may know of the loop that follows.
+    pub(super) fn hint(&mut self, independent: bool) {
+        let sums = self.added_up();
         if sums.is_empty() {
             if independent {
                 self.put("WG_INDEPENDENT");

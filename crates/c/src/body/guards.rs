@@ -17,7 +17,7 @@ const MOST: usize = 8;
 /// So far apart, or farther, are places of which nothing is said before a loop.
 const FAR: u64 = 1 << 16;
 /// More checks are no loop that something else could make fast.
-const CHECKS: usize = 32;
+const CHECKS: usize = 96;
 
 /// The checks of a loop that need not be in it.
 pub(super) struct Guards {

@@ -24,7 +24,7 @@ use wengert_prim::RealOp;
 /// Iterations of a strip. What they add is kept on the stack.
 const STRIP: usize = 512;
 /// More updates than this would be too much to keep.
-const MOST: usize = 8;
+const MOST: usize = 16;
 /// Longer chains of sums of indices are no neighbors.
 const DEEP: usize = 8;
 
@@ -125,10 +125,7 @@ impl Body<'_, '_> {
             needed(run.body, &updates, sums.iter().copied().chain(cells.iter().map(|cell| cell.sum)));
         self.plan.sums = sums;
         self.hint(true);
-        let block = self.blocks + 1;
-        let info = self.info(run.index);
-        let own = info.sets == 1 && info.declared == Some((block, 0));
-        let counter = if own { self.name(run.index).to_string() } else { self.unit.temporary() };
+        let (counter, own) = self.counter(run.index);
         let head = format!("for (word {counter} = {from}; {counter} < {to}; {counter}++) {{");
         self.put(&head);
         let (at, updating) = (format!("{counter} - {from}"), updates.clone());
@@ -266,10 +263,9 @@ impl Body<'_, '_> {
         // Elements at the iteration's own place alone need no strips.
         let elsewhere = updates.iter().any(|update| update.text != "@");
         let fine = elsewhere && apart && steady && (1..=MOST).contains(&updates.len());
-        if !fine {
-            return None;
-        }
+        fine.then_some(())?;
         self.set_shifts(&mut updates, run.index)?;
+        (!self.are_rows(&updates)).then_some(())?;
         let sums = if carries { self.sums_of(run.body, run.index)? } else { Vec::new() };
         Some(Added { updates, sums, cells })
     }
@@ -314,6 +310,29 @@ impl Body<'_, '_> {
             update.shift = (which, form.1.div_euclid(times.abs()));
         }
         Some(())
+    }
+
+    /// Whether each update of an object is in another row: then they are so far from each other that the compiler looks whether they are, and
+    /// makes vectors at once.
+    fn are_rows(&self, updates: &[Update]) -> bool {
+        let forms: Vec<(Local, BTreeMap<Local, i64>)> =
+            updates.iter().map(|update| (update.object, self.form(update.place, DEEP).0)).collect();
+        let begins_row = |local: &Local| matches!(self.values.get(local), Some(Value::Int(Int::Mul, ..)));
+        let far = |a: &BTreeMap<Local, i64>, b: &BTreeMap<Local, i64>| {
+            let own = |a: &BTreeMap<Local, i64>, b: &BTreeMap<Local, i64>| {
+                a.iter().any(|(local, times)| b.get(local) != Some(times) && begins_row(local))
+            };
+            own(a, b) || own(b, a)
+        };
+        let pairs = forms.iter().enumerate().flat_map(|(at, first)| {
+            forms
+                .iter()
+                .skip(at + 1)
+                .filter(|other| other.0 == first.0)
+                .map(move |other| (&first.1, &other.1))
+        });
+        let mut pairs = pairs.peekable();
+        pairs.peek().is_some() && pairs.all(|(a, b)| far(a, b))
     }
 
     /// Adds where in its object an address is.

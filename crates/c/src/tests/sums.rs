@@ -1,7 +1,7 @@
 //! Sums over places that move with the loop but do not begin at 0.
 
-use super::{are_close, text_of};
-use crate::Math;
+use super::{are_close, are_strict_but_rounded, source, text_of, with_loops};
+use crate::{Input, Math};
 use wengert_ir::eval::{Items, Value};
 
 /// The first numbers of each row of a matrix times a vector.
@@ -206,4 +206,75 @@ fn an_element_that_stays_and_one_that_moves_are_added_to_in_vectors() {
     for k in [0, 1, 7] {
         are_close(PAIRS, &[7, 8, 15, 16, 17, 40, 600].map(|size| vec![vector(size), Value::Int(k)]));
     }
+}
+
+/// Sums of what depends on choices that no iteration changes: of numbers, of branches, and of products with a factor that may be zero.
+const SETTLED: &str = r"
+    func f(v: []Real, k: Int) -> (Real, Real, []Real) {
+        n = length(v)
+        c = k > 3
+        d = k == 2
+        w = real(k)
+        s = for i < n, s = 0.0, x in v { y = x * x z = select(c, y, x) u = select(d, 1.5, z) t = s + u yield t }
+        p = for i < n, p = s, x in v { y = mul_zero(w, x) t = p + y yield t }
+        vs = zeros(v)
+        g = each i < n, h += vs, x in v { y = mul_zero(x, w) z = select(c, y, x) h1 = h with [k] += z yield h1 }
+        return s, p, g
+    }
+    entry f = f";
+
+#[test]
+fn what_depends_on_choices_made_before_is_kept_and_then_added_up() {
+    let made = text_of(SETTLED, Math::Library);
+    // Of the loop that keeps the compiler makes one for each way that the choices go; the one that adds up has none.
+    assert_eq!(made.matches("#pragma omp simd reduction").count(), 3, "{made}");
+    assert_eq!(made.matches("[512];").count(), 3, "{made}");
+    assert_eq!(text_of(SETTLED, Math::Host).matches("[512];").count(), 0);
+    let sizes = [9, 15, 16, 17, 511, 512, 513, 1100];
+    let all = [0, 2, 3, 4].map(|k| sizes.map(|size| vec![vector(size), Value::Int(k)])).concat();
+    are_close(SETTLED, &all);
+}
+
+/// What is added to elements of two rows of a matrix, which can be one row; and to two elements of each.
+const ROWS: &str = r"
+    func f(m: [][]Real, v: []Real, i: Int, k: Int) -> [][]Real {
+        n = length(v)
+        l = n - 1
+        ms = zeros(m)
+        g = each j < n, h += ms, x in v { h1 = h with [i, j] += x y = x * 0.5 h2 = h1 with [k, j] += y yield h2 }
+        g2 = each j < l, h += g, x in v {
+            p = j + 1
+            h1 = h with [i, j] += x
+            y = x * 0.5
+            h2 = h1 with [k, j] += y
+            h3 = h2 with [k, p] += x
+            yield h3
+        }
+        return g2
+    }
+    entry f = f";
+
+#[test]
+fn rows_are_added_to_at_once_and_neighbors_in_them_in_strips() {
+    let program = wengert_ir::parse::parse(ROWS).expect("the text is a program");
+    let entry = *program.entries.values().next().expect("it has an entry");
+    // Where rows begin is computed before the loop then.
+    let loops = wengert_native::divided(&program, false, false);
+    let input = Input { program: &loops, entries: vec![entry], kinds: Vec::new() };
+    let made = source(&input, Math::Library, &|_| None).text;
+    // Of the first two the compiler looks whether they lie apart; of the other three two wait.
+    let whole = made
+        .rsplit_once(" f_f(wg_run")
+        .and_then(|(_, rest)| rest.split_once("\n}\n"))
+        .map(|(whole, _)| whole);
+    assert_eq!(whole.map(|whole| whole.matches("[512]").count()), Some(2), "{made}");
+    let Some((mut library, entry)) = with_loops(program, loops, entry, Math::Library, &["-O3"]) else {
+        return;
+    };
+    let args = |i, k, size| vec![matrix(size), vector(size), Value::Int(i), Value::Int(k)];
+    let all: Vec<_> = [(0, 1), (1, 0), (2, 2)]
+        .iter()
+        .flat_map(|(i, k)| [3, 16, 17, 40, 600].map(|size| args(*i, *k, size)))
+        .collect();
+    are_strict_but_rounded(ROWS, (&mut library, entry), &all);
 }
