@@ -144,17 +144,26 @@ pub(crate) struct UserVar {
     pub(crate) owner: u32,
 }
 
+/// How long ways of bindings to something open are at most. What has the shorter ways is bound to the other, so that they
+/// are as long as the logarithm of how many there are: in a long array literal each element has a meta of its own.
+pub(crate) type Rank = u8;
+
+/// The rank of what two were bound to of which one had the rank `from` and the other `to`.
+pub(crate) fn rank_of_both(from: Rank, to: Rank) -> Rank {
+    to.max(from.saturating_add(1))
+}
+
 /// State of a type meta.
 #[derive(Clone, Debug)]
 pub(crate) enum MetaState {
-    Open { level: u32, preds: Preds, user: Option<UserVar> },
+    Open { level: u32, preds: Preds, user: Option<UserVar>, rank: Rank },
     Bound(Ty),
 }
 
 /// State of a row meta.
 #[derive(Clone, Debug)]
 pub(crate) enum RowState {
-    Open { level: u32, user: Option<UserVar> },
+    Open { level: u32, user: Option<UserVar>, rank: Rank },
     Bound(Rc<RowTy>),
 }
 
@@ -162,8 +171,8 @@ pub(crate) enum RowState {
 /// place, as in `if c then [] else [x]` or in the accumulator of a `fold` that starts with `[]`; then it is unknown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SizeState {
-    Open { level: u32, user: Option<UserVar> },
-    Soft { level: u32, len: u64 },
+    Open { level: u32, user: Option<UserVar>, rank: Rank },
+    Soft { level: u32, len: u64, rank: Rank },
     Bound(Len),
 }
 
@@ -271,7 +280,7 @@ impl<'a> Store<'a> {
 
     pub(crate) fn fresh_with(&mut self, preds: Preds, user: Option<UserVar>) -> Ty {
         let id = MetaId(self.metas.len() as u32);
-        self.metas.push(MetaState::Open { level: self.level, preds, user });
+        self.metas.push(MetaState::Open { level: self.level, preds, user, rank: 0 });
         Ty::Meta(id)
     }
 
@@ -285,20 +294,20 @@ impl<'a> Store<'a> {
 
     pub(crate) fn fresh_row(&mut self, user: Option<UserVar>) -> Rest {
         let id = RowId(self.rows.len() as u32);
-        self.rows.push(RowState::Open { level: self.level, user });
+        self.rows.push(RowState::Open { level: self.level, user, rank: 0 });
         Rest::Meta(id)
     }
 
     pub(crate) fn fresh_size(&mut self, user: Option<UserVar>) -> Len {
         let id = SizeId(self.sizes.len() as u32);
-        self.sizes.push(SizeState::Open { level: self.level, user });
+        self.sizes.push(SizeState::Open { level: self.level, user, rank: 0 });
         Len::Meta(id)
     }
 
     /// The size of an array literal.
     pub(crate) fn soft_size(&mut self, len: u64) -> Len {
         let id = SizeId(self.sizes.len() as u32);
-        self.sizes.push(SizeState::Soft { level: self.level, len });
+        self.sizes.push(SizeState::Soft { level: self.level, len, rank: 0 });
         Len::Meta(id)
     }
 

@@ -5,8 +5,8 @@
 //! constants clash. What meets an unknown size becomes unknown itself if it may. Rows are unified by moving the fields that one side lacks into the other side's rest.
 
 use crate::ty::{
-    Arg, Len, MetaId, MetaState, OriginId, Rest, RigidId, RowId, RowState, RowTy, SizeId, SizeMode,
-    SizeState, Store, Ty, UserVar,
+    Arg, Len, MetaId, MetaState, OriginId, Rank, Rest, RigidId, RowId, RowState, RowTy, SizeId, SizeMode,
+    SizeState, Store, Ty, UserVar, rank_of_both,
 };
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -115,8 +115,8 @@ impl Store<'_> {
             return Ok(());
         }
         let (
-            Some(MetaState::Open { level: lm, preds: pm, user: um }),
-            Some(MetaState::Open { level: ln, preds: pn, user: un }),
+            Some(MetaState::Open { level: lm, preds: pm, user: um, rank: rm }),
+            Some(MetaState::Open { level: ln, preds: pn, user: un, rank: rn }),
         ) = (self.metas.get(m.0 as usize).cloned(), self.metas.get(n.0 as usize).cloned())
         else {
             return Ok(());
@@ -126,13 +126,15 @@ impl Store<'_> {
         {
             return Err(Clash::SameVars(x, y));
         }
-        let (from, to, user) = if um.is_some() { (n, m, um) } else { (m, n, un) };
+        let keeps_first = um.is_some() || un.is_none() && rm > rn;
+        let (from, to, user) = if keeps_first { (n, m, um) } else { (m, n, un) };
+        let rank = if keeps_first { rank_of_both(rn, rm) } else { rank_of_both(rm, rn) };
         let mut preds = pm;
         for (pred, origin) in pn.iter() {
             preds.add(pred, origin);
         }
         if let Some(state) = self.metas.get_mut(to.0 as usize) {
-            *state = MetaState::Open { level: lm.min(ln), preds, user };
+            *state = MetaState::Open { level: lm.min(ln), preds, user, rank };
         }
         self.bind_meta(from, Ty::Meta(to));
         self.settle_real(to)
@@ -145,7 +147,7 @@ impl Store<'_> {
 
     /// Binds an open meta to a type that is not a meta.
     fn bind(&mut self, id: MetaId, ty: &Ty) -> Unified {
-        let Some(MetaState::Open { level, preds, user }) = self.metas.get(id.0 as usize).cloned() else {
+        let Some(MetaState::Open { level, preds, user, .. }) = self.metas.get(id.0 as usize).cloned() else {
             return Ok(());
         };
         if let Some(user) = user {
@@ -249,9 +251,8 @@ impl Store<'_> {
             (View::Soft(id, _), View::Unknown) | (View::Unknown, View::Soft(id, _)) => {
                 self.bind_size(id, Len::Unknown);
             }
-            (View::Open(x), View::Open(y) | View::User(y)) | (View::User(y), View::Open(x)) => {
-                self.link_sizes(x, y)
-            }
+            (View::Open(x), View::Open(y)) => self.link_sizes(x, y),
+            (View::Open(x), View::User(y)) | (View::User(y), View::Open(x)) => self.bind_to_size(x, y),
             (View::Open(id), View::Unknown) | (View::Unknown, View::Open(id)) => {
                 self.bind_size(id, Len::Unknown)
             }
@@ -302,18 +303,34 @@ impl Store<'_> {
         Ok(())
     }
 
+    /// Binds one of two sizes to the other.
+    fn link_sizes(&mut self, x: SizeId, y: SizeId) {
+        if self.size_rank(x) > self.size_rank(y) { self.bind_to_size(y, x) } else { self.bind_to_size(x, y) }
+    }
+
     /// Binds one size to another, which keeps the lower level.
-    fn link_sizes(&mut self, from: SizeId, to: SizeId) {
+    fn bind_to_size(&mut self, from: SizeId, to: SizeId) {
         if from == to {
             return;
         }
-        if let Some(SizeState::Open { level, .. } | SizeState::Soft { level, .. }) =
-            self.sizes.get(from.0 as usize)
+        if let Some(SizeState::Open { level, rank: below, .. } | SizeState::Soft { level, rank: below, .. }) =
+            self.sizes.get(from.0 as usize).copied()
         {
-            let level = *level;
             self.lower_size(level, Len::Meta(to));
+            if let Some(SizeState::Open { rank, .. } | SizeState::Soft { rank, .. }) =
+                self.sizes.get_mut(to.0 as usize)
+            {
+                *rank = rank_of_both(below, *rank);
+            }
         }
         self.bind_size(from, Len::Meta(to));
+    }
+
+    fn size_rank(&self, id: SizeId) -> Rank {
+        match self.sizes.get(id.0 as usize) {
+            Some(SizeState::Open { rank, .. } | SizeState::Soft { rank, .. }) => *rank,
+            Some(SizeState::Bound(_)) | None => 0,
+        }
     }
 
     fn unify_rows(&mut self, a: &RowTy, b: &RowTy) -> Unified {
@@ -358,6 +375,9 @@ impl Store<'_> {
         }
         match (only_a.is_empty(), only_b.is_empty()) {
             (true, true) => match (rest_a, rest_b) {
+                (Rest::Meta(x), Rest::Meta(y)) if !self.is_user_row(x) && !self.is_user_row(y) => {
+                    self.link_rows(x, y)
+                }
                 (Rest::Meta(id), other) if !self.is_user_row(id) => self.bind_rest(id, row(other)),
                 (other, Rest::Meta(id)) => self.bind_rest(id, row(other)),
                 (Rest::Meta(_) | Rest::Closed | Rest::Rigid(_) | Rest::Error, _) => Err(Clash::Shape),
@@ -369,6 +389,23 @@ impl Store<'_> {
                 self.extend_rest(rest_b, only_a, common)?;
                 self.extend_rest(rest_a, only_b, common)
             }
+        }
+    }
+
+    /// Binds one of two rests to the other.
+    fn link_rows(&mut self, x: RowId, y: RowId) -> Unified {
+        let (from, to) = if self.row_rank(x) > self.row_rank(y) { (y, x) } else { (x, y) };
+        let below = self.row_rank(from);
+        if let Some(RowState::Open { rank, .. }) = self.rows.get_mut(to.0 as usize) {
+            *rank = rank_of_both(below, *rank);
+        }
+        self.bind_rest(from, row(Rest::Meta(to)))
+    }
+
+    fn row_rank(&self, id: RowId) -> Rank {
+        match self.rows.get(id.0 as usize) {
+            Some(RowState::Open { rank, .. }) => *rank,
+            Some(RowState::Bound(_)) | None => 0,
         }
     }
 
@@ -389,7 +426,7 @@ impl Store<'_> {
     }
 
     fn bind_rest(&mut self, id: RowId, to: RowTy) -> Unified {
-        let Some(RowState::Open { level, user }) = self.rows.get(id.0 as usize).cloned() else {
+        let Some(RowState::Open { level, user, .. }) = self.rows.get(id.0 as usize).cloned() else {
             return Ok(());
         };
         if user.is_some() {

@@ -73,21 +73,21 @@ impl Infer<'_> {
         let rigid = |kind, user: Option<UserVar>| Some(Rigid { kind, user, replaced: None, name: None });
         match item {
             Item::Type(meta) => match self.store.metas.get(meta.0 as usize).cloned() {
-                Some(MetaState::Open { level, preds, user }) if level > outer => {
+                Some(MetaState::Open { level, preds, user, .. }) if level > outer => {
                     self.store.bind_meta(meta, Ty::Rigid(id));
                     rigid(RigidKind::Type(preds), user)
                 }
                 Some(MetaState::Open { .. } | MetaState::Bound(_)) | None => None,
             },
             Item::Row(row) => match self.store.rows.get(row.0 as usize).cloned() {
-                Some(RowState::Open { level, user }) if level > outer => {
+                Some(RowState::Open { level, user, .. }) if level > outer => {
                     self.store.bind_row(row, RowTy { fields: BTreeMap::new(), rest: Rest::Rigid(id) });
                     rigid(RigidKind::Row, user)
                 }
                 Some(RowState::Open { .. } | RowState::Bound(_)) | None => None,
             },
             Item::Size(size) => match self.store.sizes.get(size.0 as usize).copied() {
-                Some(SizeState::Open { level, user }) if level > outer => {
+                Some(SizeState::Open { level, user, .. }) if level > outer => {
                     if !measured.contains(&size) {
                         self.store.bind_size(size, Len::Unknown);
                         return None;
@@ -95,7 +95,7 @@ impl Infer<'_> {
                     self.store.bind_size(size, Len::Rigid(id));
                     rigid(RigidKind::Size, user)
                 }
-                Some(SizeState::Soft { level, len }) if level > outer => {
+                Some(SizeState::Soft { level, len, .. }) if level > outer => {
                     self.store.bind_size(size, Len::Const(len));
                     None
                 }

@@ -1,6 +1,10 @@
 //! Large and hostile programs: the checker stays within its stack and its time.
 
 use super::{Loader, render};
+use crate::interface::KnownTypes;
+use crate::ty::{Len, MetaState, Rest, RowState, RowTy, SizeState, Store, Ty};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Runs on a small stack, as library users may.
 fn on_small_stack(work: impl FnOnce() + Send + 'static) {
@@ -74,4 +78,53 @@ fn long_programs_are_checked_quickly() {
     assert_eq!(render(&loaded), "");
     // Generous: this is neither an optimized build nor a quiet machine.
     assert!(start.elapsed().as_millis() < 3_000, "{:?}", start.elapsed());
+}
+
+/// How many bindings lie between an unknown type, a rest of a record or a size and what it stands for.
+fn bindings(store: &Store<'_>, ty: &Ty) -> u32 {
+    let next = if let Ty::Meta(id) = ty {
+        let bound = if let MetaState::Bound(next) = &store.metas[id.0 as usize] { Some(next) } else { None };
+        bound.cloned()
+    } else if let Ty::Array(Len::Meta(id), _) = ty {
+        let bound = if let SizeState::Bound(next) = store.sizes[id.0 as usize] { Some(next) } else { None };
+        bound.map(|next| Ty::array(next, Ty::Real))
+    } else if let Ty::Record(row) = ty
+        && let Rest::Meta(id) = row.rest
+    {
+        let bound = if let RowState::Bound(next) = &store.rows[id.0 as usize] { Some(next) } else { None };
+        bound.map(|next| Ty::Record(next.clone()))
+    } else {
+        None
+    };
+    next.map_or(0, |next| 1 + bindings(store, &next))
+}
+
+#[test]
+fn what_is_equal_to_many_is_few_bindings_away() {
+    let known = KnownTypes::default();
+    let number = |store: &mut Store<'_>| store.fresh();
+    let array = |store: &mut Store<'_>| Ty::array(store.fresh_size(None), Ty::Real);
+    let literal = |store: &mut Store<'_>| Ty::array(store.soft_size(3), Ty::Real);
+    let record = |store: &mut Store<'_>| {
+        let rest = store.fresh_row(None);
+        Ty::Record(Rc::new(RowTy { fields: BTreeMap::new(), rest }))
+    };
+    let kinds: [&dyn Fn(&mut Store<'_>) -> Ty; 4] = [&number, &array, &literal, &record];
+    for make in kinds {
+        // The elements of a literal, each against the first, and from either side; then each against the next.
+        for order in 0..3 {
+            let mut store = Store::new(&known);
+            let all: Vec<Ty> = (0..1000).map(|_| make(&mut store)).collect();
+            for pair in all.windows(2) {
+                let (one, other) = match order {
+                    0 => (&all[0], &pair[1]),
+                    1 => (&pair[1], &all[0]),
+                    _ => (&pair[0], &pair[1]),
+                };
+                assert!(store.unify(one, other).is_ok());
+            }
+            let longest = all.iter().map(|ty| bindings(&store, ty)).max();
+            assert!(longest <= Some(10), "{longest:?} in order {order}");
+        }
+    }
 }
