@@ -97,6 +97,11 @@ pub fn lex(source: SourceId, text: &str) -> Lexed {
     lexer.out
 }
 
+/// Whether a line ends here. A `\r` alone ends one too, or all that follows a comment in such a file would be part of it.
+fn ends_line(c: char) -> bool {
+    matches!(c, '\n' | '\r')
+}
+
 struct Lexer<'t> {
     source: SourceId,
     text: &'t str,
@@ -172,7 +177,7 @@ impl<'t> Lexer<'t> {
         if c == '\n' || matches!(c, ' ' | '\t' | '\r') {
             self.position += 1;
             self.space_before = true;
-            self.newline_before |= c == '\n';
+            self.newline_before |= ends_line(c);
         } else if self.rest().starts_with("--") {
             self.comment();
         } else if self.foreign(c) {
@@ -208,7 +213,7 @@ impl<'t> Lexer<'t> {
 
     fn comment(&mut self) {
         let start = self.position;
-        let length = self.take_while(|c| c != '\n').trim_end().len();
+        let length = self.take_while(|c| !ends_line(c)).trim_end().len();
         let span = Span::new(self.source, start as u32, (start + length) as u32);
         self.out.comments.push(Comment { span, own_line: self.newline_before_text(start) });
         self.space_before = true;
@@ -217,7 +222,7 @@ impl<'t> Lexer<'t> {
     /// Whether only space stands between the start of the line and `position`.
     fn newline_before_text(&self, position: usize) -> bool {
         let before = self.text.get(..position).unwrap_or("");
-        let line = before.rsplit('\n').next().unwrap_or("");
+        let line = before.rsplit(ends_line).next().unwrap_or("");
         line.trim_start_matches('\u{feff}').trim().is_empty()
     }
 

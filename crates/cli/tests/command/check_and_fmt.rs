@@ -59,6 +59,14 @@ fn files_that_cannot_be_read() {
 }
 
 #[test]
+fn a_comment_ends_where_a_line_of_any_system_ends() {
+    let folder = Folder::with(&[("old.wg", "-- a comment\rdef x = 1 -- another\rdef main = x + 1\r")]);
+    assert_eq!(folder.run(&["run", "old.wg"]).value(), "2");
+    folder.run(&["fmt", "old.wg"]);
+    assert_eq!(folder.read("old.wg"), "-- a comment\ndef x = 1  -- another\ndef main = x + 1\n");
+}
+
+#[test]
 fn a_byte_order_mark_and_windows_line_ends_are_fine() {
     let folder = Folder::with(&[("a.wg", "\u{feff}def x = 1.5\r\n-- comment\r\ndef y = x\r\n")]);
     assert_eq!(folder.run(&["check", "a.wg"]).value(), "x : Real\ny : Real");
