@@ -207,7 +207,10 @@ impl<'a> Decoder<'a> {
             return Err(self.wrong(node, "an integer"));
         };
         int.ok_or_else(|| {
-            let (span, number) = (self.document.span(node), wengert_base::real::show(*real));
+            // What is not an integer by less than a `Real` can tell is not shown as one.
+            let looks_whole = real.fract() == 0.0 && real.abs() < i64::MAX as f64;
+            let number = if looks_whole { "this".into() } else { wengert_base::real::show(*real) };
+            let span = self.document.span(node);
             errors::number_out_of_range(span, &self.path(), &number, "an `Int`")
         })
     }

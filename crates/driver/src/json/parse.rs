@@ -34,7 +34,7 @@ pub enum NodeKind {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number: as a `Real`, and as an `Int` if it is integral and in range.
+    /// A number: as a `Real`, and as an `Int` if it is one exactly.
     Number {
         /// The nearest real, infinite if too large.
         real: f64,
@@ -332,7 +332,7 @@ impl Parser<'_> {
         }
         let written = self.text.get(start..self.at).unwrap_or("");
         let real: f64 = written.parse().unwrap_or(f64::NAN);
-        let int = if plain { written.parse().ok() } else { integral(real) };
+        let int = if plain { written.parse().ok() } else { integral(real, written) };
         self.push(NodeKind::Number { real, int, plain }, start);
         Ok(())
     }
@@ -471,10 +471,29 @@ fn is_fresh(kind: &NodeKind) -> bool {
     matches!(kind, NodeKind::Array { len: 0, after: 0 } | NodeKind::Object { len: 0, after: 0 })
 }
 
-/// The integer that a real number is, if it is one in the range of `Int`.
-fn integral(real: f64) -> Option<i64> {
-    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    (real.fract() == 0.0 && (-LIMIT..LIMIT).contains(&real)).then_some(real as i64)
+/// The integer that a number with a point or an exponent is exactly: `1.5e1` is 15, and `9007199254740993.0` not the nearest real.
+fn integral(real: f64, written: &str) -> Option<i64> {
+    if real.fract() != 0.0 {
+        return None;
+    }
+    // So few digits are a whole number if their nearest real is one.
+    if written.len() <= 15 && real.abs() < 1e15 {
+        return Some(real as i64);
+    }
+    let (sign, written) = written.strip_prefix('-').map_or(("", written), |rest| ("-", rest));
+    let (mantissa, exponent) = written.split_once(['e', 'E']).unwrap_or((written, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{fraction}");
+    let digits = all.trim_end_matches('0');
+    if digits.is_empty() {
+        return Some(0);
+    }
+    let dropped = all.len() as i64 - digits.len() as i64;
+    // An exponent that is no integer itself is that of nothing in range.
+    let exponent: i64 = exponent.parse().ok()?;
+    let zeros = exponent.checked_sub(fraction.len() as i64)?.checked_add(dropped)?;
+    let zeros = usize::try_from(zeros).ok().filter(|zeros| *zeros < 19)?;
+    format!("{sign}{digits}{}", "0".repeat(zeros)).parse().ok()
 }
 
 #[cfg(test)]
@@ -543,6 +562,15 @@ mod tests {
         assert_eq!(int("3.5"), None);
         assert_eq!(int("9223372036854775808"), None);
         assert_eq!(int("1e400"), None);
+        assert_eq!(int("9007199254740993.0"), Some(9007199254740993));
+        assert_eq!(int("-9223372036854775808.00"), Some(i64::MIN));
+        assert_eq!(int("922337203685477580.7e+1"), Some(i64::MAX));
+        assert_eq!(int("9223372036854775808.0"), None);
+        assert_eq!(int("3.00000000000000000001"), None);
+        assert_eq!(int("0.0e99999999999999999999"), Some(0));
+        assert_eq!(int("1e-99999999999999999999"), None);
+        assert_eq!(int("1200e-2"), Some(12));
+        assert_eq!(int("-0.0"), Some(0));
     }
 
     #[test]
