@@ -358,3 +358,22 @@ fn build_and_profile_are_stopped() {
     assert!(start.elapsed() < Duration::from_secs(60));
     folder.run(&["profile", "p.wg", "-e", "odd", "-i", "[0.5]"]).fails(1, &["E0829", "`odd`"]);
 }
+
+#[test]
+fn library_functions_say_what_they_do_not_take() {
+    let folder =
+        Folder::with(&[("p.wg", "import linalg\nimport array\nimport stats\ndef read (n : Int) = n\n")]);
+    let eval = |text: &str| folder.run(&["eval", text, "--file", "p.wg"]);
+    eval("linalg.matrix_power [[2.0]] (-1)").fails(1, &["E0712", "matrix_power: the exponent is negative"]);
+    eval("array.interpolate [] [] 1.0").fails(1, &["E0712", "interpolate: there are no points"]);
+    for fraction in ["1.5", "(-0.5)", "(0.0 / 0.0)"] {
+        let wrong = eval(&format!("stats.quantile {fraction} [1.0, 2.0]"));
+        wrong.fails(1, &["E0712", "quantile: the fraction is not between 0 and 1"]);
+    }
+    assert_eq!(eval("linalg.matrix_power [[2.0]] 5").value(), "[[32.0]]");
+    assert_eq!(eval("array.interpolate [1.0] [2.0] 7.0").value(), "2.0");
+    assert_eq!(eval("(stats.quantile 0.0 [1.0, 2.0], stats.quantile 1.0 [1.0, 2.0])").value(), "(1.0, 2.0)");
+    let read = |input: &str| folder.run(&["run", "p.wg", "--entry", "read", "--input", input]);
+    assert_eq!(read("[9007199254740993.0]").value(), "9007199254740993");
+    read("[3.00000000000000000001]").fails(1, &["E0814", "argument 1: this is not an `Int`"]);
+}
