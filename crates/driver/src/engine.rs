@@ -220,6 +220,19 @@ impl Evaluator {
         Ok((value, self.interp.flops() - before))
     }
 
+    /// The same in the interpreter, whatever the engine: it alone counts operations.
+    pub(crate) fn counted(
+        &mut self,
+        name: Name,
+        type_args: &[TypeArg],
+        args: Vec<Value>,
+    ) -> Result<(Value, u64), Diagnostic> {
+        let native = self.native.take();
+        let result = self.call(name, type_args, args);
+        self.native = native;
+        result
+    }
+
     /// A failure of machine code with the calls that led to it, which only the interpreter knows: it runs the program again, if
     /// that does not take long. In a library the failure is at the user's own call.
     fn traced(

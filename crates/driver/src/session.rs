@@ -22,6 +22,7 @@ use wengert_base::{Diagnostic, Name, SourceMap, Span};
 use wengert_check::{Checked, Interface, ModuleInput, check_module};
 use wengert_core::{Def, Program, Scheme, TypeArg};
 use wengert_engine::Unit;
+use wengert_interp::Value;
 use wengert_syntax::ast::{self, Ident, Item};
 
 /// What checking a file gave.
@@ -80,6 +81,9 @@ pub(crate) struct Call {
     pub(crate) warnings: Vec<Diagnostic>,
 }
 
+/// How an evaluator is asked for the value of a definition, and the operations that it took.
+type CallOf = fn(&mut Evaluator, Name, &[TypeArg], Vec<Value>) -> Result<(Value, u64), Diagnostic>;
+
 /// An expression as a definition.
 pub(crate) struct Expression {
     pub(crate) def: Arc<Def>,
@@ -101,13 +105,23 @@ impl Expression {
         }
     }
 
-    /// Its value, in an evaluator that has the definitions it uses. Types that nothing decides get their defaults.
-    pub(crate) fn evaluate(mut self, evaluator: &mut Evaluator) -> Result<Evaluated, Vec<Diagnostic>> {
+    /// Its value, in an evaluator that has the definitions it uses.
+    pub(crate) fn evaluate(self, evaluator: &mut Evaluator) -> Result<Evaluated, Vec<Diagnostic>> {
+        self.with_value(evaluator, Evaluator::call)
+    }
+
+    /// The same, with its operations counted whatever the engine.
+    pub(crate) fn count(self, evaluator: &mut Evaluator) -> Result<Evaluated, Vec<Diagnostic>> {
+        self.with_value(evaluator, Evaluator::counted)
+    }
+
+    /// Its value as `call` gives it. Types that nothing decides get their defaults.
+    fn with_value(mut self, evaluator: &mut Evaluator, call: CallOf) -> Result<Evaluated, Vec<Diagnostic>> {
         let scheme = &self.def.scheme;
         let type_args: Vec<TypeArg> = scheme.params.iter().map(default_arg).collect();
         evaluator.add(&self.program);
         let (value, flops) =
-            evaluator.call(self.def.name, &type_args, Vec::new()).map_err(|error| vec![error])?;
+            call(evaluator, self.def.name, &type_args, Vec::new()).map_err(|error| vec![error])?;
         self.warnings.extend(evaluator.said.take());
         // Only numbers are settled for the user to see: `Nil` stays a `List a`.
         let shown = scheme.params.iter().zip(&type_args).map(|(param, arg)| match param.preds().is_empty() {

@@ -68,7 +68,7 @@ impl Repl {
             return Err(vec![errors::missing_argument(":cost", "EXPR")]);
         }
         let source = self.next_source();
-        let evaluated = self.evaluate(&source, text)?;
+        let evaluated = self.count(&source, text)?;
         let mut output = String::new();
         match self.derivative_costs(text) {
             Some((primal, jvp, vjp)) => {
@@ -103,7 +103,7 @@ impl Repl {
                  let cost_ones = \\x -> unravel x (map (\\_ -> 1.0) (ravel x))\n\
                  in (\\cost_p -> let cost_smooth = \\_ -> jvp cost_f (cost_p, cost_p) in {body}) ({point})"
             );
-            let evaluated = self.evaluate(source, &text);
+            let evaluated = self.count(source, &text);
             evaluated.ok().map(|evaluated| evaluated.flops)
         };
         let base = flops("cost_p")?;

@@ -7,13 +7,13 @@
 
 mod command;
 
-use crate::engine::{Evaluated, Evaluator, Options};
+use crate::engine::{Engine, Evaluated, Evaluator, Options};
 use crate::json::guess::default_arg;
 use crate::library;
 use crate::modules::CheckedModule;
 use crate::render::{Style, text};
 use crate::scope::Scope;
-use crate::session::Session;
+use crate::session::{Expression, Session};
 use std::path::{Path, PathBuf};
 use wengert_base::{Diagnostic, Name, Severity, Span};
 use wengert_core::{Type, TypeArg};
@@ -106,9 +106,27 @@ impl Repl {
     }
 
     fn evaluate(&mut self, source: &str, text: &str) -> Result<Evaluated, Vec<Diagnostic>> {
+        self.evaluate_by(source, text, Expression::evaluate)
+    }
+
+    /// An expression with its operations counted, which only the interpreter does. What definitions are that are no functions
+    /// is known by then, and not counted.
+    fn count(&mut self, source: &str, text: &str) -> Result<Evaluated, Vec<Diagnostic>> {
+        if self.options.engine != Engine::Interp {
+            self.evaluate_by(source, text, Expression::count)?;
+        }
+        self.evaluate_by(source, text, Expression::count)
+    }
+
+    fn evaluate_by(
+        &mut self,
+        source: &str,
+        text: &str,
+        evaluate: impl FnOnce(Expression, &mut Evaluator) -> Result<Evaluated, Vec<Diagnostic>>,
+    ) -> Result<Evaluated, Vec<Diagnostic>> {
         let expression = self.session.expression(&self.scope, source, text)?;
         let name = expression.def.name;
-        let evaluated = expression.evaluate(&mut self.evaluator);
+        let evaluated = evaluate(expression, &mut self.evaluator);
         // Its value is shown and then gone: functions in it are not called.
         self.evaluator.forget(name);
         evaluated

@@ -401,3 +401,20 @@ fn a_long_session_does_not_keep_what_was_only_asked() {
         assert_eq!(again, Some(once), "{}", engine.name());
     }
 }
+
+#[test]
+fn costs_are_the_same_with_every_engine() {
+    let asked = [
+        "def slow = sum (map sin [1.0, 2.0])",
+        ":cost sin 1.0 + slow",
+        ":cost slow",
+        ":cost (\\x -> x * exp x) 2.0",
+    ];
+    let costs = |engine| {
+        let mut repl = Repl::new(Options { engine, ..Options::default() }, Style::Plain);
+        asked.map(|text| repl.answer(text).output)
+    };
+    let known = costs(Engine::Interp);
+    assert_eq!(known[1], "5 floating-point operations\n");
+    assert!([Engine::Ir, Engine::Native].iter().all(|engine| costs(*engine) == known));
+}
