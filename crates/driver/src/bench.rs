@@ -31,6 +31,8 @@ pub struct Bench {
     /// Those of `primal`, `jvp` and `vjp` that the engine leaves to the interpreter: it cannot make their derivatives before
     /// running.
     pub interpreted: Vec<&'static str>,
+    /// Why that is so of the first of them.
+    pub why: String,
 }
 
 /// Calls before the first that counts.
@@ -70,6 +72,7 @@ impl Session {
             later: Duration::ZERO,
             compiled,
             interpreted: Vec::new(),
+            why: String::new(),
         };
         let mut function = ready(&primal, point, result)?;
         let (time, value) = measured.measure("primal", &mut function, calls.point.clone())?;
@@ -81,7 +84,7 @@ impl Session {
             let mut reverse = ready(&vjp, &pair(point, result), point)?;
             reverse_time = Some(measured.measure("vjp", &mut reverse, calls.with_ones_of(&value))?.0);
         }
-        let Measured { least, peak, later, interpreted, .. } = measured;
+        let Measured { least, peak, later, interpreted, why, .. } = measured;
         Ok(Bench {
             compile: compile + later,
             primal: time,
@@ -90,6 +93,7 @@ impl Session {
             runs: least,
             peak_bytes: peak,
             interpreted,
+            why,
         })
     }
 }
@@ -107,6 +111,8 @@ struct Measured {
     compiled: bool,
     /// What the interpreter did.
     interpreted: Vec<&'static str>,
+    /// Why, of the first of these.
+    why: String,
 }
 
 impl Measured {
@@ -127,14 +133,18 @@ impl Measured {
             && native::is_for_interpreter(error)
             && !function.is_interpreted()
         {
+            let why = native::for_interpreter(error);
             if !(native::is_for_tags(error) && function.use_tags().map_err(one)?) {
-                function.leave_to_interpreter();
+                function.leave_to_interpreter(why.unwrap_or_default());
             }
             args = warm(function);
         }
         let args = args.map_err(one)?;
         self.later += function.later();
         if self.compiled && function.is_interpreted() {
+            if self.interpreted.is_empty() {
+                self.why = function.left().to_string();
+            }
             self.interpreted.push(part);
         }
         let mut times = Vec::new();

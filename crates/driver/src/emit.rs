@@ -1,6 +1,7 @@
 //! What the compiler makes of a program, as text, at each of its stages.
 
 use crate::engine::Options;
+use crate::errors;
 use crate::json::guess::{Numbers, default_arg};
 use crate::native;
 use crate::session::{Input, Session};
@@ -73,7 +74,10 @@ impl Session {
         let passes = native::passes(options);
         Watch::new(options)
             .compiling(|| native::text(program, entry, &library, stage, &line, &passes))
-            .map_err(|error| vec![error])
+            .map_err(|error| match native::of_its_types(&error) {
+                Some(why) => vec![errors::no_machine_code(error.primary.span, &why)],
+                None => vec![error],
+            })
     }
 }
 

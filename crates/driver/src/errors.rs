@@ -346,6 +346,13 @@ pub fn only_interpreted(span: Span, entry: &str) -> Diagnostic {
         .help("`wengert run`, `eval` and `bench` do it with the interpreter")
 }
 
+/// A program without machine code, where that was asked for, and why.
+pub fn no_machine_code(span: Span, why: &str) -> Diagnostic {
+    Diagnostic::error("E0829", span, "only the interpreter can run this program")
+        .note(why)
+        .help("`wengert run`, `eval` and `bench` do it with the interpreter")
+}
+
 /// What the interpreter ran although machine code was asked for.
 pub fn interpreted(engine: &str, why: &str) -> Diagnostic {
     let message = format!("this program is run by the interpreter, not by the engine `{engine}`");

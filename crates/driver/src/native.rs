@@ -8,7 +8,7 @@ mod machine;
 mod ragged;
 mod uniform;
 
-pub(crate) use left::{for_interpreter, huge, is_for_interpreter, is_for_tags};
+pub(crate) use left::{for_interpreter, huge, is_for_interpreter, is_for_tags, of_its_types};
 pub(crate) use machine::Machine;
 use ragged::is_ragged;
 

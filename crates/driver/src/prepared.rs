@@ -57,6 +57,8 @@ pub struct Prepared {
     source: Option<Source>,
     /// How long that took.
     later: Duration,
+    /// Why the interpreter calls it, if another engine was asked for.
+    left: String,
 }
 
 /// What machine code is made with.
@@ -117,11 +119,23 @@ impl Session {
             limits: own,
             options: options.clone(),
         });
-        let (machine, ragged, later) = (None, None, Duration::ZERO);
-        let mut prepared =
-            Prepared { program, def, type_args, params, result, interp, machine, ragged, source, later };
+        let (machine, ragged, later, left) = (None, None, Duration::ZERO, String::new());
+        let mut prepared = Prepared {
+            program,
+            def,
+            type_args,
+            params,
+            result,
+            interp,
+            machine,
+            ragged,
+            source,
+            later,
+            left,
+        };
         match prepared.made(Rows::Regular) {
             Err(error) if native::is_for_interpreter(&error) => {
+                prepared.left = native::for_interpreter(&error).unwrap_or_default();
                 if native::is_for_tags(&error) {
                     prepared.use_tags().map_err(one)?;
                 }
@@ -231,9 +245,14 @@ impl Prepared {
         Ok(self.machine.is_some())
     }
 
-    /// From now on the interpreter calls it; what is held must be held anew.
-    pub(crate) fn leave_to_interpreter(&mut self) {
-        (self.machine, self.ragged) = (None, None);
+    /// From now on the interpreter calls it, for that reason; what is held must be held anew.
+    pub(crate) fn leave_to_interpreter(&mut self, why: String) {
+        (self.machine, self.ragged, self.left) = (None, None, why);
+    }
+
+    /// Why the interpreter calls it, if another engine was asked for.
+    pub(crate) fn left(&self) -> &str {
+        &self.left
     }
 
     /// The most bytes that its memory had, if that is known.

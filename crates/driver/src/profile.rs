@@ -61,6 +61,9 @@ impl Session {
     ) -> Result<Vec<Line>, Vec<Diagnostic>> {
         let call = self.call(file, entry, Some(input), Numbers::Real)?;
         let seen = self.sampled(&call, entry, part, time, options).map_err(|error| {
+            if let Some(why) = native::of_its_types(&error) {
+                return vec![errors::no_machine_code(error.primary.span, &why)];
+            }
             let beyond = wengert_engine::LEFT.iter().any(|text| error.message.contains(text));
             vec![if beyond || native::is_for_interpreter(&error) {
                 errors::only_interpreted(call.def.span, entry)

@@ -9,9 +9,18 @@ pub const CODES: &[Code] = &[
     Code { code: "E0983", title: "a type has infinitely many parts" },
 ];
 
+/// How the message of a program that is too large begins.
+const TOO_LARGE: &str = "the program is too large to be traced: ";
+
+/// Why a program has no simple types that can be worked with, if that is the error: without a word of calculi.
+pub fn reason(error: &Diagnostic) -> Option<&str> {
+    let is_own = CODES.iter().any(|code| code.code == error.code);
+    is_own.then(|| error.message.strip_prefix(TOO_LARGE).unwrap_or(&error.message))
+}
+
 /// The program has no end of instances, or a great many.
 pub fn too_large(span: Span, what: &str) -> Diagnostic {
-    Diagnostic::error("E0982", span, format!("the program is too large to be traced: {what}"))
+    Diagnostic::error("E0982", span, format!("{TOO_LARGE}{what}"))
         .note("a calculus is simply typed: each polymorphic definition is copied for each type at which it is used")
         .help("trace a smaller expression, or use definitions at fewer types")
 }

@@ -37,10 +37,10 @@ pub(crate) fn bench(what: &Measured<'_>, runs: Runs, with: MeasuredWith, style: 
             if let [first, ..] = bench.interpreted.as_slice() {
                 let parts = bench.interpreted.join(" and ");
                 let verb = if bench.interpreted.len() == 1 { "is" } else { "are" };
-                let engine = engine.name();
                 note(&format!(
-                    "{parts} {verb} measured in the interpreter: the engine `{engine}` cannot run `{first}`, which needs a \
-                     derivative that is not known before running, or has arrays of different sizes inside of an array"
+                    "{parts} {verb} measured in the interpreter: the engine `{}` cannot run `{first}`, {}",
+                    engine.name(),
+                    bench.why
                 ))?;
             }
             let engine = if bench.interpreted.contains(&"primal") { Engine::Interp } else { engine };

@@ -360,6 +360,31 @@ fn build_and_profile_are_stopped() {
 }
 
 #[test]
+fn what_has_too_many_types_for_machine_code_is_said_to_have_them() {
+    let deep = format!("def main = {}1.0{}\n", "[".repeat(256), "]".repeat(256));
+    let mut many = String::from("def f0 x = 1\n");
+    for n in 1..=12 {
+        many.push_str(&format!("def f{n} x = f{0} (x, 1) + f{0} (x, true)\n", n - 1));
+    }
+    many.push_str("def main = f12 1.0\ndef g (x : Real) = x * real (f12 x)\n");
+    let folder = Folder::with(&[("deep.wg", &deep), ("many.wg", &many)]);
+    for engine in ["ir", "native"] {
+        let ran = folder.run(&["run", "deep.wg", "--engine", engine]);
+        ran.fails(0, &["E0830", "one of its arrays has hundreds of axes"]);
+        assert_eq!(ran.stdout.matches('[').count(), 256);
+    }
+    let reason =
+        "because machine code is made for each type anew, and its definitions are used at thousands of types";
+    let ran = folder.run(&["run", "many.wg", "--engine", "native"]);
+    ran.fails(0, &["E0830", reason]);
+    assert_eq!(ran.stdout, "4096\n");
+    folder.run(&["run", "many.wg", "--emit", "c"]).fails(1, &["error[E0829]", reason]);
+    folder.run(&["profile", "many.wg", "-e", "g", "-i", "[1.0]"]).fails(1, &["error[E0829]", reason]);
+    let short = ["--runs", "1", "--seconds", "0.001"];
+    folder.run(&[&["bench", "many.wg", "-e", "g", "-i", "[1.0]"], &short[..]].concat()).fails(0, &[reason]);
+}
+
+#[test]
 fn library_functions_say_what_they_do_not_take() {
     let folder =
         Folder::with(&[("p.wg", "import linalg\nimport array\nimport stats\ndef read (n : Int) = n\n")]);

@@ -29,11 +29,17 @@ pub(crate) fn is_for_tags(error: &Diagnostic) -> bool {
     is_internal(error, wengert_engine::MADE_HUGE) || wengert_engine::LEFT.contains(&error.message.as_str())
 }
 
+/// Why there is no machine code, if that is for the types of the program.
+pub(crate) fn of_its_types(error: &Diagnostic) -> Option<String> {
+    let reason = wengert_mono::errors::reason(error)?;
+    Some(format!("because machine code is made for each type anew, and {reason}"))
+}
+
 /// Why the interpreter runs the program, if a failure of machine code says nothing about it: that can only be made while running, is too
 /// large, or has no simple types.
 pub(crate) fn for_interpreter(error: &Diagnostic) -> Option<String> {
-    let why = if wengert_mono::errors::CODES.iter().any(|code| code.code == error.code) {
-        return Some(format!("because its definitions are used at too many types: {}", error.message));
+    let why = if let Some(reason) = of_its_types(error) {
+        return Some(reason);
     } else if wengert_engine::LEFT.contains(&error.message.as_str()) {
         "because it needs a derivative, or a rule of `custom_jvp` or `custom_vjp`, of which only running tells how it is computed, or \
          derivatives of so many functions that they are not made beforehand"

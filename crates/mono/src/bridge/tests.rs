@@ -21,6 +21,20 @@ fn shown(text: &str) -> String {
 }
 
 #[test]
+fn arrays_may_be_in_arrays_but_not_hundreds_of_times() {
+    let text = |axes: usize| {
+        let ty = format!("{}Real", "[]".repeat(axes));
+        format!("def it : {ty} -> {ty} = \\(x%0 : {ty}) -> x%0")
+    };
+    assert!(bridged(&text(128)).is_ok());
+    let error = bridged(&text(129)).err();
+    assert_eq!(
+        error.as_deref(),
+        Some("the program is too large to be traced: one of its arrays has hundreds of axes")
+    );
+}
+
+#[test]
 fn literals_and_arithmetic_take_the_type_of_the_instance() {
     let text = "def m.one : forall a. Num a => a -> a = \\(x%0 : a) -> #+ @a x%0 1~a\n\
                 def it : (Int, Real) = (m.one @Int 2, m.one @Real 2.0)";

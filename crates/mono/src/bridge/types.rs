@@ -12,6 +12,8 @@ use wengert_core::{Row, Size, Subst, Type, TypeArg};
 const MAX_DATA: usize = 500;
 /// Nodes of one type at most.
 const MAX_TYPE: u64 = 20_000;
+/// Arrays inside of each other in one type at most: the IR has 255 axes, and derivatives keep arrays of arrays of loops.
+const MAX_AXES: u32 = 128;
 
 /// The type with its variables replaced and all sizes unknown.
 pub(super) fn closed(subst: &Subst, ty: &Type) -> Type {
@@ -64,17 +66,24 @@ pub(super) fn parameters(mut ty: &Type, count: usize) -> Vec<Type> {
     found
 }
 
+/// What a type may still have.
+struct Room {
+    parts: u64,
+    axes: u32,
+}
+
 impl Bridge<'_> {
     /// The simple type; notes the data types in it.
     pub(super) fn erase(&mut self, ty: &Type, span: Span) -> Result<Ty, Diagnostic> {
-        let mut budget = MAX_TYPE;
-        let erased = self.erase_within(ty, span, &mut budget)?;
-        self.count(1 + (MAX_TYPE - budget), span)?;
+        let mut room = Room { parts: MAX_TYPE, axes: MAX_AXES };
+        let erased = self.erase_within(ty, span, &mut room)?;
+        self.count(1 + (MAX_TYPE - room.parts), span)?;
         Ok(erased)
     }
 
-    fn erase_within(&mut self, ty: &Type, span: Span, budget: &mut u64) -> Result<Ty, Diagnostic> {
-        *budget = budget
+    fn erase_within(&mut self, ty: &Type, span: Span, room: &mut Room) -> Result<Ty, Diagnostic> {
+        room.parts = room
+            .parts
             .checked_sub(1)
             .ok_or_else(|| errors::too_large(span, "one of its types has thousands of parts"))?;
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match ty {
@@ -82,9 +91,9 @@ impl Bridge<'_> {
             Type::Int => Ok(Ty::Int),
             Type::Bool => Ok(Ty::Bool),
             Type::String => Ok(Ty::String),
-            Type::Tuple(items) => self.erase_all(items.iter(), span, budget).map(Ty::Tuple),
+            Type::Tuple(items) => self.erase_all(items.iter(), span, room).map(Ty::Tuple),
             Type::Record(row) => {
-                let mut fields = self.erase_all(row.fields.values(), span, budget)?;
+                let mut fields = self.erase_all(row.fields.values(), span, room)?;
                 match (fields.pop(), fields.is_empty()) {
                     (Some(only), true) if !self.singles => {
                         if let (Ty::Array(_), Some(notes)) = (&only, &mut self.notes) {
@@ -98,17 +107,25 @@ impl Bridge<'_> {
                     }
                 }
             }
-            Type::Array(_, elem) => Ok(Ty::Array(Rc::new(self.erase_within(elem, span, budget)?))),
+            Type::Array(_, elem) => {
+                room.axes = room
+                    .axes
+                    .checked_sub(1)
+                    .ok_or_else(|| errors::too_large(span, "one of its arrays has hundreds of axes"))?;
+                let elem = self.erase_within(elem, span, room)?;
+                room.axes += 1;
+                Ok(Ty::Array(Rc::new(elem)))
+            }
             Type::Fun(from, to) => {
-                let from = self.erase_within(from, span, budget)?;
-                Ok(Ty::Fun(Rc::new(from), Rc::new(self.erase_within(to, span, budget)?)))
+                let from = self.erase_within(from, span, room)?;
+                Ok(Ty::Fun(Rc::new(from), Rc::new(self.erase_within(to, span, room)?)))
             }
             Type::Data(name, args) => {
-                let erased = Ty::Data(*name, self.erase_all(args.iter(), span, budget)?);
+                let erased = Ty::Data(*name, self.erase_all(args.iter(), span, room)?);
                 self.note_data(*name, args, &erased, span)?;
                 Ok(erased)
             }
-            Type::Dual(of) => Ok(Ty::Dual(Rc::new(self.erase_within(of, span, budget)?))),
+            Type::Dual(of) => Ok(Ty::Dual(Rc::new(self.erase_within(of, span, room)?))),
             // A variable that no use decides: nothing has its type, or nothing looks at what has it.
             Type::Var(_) => Ok(Ty::Tuple(Vec::new())),
         })
@@ -118,9 +135,9 @@ impl Bridge<'_> {
         &mut self,
         types: impl Iterator<Item = &'t Type>,
         span: Span,
-        budget: &mut u64,
+        room: &mut Room,
     ) -> Result<Vec<Ty>, Diagnostic> {
-        types.map(|ty| self.erase_within(ty, span, budget)).collect()
+        types.map(|ty| self.erase_within(ty, span, room)).collect()
     }
 
     /// Notes a data type at these arguments, with all that its fields hold.
@@ -168,9 +185,9 @@ impl Bridge<'_> {
         for ctor in &data.ctors {
             let mut fields = Vec::with_capacity(ctor.fields.len());
             for field in &ctor.fields {
-                let mut budget = MAX_TYPE;
+                let mut room = Room { parts: MAX_TYPE, axes: MAX_AXES };
                 let field = closed(&subst, field);
-                let field = self.erase_within(&field, span, &mut budget);
+                let field = self.erase_within(&field, span, &mut room);
                 fields.push(field.map_err(|_| errors::irregular_data(span, name))?);
             }
             ctors.push((ctor.name, fields));
