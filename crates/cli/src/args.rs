@@ -4,8 +4,8 @@ mod choices;
 
 pub(crate) use choices::{EmitArg, EngineArg, PartArg};
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, Resettable};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -34,6 +34,23 @@ pub(crate) struct Cli {
     /// Whether messages are colored
     #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
     pub(crate) color: When,
+}
+
+impl Cli {
+    /// The command line of this program; ends the program if it is wrong.
+    pub(crate) fn read() -> Cli {
+        let mut command = without_empty_variables(Cli::command());
+        let matches = command.get_matches_mut();
+        Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
+    }
+}
+
+/// A variable of the environment that is empty says nothing: `WENGERT_ENGINE=` is as if it were not there.
+fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let is_empty =
+        |arg: &clap::Arg| arg.get_env().and_then(std::env::var_os).is_some_and(|value| value.is_empty());
+    let command = command.mut_args(|arg| if is_empty(&arg) { arg.env(Resettable::Reset) } else { arg });
+    command.mut_subcommands(without_empty_variables)
 }
 
 /// When to use colors.
@@ -470,7 +487,7 @@ pub(crate) struct MeasuredWith {
     pub(crate) engine: EngineArg,
 
     /// Measure what gives every number to the last bit as the interpreter does
-    #[arg(long, env = "WENGERT_STRICT")]
+    #[arg(long, env = "WENGERT_STRICT", value_parser = BoolishValueParser::new())]
     pub(crate) strict: bool,
 }
 
@@ -486,7 +503,7 @@ pub(crate) struct How {
     pub(crate) engine: EngineArg,
 
     /// Compute every number to the last bit as the interpreter does, whatever the engine
-    #[arg(long, env = "WENGERT_STRICT")]
+    #[arg(long, env = "WENGERT_STRICT", value_parser = BoolishValueParser::new())]
     pub(crate) strict: bool,
 
     /// Leave out a pass of the optimizer, or several separated by commas: results stay the same
@@ -563,19 +580,18 @@ fn scaled(text: &str, unit: u64) -> Option<u64> {
     number.checked_mul(factor)
 }
 
-/// `10`, `0.5`, `2s`
+/// `10`, `0.5`, `2s`; what is too long to be counted is as long as can be.
 fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds: Option<f64> = text.trim_end_matches('s').parse().ok();
     seconds
         .filter(|seconds| *seconds > 0.0)
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
         .ok_or_else(|| "expected a number of seconds greater than 0".into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -592,8 +608,7 @@ mod tests {
         assert_eq!(parse_size("100"), Ok(100));
         assert!(parse_size("99999999999999G").is_err());
         assert_eq!(parse_seconds("0.5"), Ok(Duration::from_millis(500)));
-        assert!(
-            parse_seconds("0").is_err() && parse_seconds("nan").is_err() && parse_seconds("1e99").is_err()
-        );
+        assert_eq!(parse_seconds("1e20"), Ok(Duration::MAX));
+        assert!(parse_seconds("0").is_err() && parse_seconds("nan").is_err() && parse_seconds("-1").is_err());
     }
 }

@@ -12,8 +12,8 @@ mod progress;
 mod repl;
 
 use args::{Cli, Command};
+use clap::CommandFactory;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
 use commands::measure::Measured;
 use std::io;
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ const STACK_BYTES: usize = 64 << 20;
 
 fn main() -> ExitCode {
     panic::install_hook();
-    let cli = Cli::parse();
+    let cli = Cli::read();
     let worker = std::thread::Builder::new().name("main".into()).stack_size(STACK_BYTES).spawn(|| run(cli));
     let result = match worker {
         Ok(worker) => worker.join().unwrap_or(Ok(output::AT_FAULT)),

@@ -402,3 +402,19 @@ fn library_functions_say_what_they_do_not_take() {
     assert_eq!(read("[9007199254740993.0]").value(), "9007199254740993");
     read("[3.00000000000000000001]").fails(1, &["E0814", "argument 1: this is not an `Int`"]);
 }
+
+#[test]
+fn empty_variables_of_the_environment_are_as_if_they_were_not_there() {
+    let folder = Folder::with(&[]);
+    let with = |name: &str, value: &str| {
+        folder.command(&["eval", "1"]).env(name, value).output().unwrap().status.code()
+    };
+    for name in ["WENGERT_THREADS", "WENGERT_ENGINE", "WENGERT_STRICT", "WENGERT_WITHOUT"] {
+        assert_eq!(with(name, ""), Some(0), "{name}");
+    }
+    for value in ["0", "1", "true", "false"] {
+        assert_eq!(with("WENGERT_STRICT", value), Some(0), "{value}");
+    }
+    assert_eq!(with("WENGERT_STRICT", "perhaps"), Some(2));
+    assert_eq!(with("WENGERT_ENGINE", "steam"), Some(2));
+}
