@@ -55,6 +55,12 @@ pub fn unreadable(span: Span, path: &str, error: &std::io::Error) -> Diagnostic 
     diagnostic
 }
 
+/// An import of a pipe, a device or the like.
+pub fn no_regular_file(span: Span, path: &str) -> Diagnostic {
+    Diagnostic::error("E0801", span, format!("`{path}` is not a regular file"))
+        .help("only regular files can be imported")
+}
+
 /// A file that cannot be written.
 pub fn unwritable(path: &str, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error("E0806", Span::NOWHERE, format!("the file `{path}` cannot be written: {error}"))

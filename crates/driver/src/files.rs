@@ -11,9 +11,14 @@ pub const MAX_PROGRAM_BYTES: u64 = 64 << 20;
 /// Larger inputs are refused: positions are 32 bits.
 pub const MAX_INPUT_BYTES: u64 = 1 << 30;
 
-/// The text of the file at `path`, without a byte order mark. `span` is the import that asks for it, if one does.
+/// The text of the file at `path`, without a byte order mark. `span` is the import that asks for it, if one does: of
+/// what is no regular file, as a pipe, nothing is read then.
 pub fn read_text(path: &Path, span: Span, limit: u64) -> Result<String, Diagnostic> {
     let shown = path.display().to_string();
+    // The user may name a pipe, and wait for it. A program may not make anybody wait.
+    if !span.is_nowhere() && std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Err(errors::no_regular_file(span, &shown));
+    }
     let file = std::fs::File::open(path).map_err(|error| errors::unreadable(span, &shown, &error))?;
     text_of(file, &shown, span, limit)
 }
