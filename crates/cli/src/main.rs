@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod deadline;
 mod interrupt;
 mod output;
 mod panic;

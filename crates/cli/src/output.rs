@@ -3,8 +3,10 @@
 //! A reader that closes the pipe early (`wengert doc | head`) has all it wants, so that is a quiet end and not an error.
 
 use crate::args::When;
+use crate::deadline::Timed;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 use wengert_base::{Diagnostic, SourceMap};
 use wengert_driver::render::{Style, text};
 
@@ -38,9 +40,21 @@ pub(crate) fn is_colored(when: When, stream: &impl IsTerminal) -> bool {
 
 /// Writes to standard output through a buffer.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    write(&mut out)?;
-    out.flush()
+    print_within(None, write)
+}
+
+/// The same as long as there is time, if that is limited; after it, an error says so.
+pub(crate) fn print_within(
+    left: Option<Duration>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = BufWriter::new(Timed::new(io::stdout().lock(), left));
+    let written = write(&mut out).and_then(|()| out.flush());
+    if written.is_err() {
+        // Else what is left would be written when the buffer goes.
+        drop(out.into_parts());
+    }
+    written
 }
 
 /// Writes a text to standard output.
@@ -53,6 +67,15 @@ pub(crate) fn report(sources: &SourceMap, diagnostics: &[Diagnostic], style: Sty
     let mut err = io::stderr().lock();
     err.write_all(text::render(sources, diagnostics, style).as_bytes())?;
     err.flush()
+}
+
+/// Erases the line that says how long it has taken, if there may be one.
+pub(crate) fn ends_progress() {
+    let mut err = io::stderr();
+    if err.is_terminal() {
+        // Without a terminal to write to there is no line, and no harm.
+        let _ = write!(err, "\r\u{1b}[K").and_then(|()| err.flush());
+    }
 }
 
 /// Writes a remark to standard error.

@@ -50,6 +50,7 @@ impl Session {
         options: &Options,
     ) -> Result<Bench, Vec<Diagnostic>> {
         let call = self.call(file, entry, Some(input), Numbers::Real)?;
+        options.in_time()?;
         let calls = Calls::of(&call);
         let mut program = call.program.clone();
         let [primal, jvp, vjp] = calls.defs();

@@ -66,6 +66,7 @@ impl Session {
         stage: Stage,
         options: &Options,
     ) -> Result<String, Vec<Diagnostic>> {
+        options.in_time()?;
         if stage == Stage::Core {
             return Ok(wengert_core::print(&needed(program, entry.0)));
         }

@@ -8,8 +8,8 @@ use crate::watch::Watch;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
-use wengert_base::{Diagnostic, Name, SourceId};
+use std::time::{Duration, Instant};
+use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_core::{Program, TypeArg};
 use wengert_fault::Fault;
 use wengert_interp::{Interp, Limits, Value};
@@ -23,6 +23,8 @@ pub struct Options {
     pub max_memory: Option<u64>,
     /// Time of one evaluation.
     pub timeout: Option<Duration>,
+    /// When that time began to count, if what comes before the evaluation is in it; else each evaluation begins anew.
+    pub begun: Option<Instant>,
     /// Set by another thread or a signal to stop the evaluation.
     pub interrupt: Arc<AtomicBool>,
     /// Kept up to date by the evaluator, for others to look at: steps done so far.
@@ -43,6 +45,19 @@ pub struct Options {
     pub without: Vec<String>,
     /// How long the interpreter may look for the calls that led to a failure of machine code; not at all if there is nothing here.
     pub retrace: Option<Duration>,
+}
+
+impl Options {
+    /// What is said when the time is up, if it is limited.
+    pub fn too_late(&self) -> Option<Diagnostic> {
+        self.timeout.map(|limit| Fault::Time { limit }.diagnostic(Span::NOWHERE))
+    }
+
+    /// An error if the time is up already: it took that long to come here.
+    pub(crate) fn in_time(&self) -> Result<(), Vec<Diagnostic>> {
+        let late = self.begun.zip(self.timeout).is_some_and(|(begun, limit)| begun.elapsed() > limit);
+        self.too_late().filter(|_| late).map_or(Ok(()), |error| Err(vec![error]))
+    }
 }
 
 /// A result and what it took.
@@ -242,10 +257,11 @@ impl Evaluator {
         args: Vec<Value>,
     ) -> Diagnostic {
         let Some(time) = self.retrace else { return error };
-        let Limits { max_memory, timeout, interrupt, .. } = self.limits.clone();
+        let Limits { max_memory, timeout, begun, interrupt, .. } = self.limits.clone();
+        let spent = begun.map_or(Duration::ZERO, |begun| begun.elapsed());
         self.interp.set_limits(Limits {
             max_memory: max_memory.min(RETRACE_MEMORY),
-            timeout: Some(timeout.map_or(time, |timeout| timeout.min(time))),
+            timeout: Some(timeout.map_or(time, |timeout| timeout.saturating_sub(spent).min(time))),
             interrupt,
             ..Limits::default()
         });
@@ -265,6 +281,7 @@ pub(crate) fn limits(options: &Options) -> Limits {
         max_steps: options.max_steps,
         max_memory: options.max_memory.unwrap_or(default.max_memory),
         timeout: options.timeout,
+        begun: options.begun,
         interrupt: Some(options.interrupt.clone()),
         progress: Some(Rc::new(move |done| steps.store(done, Ordering::Relaxed))),
     }

@@ -3,6 +3,7 @@
 //! A value of the language is several values of the IR (a tuple its components, an array of tuples several arrays); its
 //! type tells how to put it together again, with the names of fields and constructors that the IR does not know.
 
+mod elements;
 mod left;
 mod machine;
 mod ragged;
@@ -17,11 +18,12 @@ use crate::compiler::Compiler;
 use crate::emit::{self, Stage};
 use crate::engine::{Engine, Options};
 use crate::errors;
+use elements::{leaf_elems, stacked};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use wengert_base::{Diagnostic, Name, SourceId, Span};
 use wengert_core::{Program, Subst, Type, TypeArg};
 use wengert_engine::{Error, Head, Layout, Limits, Line, Manner, Native, Passes, Rows, Unit};
@@ -224,7 +226,7 @@ fn call_as(
     let mut rows = rows_of(args);
     loop {
         let mut native = target.ready(program, entry, library, (args.len(), rows), limits.clone())?;
-        let mut form = Form::new(program, &native, interp);
+        let mut form = Form { stop: limits.stop.clone(), ..Form::new(program, &native, interp) };
         let mut flat = Vec::new();
         for (arg, layout) in args.iter().zip(&native.entry().params) {
             form.flatten(arg, layout, &mut flat);
@@ -234,7 +236,7 @@ fn call_as(
             given => {
                 let layout = native.entry().result.clone();
                 let ty = result_type(program, entry, args.len())?;
-                return Ok(form.value(&given?, &layout, &ty));
+                return form.whole(&given?, &layout, &ty);
             }
         }
     }
@@ -351,6 +353,8 @@ struct Form<'a> {
     /// The uniform type.
     uniform: Option<(wengert_ir::DataId, Vec<Head>)>,
     interp: &'a mut Interp,
+    /// Not 0 when nobody waits for a value any more.
+    stop: Arc<AtomicU64>,
 }
 
 /// Whether that is the failure of an array of arrays of different sizes.
@@ -362,7 +366,8 @@ pub(crate) fn is_uneven(error: &Diagnostic) -> bool {
 impl<'a> Form<'a> {
     fn new(program: &'a Program, native: &Native, interp: &'a mut Interp) -> Form<'a> {
         let entry = native.entry();
-        Form { program, entry_data: entry.data.clone(), uniform: entry.uniform.clone(), interp }
+        let (entry_data, uniform) = (entry.data.clone(), entry.uniform.clone());
+        Form { program, entry_data, uniform, interp, stop: Arc::default() }
     }
 
     /// The values of the IR that a value is.
@@ -437,7 +442,17 @@ impl<'a> Form<'a> {
         columns.into_iter().zip(leaves).map(stacked).collect()
     }
 
-    /// The value of that type that values of the IR are.
+    /// The value of that type that values of the IR are, if it is there before anybody asks to stop.
+    fn whole(&mut self, flat: &[Flat], layout: &Layout, ty: &Type) -> Result<Value, Diagnostic> {
+        let value = self.value(flat, layout, ty);
+        if self.is_stopped() { Err(Fault::Interrupted.diagnostic(Span::NOWHERE)) } else { Ok(value) }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) != 0
+    }
+
+    /// The value of that type that values of the IR are. When it is to stop, what is missing is left out.
     fn value(&mut self, flat: &[Flat], layout: &Layout, ty: &Type) -> Value {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || match (layout, ty, flat) {
             (Layout::Boxed(boxes, of), _, flat) => {
@@ -516,9 +531,18 @@ impl<'a> Form<'a> {
         {
             return Value::reals(items.clone());
         }
+        if let ([array], Layout::Int, Type::Int) = (arrays.as_slice(), of, elem)
+            && let Items::Ints(items) = array.items()
+            && !items.is_empty()
+        {
+            return Value::ints(items.clone());
+        }
         let rows = arrays.first().map_or(0, |array| array.rows());
         let mut items = Vec::with_capacity(rows);
         for place in 0..rows {
+            if self.is_stopped() {
+                break;
+            }
             let row: Vec<Flat> = arrays.iter().filter_map(|array| array.row(place)).collect();
             items.push(self.value(&row, of, elem));
         }
@@ -526,6 +550,9 @@ impl<'a> Form<'a> {
     }
 
     fn data(&mut self, node: &Node, data: wengert_ir::DataId, name: Name, args: &[Type]) -> Value {
+        if self.is_stopped() {
+            return Value::Bool(false);
+        }
         let ctor = node.ctor as usize;
         let layouts = self.layouts(data, ctor).cloned().unwrap_or_default();
         let Some(declared) = self.program.types.get(&name).cloned() else { return Value::Bool(false) };
@@ -543,51 +570,5 @@ impl<'a> Form<'a> {
     }
 }
 
-/// What the components of an element are made of, and their axes.
-fn leaf_elems(layout: &Layout, rank: u8, out: &mut Vec<(wengert_ir::Elem, u8)>) {
-    match layout {
-        Layout::Real => out.push((Elem::Real, rank)),
-        Layout::Int => out.push((Elem::Int, rank)),
-        Layout::Bool => out.push((Elem::Bool, rank)),
-        Layout::Text => out.push((Elem::Text, rank)),
-        Layout::Data(data) => out.push((Elem::Data(*data), rank)),
-        Layout::Tuple(items) => items.iter().for_each(|item| leaf_elems(item, rank, out)),
-        Layout::Array(of) => leaf_elems(of, rank + 1, out),
-        Layout::Dual(of) => leaf_elems(of, rank, out),
-        Layout::Boxed(boxes, of) => {
-            let mut own = Vec::new();
-            leaf_elems(of, 0, &mut own);
-            let boxed = |(boxed, (elem, own)): (&Option<_>, (Elem, u8))| match boxed {
-                Some(data) => (Elem::Data(*data), rank),
-                None => (elem, rank + own),
-            };
-            out.extend(boxes.iter().zip(own).map(boxed));
-        }
-        Layout::Function(count) => out.extend(std::iter::repeat_n((Elem::Unit, rank), *count)),
-    }
-}
-
-/// The array of these rows, which agree in shape.
-fn stacked(rows: &[Flat], elem: Elem, rank: u8) -> Flat {
-    let mut items = Items::with_capacity(elem, rows.len());
-    let mut shape = vec![rows.len()];
-    match rows.first() {
-        Some(Flat::Array(first)) => shape.extend(first.shape()),
-        _ => shape.resize(usize::from(rank), 0),
-    }
-    for row in rows {
-        // Rows are of one kind: the checker says so.
-        if let Flat::Array(row) = row {
-            debug_assert_eq!(
-                row.shape(),
-                shape.get(1..).unwrap_or_default(),
-                "a ragged array in the regular form"
-            );
-            items.extend(row.items());
-        } else {
-            items.push(row.clone());
-        }
-    }
-    shape.truncate(usize::from(rank));
-    Flat::array(shape, items)
-}
+#[cfg(test)]
+mod tests;

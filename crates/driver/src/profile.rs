@@ -60,6 +60,7 @@ impl Session {
         options: &Options,
     ) -> Result<Vec<Line>, Vec<Diagnostic>> {
         let call = self.call(file, entry, Some(input), Numbers::Real)?;
+        options.in_time()?;
         let seen = self.sampled(&call, entry, part, time, options).map_err(|error| {
             if let Some(why) = native::of_its_types(&error) {
                 return vec![errors::no_machine_code(error.primary.span, &why)];

@@ -178,6 +178,7 @@ impl Session {
             return self.eval_in(&scope, EXPRESSION, text, options);
         };
         let (expression, program) = self.expression_in(text, Some(file))?;
+        options.in_time()?;
         let mut evaluator = Evaluator::new(&program, self.modules.library_sources(), options);
         expression.evaluate(&mut evaluator)
     }
@@ -212,6 +213,7 @@ impl Session {
         options: &Options,
     ) -> Result<Evaluated, Vec<Diagnostic>> {
         let expression = self.expression(scope, source, text)?;
+        options.in_time()?;
         let mut evaluator = Evaluator::new(scope.program(), self.modules.library_sources(), options);
         expression.evaluate(&mut evaluator)
     }
@@ -359,6 +361,7 @@ impl Session {
         options: &Options,
     ) -> Result<Evaluated, Vec<Diagnostic>> {
         let call = self.call(file, entry, input, Numbers::Int)?;
+        options.in_time()?;
         let Arguments { type_args, values, result, .. } = call.arguments;
         let mut evaluator = Evaluator::new(&call.program, self.modules.library_sources(), options);
         let (value, flops) =
@@ -376,6 +379,7 @@ impl Session {
         options: &Options,
     ) -> Result<Cost, Vec<Diagnostic>> {
         let call = self.call(file, entry, Some(input), Numbers::Real)?;
+        options.in_time()?;
         let mut evaluator = Evaluator::new(&call.program, self.modules.library_sources(), options);
         cost::count(&call, entry, &mut evaluator).map_err(|error| vec![error])
     }

@@ -17,6 +17,7 @@ pub(crate) struct Watch {
     pub(crate) stop: Arc<AtomicU64>,
     interrupt: Arc<AtomicBool>,
     timeout: Option<Duration>,
+    begun: Option<Instant>,
 }
 
 /// A run that is watched; the thread ends with it.
@@ -28,7 +29,8 @@ pub(crate) struct Watching {
 
 impl Watch {
     pub(crate) fn new(options: &Options) -> Watch {
-        Watch { stop: Arc::default(), interrupt: options.interrupt.clone(), timeout: options.timeout }
+        let (interrupt, timeout, begun) = (options.interrupt.clone(), options.timeout, options.begun);
+        Watch { stop: Arc::default(), interrupt, timeout, begun }
     }
 
     /// Compiles something while watching.
@@ -43,7 +45,7 @@ impl Watch {
         let done = Arc::new(AtomicBool::new(false));
         let (stop, interrupt, timeout) = (self.stop.clone(), self.interrupt.clone(), self.timeout);
         let over = done.clone();
-        let begin = Instant::now();
+        let begin = self.begun.unwrap_or_else(Instant::now);
         std::thread::spawn(move || {
             while !over.load(Ordering::Relaxed) {
                 let late = timeout.is_some_and(|timeout| begin.elapsed() > timeout);

@@ -66,6 +66,11 @@ impl Value {
         array::of_reals(items)
     }
 
+    /// An array of integers.
+    pub fn ints(items: Vec<i64>) -> Value {
+        array::of_ints(items)
+    }
+
     /// What it is, and its parts.
     pub fn view(&self) -> View {
         match self {

@@ -58,6 +58,8 @@ pub struct Limits {
     pub max_memory: u64,
     /// Wall-clock time of one evaluation.
     pub timeout: Option<Duration>,
+    /// When that time began to count; with the evaluation, if there is nothing here.
+    pub begun: Option<Instant>,
     /// Set by another thread to stop the evaluation.
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Called now and then with the number of steps so far.
@@ -75,6 +77,7 @@ impl Default for Limits {
             max_steps: None,
             max_memory: Limits::DEFAULT_MEMORY,
             timeout: None,
+            begun: None,
             interrupt: None,
             progress: None,
         }
@@ -142,7 +145,8 @@ impl Context {
     pub(crate) fn start(&mut self) {
         self.steps_at_start = self.steps;
         self.bytes_at_start = live_bytes();
-        self.deadline = self.limits.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let begin = self.limits.begun.unwrap_or_else(Instant::now);
+        self.deadline = self.limits.timeout.and_then(|timeout| begin.checked_add(timeout));
         self.stack_bytes = 0;
         self.schedule_check();
     }

@@ -1,7 +1,8 @@
 //! `bench` and `profile`: what measures programs.
 
-use super::run::{options, read_input};
+use super::run::{begun, read_input};
 use crate::args::{LimitArgs, MeasuredWith};
+use crate::deadline::Deadline;
 use crate::output::{AT_FAULT, FINE, USAGE, note, print_text, report};
 use std::fmt::Write;
 use std::io;
@@ -31,8 +32,11 @@ pub(crate) fn bench(what: &Measured<'_>, runs: Runs, with: MeasuredWith, style: 
         return Ok(USAGE);
     }
     let input = read_input(what.input)?;
-    let options = Options { engine, strict: with.strict, ..options(what.limits) };
-    match session.bench(what.file, what.entry, &input, runs, &options) {
+    let options = Options { engine, strict: with.strict, ..begun(what.limits) };
+    let deadline = Deadline::start(&options, style);
+    let measured = session.bench(what.file, what.entry, &input, runs, &options);
+    deadline.finish();
+    match measured {
         Ok(bench) => {
             if let [first, ..] = bench.interpreted.as_slice() {
                 let parts = bench.interpreted.join(" and ");
@@ -107,7 +111,11 @@ fn shown(time: Duration) -> String {
 pub(crate) fn profile(what: &Measured<'_>, part: Part, time: Duration, style: Style) -> io::Result<u8> {
     let mut session = Session::new();
     let input = read_input(what.input)?;
-    match session.profile(what.file, what.entry, &input, part, time, &options(what.limits)) {
+    let options = begun(what.limits);
+    let deadline = Deadline::start(&options, style);
+    let seen = session.profile(what.file, what.entry, &input, part, time, &options);
+    deadline.finish();
+    match seen {
         Ok(lines) => {
             let text = if what.json { lines_as_json(&lines) } else { lines_as_text(&lines) };
             print_text(&text)?;

@@ -1,13 +1,14 @@
 //! `eval`, `run` and `cost`: what evaluates programs.
 
 use crate::args::{How, LimitArgs};
+use crate::deadline::Deadline;
 use crate::interrupt;
-use crate::output::{AT_FAULT, FINE, INTERRUPTED, USAGE, print, print_text, report};
+use crate::output::{AT_FAULT, FINE, INTERRUPTED, USAGE, print_text, print_within, report};
 use crate::progress::Progress;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wengert_base::Diagnostic;
 use wengert_driver::render::Style;
 use wengert_driver::{Engine, Evaluated, Input, Options, Session, json};
@@ -40,11 +41,12 @@ pub(crate) fn cost(
     style: Style,
 ) -> io::Result<u8> {
     let input = read_input(input)?;
-    let options = options(limits);
+    let options = begun(limits);
     let mut session = Session::new();
-    let progress = Progress::start(&options);
+    let (progress, deadline) = (Progress::start(&options), Deadline::start(&options, style));
     let result = session.cost(file, entry, &input, &options);
     progress.finish();
+    deadline.finish();
     match result {
         Ok(cost) => {
             let text =
@@ -59,7 +61,7 @@ pub(crate) fn cost(
 impl How {
     fn options(&self) -> Options {
         let (engine, strict, without) = (self.engine.into(), self.strict, self.without.clone());
-        Options { engine, strict, without, cache: true, ..options(&self.limits) }
+        Options { engine, strict, without, cache: true, ..begun(&self.limits) }
     }
 }
 
@@ -80,6 +82,11 @@ pub(crate) fn options(limits: &LimitArgs) -> Options {
     }
 }
 
+/// The same for a command that begins now and has that time for everything.
+pub(crate) fn begun(limits: &LimitArgs) -> Options {
+    Options { begun: Some(Instant::now()), ..options(limits) }
+}
+
 fn evaluate(
     how: &How,
     style: Style,
@@ -91,22 +98,30 @@ fn evaluate(
         return Ok(USAGE);
     }
     let options = how.options();
-    let progress = Progress::start(&options);
+    let (progress, deadline) = (Progress::start(&options), Deadline::start(&options, style));
     let result = run(&mut session, &options);
+    let as_text = result.as_ref().ok().filter(|_| !how.json);
+    let text = as_text.map(|evaluated| wengert_driver::show(&evaluated.value));
     progress.finish();
-    match result {
-        Ok(evaluated) => {
-            report(session.sources(), &evaluated.warnings, style)?;
-            print(|out| {
-                match how.json {
-                    true => json::encode::write(out, &evaluated.value)?,
-                    false => out.write_all(wengert_driver::show(&evaluated.value).as_bytes())?,
-                }
-                out.write_all(b"\n")
-            })?;
-            Ok(FINE)
+    let left = deadline.finish();
+    let evaluated = match result {
+        Ok(evaluated) => evaluated,
+        Err(diagnostics) => return fail(&session, &diagnostics, &options, style),
+    };
+    report(session.sources(), &evaluated.warnings, style)?;
+    let printed = match text {
+        Some(text) => print_text(&format!("{text}\n")),
+        // A value may be small in memory and endless on paper, so this is never whole in memory.
+        None => print_within(left, |out| {
+            json::encode::write(out, &evaluated.value)?;
+            out.write_all(b"\n")
+        }),
+    };
+    match (printed, options.too_late()) {
+        (Err(error), Some(late)) if error.kind() == io::ErrorKind::TimedOut => {
+            fail(&session, &[late], &options, style)
         }
-        Err(diagnostics) => fail(&session, &diagnostics, &options, style),
+        (printed, _) => printed.map(|()| FINE),
     }
 }
 
@@ -117,7 +132,10 @@ fn emit(
 ) -> io::Result<u8> {
     let mut session = Session::new();
     let options = how.options();
-    match make(&mut session, &options) {
+    let deadline = Deadline::start(&options, style);
+    let made = make(&mut session, &options);
+    deadline.finish();
+    match made {
         Ok(text) => {
             print_text(&text)?;
             Ok(FINE)

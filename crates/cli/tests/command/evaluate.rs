@@ -185,6 +185,36 @@ fn limits_stop_a_program() {
 }
 
 #[test]
+fn the_time_of_a_command_counts_from_its_start() {
+    let folder = Folder::with(&[("p.wg", PROGRAM)]);
+    let commands: [&[&str]; 6] = [
+        &["eval", "1"],
+        &["eval", "f (1.0, 2.0)", "--file", "p.wg", "--engine", "native"],
+        &["run", "p.wg"],
+        &["run", "p.wg", "--emit", "core"],
+        &["cost", "p.wg", "--entry", "f", "--input", "[[1, 3]]"],
+        &["bench", "p.wg", "--entry", "f", "--input", "[[1, 3]]"],
+    ];
+    for command in commands {
+        let late = [command, &["--timeout", "0.000000001"]].concat();
+        folder.run(&late).fails(1, &["error[E0717]", "0.000000001 s"]);
+        let endless = [command, &["--timeout", "1e30"]].concat();
+        assert!(!folder.run(&endless).value().is_empty());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_makes_a_command_wait_for_longer_than_it_may() {
+    let folder = Folder::with(&[("p.wg", "import \"pipe\"\ndef main = 1\n")]);
+    let mut make = std::process::Command::new("mkfifo");
+    assert!(make.arg(folder.path().join("pipe")).status().unwrap().success());
+    // Nobody ever writes into the pipe. The user may name it, a program may not.
+    folder.run(&["run", "pipe", "--timeout", "0.2"]).fails(1, &["error[E0717]", "0.2 s"]);
+    folder.run(&["run", "p.wg"]).fails(1, &["error[E0801]", "p.wg:1:8", "not a regular file"]);
+}
+
+#[test]
 fn cost_counts_the_function_and_its_derivatives() {
     let folder = Folder::with(&[("p.wg", PROGRAM)]);
     let ran = folder.run(&["cost", "p.wg", "--entry", "f", "--input", "[[1, 3]]"]);
