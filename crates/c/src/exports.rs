@@ -19,6 +19,9 @@ use wengert_native::loops::{Kind, Passing, Program};
 
 const EXPORTS: &str = include_str!("../runtime/exports.c");
 
+/// What the object of a parameter is called: nothing else in the text begins so.
+const OBJECT_OF: &str = "wg_object_of_";
+
 /// Longer heads of functions are broken.
 const WIDE: usize = 100;
 
@@ -304,9 +307,9 @@ fn function(unit: &mut Unit<'_>, name: &str, export: &Export<'_>, inner: &str, t
         let mut object = |made: String| {
             let _ = writeln!(
                 checks,
-                "    ref wg_{param} = {made};\n    if (!wg_{param}) return wg_no_memory(run);"
+                "    ref {OBJECT_OF}{param} = {made};\n    if (!{OBJECT_OF}{param}) return wg_no_memory(run);"
             );
-            words.push(format!("(word)wg_{param}"));
+            words.push(format!("(word){OBJECT_OF}{param}"));
         };
         match (form, passing) {
             (Form::Real, _) => words.push(format!("wg_word_of({param})")),
@@ -346,7 +349,7 @@ fn function(unit: &mut Unit<'_>, name: &str, export: &Export<'_>, inner: &str, t
     }
     for (param, passing) in borrowed_texts {
         if passing == Passing::Borrowed {
-            let _ = writeln!(text, "    wg_release_flat(run, wg_{param});");
+            let _ = writeln!(text, "    wg_release_flat(run, {OBJECT_OF}{param});");
         }
     }
     text.push_str("    return 0;\n}\n\n");

@@ -25,7 +25,7 @@ use wengert_native::library::host_functions;
 use wengert_native::loops::{Func, Kind, Local, Program, Word};
 
 pub use exports::{Export, Exported, Form, Message, Parts, export};
-pub use names::c_names;
+pub use names::{c_names, exported_name};
 pub use unit::Line;
 
 const BASE: &str = include_str!("../runtime/base.c");

@@ -6,17 +6,36 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Words of C, and what generated code uses of its library.
-const RESERVED: &[&str] = &[
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
-    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
-    "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
-    "volatile", "while", "asm", "typeof", "ref", "word", "r", "fabs", "sqrt", "floor", "ceil", "trunc",
-    "int64_t", "uint64_t", "uint16_t", "size_t", "errno", "stdin", "stdout", "stderr", "main", "assert",
-    "signbit", "isnan", "isinf", "isfinite", "bool", "true", "false", "alignas", "alignof", "noreturn",
-    "nullptr",
-];
+const WORDS: &str = "\
+    auto break case char const continue default do double else enum extern float for goto if inline int long \
+    register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while \
+    asm typeof ref word r fabs sqrt floor ceil trunc int64_t uint64_t uint16_t size_t main signbit isnan isinf \
+    isfinite memcpy true false nullptr typeof_unqual constexpr";
 
-const OWN_PREFIXES: &[&str] = &["wg_", "WG_", "f_", "text_"];
+/// Words of C++, in which headers are read too.
+const WORDS_OF_CPP: &str = "\
+    catch char16_t char32_t char8_t class co_await co_return co_yield concept const_cast consteval constinit \
+    decltype delete dynamic_cast explicit export friend mutable namespace new noexcept operator private \
+    protected public reinterpret_cast requires static_cast template this throw try typeid typename using virtual \
+    wchar_t";
+
+/// Names that are something else before the compiler sees them: what GCC defines by itself where names need not begin with
+/// underscores, and what headers of C and POSIX define that a program may include before that of a library.
+const MACROS: &str = "\
+    alignas alignof and and_eq assert bitand bitor bool compl complex d_fileno errno h_addr h_errno i386 linux \
+    math_errhandling noreturn not not_eq or or_eq s6_addr s6_addr16 s6_addr32 sa_handler sa_sigaction \
+    sched_priority si_addr si_addr_lsb si_arch si_band si_call_addr si_fd si_int si_lower si_overrun si_pid \
+    si_pkey si_ptr si_status si_stime si_syscall si_timerid si_uid si_upper si_utime si_value \
+    sigev_notify_attributes sigev_notify_function st_atime st_ctime st_mtime static_assert stderr stdin stdout \
+    thread_local unix xor xor_eq";
+
+/// Names that a library must not have, and why.
+const LIBRARY_NAMES: &str = include_str!("library_names.txt");
+
+/// What is declared with a library of a name: its other functions, and the type of its runs.
+const BESIDE: &[&str] = &["_open", "_close", "_message", "_threads", "_run", "_jvp", "_vjp"];
+
+const OWN_PREFIXES: &[&str] = &["wg_", "WG_", "f_", "text_", "wengert_", "WENGERT_"];
 
 const GREEK: &[(char, &str)] = &[
     ('α', "alpha"),
@@ -70,6 +89,32 @@ pub fn c_names<'n>(names: impl IntoIterator<Item = &'n str>, taken: &[&str]) -> 
     names.into_iter().map(|name| scope.fresh(name)).collect()
 }
 
+/// A name of C for a function of a library, as close to this one as can be: neither it nor what is declared with it is what the
+/// C library has.
+pub fn exported_name(name: &str) -> String {
+    let known: FxHashSet<&str> = library_names().collect();
+    let is_known = |name: &str| {
+        known.contains(name) || BESIDE.iter().any(|end| known.contains(&*format!("{name}{end}")))
+    };
+    let mut scope = Names::default();
+    loop {
+        let made = scope.fresh(name);
+        if !is_known(&made) {
+            return made;
+        }
+    }
+}
+
+/// All that the C library has.
+fn library_names() -> impl Iterator<Item = &'static str> {
+    LIBRARY_NAMES.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace)
+}
+
+/// Whether something else is called so wherever C is read.
+fn is_reserved(name: &str) -> bool {
+    [WORDS, WORDS_OF_CPP, MACROS].iter().any(|table| table.split_whitespace().any(|word| word == name))
+}
+
 /// The names of one scope.
 #[derive(Default)]
 pub(crate) struct Names {
@@ -95,7 +140,7 @@ impl Names {
     }
 
     fn unique(&mut self, name: String) -> String {
-        if !RESERVED.contains(&name.as_str()) && self.used.insert(name.clone()) {
+        if !is_reserved(&name) && self.used.insert(name.clone()) {
             return name;
         }
         // With a number, these would be names that the text itself declares.
@@ -113,7 +158,7 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
-    use super::Names;
+    use super::{Names, exported_name, library_names};
 
     #[test]
     fn names_are_names_of_c_and_differ() {
@@ -126,5 +171,29 @@ mod tests {
         assert_eq!(names.fresh("wg_alloc"), "v_wg_alloc");
         assert_eq!([names.fresh("text"), names.fresh("text")], ["text", "v_text_2"]);
         assert_eq!(names.function("linalg.norm"), "f_linalg_norm");
+    }
+
+    #[test]
+    fn words_of_cpp_and_macros_are_no_names() {
+        for word in ["class", "new", "template", "and", "linux", "unix", "math_errhandling", "stdin", "errno"]
+        {
+            assert_eq!(Names::default().fresh(word), format!("{word}_2"));
+        }
+        assert_eq!(Names::default().fresh("wengert_reals_1"), "v_wengert_reals_1");
+        assert_eq!(Names::default().fresh("gamma"), "gamma", "a variable may be called like a function of C");
+    }
+
+    #[test]
+    fn a_library_has_no_name_of_the_c_library() {
+        let known =
+            ["sin", "gamma", "y1", "index", "free", "printf", "mmap", "pthread_create", "write", "time"];
+        for name in known {
+            assert_eq!(exported_name(name), format!("{name}_2"));
+        }
+        // The functions `mq_open` and `sem_close` are the C library's.
+        assert_eq!([exported_name("mq"), exported_name("sem")], ["mq_2", "sem_2"]);
+        assert_eq!([exported_name("main"), exported_name("class")], ["main_2", "class_2"]);
+        assert_eq!([exported_name("loss"), exported_name("loss'")], ["loss", "loss_prime"]);
+        assert!(library_names().is_sorted(), "the table is in order");
     }
 }

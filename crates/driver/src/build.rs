@@ -65,7 +65,7 @@ impl Session {
         let call = self.call(file, &build.entry, None, Numbers::Real)?;
         let ty = call.arguments.result.clone();
         let span = call.def.span;
-        let name = wengert_engine::c_names([build.entry.as_str()]).pop().unwrap_or_default();
+        let name = wengert_engine::exported_name(&build.entry);
         let functions = self.functions(file, build, (&call, &name), stop)?;
         let library = self.modules.library_sources();
         let line = |span: Span| crate::emit::line_of(&self.modules.sources, &library, span);

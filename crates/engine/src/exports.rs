@@ -38,11 +38,6 @@ pub enum Role {
     Vjp,
 }
 
-/// Names of C for names of the source.
-pub fn c_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
-    wengert_c::c_names(names, &[])
-}
-
 /// The C file and the header of a library of this name; or why a function cannot be called from C. `place` is how a place in
 /// the source is called.
 pub fn c_library(
@@ -93,10 +88,9 @@ fn export<'p>(
     place: &dyn Fn(Span) -> String,
 ) -> Result<Export<'p>, String> {
     let (params, results) = signature(unit)?;
-    let taken: Vec<&str> = vec!["run"];
     let names = wengert_c::c_names(
         params.iter().map(|(name, _)| name.as_str()).chain(results.iter().map(|(name, _)| name.as_str())),
-        &taken,
+        TAKEN,
     );
     let forms = params.iter().chain(&results).map(|(_, form)| *form);
     let mut all: Vec<(String, Form)> = names.into_iter().zip(forms).collect();
@@ -123,6 +117,9 @@ fn export<'p>(
     })
 }
 
+/// What parameters cannot be called: the first one is the run.
+const TAKEN: &[&str] = &["run"];
+
 /// What fails in a library whose arguments or results would have to be ragged.
 const BEYOND_C: &str = "arrays of different sizes stand in the elements of an array, which the arguments or results in C cannot hold";
 
@@ -137,7 +134,7 @@ fn signature(unit: &Unit) -> Result<(Named, Named), String> {
     Ok((parameters(func)?, results(func)?))
 }
 
-/// Names the parameters and results of a derivative after those of the function.
+/// Names the parameters and results of a derivative after those of the function, which keep theirs.
 fn name_after(first: &Export<'_>, role: Role, made: &mut Export<'_>) {
     let names =
         |all: &[(String, Form)]| -> Vec<String> { all.iter().map(|(name, _)| name.clone()).collect() };
@@ -145,20 +142,24 @@ fn name_after(first: &Export<'_>, role: Role, made: &mut Export<'_>) {
         names.iter().map(|name| format!("{name}_{ending}")).collect()
     };
     let (params, results) = (names(&first.params), names(&first.results));
-    let (params, results) = match role {
+    let (others, other_results) = match role {
         Role::Value => return,
-        Role::Jvp => {
-            ([params.clone(), with(&params, "tangent")], [results.clone(), with(&results, "tangent")])
-        }
-        Role::Vjp => {
-            ([params.clone(), with(&results, "cotangent")], [results.clone(), with(&params, "cotangent")])
-        }
+        Role::Jvp => (with(&params, "tangent"), with(&results, "tangent")),
+        Role::Vjp => (with(&results, "cotangent"), with(&params, "cotangent")),
     };
-    for (new, all) in [(params.concat(), &mut made.params), (results.concat(), &mut made.results)] {
-        if new.len() == all.len() {
-            all.iter_mut().zip(new).for_each(|((name, _), new)| *name = new);
-        }
+    let is_such = made.params.len() == params.len() + others.len()
+        && made.results.len() == results.len() + other_results.len();
+    if !is_such {
+        return;
     }
+    // A parameter may be called as the tangent of another one is.
+    let taken: Vec<&str> =
+        TAKEN.iter().copied().chain(params.iter().chain(&results).map(String::as_str)).collect();
+    let fresh = wengert_c::c_names(others.iter().chain(&other_results).map(String::as_str), &taken);
+    let (others, other_results) = fresh.split_at_checked(others.len()).unwrap_or_default();
+    let new = params.iter().chain(others).chain(&results).chain(other_results);
+    let all = made.params.iter_mut().chain(&mut made.results);
+    all.zip(new).for_each(|((name, _), new)| name.clone_from(new));
 }
 
 fn parameters(func: &Func) -> Result<Named, String> {

@@ -22,10 +22,10 @@ mod exports;
 mod kept;
 mod ready;
 
-pub use exports::{CFunction, Role, c_library, c_names};
+pub use exports::{CFunction, Role, c_library};
 pub use ready::{Loaded, Native};
 pub use wengert_ad::{BEYOND, LEFT, UNSEEN};
-pub use wengert_c::{Exported, Line};
+pub use wengert_c::{Exported, Line, exported_name};
 pub use wengert_ir::stop::{is_asked, stoppable};
 pub use wengert_lower::{Entry, Head, Layout, Rows};
 pub use wengert_opt::{Options as Passes, PASSES, RELAXED, page as passes};

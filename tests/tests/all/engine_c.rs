@@ -14,7 +14,7 @@ use wengert_tests::{parallel, project};
 
 /// Whether there is a C compiler.
 #[expect(clippy::print_stderr, reason = "whoever runs the tests is told that these test nothing")]
-fn has_compiler() -> bool {
+pub(crate) fn has_compiler() -> bool {
     let found = ["cc", "gcc", "clang"].iter().any(|cc| Command::new(cc).arg("--version").output().is_ok());
     if !found {
         eprintln!("there is no C compiler on this machine: nothing is tested");
@@ -23,7 +23,7 @@ fn has_compiler() -> bool {
 }
 
 /// A new empty folder.
-fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("wengert-{name}-{}-{number}", std::process::id()));

@@ -35,6 +35,7 @@ mod gradbench;
 mod growth;
 mod kernels;
 mod large;
+mod libraries;
 mod limits;
 mod mixed;
 mod nested;
