@@ -1,21 +1,25 @@
 //! `wengert build`: a definition and derivatives of it as a library for C programs, with its header.
 //!
-//! A derivative is an expression in the scope of the file, `\x t -> jvp f (x, t)` or what `vjp` gives at a cotangent; each
-//! function is compiled by itself, and all go into one C file.
+//! [`mod@entry`] says at which types the definition is called, [`mod@derivative`] makes definitions of its derivatives; each function
+//! is compiled by itself, and all go into one C file.
+
+mod derivative;
+mod entry;
 
 use crate::compiler::Compiler;
+use crate::cost;
 use crate::engine::Options;
 use crate::errors;
-use crate::json::guess::{Numbers, default_arg};
 use crate::native;
-use crate::session::{Call, EXPRESSION, Session};
+use crate::session::Session;
 use crate::watch::Watch;
+use entry::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use wengert_base::{Diagnostic, Name, Span};
-use wengert_core::{Program, Type, TypeArg};
+use wengert_core::{Def, Program, TypeArg};
 use wengert_engine::{CFunction, Passes, Role, Rows, Unit};
 
 /// Not 0 when to stop.
@@ -62,11 +66,12 @@ impl Session {
         folder: &Path,
         stop: &Stop,
     ) -> Result<Built, Vec<Diagnostic>> {
-        let call = self.call(file, &build.entry, None, Numbers::Real)?;
-        let ty = call.arguments.result.clone();
-        let span = call.def.span;
+        let (program, def, _) = self.definition(file, &build.entry)?;
+        let entry = entry::entry(&build.entry, &def).map_err(one)?;
+        require_derivatives(build, &entry, &def).map_err(one)?;
+        let (ty, span) = (&entry.ty, entry.span);
         let name = wengert_engine::exported_name(&build.entry);
-        let functions = self.functions(file, build, (&call, &name), stop)?;
+        let functions = self.functions(program, build, (&entry, &name), stop)?;
         let library = self.modules.library_sources();
         let line = |span: Span| crate::emit::line_of(&self.modules.sources, &library, span);
         let place = |failing: Span| self.place(failing).or_else(|| self.place(span)).unwrap_or_default();
@@ -79,45 +84,43 @@ impl Session {
         Ok(Built { files })
     }
 
-    /// What to build of a definition, called so.
+    /// What to build of a definition.
     fn functions(
-        &mut self,
-        file: &Path,
+        &self,
+        mut program: Program,
         build: &Build,
-        (call, name): (&Call, &str),
+        (entry, name): (&Entry, &str),
         stop: &Stop,
     ) -> Result<Vec<CFunction>, Vec<Diagnostic>> {
-        let what = |text: &str| format!("{}: {text}", build.entry);
-        let span = call.def.span;
+        let span = entry.span;
+        let only_interpreted = || errors::only_interpreted(span, &build.entry);
         // What is left to the interpreter cannot be built.
         let left = |errors: Vec<Diagnostic>| match errors.iter().any(native::is_for_interpreter) {
-            true => one(errors::only_interpreted(span, &build.entry)),
+            true => one(only_interpreted()),
             false => errors,
         };
         let mut functions = Vec::new();
-        let mut add = |name: String, doc, role, Forms { regular: unit, ragged, tagged }: Forms| {
+        for (name, doc, role) in wanted(build, entry, name) {
+            let (derivative, count) = match role {
+                Role::Value => (None, entry.params.len()),
+                Role::Jvp => (Some(derivative::jvp(entry)), 2 * entry.params.len()),
+                Role::Vjp => (Some(derivative::vjp(entry)), entry.params.len() + 1),
+            };
+            let called = match derivative {
+                None => (entry.def, entry.type_args.as_slice()),
+                Some(made) => {
+                    let name = made.name;
+                    program.defs.insert(name, Arc::new(made));
+                    (name, [].as_slice())
+                }
+            };
+            let Forms { regular: unit, ragged, tagged } =
+                self.forms(&program, called, count, stop).map_err(left)?;
             functions.push(CFunction { name, doc, role, unit, ragged, tagged });
-        };
-        let ty = &call.arguments.result;
-        let count = arity(ty);
-        let entry = (call.def.name, call.arguments.type_args.as_slice());
-        let forms = self.forms(&call.program, entry, count, stop).map_err(left)?;
-        add(name.to_string(), format!("{} : {ty}", build.entry), Role::Value, forms);
-        if build.jvp {
-            let doc = what("the value, and its derivative in the direction of a tangent of the arguments");
-            let forms =
-                self.expression_forms(file, &jvp(&build.entry, count), 2 * count, stop).map_err(left)?;
-            add(format!("{name}_jvp"), doc, Role::Jvp, forms);
-        }
-        if build.vjp {
-            let doc = what("the value, and the cotangent of the arguments for a cotangent of the value");
-            let forms =
-                self.expression_forms(file, &vjp(&build.entry, count), count + 1, stop).map_err(left)?;
-            add(format!("{name}_vjp"), doc, Role::Vjp, forms);
         }
         let left = |made: &CFunction| is_left(&made.unit) || made.ragged.as_ref().is_some_and(is_left);
         if functions.iter().any(left) {
-            return Err(one(errors::only_interpreted(span, &build.entry)));
+            return Err(one(only_interpreted()));
         }
         Ok(functions)
     }
@@ -154,27 +157,11 @@ impl Session {
         native::stoppable(stop, forms).map_err(one)
     }
 
-    /// An expression in the scope of a file, as a function of so many arguments.
-    fn expression_forms(
-        &mut self,
-        file: &Path,
-        text: &str,
-        arity: usize,
-        stop: &Stop,
-    ) -> Result<Forms, Vec<Diagnostic>> {
-        let (expression, mut program) = self.expression_in(text, Some(file))?;
-        program.types.extend(expression.program.types);
-        program.defs.extend(expression.program.defs);
-        let def = expression.def;
-        let type_args: Vec<TypeArg> = def.scheme.params.iter().map(default_arg).collect();
-        self.forms(&program, (def.name, &type_args), arity, stop)
-    }
-
-    /// File, line and column; nothing for the text of a derivative, which is nobody's.
+    /// File, line and column.
     fn place(&self, span: Span) -> Option<String> {
         let file = self.modules.sources.get(span.source).filter(|_| !span.is_nowhere())?;
         let (line, column) = file.line_col(span.start);
-        (file.name != EXPRESSION).then(|| format!("{}:{line}:{column}", file.name))
+        Some(format!("{}:{line}:{column}", file.name))
     }
 }
 
@@ -216,50 +203,31 @@ fn is_left(unit: &Unit) -> bool {
     wengert_engine::always_beyond(unit) || wengert_engine::is_huge(unit)
 }
 
-/// How many arguments a definition of this type takes.
-fn arity(ty: &Type) -> usize {
-    let (mut ty, mut count) = (ty, 0);
-    while let Type::Fun(_, result) = ty {
-        ty = result;
-        count += 1;
-    }
-    count
+/// An error unless there is a derivative, if one is asked for.
+fn require_derivatives(build: &Build, entry: &Entry, def: &Def) -> Result<(), Diagnostic> {
+    let why = if entry.params.is_empty() {
+        "it takes no arguments"
+    } else if !entry.params.iter().any(cost::holds_a_real) {
+        "its arguments hold no `Real`, so there is nothing to differentiate"
+    } else {
+        return Ok(());
+    };
+    let asked = build.jvp || build.vjp;
+    let error = || errors::no_derivative(def.span, &build.entry, &entry.ty.to_string(), why);
+    if asked { Err(error()) } else { Ok(()) }
 }
 
-/// `x1 x2 …`
-fn variables(letter: &str, count: usize) -> Vec<String> {
-    (1..=count)
-        .map(|place| if count == 1 { letter.to_string() } else { format!("{letter}{place}") })
-        .collect()
-}
-
-/// Several as a tuple.
-fn tuple(variables: &[String]) -> String {
-    match variables {
-        [one] => one.clone(),
-        several => format!("({})", several.join(", ")),
-    }
-}
-
-/// The definition as a function of one argument.
-fn of_one(entry: &str, args: &[String]) -> String {
-    match args {
-        [_] => entry.to_string(),
-        several => format!("(\\{} -> {entry} {})", tuple(several), several.join(" ")),
-    }
-}
-
-fn jvp(entry: &str, count: usize) -> String {
-    let (args, tangents) = (variables("x", count), variables("t", count));
-    let (params, function) = ([args.clone(), tangents.clone()].concat().join(" "), of_one(entry, &args));
-    format!("\\{params} -> jvp {function} ({}, {})", tuple(&args), tuple(&tangents))
-}
-
-fn vjp(entry: &str, count: usize) -> String {
-    let args = variables("x", count);
-    let function = of_one(entry, &args);
-    let value_and_back = format!("let (value, back) = vjp {function} {}", tuple(&args));
-    format!("\\{} cotangent -> {value_and_back} in (value, back cotangent)", args.join(" "))
+/// The functions that are asked for: their names in C, what the header says of them, and what they are.
+fn wanted(build: &Build, entry: &Entry, name: &str) -> Vec<(String, String, Role)> {
+    let what = |text: &str| format!("{}: {text}", build.entry);
+    let jvp = what("the value, and its derivative in the direction of a tangent of the arguments");
+    let vjp = what("the value, and the cotangent of the arguments for a cotangent of the value");
+    let all = [
+        (true, name.to_string(), format!("{} : {}", build.entry, entry.ty), Role::Value),
+        (build.jvp, format!("{name}_jvp"), jvp, Role::Jvp),
+        (build.vjp, format!("{name}_vjp"), vjp, Role::Vjp),
+    ];
+    all.into_iter().filter(|(asked, ..)| *asked).map(|(_, name, doc, role)| (name, doc, role)).collect()
 }
 
 fn one(error: Diagnostic) -> Vec<Diagnostic> {

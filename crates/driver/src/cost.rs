@@ -112,6 +112,11 @@ fn require(call: &Call, entry: &str, point: &Type, result: &Type) -> Result<(), 
     Ok(())
 }
 
+/// Whether a type holds a `Real`; types that are declared hold none.
+pub(crate) fn holds_a_real(ty: &Type) -> bool {
+    holds(ty, &DataTypes::default(), Kind::Real)
+}
+
 /// What to look for in a type.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {

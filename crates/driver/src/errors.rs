@@ -33,6 +33,7 @@ pub const CODES: &[Code] = &[
     Code { code: "E0829", title: "only the interpreter can run this" },
     Code { code: "E0830", title: "the interpreter runs this instead of machine code" },
     Code { code: "E0831", title: "a function of functions has no code of its own" },
+    Code { code: "E0832", title: "there is no derivative to build" },
 ];
 
 /// A file that cannot be opened or read.
@@ -332,6 +333,20 @@ pub fn not_for_c(span: Span, entry: &str, ty: &str, why: &str) -> Diagnostic {
     Diagnostic::error("E0828", span, format!("`{entry}` cannot be called from C: its type is `{ty}`"))
         .note(why)
         .help("give it arguments and results of numbers, truth values, arrays of them, and tuples and records of all these")
+}
+
+/// A definition whose type leaves open what C gives it or gets of it: `variable` stands for any type.
+pub fn open_for_c(span: Span, entry: &str, ty: &str, variable: &str) -> Diagnostic {
+    Diagnostic::error("E0828", span, format!("`{entry}` cannot be called from C: its type is `{ty}`"))
+        .note(format!("nothing says which type `{variable}` is, and a function of C is for one"))
+        .help(format!("annotate the parameters of `{entry}`, or its result, with their types"))
+}
+
+/// A definition whose derivative cannot be built.
+pub fn no_derivative(span: Span, entry: &str, ty: &str, why: &str) -> Diagnostic {
+    Diagnostic::error("E0832", span, format!("there is no derivative of `{entry}` to build: {why}"))
+        .label(format!("`{ty}`"))
+        .help("build it without `--jvp` and `--vjp`, or give it a parameter that holds a `Real`")
 }
 
 /// A function that takes functions, of which the compiler's code is to be shown.

@@ -11,6 +11,12 @@ use wengert_ir::{Elem, Func, Ty};
 use wengert_lower::Layout;
 use wengert_native::loops::{Failure, Program as Loops, Site};
 
+/// Why functions and values of declared types cannot be given to C.
+pub const NO_DATA: &str = "a function or a value of a data type has no form in C";
+
+/// Why arrays of texts cannot be.
+pub const NO_TEXTS: &str = "an array of texts has no form in C";
+
 /// A function of a library.
 pub struct CFunction {
     /// Its name in C.
@@ -215,10 +221,8 @@ fn form(ty: Ty) -> Result<Form, String> {
         Ty::Scalar(Elem::Text) => Ok(Form::Text),
         Ty::Array(Elem::Real, rank) => Ok(Form::Reals(rank)),
         Ty::Array(Elem::Int | Elem::Bool | Elem::Unit, rank) => Ok(Form::Ints(rank)),
-        Ty::Array(Elem::Text, _) => Err("an array of texts has no form in C".into()),
-        Ty::Scalar(Elem::Data(_)) | Ty::Array(Elem::Data(_), _) => {
-            Err("a function or a value of a data type has no form in C".into())
-        }
+        Ty::Array(Elem::Text, _) => Err(NO_TEXTS.into()),
+        Ty::Scalar(Elem::Data(_)) | Ty::Array(Elem::Data(_), _) => Err(NO_DATA.into()),
     }
 }
 

@@ -22,7 +22,7 @@ mod exports;
 mod kept;
 mod ready;
 
-pub use exports::{CFunction, Role, c_library};
+pub use exports::{CFunction, NO_DATA, NO_TEXTS, Role, c_library};
 pub use ready::{Loaded, Native};
 pub use wengert_ad::{BEYOND, LEFT, UNSEEN};
 pub use wengert_c::{Exported, Line, exported_name};

@@ -27,6 +27,104 @@ fn header(folder: &Path, name: &str) -> String {
 }
 
 #[test]
+fn functions_and_declared_types_have_no_form_in_c() {
+    let program = "\
+type F = F (Real -> Real)
+type P = P Real Real
+def takes (f : Real -> Real) (x : Real) = f x
+def gives (x : Real) = (x, \\y -> x + y)
+def gives_many (x : Real) = [\\y -> x + y]
+def takes_data (x : Real) (f : F) = x
+def gives_data (x : Real) = P x x
+def many_data (ps : []P) = 1.0
+def many = map
+def pair = (sin, 1.0)
+";
+    let folder = folder_of(program, "");
+    let entries = ["takes", "gives", "gives_many", "takes_data", "gives_data", "many_data", "many", "pair"];
+    let cases: Vec<(&str, &str)> =
+        entries.into_iter().flat_map(|entry| [(entry, ""), (entry, "--jvp --vjp")]).collect();
+    parallel::check_all("entries", &cases, |(entry, options)| {
+        let said = built(&folder, entry, options);
+        let head = format!("error[E0828]: `{entry}` cannot be called from C: its type is `");
+        let why = "= note: a function or a value of a data type has no form in C\n";
+        if said.starts_with(&head) && said.contains(why) { Ok(()) } else { Err(said) }
+    });
+    assert!(!folder.join("out").exists(), "nothing is written");
+    let _ = fs::remove_dir_all(folder);
+}
+
+#[test]
+fn numbers_of_any_type_are_reals_and_other_types_are_to_be_said() {
+    if !has_compiler() {
+        return;
+    }
+    let program = "\
+def square x = x * x
+def identity x = x
+def swap (x, y) = (y, x)
+def size xs = length xs
+def shown x = show x
+def none (x : Real) = []
+def larger x y = if x < y then y else x
+def third point = point.x + 1.0
+";
+    let folder = folder_of(program, "");
+    let open = ["identity", "swap", "size", "shown", "none", "larger"];
+    parallel::check_all("open types", &open, |entry| {
+        let said = built(&folder, entry, "");
+        let head = format!("error[E0828]: `{entry}` cannot be called from C: its type is `");
+        let help = format!("= help: annotate the parameters of `{entry}`, or its result, with their types\n");
+        if said.starts_with(&head) && said.contains(&help) { Ok(()) } else { Err(said) }
+    });
+    let value = "\n/* square : Real -> Real */\nint square(square_run *run, double x, double *result);\n";
+    for options in ["", "--jvp --vjp"] {
+        built(&folder, "square", options);
+        assert!(header(&folder, "square").contains(value), "{options}: {}", header(&folder, "square"));
+    }
+    let vjp =
+        "(\n    square_run *run, double x, double result_cotangent, double *result, double *x_cotangent);";
+    assert!(header(&folder, "square").contains(vjp), "{}", header(&folder, "square"));
+    // Of a record that may have other fields, too, it is those that are used.
+    built(&folder, "third", "");
+    assert!(header(&folder, "third").contains("int third(third_run *run, double point, double *result);"));
+    let _ = fs::remove_dir_all(folder);
+}
+
+#[test]
+fn derivatives_are_of_the_entry_whatever_it_is_called() {
+    if !has_compiler() {
+        return;
+    }
+    let program = "\
+def x (t : Real) = t ^ 2
+def cotangent (jvp : Real) (vjp : Real) = jvp * vjp
+";
+    let c = "\
+#include \"x.h\"
+#include \"cotangent.h\"
+#include <stdio.h>
+int main(void) {
+    double value, tangent, other;
+    x_run *run = x_open(1 << 26);
+    printf(\"%d\", x_jvp(run, 3, 10, &value, &tangent));
+    printf(\" %g %g\\n\", value, tangent);
+    x_close(run);
+    cotangent_run *next = cotangent_open(1 << 26);
+    printf(\"%d\", cotangent_vjp(next, 2, 3, 10, &value, &tangent, &other));
+    printf(\" %g %g %g\\n\", value, tangent, other);
+    cotangent_close(next);
+    return 0;
+}
+";
+    let folder = folder_of(program, c);
+    let line = "for e in x cotangent; do wengert build all.wg --entry $e -o out --jvp --vjp || exit 1; done > /dev/null \
+                && cc -Wall -Wextra -Werror -Iout program.c -o program -Lout -lx -lcotangent -Wl,-rpath,$PWD/out && ./program";
+    assert_eq!(shell_in(&folder, line).transcript(), "[stdout]\n0 9 60\n0 6 30 20\n[exit status 0]\n");
+    let _ = fs::remove_dir_all(folder);
+}
+
+#[test]
 fn parameters_may_be_called_as_others_of_a_derivative_are() {
     if !has_compiler() {
         return;
