@@ -91,6 +91,13 @@ static WG_UNUSED int wg_failed(wg_run *r) {
     return 1;
 }
 
+/* Sizes are not negative. */
+static WG_UNUSED int wg_negative_size(wg_run *r, const char *name, int axis, word size) {
+    snprintf(r->text, sizeof r->text, "`%s` has the size %lld along axis %d: a size must be 0 or more", name, (long long)size,
+             axis);
+    return 1;
+}
+
 /* Arrays that stand for one array of tuples must have its size. */
 static WG_UNUSED int wg_parts_differ(wg_run *r, const char *one, word size, const char *other, word other_size) {
     snprintf(r->text, sizeof r->text, "`%s` has %lld elements, but `%s`, which is of the same array, has %lld", one,

@@ -22,6 +22,9 @@ const EXPORTS: &str = include_str!("../runtime/exports.c");
 /// What the object of a parameter is called: nothing else in the text begins so.
 const OBJECT_OF: &str = "wg_object_of_";
 
+/// The most threads that make sense.
+pub const MOST_THREADS: usize = 1024;
+
 /// Longer heads of functions are broken.
 const WIDE: usize = 100;
 
@@ -142,8 +145,12 @@ pub fn export(name: &str, exports: &[Export<'_>], math: Math, line: &Line<'_>) -
          WG_EXPORT const char *{name}_message(const {name}_run *r) {{ return r->text; }}\n\n"
     );
     text.push_str(&run);
-    let threads = if unit.parts().threads { "wg_set_threads(r, threads)" } else { "r->threads = threads" };
-    let _ = writeln!(text, "WG_EXPORT void {name}_threads({name}_run *r, int threads) {{ {threads}; }}\n");
+    let set = if unit.parts().threads { "wg_set_threads(r, threads)" } else { "r->threads = threads" };
+    let _ = writeln!(
+        text,
+        "WG_EXPORT void {name}_threads({name}_run *r, int threads) {{\n    \
+         threads = threads < 1 ? 1 : threads > {MOST_THREADS} ? {MOST_THREADS} : threads;\n    {set};\n}}\n"
+    );
     text.push_str(&interface);
     Some(Exported { source: assemble(&mut unit, math, &code, &text), header })
 }
@@ -243,7 +250,8 @@ fn header(name: &str, exports: &[Export<'_>]) -> String {
          /* Where functions run: its memory and stack. Threads need one each. */\ntypedef struct wg_run {name}_run;\n\n\
          /* A new one that may use so many bytes; NULL if there is no address space. */\n\
          {name}_run *{name}_open(uint64_t memory);\nvoid {name}_close({name}_run *run);\n\n\
-         /* How many threads make long loops, 1 at first. Results do not depend on it. */\n\
+         /* How many threads make long loops: 1 at first, and from 1 to {MOST_THREADS}, whatever is asked for. Results do not depend\n \
+         * on it. */\n\
          void {name}_threads({name}_run *run, int threads);\n\n\
          /* Functions give 0, or 1 if they failed: then this says why. Arrays that are arguments are only read; the data of\n \
          * arrays and texts that are results is to be given to `free`. */\n\
@@ -281,9 +289,20 @@ fn run(export: &Export<'_>, inner: &str, text: &mut String) {
     text.push_str("        return wg_failed(run);\n    }\n");
 }
 
-/// The checks that the parts of arrays of tuples have one size.
+/// The checks that no size is negative, and that the parts of arrays of tuples have one size.
 fn sizes(export: &Export<'_>) -> String {
     let mut text = String::new();
+    for (name, form) in &export.params {
+        let rank = match form {
+            Form::Reals(rank) | Form::Ints(rank) => *rank,
+            Form::Real | Form::Int | Form::Bool | Form::Text => 0,
+        };
+        for axis in 0..rank {
+            let (size, quoted) = (format!("{name}.size[{axis}]"), quoted(name));
+            let _ =
+                writeln!(text, "    if ({size} < 0) return wg_negative_size(run, {quoted}, {axis}, {size});");
+        }
+    }
     for parts in &export.parts {
         let name = |place: usize| export.params.get(place).map(|(name, _)| name.as_str());
         let (Some(one), Some(other)) = (name(parts.one), name(parts.other)) else { continue };

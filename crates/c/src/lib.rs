@@ -24,7 +24,7 @@ use wengert_ir::program::FuncId;
 use wengert_native::library::host_functions;
 use wengert_native::loops::{Func, Kind, Local, Program, Word};
 
-pub use exports::{Export, Exported, Form, Message, Parts, export};
+pub use exports::{Export, Exported, Form, MOST_THREADS, Message, Parts, export};
 pub use names::{c_names, exported_name};
 pub use unit::Line;
 

@@ -10,7 +10,7 @@ use clap_complete::Shell;
 use std::path::PathBuf;
 use std::time::Duration;
 use wengert_driver::growth::{FAMILIES, Family};
-use wengert_driver::passes;
+use wengert_driver::{MOST_THREADS, passes};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -545,9 +545,6 @@ pub(crate) struct LimitArgs {
     #[arg(long, hide = true)]
     pub(crate) short_loops: bool,
 }
-
-/// The most threads that make sense.
-const MOST_THREADS: usize = 1024;
 
 fn parse_threads(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|n| (1..=MOST_THREADS).contains(n));

@@ -51,7 +51,7 @@ pub use native::Units;
 pub use repl::{Repl, Reply};
 pub use session::{Input, Report, Session, Signature};
 pub use wengert_calculi as calculi;
-pub use wengert_engine::{BEYOND, PASSES, RELAXED, passes};
+pub use wengert_engine::{BEYOND, MOST_THREADS, PASSES, RELAXED, passes};
 pub use wengert_interp::Value;
 pub use wengert_interp::show::show;
 pub use wengert_syntax::format::format;

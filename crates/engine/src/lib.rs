@@ -25,7 +25,7 @@ mod ready;
 pub use exports::{CFunction, NO_DATA, NO_TEXTS, Role, c_library};
 pub use ready::{Loaded, Native};
 pub use wengert_ad::{BEYOND, LEFT, UNSEEN};
-pub use wengert_c::{Exported, Line, exported_name};
+pub use wengert_c::{Exported, Line, MOST_THREADS, exported_name};
 pub use wengert_ir::stop::{is_asked, stoppable};
 pub use wengert_lower::{Entry, Head, Layout, Rows};
 pub use wengert_opt::{Options as Passes, PASSES, RELAXED, page as passes};

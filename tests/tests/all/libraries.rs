@@ -185,3 +185,37 @@ fn entries_with_names_of_the_c_library_get_others() {
     assert!(said.contains("out/v_wengert_reals_1.h\n"), "{said}");
     let _ = fs::remove_dir_all(folder);
 }
+
+#[test]
+fn a_library_makes_long_loops_with_as_many_threads_as_the_command_at_most() {
+    if !has_compiler() {
+        return;
+    }
+    let program = "def f (n : Int) = build n (\\i -> sum (build 100 (\\j -> sin (real (i * j)))))\n";
+    let c = "\
+#include \"f.h\"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void) {
+    int asked[] = {1, -1, 0, 2147483647, -2147483647 - 1, 3000};
+    wengert_reals_1 first, values;
+    f_run *run = f_open((uint64_t)1 << 30);
+    for (int i = 0; i < 6; i++) {
+        f_threads(run, asked[i]);
+        if (f(run, 20000, i ? &values : &first)) return 1;
+        if (i && memcmp(values.data, first.data, 20000 * sizeof(double))) return 2;
+        if (i) free(values.data);
+    }
+    f_close(run);
+    puts(\"the same\");
+    return 0;
+}
+";
+    let folder = folder_of(program, c);
+    let line = "wengert build all.wg --entry f -o out > /dev/null \
+                && cc -Iout program.c -o program -Lout -lf -Wl,-rpath,$PWD/out && ./program";
+    assert_eq!(shell_in(&folder, line).transcript(), "[stdout]\nthe same\n[exit status 0]\n");
+    assert!(header(&folder, "f").contains("1 at first, and from 1 to 1024,"));
+    let _ = fs::remove_dir_all(folder);
+}
