@@ -47,10 +47,19 @@ static WG_UNUSED char *wg_text_out(wg_run *r, ref o, uint16_t kind) {
     return text;
 }
 
+/* Other words of a failure, where some numbers of it lie in ranges: `1 element`, but `2 elements`. */
+typedef struct {
+    const char *what; /* NULL after the last */
+    struct {
+        word number, least, most;
+    } ranges[2];
+} wg_case;
+
 /* What went wrong: the place, and a text in which a character below 16 stands for an integer of the failure, one from 16 to
  * 31 for a real. Whether arrays of different sizes stand in the elements of an array, for which there is another form. */
 typedef struct {
     const char *where, *what;
+    const wg_case *cases; /* of which the first one counts that fits */
     int uneven;
 } wg_site;
 static const wg_site wg_sites[];
@@ -69,18 +78,32 @@ static WG_UNUSED int wg_is_missing(const wg_run *r) {
     return 0;
 }
 
+static WG_UNUSED const char *wg_said_of(const wg_run *r, const wg_site *site) {
+    for (const wg_case *other = site->cases; other && other->what; other++) {
+        int fits = 1;
+        for (int i = 0; i < 2; i++) {
+            word number = r->numbers[other->ranges[i].number];
+            fits &= number >= other->ranges[i].least && number <= other->ranges[i].most;
+        }
+        if (fits) return other->what;
+    }
+    return site->what;
+}
+
 static WG_UNUSED int wg_failed(wg_run *r) {
-    static const wg_site everywhere[] = {{"", "out of memory", 0}, {"", "stopped", 0}};
+    static const wg_site everywhere[] = {{"", "out of memory", NULL, 0}, {"", "stopped", NULL, 0}};
     const wg_site *site = r->site < 0 ? &everywhere[r->site == WG_STOPPED] : &wg_sites[r->site];
     size_t room = sizeof r->text, at = 0;
     at += (size_t)snprintf(r->text, room, "%s%s", site->where, *site->where ? ": " : "");
-    for (const char *c = site->what; *c && at + 40 < room; c++) {
+    for (const char *c = wg_said_of(r, site); *c && at + 40 < room; c++) {
         if (*c == '\1' && r->message) {
             at += (size_t)snprintf(r->text + at, room - at, "%.*s", (int)r->message[1], (char *)(r->message + 2));
         } else if (*c > 0 && *c < 16) {
             at += (size_t)snprintf(r->text + at, room - at, "%lld", (long long)r->numbers[*c - 1]);
         } else if (*c >= 16 && *c < 32) {
-            at += (size_t)snprintf(r->text + at, room - at, "%.17g", wg_of_bits(r->numbers[*c - 16]));
+#ifdef WG_TEXTS
+            at += (size_t)wg_write_real(r->text + at, wg_of_bits(r->numbers[*c - 16]));
+#endif
         } else {
             r->text[at++] = *c;
         }

@@ -1,5 +1,6 @@
 /* ---- Texts ------------------------------------------------------------------------------------------------------ */
 
+#define WG_TEXTS
 static inline WG_UNUSED word wg_text_bytes(ref text) { return text[1]; }
 static inline WG_UNUSED char *wg_text_start(ref text) { return (char *)(text + 2); }
 
@@ -115,17 +116,21 @@ static int wg_digits(double x, char *digits, int *exponent) {
     }
 }
 
-/* The shortest form that reads back, always with a point or an exponent. */
-static WG_UNUSED ref wg_show_real(wg_run *r, double x, word site) {
-    if (isnan(x)) return wg_text_of(r, "NaN", 3, site);
-    if (isinf(x)) return x > 0 ? wg_text_of(r, "Infinity", 8, site) : wg_text_of(r, "-Infinity", 9, site);
-    char text[64], digits[24];
+/* The shortest form that reads back, always with a point or an exponent: at most WG_REAL characters, of which it gives the number. */
+enum { WG_REAL = 40 };
+static WG_UNUSED int wg_write_real(char *text, double x) {
+    if (isnan(x) || isinf(x)) {
+        const char *special = isnan(x) ? "NaN" : x > 0 ? "Infinity" : "-Infinity";
+        memcpy(text, special, strlen(special));
+        return (int)strlen(special);
+    }
+    char digits[24];
     int at = 0, exponent = 0, count;
     if (signbit(x)) text[at++] = '-';
     double size = fabs(x);
     if (size == 0) {
         memcpy(text + at, "0.0", 3);
-        return wg_text_of(r, text, at + 3, site);
+        return at + 3;
     }
     count = wg_digits(size, digits, &exponent);
     if (size < 1e-4 || size >= 1e16) {
@@ -134,7 +139,7 @@ static WG_UNUSED ref wg_show_real(wg_run *r, double x, word site) {
         memcpy(text + at, digits + 1, (size_t)(count - 1));
         at += count - 1;
         at += snprintf(text + at, 8, "e%d", exponent);
-        return wg_text_of(r, text, at, site);
+        return at;
     }
     int whole = exponent < 0 ? 0 : exponent + 1; /* digits before the point */
     if (whole == 0) text[at++] = '0';
@@ -143,7 +148,12 @@ static WG_UNUSED ref wg_show_real(wg_run *r, double x, word site) {
     for (int i = exponent + 1; i < 0; i++) text[at++] = '0';
     for (int i = whole; i < count; i++) text[at++] = digits[i];
     if (whole >= count) text[at++] = '0';
-    return wg_text_of(r, text, at, site);
+    return at;
+}
+
+static WG_UNUSED ref wg_show_real(wg_run *r, double x, word site) {
+    char text[WG_REAL];
+    return wg_text_of(r, text, wg_write_real(text, x), site);
 }
 
 /* Quoted as in a program; control characters are written as numbers. */

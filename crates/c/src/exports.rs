@@ -10,6 +10,7 @@
 //! Each function takes a run, its arguments, and where its results go, and gives 0, or 1 if it failed. Arrays are given by
 //! address and sizes; those that come back are in memory that the caller frees.
 
+use crate::messages::{self, Message};
 use crate::text::{comment, quoted};
 use crate::unit::Unit;
 use crate::{Line, Math, assemble, entry, program};
@@ -43,17 +44,6 @@ pub enum Form {
     Reals(u8),
     /// The same with integers or truth values.
     Ints(u8),
-}
-
-/// What a failure says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// The place in the source.
-    pub place: String,
-    /// What happened. A character below 16 stands for a number of the failure, one from 16 to 31 for a real.
-    pub text: String,
-    /// Whether it is that arrays of different sizes stand in an array.
-    pub uneven: bool,
 }
 
 /// Two parameters that are parts of one array of tuples, and have its size along an axis.
@@ -129,12 +119,12 @@ pub fn export(name: &str, exports: &[Export<'_>], math: Math, line: &Line<'_>) -
     }
     let header = header(name, exports);
     let mut text = String::from(EXPORTS);
-    text.push_str("\nstatic const wg_site wg_sites[] = {\n");
-    for message in exports.iter().flat_map(Export::forms).flat_map(|form| &form.messages) {
-        let uneven = u8::from(message.uneven);
-        let _ = writeln!(text, "    {{{}, {}, {uneven}}},", quoted(&message.place), quoted(&message.text));
+    let forms = || exports.iter().flat_map(Export::forms);
+    if forms().flat_map(|form| &form.messages).any(Message::shows_reals) {
+        unit.needs_texts();
     }
-    text.push_str("    {\"\", \"\", 0}};\n\nstatic const char *const wg_missing[] = {");
+    text.push_str(&messages::tables(forms().flat_map(|form| &form.messages)));
+    text.push_str("\nstatic const char *const wg_missing[] = {");
     first.left.iter().for_each(|left| text.push_str(&format!("{}, ", quoted(left))));
     text.push_str("NULL};\n\n");
     text.push_str(&arrays(exports));

@@ -5,11 +5,12 @@
 //! process opens, and into a library for others, which needs nothing of Wengert.
 //!
 //! - [`scopes`] finds where variables are declared, [`pointers`] what addresses point at, [`names`] what all is called;
-//! - [`mod@exports`] makes functions that C programs call, and their header;
+//! - [`mod@exports`] makes functions that C programs call, and their header, [`messages`] what failures say to them;
 //! - [`body`] prints functions; [`mod@unit`] keeps what they have in common.
 
 mod body;
 mod exports;
+mod messages;
 mod names;
 mod pointers;
 mod scopes;
@@ -24,7 +25,8 @@ use wengert_ir::program::FuncId;
 use wengert_native::library::host_functions;
 use wengert_native::loops::{Func, Kind, Local, Program, Word};
 
-pub use exports::{Export, Exported, Form, MOST_THREADS, Message, Parts, export};
+pub use exports::{Export, Exported, Form, MOST_THREADS, Parts, export};
+pub use messages::{Case, Message, RANGES, Range};
 pub use names::{c_names, exported_name};
 pub use unit::Line;
 

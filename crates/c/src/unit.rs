@@ -242,6 +242,11 @@ impl<'p> Unit<'p> {
         self.parts.threads = true;
     }
 
+    /// Texts are made.
+    pub(crate) fn needs_texts(&mut self) {
+        self.parts.text = true;
+    }
+
     /// Functions of reals are needed.
     pub(crate) fn needs_functions(&mut self) {
         self.parts.functions = true;

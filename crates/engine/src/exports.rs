@@ -1,15 +1,14 @@
-//! Libraries for C programs: what the values of entries are in C, and what failures say.
-//!
-//! A failure's words are made here, once for each place, of a fault whose numbers are unlikely ones; where they stand in
-//! the words, the C program puts the real ones.
+//! Libraries for C programs: what the values of entries are in C, and what failures say (`words`).
+
+mod words;
 
 use crate::{LEFT, Unit};
 use wengert_base::Span;
 use wengert_c::{Export, Exported, Form, Line, Math, Message, Parts};
-use wengert_ir::op::Requirement;
 use wengert_ir::{Elem, Func, Ty};
 use wengert_lower::Layout;
-use wengert_native::loops::{Failure, Program as Loops, Site};
+use wengert_native::loops::{Program as Loops, Site};
+use words::{Words, words};
 
 /// Why functions and values of declared types cannot be given to C.
 pub const NO_DATA: &str = "a function or a value of a data type has no form in C";
@@ -104,9 +103,11 @@ fn export<'p>(
     // Where C itself can hold no such arrays, that is what is wrong.
     let beyond = unit.entry.uneven && function.ragged.is_none();
     let message = |site: &Site| {
-        let (text, uneven) = words(unit, site.failure);
-        let text = if uneven && beyond { BEYOND_C.to_string() } else { text };
-        Message { place: place(site.span), text, uneven }
+        let Words { mut text, mut cases, uneven } = words(unit, site.failure);
+        if uneven && beyond {
+            (text, cases) = (BEYOND_C.to_string(), Vec::new());
+        }
+        Message { place: place(site.span), text, cases, uneven }
     };
     Ok(Export {
         name: function.name.clone(),
@@ -224,28 +225,4 @@ fn form(ty: Ty) -> Result<Form, String> {
         Ty::Array(Elem::Text, _) => Err(NO_TEXTS.into()),
         Ty::Scalar(Elem::Data(_)) | Ty::Array(Elem::Data(_), _) => Err(NO_DATA.into()),
     }
-}
-
-/// What a failure says, with characters below 32 for its numbers, and whether it is that arrays of different sizes stand in an array.
-fn words(unit: &Unit, failure: Failure) -> (String, bool) {
-    // Each number is unlike every other part of the message.
-    const FIRST: u64 = 770_001;
-    const REAL: f64 = 771_000.25;
-    if failure == Failure::Memory {
-        // The limit is the caller's, who knows it.
-        return ("out of memory".into(), false);
-    }
-    let real = matches!(failure, Failure::NotAnInt(_));
-    let numbers: Vec<u64> =
-        if real { vec![REAL.to_bits()] } else { (0..15).map(|place| FIRST + place).collect() };
-    let fault = wengert_native::faults::example(&unit.program, failure, &numbers, "\u{1}");
-    let uneven = matches!(failure, Failure::Ragged(_) | Failure::Required(Requirement::Rows));
-    let mut text = fault.message();
-    if real {
-        return (text.replace(&REAL.to_string(), "\u{10}"), uneven);
-    }
-    for (place, mark) in (0..15).zip('\u{1}'..='\u{f}') {
-        text = text.replace(&(FIRST + place).to_string(), &mark.to_string());
-    }
-    (text, uneven)
 }

@@ -219,3 +219,117 @@ int main(void) {
     assert!(header(&folder, "f").contains("1 at first, and from 1 to 1024,"));
     let _ = fs::remove_dir_all(folder);
 }
+
+/// For each number another failure.
+const FAILING: &str = "\
+type T = A | B Real | C Real Real
+def named (xs : [n]Real) (ys : [n]Real) : Real = sum xs + sum ys
+def measure t = match t with | A -> 1.0 | B a -> a ^ 2 | C a b -> a * b
+def three (xs : [3]Real) : Real = sum xs
+def f (which : Int) (n : Int) (xs : []Real) (x : Real) : Real =
+  if which == 0 then xs[n]
+  else if which == 1 then sum (build n (\\i -> real i))
+  else if which == 2 then iterate n (\\y -> y + 1.0) x
+  else if which == 3 then sum (map2 (\\a b -> a * b) xs [1.0, 2.0, x])
+  else if which == 4 then sum (map2 (\\a b -> a * b) (slice xs 0 n) (slice xs 0 1))
+  else if which == 5 then real (truncate x)
+  else if which == 6 then sum (slice xs n 7)
+  else if which == 7 then sum (taylor n sin x)
+  else if which == 8 then real (1 / n)
+  else if which == 9 then maximum (slice xs 0 n)
+  else if which == 10 then three xs
+  else if which == 11 then real (2 ^ n)
+  else if which == 12 then named xs (slice xs 0 n)
+  else if which == 13 then polygamma n x
+  else if which == 14 then fail \"no\"
+  else if which == 15 then snd (jvp (\\ys -> sum ys) (xs, slice xs 0 n))
+  else snd (jvp measure (if n == 0 then A else B x, C x x))
+def main = 0
+";
+
+/// Arguments of which each makes `f` fail, as JSON and as C.
+const CALLS: &[(i64, i64, &[f64], &str)] = &[
+    (0, 1, &[1.0], "1.0"),
+    (0, -1, &[1.0, 2.0], "1.0"),
+    (1, -1, &[], "1.0"),
+    (1, -5, &[], "1.0"),
+    (1, 1_000_000_000_000_000, &[], "1.0"),
+    (2, -1, &[], "1.0"),
+    (3, 0, &[1.0], "1.0"),
+    (3, 0, &[1.0, 2.0], "1.0"),
+    (4, 2, &[1.0, 2.0], "1.0"),
+    (5, 0, &[], "1e300"),
+    (5, 0, &[], "-1.25e21"),
+    (6, 1, &[1.0], "1.0"),
+    (6, 1, &[1.0, 2.0], "1.0"),
+    (8, 0, &[], "1.0"),
+    (9, 0, &[1.0], "1.0"),
+    (10, 0, &[1.0], "1.0"),
+    (11, -1, &[1.0], "1.0"),
+    (12, 1, &[1.0, 2.0], "1.0"),
+    (13, -1, &[1.0, 2.0], "1.0"),
+    (14, 0, &[], "1.0"),
+    (15, 1, &[1.0, 2.0], "1.0"),
+    (16, 0, &[], "1.0"),
+    (16, 1, &[], "1.0"),
+];
+
+/// A C program that makes all these calls, and those whose arguments JSON does not have.
+fn calls() -> String {
+    let mut c = String::from(
+        "#include \"f.h\"\n#include <math.h>\n#include <stdio.h>\nint main(void) {\n    double value;\n    \
+         f_run *run = f_open((uint64_t)1 << 30);\n",
+    );
+    for (which, n, xs, x) in CALLS {
+        let elements: Vec<String> = xs.iter().map(|x| format!("{x:?}")).collect();
+        let (elements, size) = (elements.join(", "), xs.len());
+        let array = format!(
+            "(wengert_reals_1){{(double[]){{{elements}{}}}, {{{size}}}}}",
+            if size == 0 { "0" } else { "" }
+        );
+        c.push_str(&format!("    if (f(run, {which}, {n}, {array}, {x}, &value)) puts(f_message(run));\n"));
+    }
+    // Of the order of a series a library knows less than the command.
+    c.push_str("    if (f(run, 7, -1, (wengert_reals_1){0, {0}}, 1, &value)) puts(f_message(run));\n");
+    for x in ["NAN", "-NAN", "INFINITY"] {
+        c.push_str(&format!(
+            "    if (f(run, 5, 0, (wengert_reals_1){{0, {{0}}}}, {x}, &value)) puts(f_message(run));\n"
+        ));
+    }
+    c.push_str(
+        "    if (f(run, 0, 0, (wengert_reals_1){0, {-3}}, 0, &value)) puts(f_message(run));\n    f_close(run);\n    \
+         return 0;\n}\n",
+    );
+    c
+}
+
+/// What the command says of that call.
+fn said(folder: &Path, (which, n, xs, x): &(i64, i64, &[f64], &str)) -> String {
+    let line = format!("wengert run all.wg --entry f --engine interp --input '[{which}, {n}, {xs:?}, {x}]'");
+    let ran = shell_in(folder, &line);
+    let message =
+        ran.stderr.lines().next().and_then(|line| line.split_once("]: ")).map(|(_, message)| message);
+    let place = ran.stderr.lines().find_map(|line| line.trim().strip_prefix("--> "));
+    message.zip(place).map_or(ran.transcript(), |(message, place)| format!("{place}: {message}"))
+}
+
+#[test]
+fn failures_of_a_library_are_in_the_words_of_the_command() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = folder_of(FAILING, &calls());
+    let line = "wengert build all.wg --entry f -o out > /dev/null \
+                && cc -Wall -Wextra -Werror -Iout program.c -o program -Lout -lf -Wl,-rpath,$PWD/out && ./program";
+    let found = shell_in(&folder, line).transcript();
+    let expected = parallel::map(CALLS, |call| said(&folder, call)).join("\n");
+    let others = "\
+all.wg:13:32: an order of `taylor` that is negative or beyond all measure
+all.wg:11:33: `truncate NaN`: NaN is not a number
+all.wg:11:33: `truncate NaN`: NaN is not a number
+all.wg:11:33: `truncate Infinity`: Infinity is outside the range of `Int`
+`xs` has the size -3 along axis 0: a size must be 0 or more
+";
+    assert_eq!(found, format!("[stdout]\n{expected}\n{others}[exit status 0]\n"));
+    let _ = fs::remove_dir_all(folder);
+}
