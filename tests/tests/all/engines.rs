@@ -141,6 +141,7 @@ const SUITES: &[(&str, How)] = &[
     ("tests/tests/all/growth.rs", How::Nothing("calculi")),
     ("tests/tests/all/kernels.rs", How::Itself),
     ("tests/tests/all/large.rs", How::Itself),
+    ("tests/tests/all/libraries.rs", How::Itself),
     ("tests/tests/all/limits.rs", How::Itself),
     ("tests/tests/all/nested.rs", How::Itself),
     ("tests/tests/all/pages.rs", How::Nothing("generated pages")),

@@ -115,8 +115,8 @@ fn deep_programs_are_lowered_on_a_small_stack() {
         nest("((\\x -> ", "x", ") 1)"),
         nest("(1, ", "2", ")"),
         nest("[", "1", "]")
-            .replace(&"[".repeat(400), &"[".repeat(200))
-            .replace(&"]".repeat(400), &"]".repeat(200)),
+            .replace(&"[".repeat(400), &"[".repeat(120))
+            .replace(&"]".repeat(400), &"]".repeat(120)),
         nest("(1 + ", "2", ")"),
         nest("(match Cons 1 Nil with | Nil -> 0 | Cons y _ -> y + ", "2", ")"),
         format!("total ({})", nest("(Cons 1.0 ", "Nil", ")")),
