@@ -2,6 +2,7 @@
 //!
 //! Only if standard error is a terminal. The line is erased before anything else is written.
 
+use crate::output::ends_progress;
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -54,8 +55,7 @@ fn show(finished: &Receiver<()>, steps: &dyn Fn() -> u64) {
         pause = BEAT;
     }
     if shown {
-        let _ = write!(io::stderr(), "\r\u{1b}[K");
-        let _ = io::stderr().flush();
+        ends_progress();
     }
 }
 

@@ -358,18 +358,18 @@ pub fn no_code(span: Span) -> Diagnostic {
 
 /// What the compiler leaves to the interpreter, where there must be machine code.
 pub fn only_interpreted(span: Span, entry: &str) -> Diagnostic {
-    let message = format!("only the interpreter can run `{entry}`");
-    Diagnostic::error("E0829", span, message)
-        .note(
-            "this is so for rules of `custom_jvp` and \
-             `custom_vjp` that are not linear, and for programs that are too large for machine code",
-        )
-        .help("`wengert run`, `eval` and `bench` do it with the interpreter")
+    let why = "this is so for rules of `custom_jvp` and \
+               `custom_vjp` that are not linear, and for programs that are too large for machine code";
+    for_interpreter(span, &format!("`{entry}`"), why)
 }
 
 /// A program without machine code, where that was asked for, and why.
 pub fn no_machine_code(span: Span, why: &str) -> Diagnostic {
-    Diagnostic::error("E0829", span, "only the interpreter can run this program")
+    for_interpreter(span, "this program", why)
+}
+
+fn for_interpreter(span: Span, what: &str, why: &str) -> Diagnostic {
+    Diagnostic::error("E0829", span, format!("only the interpreter can run {what}"))
         .note(why)
         .help("`wengert run`, `eval` and `bench` do it with the interpreter")
 }

@@ -296,17 +296,21 @@ impl Writer<'_> {
         Value::Select(exponent.is_negative, inverse, power)
     }
 
+    fn or(&mut self, holds: Operand, other: Operand) -> Operand {
+        if holds == Operand::Int(0) { other } else { self.int(Value::Int(Int::Or, holds, other)) }
+    }
+
     /// Whether something holds, or an exponent is larger than products are long.
     fn or_large(&mut self, holds: Operand, exponent: Operand) -> Operand {
         let place = self.int(Value::Int(Int::Add, exponent, Operand::Int(MULTIPLIED_OUT)));
         let is_large = self.int(Value::OutOfRange(place, Operand::Int(2 * MULTIPLIED_OUT + 1)));
-        if holds == Operand::Int(0) { is_large } else { self.int(Value::Int(Int::Or, holds, is_large)) }
+        self.or(holds, is_large)
     }
 
     /// Whether something holds, or an exponent is negative.
     fn or_negative(&mut self, holds: Operand, exponent: Operand) -> Operand {
         let is_negative = self.int(Value::CompareInt(Compare::Lt, exponent, Operand::Int(0)));
-        if holds == Operand::Int(0) { is_negative } else { self.int(Value::Int(Int::Or, holds, is_negative)) }
+        self.or(holds, is_negative)
     }
 
     fn power(&mut self, base: Operand, exponent: Operand, out: Local) {

@@ -22,6 +22,12 @@ fn built(folder: &Path, entry: &str, options: &str) -> String {
     shell_in(folder, &format!("wengert build all.wg --entry {entry} -o out {options}")).transcript()
 }
 
+/// Whether it is refused because of its type, with this line.
+fn refused(said: String, entry: &str, line: &str) -> Result<(), String> {
+    let head = format!("error[E0828]: `{entry}` cannot be called from C: its type is `");
+    if said.starts_with(&head) && said.contains(line) { Ok(()) } else { Err(said) }
+}
+
 fn header(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join("out").join(format!("{name}.h"))).unwrap_or_default()
 }
@@ -45,10 +51,8 @@ def pair = (sin, 1.0)
     let cases: Vec<(&str, &str)> =
         entries.into_iter().flat_map(|entry| [(entry, ""), (entry, "--jvp --vjp")]).collect();
     parallel::check_all("entries", &cases, |(entry, options)| {
-        let said = built(&folder, entry, options);
-        let head = format!("error[E0828]: `{entry}` cannot be called from C: its type is `");
         let why = "= note: a function or a value of a data type has no form in C\n";
-        if said.starts_with(&head) && said.contains(why) { Ok(()) } else { Err(said) }
+        refused(built(&folder, entry, options), entry, why)
     });
     assert!(!folder.join("out").exists(), "nothing is written");
     let _ = fs::remove_dir_all(folder);
@@ -72,10 +76,8 @@ def third point = point.x + 1.0
     let folder = folder_of(program, "");
     let open = ["identity", "swap", "size", "shown", "none", "larger"];
     parallel::check_all("open types", &open, |entry| {
-        let said = built(&folder, entry, "");
-        let head = format!("error[E0828]: `{entry}` cannot be called from C: its type is `");
         let help = format!("= help: annotate the parameters of `{entry}`, or its result, with their types\n");
-        if said.starts_with(&head) && said.contains(&help) { Ok(()) } else { Err(said) }
+        refused(built(&folder, entry, ""), entry, &help)
     });
     let value = "\n/* square : Real -> Real */\nint square(square_run *run, double x, double *result);\n";
     for options in ["", "--jvp --vjp"] {

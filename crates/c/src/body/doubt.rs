@@ -317,7 +317,7 @@ fn show(body: &[Stmt], derived: &FxHashSet<Local>, shown: &mut FxHashSet<Local>)
 }
 
 /// The variables that statements assign.
-fn assigned(stmts: &[Stmt]) -> FxHashSet<Local> {
+pub(super) fn assigned(stmts: &[Stmt]) -> FxHashSet<Local> {
     let mut assigned = FxHashSet::default();
     for_each_set(stmts, &mut |local, _| {
         assigned.insert(local);

@@ -10,6 +10,7 @@
 
 use super::Body;
 use super::control::Run;
+use super::doubt::assigned;
 use super::rare::for_each_set;
 use crate::scopes::for_each_operand;
 use rustc_hash::FxHashSet;
@@ -38,10 +39,8 @@ impl Body<'_, '_> {
     /// Whether something in the body of a loop depends on a choice that is the same in all iterations.
     fn is_settled(&self, index: Local, body: &[Stmt]) -> bool {
         // What is assigned and not the same in all iterations.
-        let mut changing: FxHashSet<Local> = FxHashSet::from_iter([index]);
-        for_each_set(body, &mut |local, _| {
-            changing.insert(local);
-        });
+        let mut changing = assigned(body);
+        changing.insert(index);
         let is_same = |operand: &Operand, changing: &FxHashSet<Local>| match operand {
             Operand::Local(local) => !changing.contains(local),
             Operand::Int(_) | Operand::Real(_) | Operand::Text(_) => true,
@@ -73,21 +72,8 @@ impl Body<'_, '_> {
         let known = run.from == "0" && run.to.parse::<usize>().is_ok_and(|count| count <= STRIP);
         let arrays: Vec<String> = kept.iter().map(|kept| format!("{kept}[{STRIP}]")).collect();
         self.put(&format!("double {};", arrays.join(", ")));
-        let (from, to) = if known {
-            (run.from.clone(), run.to.clone())
-        } else {
-            let (from, to) = (self.unit.temporary(), self.unit.temporary());
-            self.put(&format!(
-                "for (word {from} = {}, {to}; {from} < {}; {from} = {to}) {{",
-                run.from, run.to
-            ));
-            self.depth += 1;
-            if run.looks {
-                self.put("wg_check_stop(r);");
-            }
-            self.put(&format!("{to} = {} - {from} > {STRIP} ? {from} + {STRIP} : {};", run.to, run.to));
-            (from, to)
-        };
+        let (from, to) =
+            if known { (run.from.clone(), run.to.clone()) } else { self.begin_pieces(run, STRIP) };
         let (counter, own) = self.counter(run.index);
         let head = format!("for (word {counter} = {from}; {counter} < {to}; {counter}++) {{");
         let at = if from == "0" { counter.clone() } else { format!("{counter} - {from}") };

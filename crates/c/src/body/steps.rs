@@ -17,7 +17,7 @@ use wengert_native::loops::{Local, Operand, Stmt, Value, Word};
 use wengert_prim::RealOp;
 
 /// After so many steps one looks whether what they hand on is faint.
-const STRIP: i64 = 32;
+const STRIP: usize = 32;
 
 /// Where it is noted that what is stored is not finite, or no number.
 pub(super) struct Noted {
@@ -84,11 +84,20 @@ impl Body<'_, '_> {
 
     /// A loop in strips, after each of which what has become faint of these is zero: to look at each step would be a tenth of it.
     fn handed_on(&mut self, run: &Run<'_>, carried: &[Local]) {
-        let known: Option<i64> = run.to.parse().ok();
+        let known: Option<usize> = run.to.parse().ok();
         if carried.is_empty() || known.is_some_and(|count| count <= STRIP) {
             self.once(run);
             return carried.iter().for_each(|local| self.unless_faint(*local));
         }
+        let (from, to) = self.begin_pieces(run, STRIP);
+        self.once(&run.piece(from, to));
+        carried.iter().for_each(|local| self.unless_faint(*local));
+        self.depth -= 1;
+        self.put("}");
+    }
+
+    /// Begins to go through a loop in pieces of so many iterations, or what is left: from where and to where each goes.
+    pub(super) fn begin_pieces(&mut self, run: &Run<'_>, length: usize) -> (String, String) {
         let (from, to) = (self.unit.temporary(), self.unit.temporary());
         let Run { from: begin, to: end, backward, .. } = run;
         self.put(&if *backward {
@@ -101,14 +110,11 @@ impl Body<'_, '_> {
             self.put("wg_check_stop(r);");
         }
         self.put(&if *backward {
-            format!("{from} = {to} - {begin} > {STRIP} ? {to} - {STRIP} : {begin};")
+            format!("{from} = {to} - {begin} > {length} ? {to} - {length} : {begin};")
         } else {
-            format!("{to} = {end} - {from} > {STRIP} ? {from} + {STRIP} : {end};")
+            format!("{to} = {end} - {from} > {length} ? {from} + {length} : {end};")
         });
-        self.once(&run.piece(from, to));
-        carried.iter().for_each(|local| self.unless_faint(*local));
-        self.depth -= 1;
-        self.put("}");
+        (from, to)
     }
 
     fn unless_faint(&mut self, local: Local) {

@@ -94,11 +94,12 @@ impl Plan {
             }
             columns &= self.look((from, facts), &parts.body, around)?;
             let innermost = parts.body.stmts.iter().all(|stmt| stmt.op.blocks().is_empty());
-            if innermost {
-                columns &= goes_down(from, parts);
+            if !innermost || goes_down(from, parts) {
+                continue;
             }
+            columns = false;
             let sums = (0..parts.init.len()).all(|at| sum(parts, at).is_some());
-            if innermost && sums && !goes_down(from, parts) {
+            if sums {
                 let len = facts.value(&parts.len)?;
                 if len == *around {
                     return None;
