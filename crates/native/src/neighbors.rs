@@ -12,6 +12,12 @@
 //!
 //! Each element gets what it gets in the same order as before: from the iteration that comes first. So no bit changes. Where the order does
 //! not matter, only running need tell how far neighbors are from each other, and the loop may add to variables, too.
+//!
+//! What adds to rows only, each at the iteration's own place, needs no strips where the rows lie apart, which is asked before the loop:
+//!
+//! ```text
+//! for j in 0..m { g[i, j] += a  g[k, j] += b }      for j in 0..m independent { g[i, j] += a  g[k, j] += b }
+//! ```
 
 use crate::forms::{DEEP, Form};
 use crate::loops::walk::{Uses, every, is_failure, map_parts, writes};
@@ -134,8 +140,11 @@ fn stmts(func: &mut Func, known: &Known, manner: Manner, body: Vec<Stmt>) -> Vec
         for stmt in body {
             let stmt = map_parts(stmt, &mut |inner| stmts(func, known, manner, inner));
             match updates(known, &stmt, manner.exact) {
-                Some(updates) => strips(func, stmt, &updates, manner.site, &mut made),
-                None => made.push(stmt),
+                Some(updates) if are_rows(&stmt, &updates) => rows(func, stmt, &updates, &mut made),
+                Some(updates) if !manner.exact || updates.iter().all(|update| update.shift.0 == 0) => {
+                    strips(func, stmt, &updates, manner.site, &mut made);
+                }
+                Some(_) | None => made.push(stmt),
             }
         }
         made
@@ -152,7 +161,7 @@ fn roots(known: &Known, sums: &[Sum]) -> Option<FxHashSet<Local>> {
     sums.iter().filter_map(first).map(root).collect()
 }
 
-/// What a loop adds where, if strips can be made of it.
+/// What a loop adds where, if strips can be made of it, or it adds to rows.
 fn updates(known: &Known, stmt: &Stmt, exact: bool) -> Option<Vec<Update>> {
     let Stmt::For { index, backward, .. } = stmt else { return None };
     let mut updates = additions(known, stmt, !exact)?;
@@ -166,9 +175,6 @@ fn updates(known: &Known, stmt: &Stmt, exact: bool) -> Option<Vec<Update>> {
         }
         let begun = first.entry(update.object).or_default();
         let which = which(begun, &update.whole);
-        if which > 0 && exact {
-            return None;
-        }
         let shift = update.whole.places.wrapping_sub(begun.get(which)?.places);
         update.shift = (which, if *backward { shift } else { -shift });
     }
@@ -278,6 +284,55 @@ fn update(
     (is_old && here(old) && here(sum) && once(old) && once(sum)).then_some((old, sum, value))
 }
 
+/// Whether no update is a number of places from another one, and all move with the index: then they are rows.
+fn are_rows(stmt: &Stmt, updates: &[Update]) -> bool {
+    let Stmt::For { index, sums, .. } = stmt else { return false };
+    let moves = |update: &Update| update.whole.terms.get(index) == Some(&1);
+    let carries = words(sums).next().is_some();
+    !carries && updates.iter().all(|update| update.shift.1 == 0 && moves(update))
+}
+
+/// The loop whose iterations do not meet if its rows lie apart, and the loop as it was if they do not.
+fn rows(func: &mut Func, stmt: Stmt, updates: &[Update], made: &mut Vec<Stmt>) {
+    let Stmt::For { index, len, backward, body, .. } = &stmt else { return made.push(stmt) };
+    let mut begun: Vec<&Update> = Vec::new();
+    let mut apart: Option<Operand> = None;
+    for update in updates {
+        let others = begun.iter().filter(|other| other.object == update.object);
+        if others.clone().any(|other| other.shift == update.shift) {
+            continue;
+        }
+        for other in others {
+            let is_far = is_far(func, (update, other), *len, made);
+            apart = Some(apart.map_or(is_far, |apart| int(func, made, Int::And, apart, is_far)));
+        }
+        begun.push(update);
+    }
+    let Some(cond) = apart else { return made.push(stmt) };
+    let all: Vec<&Update> = updates.iter().collect();
+    let body = computed(body, (&all, &[]), &[], *index);
+    let (index, len, backward, sums, independent) = (*index, *len, *backward, Vec::new(), true);
+    let then = vec![Stmt::For { index, len, backward, independent, sums, body }];
+    made.push(Stmt::If { cond, then, otherwise: vec![stmt] });
+}
+
+/// Whether two rows begin so many places from each other.
+fn is_far(
+    func: &mut Func,
+    (one, other): (&Update, &Update),
+    len: Operand,
+    made: &mut Vec<Stmt>,
+) -> Operand {
+    let mut far = one.whole.clone();
+    far.add(&other.whole, -1);
+    let far = far.written(None, &mut |op, a, b| int(func, made, op, a, b));
+    let back = int(func, made, Int::Sub, Operand::Int(0), far);
+    let far = int(func, made, Int::Max, far, back);
+    let is_far = func.fresh(Word::Int);
+    made.push(Stmt::Set(is_far, Value::CompareInt(Compare::Ge, far, len)));
+    Operand::Local(is_far)
+}
+
 /// The loop over the strips, and the loop as it was if it is short.
 fn strips(func: &mut Func, stmt: Stmt, updates: &[Update], site: u32, made: &mut Vec<Stmt>) {
     let (first, updates): (Vec<&Update>, Vec<&Update>) = updates.iter().partition(|update| update.at_once);
@@ -335,7 +390,8 @@ fn computed(
     let (mut made, mut stores): (Vec<Stmt>, Vec<Stmt>) = (Vec::new(), Vec::new());
     let before = |update: &Update| {
         let others = first.iter().take_while(|other| other.sum != update.sum);
-        others.filter(|other| other.object == update.object).last()
+        let same = |other: &Update| other.object == update.object && other.shift == update.shift;
+        others.filter(|other| same(other)).last()
     };
     for stmt in body {
         match stmt {

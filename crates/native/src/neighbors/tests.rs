@@ -75,6 +75,34 @@ fn what_each_iteration_has_for_itself_needs_no_strips() {
     assert_eq!(strips(&program(true, &[1, 1]), true), 0);
 }
 
+/// Adds to three pieces of an array that begin anywhere, to one of them twice.
+const PIECES: &str = "func f(xs: []Real, a: Int, b: Int, l: Int) -> []Real {
+        zeros = zeros(xs)
+        s = each i < l, g += zeros {
+            x = xs[i] p = a + i q = b + i y = x * 4.0 z = x * 0.5
+            g1 = g with [p] += x g2 = g1 with [q] += y g3 = g2 with [p] += z g4 = g3 with [i] += y
+            yield g4
+        }
+        return s
+    }
+    entry f = f";
+
+#[test]
+fn what_adds_to_pieces_that_lie_apart_adds_to_them_at_once() {
+    let program = wengert_ir::parse::parse(PIECES).expect("the text is a program");
+    // One more, whose iterations do not meet.
+    assert_eq!((strips(&program, true), strips(&program, false)), (1, 1));
+    let mut beside = Beside::new(&program, &[Math::Strict, Math::Fast]);
+    let xs: Vec<f64> = (0..40).map(|i| 1.0 / f64::from(i % 37 + 1)).collect();
+    // Apart, touching, one over the other, one and the same, and beyond the end.
+    for (a, b) in [(12, 25), (20, 10), (10, 20), (4, 20), (20, 22), (9, 9), (0, 0), (0, 12), (12, 0), (35, 12)] {
+        for len in [0, 1, 9, 10, 11, 18] {
+            let args = [Value::reals(xs.clone()), Value::Int(a), Value::Int(b), Value::Int(len)];
+            beside.agrees(&args, format_args!("{a} {b} {len}"));
+        }
+    }
+}
+
 /// Adds to neighbors, and besides to a number.
 const BESIDE: &str = "func f(xs: []Real, l: Int) -> ([]Real, Real) {
         zeros = zeros(xs)
