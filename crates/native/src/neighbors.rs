@@ -317,12 +317,7 @@ fn rows(func: &mut Func, stmt: Stmt, updates: &[Update], made: &mut Vec<Stmt>) {
 }
 
 /// Whether two rows begin so many places from each other.
-fn is_far(
-    func: &mut Func,
-    (one, other): (&Update, &Update),
-    len: Operand,
-    made: &mut Vec<Stmt>,
-) -> Operand {
+fn is_far(func: &mut Func, (one, other): (&Update, &Update), len: Operand, made: &mut Vec<Stmt>) -> Operand {
     let mut far = one.whole.clone();
     far.add(&other.whole, -1);
     let far = far.written(None, &mut |op, a, b| int(func, made, op, a, b));

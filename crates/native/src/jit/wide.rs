@@ -101,11 +101,11 @@ pub(super) fn vectors(
     let read = plan.body.iter().try_for_each(|stmt| reader.stmt(stmt));
     read.and_then(|()| reader.finish(plan, width.carried()))?;
     let Reader { before, mut program, given, .. } = reader;
-    if width == Width::Four && body.compiler.fused {
-        program.fuse();
-    }
     let around = if plan.is_piece { 0 } else { body.loops() };
     let shortest = shortest(&program, around, made.known)?;
+    if body.compiler.fused {
+        program.fuse();
+    }
     let code = width.code(&program)?;
     if body.func.recursive.is_some() && code.bytes > FRAME {
         return None;

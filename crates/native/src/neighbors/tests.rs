@@ -95,7 +95,9 @@ fn what_adds_to_pieces_that_lie_apart_adds_to_them_at_once() {
     let mut beside = Beside::new(&program, &[Math::Strict, Math::Fast]);
     let xs: Vec<f64> = (0..40).map(|i| 1.0 / f64::from(i % 37 + 1)).collect();
     // Apart, touching, one over the other, one and the same, and beyond the end.
-    for (a, b) in [(12, 25), (20, 10), (10, 20), (4, 20), (20, 22), (9, 9), (0, 0), (0, 12), (12, 0), (35, 12)] {
+    for (a, b) in
+        [(12, 25), (20, 10), (10, 20), (4, 20), (20, 22), (9, 9), (0, 0), (0, 12), (12, 0), (35, 12)]
+    {
         for len in [0, 1, 9, 10, 11, 18] {
             let args = [Value::reals(xs.clone()), Value::Int(a), Value::Int(b), Value::Int(len)];
             beside.agrees(&args, format_args!("{a} {b} {len}"));

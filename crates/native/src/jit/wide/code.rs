@@ -6,15 +6,18 @@
 //! ```
 //!
 //! The function leaves all registers as they were that the code generator uses: a call must not cost the loops around it their registers.
-//! So it has the upper sixteen vectors for itself, which nobody else knows.
+//! So it has the upper sixteen vectors for itself, which nobody else knows. If they are too few, it keeps those of the others that it uses.
 //!
 //! It is given the address of its numbers, the first iteration and the one after the last. Behind the numbers it puts what
 //! the carried vectors are at the end, and values for which there is no register. In a body that is done quickly nobody looks for strong
 //! zeros; if then something that comes out is no number, the careful body of the rest does these iterations.
 
-use super::asm::{self, Assembler, Code, From, Label, RAX, RCX, RDI, RDX, RSI, When};
-use super::program::{Arg, Id, Int, Join, Mask, Op, Program, Real, Step, Test};
-use super::registers::{Move, Registers};
+use super::asm::{self, Assembler, From, Label, RAX, RCX, RDI, RDX, RSI, When};
+use super::program::{Arg, Id, Op, Program, Real, Step};
+use super::registers::Registers;
+use super::vex;
+
+mod ops;
 
 /// Always zeros; for operands that instructions cannot take from memory.
 const ZEROS: u8 = 16;
@@ -25,10 +28,17 @@ const NOW: u8 = 7;
 /// The first register, and the one after the last, that the body may use; those after them hold what is carried.
 const FIRST: u8 = 18;
 const END: u8 = 32;
-/// At most so many registers hold what is carried.
+/// At most so many registers hold what is carried; what is carried besides is in memory, where values without registers are.
 pub(super) const CARRIED: usize = 8;
+/// A loop that carries more is another kind of loop.
+pub(super) const MOST_CARRIED: usize = 32;
 /// Registers for addresses.
 pub(super) const BASES: [u8; 4] = [8, 9, 10, 11];
+/// The registers below this one are also the code generator's; bytes of what one of them holds there.
+const LOWER: u8 = 16;
+const REGISTER: usize = 16;
+/// The bit that is the sign of a real.
+pub(super) const SIGN: u64 = 1 << 63;
 /// How many numbers are in a vector, and its bytes.
 pub(super) const LANES: usize = 8;
 const BYTES: usize = 8 * LANES;
@@ -43,38 +53,95 @@ pub(super) struct Made {
 
 /// The code of a loop; none, if it carries too much.
 pub(super) fn code(program: &Program) -> Option<Made> {
-    if program.carried.len() * program.copies > CARRIED {
+    if program.carried.len() > MOST_CARRIED {
         return None;
     }
-    let results = (8 * program.given).next_multiple_of(BYTES);
-    let masks = results + BYTES * program.carried.len();
-    let kept = (masks + 8 * program.masks).next_multiple_of(BYTES);
-    let mut writer =
-        Writer { program, asm: Assembler::default(), bases: bases(program), masks, kept, most: 0 };
-    let (head, rest, done) = (writer.asm.label(), writer.asm.label(), writer.asm.label());
-    writer.begin();
-    let width = 8 * i32::try_from(program.copies).ok()?;
-    writer.asm.here(head);
-    writer.asm.general(0x89, RAX, RSI);
-    writer.asm.add_number(RAX, width);
-    writer.asm.general(0x39, RAX, RDX);
-    writer.asm.jump(When::Greater, rest);
-    for copy in 0..program.copies {
-        writer.body(Manner { masked: false, copy, careful: (program.quick).then_some(rest) });
-        writer.asm.add_number(RSI, 8);
+    let (kept, _, made) = written(program, Lower::None);
+    if kept == 0 {
+        return Some(made);
     }
-    writer.asm.jump(When::Always, head);
-    writer.asm.here(rest);
-    writer.asm.general(0x39, RSI, RDX);
-    writer.asm.jump(When::GreaterOrEqual, done);
-    writer.left();
-    writer.body(Manner { masked: true, copy: 0, careful: None });
-    writer.asm.add_number(RSI, 8);
-    writer.asm.jump(When::Always, head);
-    writer.asm.here(done);
+    // First to see which registers are used.
+    let all: Vec<u8> = (0..LOWER).collect();
+    let (_, used, _) = written(program, Lower::Kept(&all));
+    let saved: Vec<u8> = all.into_iter().filter(|register| used >> register & 1 == 1).collect();
+    Some(written(program, Lower::Kept(&saved)).2)
+}
+
+/// Which of the lower registers are used.
+#[derive(Clone, Copy)]
+enum Lower<'l> {
+    None,
+    /// All that are needed, of which these are kept.
+    Kept(&'l [u8]),
+}
+
+impl Lower<'_> {
+    fn kept(&self) -> &[u8] {
+        match self {
+            Lower::None => &[],
+            Lower::Kept(registers) => registers,
+        }
+    }
+}
+
+/// How many values have no register, which registers are used, and the code.
+fn written(program: &Program, lower: Lower<'_>) -> (usize, u32, Made) {
+    let results = (8 * program.given).next_multiple_of(BYTES);
+    let registers = results + BYTES * program.carried.len();
+    let masks = registers + REGISTER * lower.kept().len();
+    let kept = (masks + 8 * program.masks).next_multiple_of(BYTES);
+    let (asm, bases) = (Assembler::default(), bases(program));
+    let mut writer = Writer { program, asm, bases, lower, registers, masks, kept, most: 0, used: 0 };
+    writer.begin();
+    writer.turns();
     writer.end(results);
     let bytes = kept + BYTES * writer.most;
-    Some(Made { code: writer.asm.finish(), results, bytes })
+    (writer.most, writer.used, Made { code: writer.asm.finish(), results, bytes })
+}
+
+impl Writer<'_> {
+    /// All iterations.
+    fn turns(&mut self) {
+        let program = self.program;
+        let (head, rest, done) = (self.asm.label(), self.asm.label(), self.asm.label());
+        let width = 8 * i32::try_from(program.copies).unwrap_or(1);
+        self.asm.here(head);
+        self.asm.general(0x89, RAX, RSI);
+        self.asm.add_number(RAX, width);
+        self.asm.general(0x39, RAX, RDX);
+        self.asm.jump(When::Greater, rest);
+        for copy in 0..program.copies {
+            self.body(Manner { masked: false, copy, careful: (program.quick).then_some(rest) });
+            self.asm.add_number(RSI, 8);
+        }
+        self.asm.jump(When::Always, head);
+        self.asm.here(rest);
+        self.asm.general(0x39, RSI, RDX);
+        self.asm.jump(When::GreaterOrEqual, done);
+        self.left();
+        self.body(Manner { masked: true, copy: 0, careful: None });
+        self.asm.add_number(RSI, 8);
+        self.asm.jump(When::Always, head);
+        self.asm.here(done);
+    }
+}
+
+/// Where something carried is.
+#[derive(Clone, Copy)]
+pub(super) enum At {
+    Register(u8),
+    /// Among the values without registers.
+    Memory(usize),
+}
+
+impl At {
+    /// So many of all that is carried have the last registers.
+    pub(super) fn of(number: usize, registers: usize, end: u8) -> At {
+        match u8::try_from(number) {
+            Ok(place) if number < registers => At::Register(end - 1 - place),
+            Ok(_) | Err(_) => At::Memory(number.saturating_sub(registers)),
+        }
+    }
 }
 
 /// The addresses that are used most.
@@ -110,6 +177,10 @@ struct Writer<'p> {
     program: &'p Program,
     asm: Assembler,
     bases: Vec<usize>,
+    /// Which of the lower registers are used, where they are kept, and all that are used.
+    lower: Lower<'p>,
+    registers: usize,
+    used: u32,
     /// Where masks and vectors without registers are put, and how many of those there are at most.
     masks: usize,
     kept: usize,
@@ -122,27 +193,53 @@ pub(super) fn offset(bytes: usize) -> i32 {
 }
 
 impl Writer<'_> {
-    /// The register of what is carried.
-    fn pinned(&self, place: usize, copy: usize) -> u8 {
-        END - 1 - u8::try_from(copy * self.program.carried.len() + place).unwrap_or(0)
+    /// So many registers hold what is carried.
+    fn pins(&self) -> usize {
+        match self.lower {
+            Lower::None => CARRIED,
+            Lower::Kept(_) => usize::from(END - FIRST),
+        }
+    }
+
+    /// The register of what is carried, or its place in memory.
+    fn carried(&self, place: usize, copy: usize) -> At {
+        At::of(copy * self.program.carried.len() + place, self.pins(), END)
+    }
+
+    /// A place in memory for a vector.
+    fn place(&self, kept: usize) -> From {
+        From::Words(RDI, offset(self.kept + BYTES * kept))
+    }
+
+    /// Moves what is carried out of a register.
+    fn carry(&mut self, from: u8, to: At, mask: u8) {
+        match to {
+            At::Register(to) => self.asm.vector(asm::MOVE, to, 0, From::Register(from), mask, false),
+            At::Memory(to) => {
+                self.most = self.most.max(to + 1);
+                self.asm.vector(asm::STORE, from, 0, self.place(to), mask, false);
+            }
+        }
     }
 
     fn begin(&mut self) {
         self.asm.keep();
+        for (place, register) in self.lower.kept().iter().enumerate() {
+            let to = From::Words(RDI, offset(self.registers + REGISTER * place));
+            self.asm.short(vex::STORE_HALF, *register, 0, to);
+        }
         self.asm.vector(asm::INT_XOR, ZEROS, ZEROS, From::Register(ZEROS), 0, false);
         for (register, base) in BASES.into_iter().zip(&self.bases) {
             self.asm.load(register, RDI, offset(8 * base));
         }
         for copy in 0..self.program.copies {
             for (place, carried) in self.program.carried.iter().enumerate() {
-                let register = self.pinned(place, copy);
-                match carried.first {
-                    Some(first) => {
-                        let from = From::Word(RDI, offset(8 * first));
-                        self.asm.vector(asm::BROADCAST, register, 0, from, 0, false);
-                    }
-                    None => self.asm.vector(asm::MOVE, register, 0, From::Register(ZEROS), 0, false),
-                }
+                let from = carried.first.map_or(ZEROS, |first| {
+                    let from = From::Word(RDI, offset(8 * first));
+                    self.asm.vector(asm::BROADCAST, HELP, 0, from, 0, false);
+                    HELP
+                });
+                self.carry(from, self.carried(place, copy), 0);
             }
         }
     }
@@ -164,13 +261,24 @@ impl Writer<'_> {
     /// Puts what is carried into memory: sums added up, all parts of others.
     fn end(&mut self, results: usize) {
         for (place, carried) in self.program.carried.iter().enumerate() {
-            let (first, to) = (self.pinned(place, 0), offset(results + BYTES * place));
+            let to = offset(results + BYTES * place);
+            let first = match self.carried(place, 0) {
+                At::Register(first) => first,
+                // No register of the body is needed any longer.
+                At::Memory(kept) => {
+                    self.asm.vector(asm::LOAD, ZEROS, 0, self.place(kept), 0, false);
+                    ZEROS
+                }
+            };
             if carried.first.is_some() {
                 self.asm.vector(asm::STORE, first, 0, From::Words(RDI, to), 0, false);
                 continue;
             }
             for copy in 1..self.program.copies {
-                let from = From::Register(self.pinned(place, copy));
+                let from = match self.carried(place, copy) {
+                    At::Register(from) => From::Register(from),
+                    At::Memory(kept) => self.place(kept),
+                };
                 self.asm.vector(asm::ADD, first, first, from, 0, false);
             }
             let help = From::Register(HELP);
@@ -181,6 +289,13 @@ impl Writer<'_> {
             self.asm.vector(asm::SWAP, HELP, 0, From::Register(first), 0, false);
             self.asm.vector(asm::ADD, HELP, first, help, 0, false);
             self.asm.vector(asm::STORE_FIRST, HELP, 0, From::Words(RDI, to), 0, false);
+        }
+        if !self.lower.kept().is_empty() {
+            self.asm.forget_upper();
+        }
+        for (place, register) in self.lower.kept().iter().enumerate() {
+            let from = From::Words(RDI, offset(self.registers + REGISTER * place));
+            self.asm.short(vex::LOAD_HALF, *register, 0, from);
         }
         self.asm.done();
     }
@@ -196,13 +311,18 @@ impl Writer<'_> {
             steps.extend(stores);
         }
         let look = steps.iter().position(Step::stores).unwrap_or(steps.len());
-        let pool = FIRST..END - u8::try_from(program.carried.len() * program.copies).unwrap_or(0);
-        let vectors = Registers::new(program.vectors, pool);
+        let pinned = self.pins().min(program.carried.len() * program.copies);
+        let upper = FIRST..END - u8::try_from(pinned).unwrap_or(0);
+        let lower = if matches!(self.lower, Lower::None) { 0 } else { LOWER };
+        let vectors = Registers::new(program.vectors, upper.chain(0..lower));
         let masks = Registers::new(program.masks, 2..NOW - 1);
         let (locked, locked_masks) = (Vec::new(), Vec::new());
         let mut body = Body { writer: self, manner, vectors, masks, locked, locked_masks };
         for (place, carried) in program.carried.iter().enumerate() {
-            body.vectors.pin(carried.before, body.writer.pinned(place, manner.copy));
+            match body.writer.carried(place, manner.copy) {
+                At::Register(register) => body.vectors.pin(carried.before, register),
+                At::Memory(kept) => body.vectors.put(carried.before, kept),
+            }
         }
         for (number, step) in steps.iter().enumerate() {
             step.vectors().into_iter().for_each(|id| body.vectors.will_read(id, number));
@@ -228,9 +348,8 @@ impl Writer<'_> {
         }
         for (place, carried) in program.carried.iter().enumerate() {
             let from = body.register(carried.after);
-            let to = body.writer.pinned(place, manner.copy);
-            let mask = if manner.masked { LEFT } else { 0 };
-            body.writer.asm.vector(asm::MOVE, to, 0, From::Register(from), mask, false);
+            let to = body.writer.carried(place, manner.copy);
+            body.writer.carry(from, to, if manner.masked { LEFT } else { 0 });
             body.locked.clear();
         }
     }
@@ -254,7 +373,8 @@ impl Doubtful {
         for step in &program.steps {
             match step {
                 Step::Vector(id, op) => {
-                    let strong = matches!(op, Op::Real(Real::MulZero | Real::DivZero, ..));
+                    let strong =
+                        matches!(op, Op::Real(Real::MulZero | Real::DivZero, ..) | Op::FusedZero(..));
                     let doubtful = strong || op.args().into_iter().any(|arg| known(&is, arg).is_some());
                     if let Some(is) = is.get_mut(*id) {
                         *is = doubtful;
@@ -283,296 +403,4 @@ struct Body<'w, 'p> {
     /// Registers that the step needs.
     locked: Vec<u8>,
     locked_masks: Vec<u8>,
-}
-
-impl Body<'_, '_> {
-    /// Goes to where one looks for zeros if one of these is no number: then so is their sum.
-    fn look(&mut self, outcome: &[Id]) {
-        let Some(careful) = self.manner.careful else { return };
-        let mut sum: Option<u8> = None;
-        for id in outcome {
-            let register = self.vector(*id);
-            self.locked.clear();
-            match sum {
-                None => {
-                    self.put(asm::MOVE, HELP, 0, From::Register(register));
-                    sum = Some(HELP);
-                }
-                Some(sum) => self.put(asm::ADD, sum, sum, From::Register(register)),
-            }
-        }
-        if sum.is_some() {
-            self.put(asm::compare(3), NOW, HELP, From::Register(HELP));
-            self.writer.asm.mask_test(NOW);
-            self.writer.asm.jump(When::NotZero, careful);
-        }
-    }
-
-    fn put(&mut self, code: Code, target: u8, first: u8, second: From) {
-        self.writer.asm.vector(code, target, first, second, 0, false);
-    }
-
-    fn step(&mut self, number: usize, step: Step) {
-        self.locked.clear();
-        self.locked_masks.clear();
-        match step {
-            Step::Vector(id, op) => {
-                self.op(number, id, op);
-                self.vectors.has_read(id, number);
-            }
-            Step::Compare(id, test, a, b) => self.compare(number, id, test, (a, b)),
-            Step::Join(id, join, a, b) => {
-                let (a, b) = (self.mask(a, NOW), self.mask(b, NOW - 1));
-                self.masks_read(number, step);
-                let target = self.new_mask(id);
-                let code = match join {
-                    Join::And => 0x41,
-                    Join::Or => 0x45,
-                    Join::Xor => 0x47,
-                };
-                self.writer.asm.masks(code, target, a, b);
-            }
-            Step::Store { to, value } => {
-                let value = self.register(value);
-                let place = self.words(to);
-                let mask = if self.manner.masked { LEFT } else { 0 };
-                self.writer.asm.vector(asm::STORE, value, 0, place, mask, false);
-                self.read(number, &step.vectors());
-            }
-            Step::Scatter { to, index, value } => {
-                let (index, value) = (self.vector(index), self.register(value));
-                let base = self.base(to);
-                self.all_left();
-                self.writer.asm.vector(asm::SCATTER, value, 0, From::Each(base, index, 0), NOW, false);
-                self.read(number, &step.vectors());
-            }
-        }
-    }
-
-    /// The iterations that are to be done, in a mask that may be changed.
-    fn all_left(&mut self) {
-        if self.manner.masked {
-            self.writer.asm.mask_move(NOW, LEFT);
-        } else {
-            self.writer.asm.masks(0x46, NOW, NOW, NOW);
-        }
-    }
-
-    fn read(&mut self, number: usize, ids: &[Id]) {
-        ids.iter().for_each(|id| self.vectors.has_read(*id, number));
-    }
-
-    fn masks_read(&mut self, number: usize, step: Step) {
-        step.masks().into_iter().for_each(|id| self.masks.has_read(id, number));
-    }
-
-    /// The register of a vector.
-    fn vector(&mut self, id: Id) -> u8 {
-        let mut moves = Vec::new();
-        let register = self.vectors.register(id, &self.locked, &mut moves);
-        self.locked.push(register);
-        for done in moves {
-            let at = |place: usize| From::Words(RDI, offset(self.writer.kept + BYTES * place));
-            let (code, register, at) = match done {
-                Move::Keep(register, place) => (asm::STORE, register, at(place)),
-                Move::Fetch(register, place) => (asm::LOAD, register, at(place)),
-            };
-            self.put(code, register, 0, at);
-        }
-        self.writer.most = self.writer.most.max(self.vectors.kept);
-        register
-    }
-
-    /// An operand in a register.
-    fn register(&mut self, arg: Arg) -> u8 {
-        let from = self.operand(arg);
-        if let From::Register(register) = from {
-            return register;
-        }
-        self.put(asm::BROADCAST, HELP, 0, from);
-        HELP
-    }
-
-    /// An operand where it is.
-    fn operand(&mut self, arg: Arg) -> From {
-        match arg {
-            Arg::Vector(id) => From::Register(self.vector(id)),
-            Arg::Given(place) => From::Word(RDI, offset(8 * place)),
-            Arg::Constant(0) => From::Register(ZEROS),
-            Arg::Constant(bits) => From::Constant(self.writer.asm.constant(&[bits])),
-        }
-    }
-
-    /// The register of an address.
-    fn base(&mut self, given: usize) -> u8 {
-        let known = self.writer.bases.iter().position(|base| *base == given);
-        let register = known.and_then(|place| BASES.get(place).copied());
-        register.unwrap_or_else(|| {
-            self.writer.asm.load(RAX, RDI, offset(8 * given));
-            RAX
-        })
-    }
-
-    /// Words one after the other, of the iterations that are done.
-    fn words(&mut self, given: usize) -> From {
-        From::Indexed(self.base(given), RSI, 0)
-    }
-
-    /// A mask in a register, maybe in this one.
-    fn mask(&mut self, mask: Mask, help: u8) -> u8 {
-        match mask {
-            Mask::Given(place) => {
-                self.writer.asm.load(RAX, RDI, offset(8 * place));
-                self.writer.asm.negate(RAX);
-                self.writer.asm.mask_from(help, RAX);
-                help
-            }
-            Mask::Made(id) => self.new_mask(id),
-        }
-    }
-
-    fn new_mask(&mut self, id: Id) -> u8 {
-        let mut moves = Vec::new();
-        let register = self.masks.register(id, &self.locked_masks, &mut moves);
-        self.locked_masks.push(register);
-        for done in moves {
-            let at = |place: usize| offset(self.writer.masks + 8 * place);
-            match done {
-                Move::Keep(register, place) => self.writer.asm.mask_store(register, RDI, at(place)),
-                Move::Fetch(register, place) => self.writer.asm.mask_load(register, RDI, at(place)),
-            }
-        }
-        register
-    }
-
-    /// The register of what a step makes, when it has read what it reads.
-    fn target(&mut self, number: usize, id: Id, read: &[Id]) -> u8 {
-        self.read(number, read);
-        self.locked.clear();
-        self.vector(id)
-    }
-
-    fn op(&mut self, number: usize, id: Id, op: Op) {
-        let step = Step::Vector(id, op);
-        let read = step.vectors();
-        let mask = if self.manner.masked { LEFT } else { 0 };
-        match op {
-            Op::Load { from } => {
-                let from = self.words(from);
-                let target = self.target(number, id, &read);
-                self.writer.asm.vector(asm::LOAD, target, 0, from, mask, self.manner.masked);
-            }
-            Op::Gather { from, index } => {
-                let index = self.vector(index);
-                // It must be another register than that of the indices.
-                let target = self.vector(id);
-                let base = self.base(from);
-                self.all_left();
-                self.writer.asm.vector(asm::GATHER, target, 0, From::Each(base, index, 0), NOW, false);
-                self.read(number, &read);
-            }
-            Op::Index { first, step } => self.index(number, id, first, step),
-            Op::Real(real, a, b) => self.real(number, id, real, (a, b)),
-            // Only vectors of four have it.
-            Op::Fused(..) => {}
-            Op::Sqrt(a) => self.unary(number, id, asm::SQRT, a),
-            Op::Round(how, a) => self.unary(number, id, asm::round(how), a),
-            Op::ToReal(a) => self.unary(number, id, asm::TO_REAL, Arg::Vector(a)),
-            Op::Int(int, a, b) => {
-                let code = match int {
-                    Int::Add => asm::INT_ADD,
-                    Int::Sub => asm::INT_SUB,
-                    Int::Mul => asm::INT_MUL,
-                    Int::And => asm::INT_AND,
-                    Int::Or => asm::INT_OR,
-                    Int::Xor => asm::INT_XOR,
-                    Int::Min => asm::INT_MIN,
-                    Int::Max => asm::INT_MAX,
-                    Int::ShiftLeft => asm::SHIFT_LEFT,
-                    Int::ShiftRight => asm::SHIFT_RIGHT,
-                };
-                let (first, second) = (self.register(a), self.operand(b));
-                let target = self.target(number, id, &read);
-                self.put(code, target, first, second);
-            }
-            Op::Choose(cond, a, b) => {
-                let (cond, b, a) = (self.mask(cond, NOW), self.register(b), self.operand(a));
-                self.masks_read(number, step);
-                let target = self.target(number, id, &read);
-                self.writer.asm.vector(asm::BLEND, target, b, a, cond, false);
-            }
-        }
-    }
-
-    fn unary(&mut self, number: usize, id: Id, code: Code, a: Arg) {
-        let from = self.operand(a);
-        let read = if let Arg::Vector(a) = a { vec![a] } else { Vec::new() };
-        let target = self.target(number, id, &read);
-        self.put(code, target, 0, from);
-    }
-
-    fn index(&mut self, number: usize, id: Id, first: Arg, step: i64) {
-        let small = i32::try_from(step).unwrap_or(0);
-        let steps: Vec<u64> = (0..8).map(|lane| (lane * step).cast_unsigned()).collect();
-        let steps = self.writer.asm.constant(&steps);
-        self.writer.asm.times(RAX, RSI, small);
-        if let Arg::Given(place) = first {
-            self.writer.asm.load(RCX, RDI, offset(8 * place));
-            self.writer.asm.general(0x01, RAX, RCX);
-        }
-        let target = self.target(number, id, &[]);
-        self.put(asm::BROADCAST_WORD, target, 0, From::Register(RAX));
-        self.put(asm::INT_ADD, target, target, From::Constants(steps));
-    }
-
-    fn real(&mut self, number: usize, id: Id, real: Real, (a, b): (Arg, Arg)) {
-        let quick = self.manner.careful.is_some();
-        let real = match real {
-            Real::MulZero if quick => Real::Mul,
-            Real::DivZero if quick => Real::Div,
-            Real::Add
-            | Real::Sub
-            | Real::Mul
-            | Real::Div
-            | Real::MulZero
-            | Real::DivZero
-            | Real::And
-            | Real::Xor => real,
-        };
-        // The first must be in a register.
-        let swap = !matches!(real, Real::Sub | Real::Div | Real::DivZero) && !matches!(a, Arg::Vector(_));
-        let (a, b) = if swap { (b, a) } else { (a, b) };
-        let (first, second) = (self.register(a), self.operand(b));
-        let code = match real {
-            Real::Add => asm::ADD,
-            Real::Sub => asm::SUB,
-            Real::Mul | Real::MulZero => asm::MUL,
-            Real::Div | Real::DivZero => asm::DIV,
-            Real::And => asm::AND,
-            Real::Xor => asm::XOR,
-        };
-        let mut mask = 0;
-        let is_constant = |arg: Arg| matches!(arg, Arg::Constant(bits) if bits << 1 != 0);
-        if matches!(real, Real::MulZero | Real::DivZero) {
-            mask = NOW;
-            self.writer.asm.vector(asm::compare(4), NOW, first, From::Register(ZEROS), 0, false);
-        }
-        if real == Real::MulZero && !is_constant(b) {
-            self.writer.asm.vector(asm::compare(4), NOW, ZEROS, second, NOW, false);
-        }
-        let read = Step::Vector(id, Op::Real(real, a, b)).vectors();
-        let target = self.target(number, id, &read);
-        self.writer.asm.vector(code, target, first, second, mask, mask != 0);
-    }
-
-    fn compare(&mut self, number: usize, id: Id, test: Test, (a, b): (Arg, Arg)) {
-        let code = match test {
-            Test::Real(how) => asm::compare(how),
-            Test::Int(how) => asm::compare_int(how),
-        };
-        let (first, second) = (self.register(a), self.operand(b));
-        let target = self.new_mask(id);
-        self.put(code, target, first, second);
-        self.read(number, &Step::Compare(id, test, a, b).vectors());
-    }
 }

@@ -5,7 +5,7 @@
 //! at the end as they were.
 
 use super::asm::{Assembler, From, Label, RAX, RCX, RDI, RDX, RSI, When};
-use super::code::{BASES, Doubtful, Made, bases, offset};
+use super::code::{At, BASES, Doubtful, MOST_CARRIED, Made, bases, offset};
 use super::program::{Arg, Id, Mask, Op, Program, Step};
 use super::registers::{Move, Registers};
 use super::vex::{self, Short};
@@ -18,7 +18,7 @@ const NOW: u8 = 14;
 const MORE: u8 = 13;
 /// The register after the last that the body may use; those before it hold what is carried.
 const END: u8 = 13;
-/// At most so many registers hold what is carried, and masks.
+/// At most so many registers hold what is carried, and masks; the rest is in memory.
 pub(super) const CARRIED: usize = 6;
 const MASKS: usize = 3;
 /// How many numbers are in a vector, and its bytes.
@@ -30,7 +30,7 @@ const REGISTER: usize = 16;
 /// The code of a loop; none, if it carries too much, or does what these processors do not.
 pub(super) fn code(program: &Program) -> Option<Made> {
     let scatters = program.steps.iter().any(|step| matches!(step, Step::Scatter { .. }));
-    if program.carried.len() * program.copies > CARRIED || scatters {
+    if program.carried.len() > MOST_CARRIED || scatters {
         return None;
     }
     // First to see which registers are used.
@@ -148,9 +148,36 @@ impl Writer<'_> {
         From::Constants(self.asm.constant(&[bits; LANES]))
     }
 
-    /// The register of what is carried.
-    fn pinned(&self, place: usize, copy: usize) -> u8 {
-        END - 1 - u8::try_from(copy * self.program.carried.len() + place).unwrap_or(0)
+    /// The register of what is carried, or its place in memory.
+    fn carried(&self, place: usize, copy: usize) -> At {
+        At::of(copy * self.program.carried.len() + place, CARRIED, END)
+    }
+
+    /// A place in memory for a vector.
+    fn place(&self, kept: usize) -> From {
+        From::Words(RDI, offset(self.kept + BYTES * kept))
+    }
+
+    /// Moves what is carried out of a register.
+    fn carry(&mut self, from: u8, to: At) {
+        match to {
+            At::Register(to) => self.put(vex::MOVE, to, 0, From::Register(from)),
+            At::Memory(to) => {
+                self.most = self.most.max(to + 1);
+                self.put(vex::STORE, from, 0, self.place(to));
+            }
+        }
+    }
+
+    /// The register of something carried, maybe this one.
+    fn carried_in(&mut self, at: At, help: u8) -> u8 {
+        match at {
+            At::Register(register) => register,
+            At::Memory(kept) => {
+                self.put(vex::LOAD, help, 0, self.place(kept));
+                help
+            }
+        }
     }
 
     fn begin(&mut self, (registers, saved): (usize, &[u8])) {
@@ -168,11 +195,11 @@ impl Writer<'_> {
         }
         for copy in 0..self.program.copies {
             for (place, carried) in self.program.carried.iter().enumerate() {
-                let register = self.pinned(place, copy);
                 match carried.first {
-                    Some(first) => self.put(vex::BROADCAST, register, 0, From::Word(RDI, offset(8 * first))),
-                    None => self.put(vex::XOR, register, register, From::Register(register)),
+                    Some(first) => self.put(vex::BROADCAST, HELP, 0, From::Word(RDI, offset(8 * first))),
+                    None => self.put(vex::XOR, HELP, HELP, From::Register(HELP)),
                 }
+                self.carry(HELP, self.carried(place, copy));
             }
         }
     }
@@ -219,14 +246,15 @@ impl Writer<'_> {
     /// Puts what is carried into memory: sums added up, all parts of others.
     fn end(&mut self, results: usize) {
         for (place, carried) in self.program.carried.iter().enumerate() {
-            let (first, to) = (self.pinned(place, 0), offset(results + BYTES * place));
+            let to = offset(results + BYTES * place);
+            let first = self.carried_in(self.carried(place, 0), NOW);
             if carried.first.is_some() {
                 self.put(vex::STORE, first, 0, From::Words(RDI, to));
                 continue;
             }
             for copy in 1..self.program.copies {
-                let from = From::Register(self.pinned(place, copy));
-                self.put(vex::ADD, first, first, from);
+                let from = self.carried_in(self.carried(place, copy), HELP);
+                self.put(vex::ADD, first, first, From::Register(from));
             }
             let help = From::Register(HELP);
             self.used |= 1 << HELP;
@@ -252,13 +280,16 @@ impl Writer<'_> {
         let look = steps.iter().position(Step::stores).unwrap_or(steps.len());
         let few = |count: usize| u8::try_from(count).unwrap_or(0);
         let for_masks = few(program.masks.min(MASKS));
-        let pool = for_masks..END - few(program.carried.len() * program.copies);
+        let pool = for_masks..END - few(CARRIED.min(program.carried.len() * program.copies));
         let vectors = Registers::new(program.vectors, pool);
         let masks = Registers::new(program.masks, 0..for_masks);
         let (locked, locked_masks) = (Vec::new(), Vec::new());
         let mut body = Body { writer: self, manner, vectors, masks, locked, locked_masks };
         for (place, carried) in program.carried.iter().enumerate() {
-            body.vectors.pin(carried.before, body.writer.pinned(place, manner.copy));
+            match body.writer.carried(place, manner.copy) {
+                At::Register(register) => body.vectors.pin(carried.before, register),
+                At::Memory(kept) => body.vectors.put(carried.before, kept),
+            }
         }
         for (number, step) in steps.iter().enumerate() {
             step.vectors().into_iter().for_each(|id| body.vectors.will_read(id, number));
@@ -301,14 +332,15 @@ impl Body<'_, '_> {
     /// What is carried goes into its registers.
     fn carry(&mut self) {
         for (place, carried) in self.writer.program.carried.iter().enumerate() {
-            let from = self.register(carried.after);
-            let to = self.writer.pinned(place, self.manner.copy);
+            let mut from = self.register(carried.after);
+            let to = self.writer.carried(place, self.manner.copy);
             if self.manner.masked {
                 self.fetch_left();
-                self.put(vex::blend(NOW), to, to, From::Register(from));
-            } else {
-                self.put(vex::MOVE, to, 0, From::Register(from));
+                let before = self.writer.carried_in(to, MORE);
+                self.put(vex::blend(NOW), before, before, From::Register(from));
+                from = before;
             }
+            self.writer.carry(from, to);
             self.locked.clear();
         }
     }

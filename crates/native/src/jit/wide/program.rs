@@ -80,6 +80,8 @@ pub(super) enum Op {
     Real(Real, Arg, Arg),
     /// The product of the first two and the third, rounded once.
     Fused(Fused, Arg, Arg, Arg),
+    /// The same of a product that is zero if a factor is: where one looks for that, it is a product and a sum.
+    FusedZero(Fused, Arg, Arg, Arg),
     Sqrt(Arg),
     /// 1 down, 2 up, 3 towards zero.
     Round(u8, Arg),
@@ -164,7 +166,7 @@ impl Op {
             Op::Gather { index, .. } | Op::ToReal(index) => vec![Arg::Vector(*index)],
             Op::Index { first, .. } => vec![*first],
             Op::Real(_, a, b) | Op::Int(_, a, b) | Op::Choose(_, a, b) => vec![*a, *b],
-            Op::Fused(_, a, b, c) => vec![*a, *b, *c],
+            Op::Fused(_, a, b, c) | Op::FusedZero(_, a, b, c) => vec![*a, *b, *c],
             Op::Sqrt(a) | Op::Round(_, a) => vec![*a],
         }
     }
@@ -181,7 +183,7 @@ impl Program {
                 *reads += 1
             }
         });
-        let mut products: Vec<Option<(Arg, Arg)>> = vec![None; self.vectors];
+        let mut products: Vec<Option<(Arg, Arg, bool)>> = vec![None; self.vectors];
         let mut gone = vec![false; self.vectors];
         for step in &mut self.steps {
             let Step::Vector(id, Op::Real(real, a, b)) = *step else { continue };
@@ -190,11 +192,13 @@ impl Program {
                 products.get(id).copied().flatten().map(|factors| (id, factors))
             };
             let found = match real {
-                Real::Mul => {
+                Real::MulZero if !self.quick => None,
+                Real::Mul | Real::MulZero => {
                     // One of them must be in a register.
                     let is_vector = a.vector().or(b.vector()).is_some();
+                    let strong = real == Real::MulZero;
                     if let Some(product) = products.get_mut(id).filter(|_| is_vector) {
-                        *product = Some(if a.vector().is_some() { (a, b) } else { (b, a) });
+                        *product = Some(if a.vector().is_some() { (a, b, strong) } else { (b, a, strong) });
                     }
                     None
                 }
@@ -204,10 +208,11 @@ impl Program {
                 Real::Sub => product(b)
                     .map(|found| (found, Fused::From, a))
                     .or_else(|| product(a).map(|found| (found, Fused::Less, b))),
-                Real::Div | Real::MulZero | Real::DivZero | Real::And | Real::Xor => None,
+                Real::Div | Real::DivZero | Real::And | Real::Xor => None,
             };
-            if let Some(((product, (x, y)), how, other)) = found {
-                *step = Step::Vector(id, Op::Fused(how, x, y, other));
+            if let Some(((product, (x, y, strong)), how, other)) = found {
+                let op = if strong { Op::FusedZero } else { Op::Fused };
+                *step = Step::Vector(id, op(how, x, y, other));
                 if let Some(gone) = gone.get_mut(product) {
                     *gone = true;
                 }

@@ -54,6 +54,14 @@ impl Registers {
         }
     }
 
+    /// A value begins in memory, at a place of its own.
+    pub(super) fn put(&mut self, value: usize, kept: usize) {
+        if let Some(place) = self.places.get_mut(value) {
+            place.kept = Some(kept);
+        }
+        self.kept = self.kept.max(kept + 1);
+    }
+
     /// A register for a value that is read or made now, none of those that are locked.
     pub(super) fn register(&mut self, value: usize, locked: &[u8], moves: &mut Vec<Move>) -> u8 {
         if let Some(register) = self.places.get(value).and_then(|place| place.register) {

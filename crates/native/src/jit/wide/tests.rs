@@ -68,6 +68,82 @@ fn values_without_a_register_are_in_memory() {
     }
 }
 
+/// More is carried than there are registers for that.
+#[test]
+fn sums_without_a_register_are_in_memory() {
+    for count in [9, 16, 32] {
+        let list = |name: &str, by: &str, more: &dyn Fn(usize) -> String| {
+            (0..count).map(|n| format!("{name}{n}{}", more(n))).collect::<Vec<_>>().join(by)
+        };
+        let begun = list("s", ", ", &|n| format!(" = {n}.0"));
+        let sums = list("u", " ", &|n| format!(" = x * {n}.5 t{n} = s{n} + u{n}"));
+        let (results, given) = (list("r", ", ", &|_| String::new()), list("t", ", ", &|_| String::new()));
+        let types = vec!["Real"; count].join(", ");
+        let text = format!(
+            "func f(xs: []Real) -> ({types}) {{
+                n = length(xs)
+                {results} = for i < n, {begun}, x in xs {{ {sums} yield {given} }}
+                return {results}
+            }}
+            entry f = f"
+        );
+        in_wide(&text, 1, 0);
+    }
+}
+
+/// Products that are zero if a factor is, and what is made of them.
+#[test]
+fn strong_products_become_part_of_sums_where_nobody_looks_for_zeros() {
+    let [x, y, z] = [0, 1, 2].map(Arg::Vector);
+    let real = |id, op, a, b| Step::Vector(id, Op::Real(op, a, b));
+    for quick in [false, true] {
+        let mut program = Program {
+            steps: vec![
+                Step::Vector(0, Op::Load { from: 0 }),
+                Step::Vector(1, Op::Load { from: 1 }),
+                real(3, Real::MulZero, x, y),
+                real(4, Real::Add, z, Arg::Vector(3)),
+            ],
+            carried: vec![Carried { before: 2, after: Arg::Vector(4), first: None }],
+            vectors: 5,
+            quick,
+            ..Program::default()
+        };
+        program.fuse();
+        let fused = Step::Vector(4, Op::FusedZero(Fused::Plus, x, y, z));
+        assert_eq!(program.steps.contains(&fused), quick);
+    }
+    let made: String = (0..8)
+        .map(|n| {
+            let sum = ["y + p", "p - y", "y - p"].map(|sum| sum.replace('p', &format!("p{n}")));
+            let last = if n == 0 { "x".to_string() } else { format!("c{}", n - 1) };
+            format!("p{n} = mul_zero({last}, {}.0) c{n} = {} ", n % 3, sum[n % 3])
+        })
+        .collect();
+    let text = format!(
+        "func f(xs: []Real) -> (Real, []Real, []Real) {{
+            n = length(xs)
+            h = xs[0]
+            s, ys, zs = for i < n, s = 0.0, x in xs {{
+                k = n - i
+                m = k - 1
+                y = xs[m]
+                q = mul_zero(x, y) a = h + q
+                r = mul_zero(y, h) b = r - x
+                v = mul_zero(x, x) c = y - v
+                w = mul_zero(h, x) d = 2.5 - w
+                {made}
+                e = mul_zero(x, h) t = s + e
+                j = a + b o = c + d
+                yield t, j, o
+            }}
+            return s, ys, zs
+        }}
+        entry f = f"
+    );
+    in_wide(&text, 1, 0);
+}
+
 #[test]
 fn sums_have_several_parts() {
     let extremes = "func f(xs: []Real) -> (Real, Real) {

@@ -1,7 +1,7 @@
 //! The steps of a body.
 
 use super::super::asm::{From, RAX, RCX, RDI, RSI};
-use super::super::code::offset;
+use super::super::code::{SIGN, offset};
 use super::super::program::{Arg, Fused, Id, Int, Join, Op, Real, Step, Test};
 use super::super::vex::{self, Short};
 use super::{Body, HELP, LANES, MORE, NOW};
@@ -96,7 +96,11 @@ impl Body<'_, '_> {
             }
             Op::Index { first, step } => self.index(number, id, first, step),
             Op::Real(real, a, b) => self.real(number, id, real, (a, b)),
-            Op::Fused(how, a, b, c) => self.fused(number, id, how, (a, b, c)),
+            Op::Fused(how, a, b, c) => self.fused(number, (id, read), how, (a, b, c)),
+            Op::FusedZero(how, a, b, c) if self.manner.careful.is_some() => {
+                self.fused(number, (id, read), how, (a, b, c));
+            }
+            Op::FusedZero(how, a, b, c) => self.strong(number, (id, read), how, (a, b, c)),
             Op::Sqrt(a) => self.unary(number, id, vex::SQRT, a),
             Op::Round(how, a) => self.unary(number, id, vex::round(how), a),
             Op::ToReal(a) => self.converted(number, id, a),
@@ -111,8 +115,7 @@ impl Body<'_, '_> {
     }
 
     /// The target holds one of the three before: which one says which instruction it is.
-    fn fused(&mut self, number: usize, id: Id, how: Fused, (a, b, c): (Arg, Arg, Arg)) {
-        let read = Step::Vector(id, Op::Fused(how, a, b, c)).vectors();
+    fn fused(&mut self, number: usize, (id, read): (Id, Vec<Id>), how: Fused, (a, b, c): (Arg, Arg, Arg)) {
         let (product, sum) = match how {
             Fused::Plus => (vex::TIMES_PLUS, vex::PLUS_TIMES),
             Fused::Less => (vex::TIMES_LESS, vex::LESS_TIMES),
@@ -243,19 +246,39 @@ impl Body<'_, '_> {
             Real::Xor => vex::XOR,
         };
         if is_strong {
-            let zeros = self.writer.constant(0);
-            self.put(vex::compare(4), NOW, first, zeros);
-            let is_constant = matches!(b, Arg::Constant(bits) if bits << 1 != 0);
-            if real == Real::MulZero && !is_constant {
-                self.put(vex::XOR, MORE, MORE, From::Register(MORE));
-                self.put(vex::compare(4), MORE, MORE, second);
-                self.put(vex::AND, NOW, NOW, From::Register(MORE));
-            }
+            self.not_zero(first, (real == Real::MulZero).then_some((b, second)));
         }
         let target = self.target(number, id, &read);
         self.put(code, target, first, second);
         if is_strong {
             self.put(vex::AND, target, target, From::Register(NOW));
         }
+    }
+
+    /// The mask of where a number is not zero, nor another one.
+    fn not_zero(&mut self, first: u8, other: Option<(Arg, From)>) {
+        let zeros = self.writer.constant(0);
+        self.put(vex::compare(4), NOW, first, zeros);
+        if let Some((arg, second)) = other
+            && !matches!(arg, Arg::Constant(bits) if bits << 1 != 0)
+        {
+            self.put(vex::XOR, MORE, MORE, From::Register(MORE));
+            self.put(vex::compare(4), MORE, MORE, second);
+            self.put(vex::AND, NOW, NOW, From::Register(MORE));
+        }
+    }
+
+    /// The sum or difference of a product that is zero if a factor is.
+    fn strong(&mut self, number: usize, (id, read): (Id, Vec<Id>), how: Fused, (a, b, c): (Arg, Arg, Arg)) {
+        let (first, second, third) = (self.register(a), self.operand(b), self.operand(c));
+        self.not_zero(first, Some((b, second)));
+        self.put(vex::MUL, HELP, first, second);
+        self.put(vex::AND, HELP, HELP, From::Register(NOW));
+        if how == Fused::From {
+            let sign = self.writer.constant(SIGN);
+            self.put(vex::XOR, HELP, HELP, sign);
+        }
+        let target = self.target(number, id, &read);
+        self.put(if how == Fused::Less { vex::SUB } else { vex::ADD }, target, HELP, third);
     }
 }
