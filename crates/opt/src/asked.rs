@@ -28,7 +28,8 @@ pub(crate) fn int(func: &mut Func, out: Out<'_>, op: IntOp, a: Atom, b: Atom) ->
 
 /// The integer that a sum is.
 pub(crate) fn number(func: &mut Func, (out, span): Out<'_>, form: &Linear) -> Atom {
-    let (terms, constant) = form.parts();
+    let (mut terms, constant) = form.parts();
+    terms.sort_by_key(|(_, times)| *times < 0);
     let mut sum = Atom::Int(constant);
     for (var, times) in terms {
         let factor = Atom::Int(times.wrapping_abs());
@@ -45,12 +46,25 @@ pub(crate) fn number(func: &mut Func, (out, span): Out<'_>, form: &Linear) -> At
     sum
 }
 
-/// Whether none of these is negative.
+/// Whether none of these is negative: of those that are numbers apart, only the least is asked for.
 pub(crate) fn not_negative(func: &mut Func, (out, span): Out<'_>, forms: &[Linear]) -> Atom {
     let mut all = Atom::Bool(true);
-    for form in forms {
-        let number = number(func, (&mut *out, span), form);
-        let op = Op::Compare(Compare::Ge, number, Atom::Int(0));
+    for (at, form) in forms.iter().enumerate() {
+        let less = |(other, than): (usize, &Linear)| match than.minus(form).atom() {
+            Some(Atom::Int(by)) => by < 0 || by == 0 && other < at,
+            _ => false,
+        };
+        if forms.iter().enumerate().any(less) {
+            continue;
+        }
+        // `n - 5 >= 0` is what one would write as `n >= 5`.
+        let (_, constant) = form.parts();
+        let (form, least) = match constant.checked_neg() {
+            Some(least @ 1..) => (form.plus(&Linear::constant(least)), least),
+            _ => (form.clone(), 0),
+        };
+        let number = number(func, (&mut *out, span), &form);
+        let op = Op::Compare(Compare::Ge, number, Atom::Int(least));
         let holds = push(func, (&mut *out, span), ("c", Ty::BOOL), op);
         all = both(func, (&mut *out, span), all, holds);
     }

@@ -27,7 +27,7 @@ use crate::sizes::{boxes, walk};
 use crate::walk::count_uses;
 use facts::Facts;
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_base::Name;
+use wengert_base::{Name, Span};
 use wengert_ir::op::{ArrayOp, Mode, Op};
 use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
 
@@ -57,43 +57,62 @@ pub(crate) fn run(program: &mut Program) -> bool {
     changed
 }
 
-/// Asks for the sizes of arrays to which loops add, so that they have names: what is not needed of that is left out again.
+/// Asks for the sizes of arrays to which loops add, and of those that these read, so that they have names: what is not needed of that is left
+/// out again.
 fn name_sizes(func: &mut Func) {
-    let mut starts: FxHashSet<Var> = FxHashSet::default();
+    let (mut starts, mut read): (FxHashSet<Var>, FxHashSet<Var>) = Default::default();
     func.body.for_each_stmt(&mut |stmt| {
-        if let Op::Loop(parts) = &stmt.op {
-            starts.extend(parts.accs.iter().filter_map(Atom::var));
+        let Op::Loop(parts) = &stmt.op else { return };
+        if parts.accs.is_empty() {
+            return;
         }
+        starts.extend(parts.accs.iter().filter_map(Atom::var));
+        parts.body.for_each_stmt(&mut |stmt| {
+            if let Op::Array(ArrayOp::Index, args) = &stmt.op {
+                read.extend(args.first().and_then(Atom::var));
+            }
+        });
     });
     starts.retain(|start| matches!(func.ty(*start), Ty::Array(Elem::Real, 1 | 2)));
-    if !starts.is_empty() {
-        let mut body = std::mem::take(&mut func.body);
-        name_sizes_in(func, &mut body, &starts);
-        func.body = body;
+    if starts.is_empty() {
+        return;
     }
+    let mut body = std::mem::take(&mut func.body);
+    name_sizes_in(func, &mut body, &(starts, read));
+    func.body = body;
 }
 
-fn name_sizes_in(func: &mut Func, place: &mut Block, starts: &FxHashSet<Var>) {
+fn name_sizes_in(func: &mut Func, place: &mut Block, named: &(FxHashSet<Var>, FxHashSet<Var>)) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let ((starts, read), span) = (named, func.span);
         let mut out = Vec::with_capacity(place.stmts.len());
+        for param in place.params.iter().filter(|param| read.contains(param)) {
+            lengths(func, &Atom::Var(*param), span, &mut out);
+        }
         for mut stmt in std::mem::take(&mut place.stmts) {
-            stmt.op.blocks_mut().into_iter().for_each(|inner| name_sizes_in(func, inner, starts));
+            stmt.op.blocks_mut().into_iter().for_each(|inner| name_sizes_in(func, inner, named));
             let zeros = match (&stmt.op, stmt.outs.as_slice()) {
                 (Op::Array(ArrayOp::Zeros, args), [out]) if starts.contains(out) => args.first().cloned(),
                 _ => None,
             };
+            let (read, span) =
+                (stmt.outs.iter().copied().filter(|out| read.contains(out)).collect::<Vec<Var>>(), stmt.span);
             // The size of zeros is that of what they are made like: then they need not be made for it.
-            if let Some(like) = zeros {
-                for axis in 0..func.type_of(&like).rank() {
-                    let size = func.fresh(Name::new("n"), Ty::INT);
-                    let op = Op::Array(ArrayOp::Length(axis), vec![like.clone()]);
-                    out.push(Stmt { outs: vec![size], op, span: stmt.span });
-                }
-            }
+            zeros.into_iter().for_each(|like| lengths(func, &like, span, &mut out));
             out.push(stmt);
+            read.into_iter().for_each(|read| lengths(func, &Atom::Var(read), span, &mut out));
         }
         place.stmts = out;
     });
+}
+
+/// Asks for the sizes of an array.
+fn lengths(func: &mut Func, array: &Atom, span: Span, out: &mut Vec<Stmt>) {
+    for axis in 0..func.type_of(array).rank() {
+        let size = func.fresh(Name::new("n"), Ty::INT);
+        let op = Op::Array(ArrayOp::Length(axis), vec![array.clone()]);
+        out.push(Stmt { outs: vec![size], op, span });
+    }
 }
 
 struct Collect<'f> {

@@ -74,24 +74,87 @@ fn what_is_not_known_is_asked_before() {
         &expect![[r#"
             func f(xs: []Real) -> []Real {
               n = length(xs)
-              i = -2 + n
-              c = i >= 0
+              c = n >= 2
               zs = if c {
                 collected = each j < n {
-                  i2 = j + 2
-                  i3 = i2 % n
-                  x = xs[i3]
+                  i = j + 2
+                  i2 = i % n
+                  x = xs[i2]
                   yield x
                 }
                 yield collected
               } else {
                 zeros = zeros(xs)
-                zs2 = each i4 < n, a += zeros, x2 in xs {
-                  j2 = i4 + n
+                zs2 = each i3 < n, a += zeros, x2 in xs {
+                  j2 = i3 + n
                   k = j2 - 2
                   l = k % n
                   b = a with [l] += x2
                   yield b
+                }
+                yield zs2
+              }
+              return zs
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+/// Of what is asked for several times, the most.
+#[test]
+fn what_is_read_at_fixed_places_is_asked_for_before() {
+    check_relaxed(
+        "func f(ws: []Real, xs: []Real) -> []Real {
+            n = length(xs)
+            zeros = zeros(xs)
+            zs = each i < n, a += zeros, x in xs {
+                w = ws[0]
+                v = ws[2]
+                j = i + 1
+                k = j % n
+                y = x * w
+                z = x * v
+                b = a with [i] += y
+                c = b with [k] += z
+                yield c
+            }
+            return zs
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(ws: []Real, xs: []Real) -> []Real {
+              n = length(ws)
+              n2 = length(xs)
+              c = n >= 3
+              zs = if c {
+                collected = each j < n2, x in xs {
+                  x2 = x
+                  w = ws[0]
+                  y = x2 * w
+                  i = j + n2
+                  i2 = i - 1
+                  i3 = i2 % n2
+                  x3 = xs[i3]
+                  v = ws[2]
+                  z = x3 * v
+                  sum = y + z
+                  yield sum
+                }
+                yield collected
+              } else {
+                zeros = zeros(xs)
+                zs2 = each i4 < n2, a += zeros, x4 in xs {
+                  w2 = ws[0]
+                  v2 = ws[2]
+                  j2 = i4 + 1
+                  k = j2 % n2
+                  y2 = x4 * w2
+                  z2 = x4 * v2
+                  b = a with [i4] += y2
+                  c2 = b with [k] += z2
+                  yield c2
                 }
                 yield zs2
               }
@@ -332,26 +395,21 @@ fn what_is_required_in_all_iterations_is_asked_before() {
               i = 1 + k
               i2 = i - m
               c = i2 >= 0
-              i3 = -1 - k
-              i4 = i3 + m
-              c2 = i4 >= 0
+              i3 = m - k
+              c2 = i3 >= 1
               c3 = select(c, c2, false)
-              i5 = 2 + k
-              i6 = i5 - m
-              c4 = i6 >= 0
-              c5 = select(c3, c4, false)
-              b = if c5 {
+              b = if c3 {
                 collected = each j < n, u2 in u {
                   collected2 = each j2 < m {
-                    c6 = j2 >= 1
-                    from = if c6 {
+                    c4 = j2 >= 1
+                    from = if c4 {
                       x = u2[j2]
                       yield x
                     } else {
                       yield 0.0
                     }
-                    c7 = j2 < l
-                    from2 = if c7 {
+                    c5 = j2 < l
+                    from2 = if c5 {
                       h = j2 + 1
                       x2 = u2[h]
                       yield x2
@@ -366,13 +424,13 @@ fn what_is_required_in_all_iterations_is_asked_before() {
                 yield collected
               } else {
                 zeros = zeros(u)
-                b2 = each backward i7 < n, a += zeros, row in u {
+                b2 = each backward i4 < n, a += zeros, row in u {
                   require k == l, count build
                   d = each j3 < l, e += a {
                     h2 = j3 + 1
                     x3 = row[h2]
-                    f = e with [i7, h2] += x3
-                    g = f with [i7, j3] += x3
+                    f = e with [i4, h2] += x3
+                    g = f with [i4, j3] += x3
                     yield g
                   }
                   yield d
@@ -418,8 +476,8 @@ fn what_loops_around_add_up_too_is_still_added_to() {
               m = length(cs)
               l = n - 1
               sums = zeros(cs)
-              i = 1 - n
-              i2 = i + m
+              i = 1 + m
+              i2 = i - n
               c = i2 >= 0
               v, all = for r < k, x = us, b += sums {
                 y, b2 = if c {
@@ -499,23 +557,22 @@ fn what_a_loop_adds_to_elements_that_stay_it_goes_on_adding() {
         entry f = f",
         &expect![[r#"
             func f(ws: []Real, xs: []Real) -> ([]Real, []Real) {
-              n = length(xs)
-              m = n - 1
+              n = length(ws)
+              n2 = length(xs)
+              m = n2 - 1
               require m >= 0, count build
-              n2 = length(ws)
               zeros = zeros(ws)
-              i = -1 + n2
-              c = i >= 0
+              c = n >= 1
               us, ys = if c {
-                us2 = each i2 < m, a += zeros {
-                  x = xs[i2]
-                  j = i2 + 1
+                us2 = each i < m, a += zeros {
+                  x = xs[i]
+                  j = i + 1
                   y = xs[j]
                   a2 = a with [0] += x
                   a3 = a2 with [0] += y
                   yield a3
                 }
-                collected = each j2 < n {
+                collected = each j2 < n2 {
                   c2 = j2 < m
                   from = if c2 {
                     j3 = j2 + 1
@@ -539,14 +596,14 @@ fn what_a_loop_adds_to_elements_that_stay_it_goes_on_adding() {
                 yield us2, collected
               } else {
                 zeros2 = zeros(xs)
-                us3, ys2 = each i3 < m, a4 += zeros, b += zeros2 {
-                  x2 = xs[i3]
-                  j4 = i3 + 1
+                us3, ys2 = each i2 < m, a4 += zeros, b += zeros2 {
+                  x2 = xs[i2]
+                  j4 = i2 + 1
                   y3 = xs[j4]
                   w3 = ws[0]
                   t2 = w3 * y3
                   a2_2 = a4 with [0] += x2
-                  b2 = b with [i3] += t2
+                  b2 = b with [i2] += t2
                   a3_2 = a2_2 with [0] += y3
                   b3 = b2 with [j4] += w3
                   yield a3_2, b3
