@@ -8,7 +8,7 @@
 //! A compiler does that itself, but what looks for neighbors and for elements that do not move sees more of them then. Nothing is moved that may fail.
 
 use crate::loops::walk::{every, map_parts, operands_of, renamed, writes};
-use crate::loops::{Int, Local, Program, Stmt, Value};
+use crate::loops::{Int, Local, Program, Stmt, Sum, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Does that in all functions of a program.
@@ -51,8 +51,8 @@ impl Before {
             let mut out = Vec::with_capacity(body.len());
             for stmt in body {
                 let mut stmt = map_parts(stmt, &mut |inner| self.stmts(inner));
-                if let Stmt::For { index, body, .. } = &mut stmt {
-                    out.extend(self.same(*index, body));
+                if let Stmt::For { index, sums, body, .. } = &mut stmt {
+                    out.extend(self.same(*index, sums, body));
                 }
                 out.push(stmt);
             }
@@ -60,12 +60,18 @@ impl Before {
         })
     }
 
-    /// Takes what is the same in all iterations out of the body of a loop, each once.
-    fn same(&mut self, index: Local, body: &mut Vec<Stmt>) -> Vec<Stmt> {
+    /// Takes what is the same in all iterations out of the body of a loop, each once. Addresses in the arrays to which the loop adds stay in
+    /// it: whoever looks at it knows such an array by one address only.
+    fn same(&mut self, index: Local, sums: &[Sum], body: &mut Vec<Stmt>) -> Vec<Stmt> {
         if !body.iter().any(|stmt| place(stmt).is_some()) {
             return Vec::new();
         }
-        let mut assigned: FxHashSet<Local> = FxHashSet::from_iter([index]);
+        let added_to = sums.iter().flat_map(|sum| match sum {
+            Sum::Array { object, first, .. } => [*object, Some(*first)],
+            Sum::Near(first) => [None, Some(*first)],
+            Sum::Word(..) => [None, None],
+        });
+        let mut assigned: FxHashSet<Local> = added_to.flatten().chain([index]).collect();
         every(body, &mut |stmt| assigned.extend(writes(stmt)));
         let (mut before, mut rest) = (Vec::new(), Vec::with_capacity(body.len()));
         for stmt in std::mem::take(body) {
@@ -133,6 +139,40 @@ mod tests {
         };
         for (n, l, k, to) in [(3, 5, 0, 4), (4, 20, 0, 17), (1, 3, 0, 0), (3, 5, 1, 4), (2, 2, 0, 9)] {
             beside.agrees(&[matrix(n, l), Value::Int(k), Value::Int(to)], format_args!("{n} {l} {k} {to}"));
+        }
+    }
+
+    #[test]
+    fn addresses_in_arrays_to_which_a_loop_adds_stay_in_it() {
+        // The product is added to all of `g`, whose address is the same in all iterations; parts have to have `g` for themselves.
+        let text = "func f(v: [][]Real, xs: [][]Real) -> ([][]Real, Real) {
+            n = length(xs)
+            zeros = zeros(v)
+            h, s = each i < n, g += zeros, s += 0.0, x in xs {
+                us = each j < 2 { r = real(j) yield r }
+                g2 = add_product_backward(g, us, x)
+                t = for k < 2, t = 0.0, u in us { t2 = t + u yield t2 }
+                y = x[1]
+                w = t * y
+                s2 = s + w
+                yield g2, s2
+            }
+            return h, s
+        } entry f = f";
+        let program = wengert_ir::parse::parse(text).expect("the text is a program");
+        let mut loops = crate::lower::lower(&program);
+        super::places(&mut loops);
+        let printed = crate::loops::print(&loops);
+        let (outside, inside) = printed.split_once("for ").expect("there is a loop");
+        let whole = |text: &str| text.lines().any(|line| line.contains(" = &") && line.ends_with("[0]"));
+        assert!(!whole(outside) && whole(inside), "{printed}");
+        let mut beside = Beside::new(&program, &[Math::Strict, Math::Fast]);
+        let matrix = |n: usize, l: usize| {
+            Value::array([n, l], Items::Reals((0..n * l).map(|i| (i * 7 % 11) as f64 - 4.5).collect()))
+        };
+        // The last is so much work that it is made by parts.
+        for (n, l) in [(0, 3), (3, 5), (300, 3000)] {
+            beside.agrees(&[matrix(2, l), matrix(n, l)], format_args!("{n} {l}"));
         }
     }
 

@@ -222,6 +222,14 @@ impl Divider<'_> {
             }
         }
         let mut captured = captured(parts.body, &inside, &words);
+        // Parts are told which of what they are given is an array of their own to add to: it must be there, by its name.
+        let is_given = |sum: &Sum| match sum {
+            Sum::Array { first, .. } => captured.contains(first),
+            Sum::Word(..) | Sum::Near(_) => true,
+        };
+        if !parts.sums.iter().all(is_given) {
+            return None;
+        }
         let again = again::computed(&self.known, &mut captured);
         let number = self.first + self.parts.len();
         let part = Func { shared, ..self.part(parts, (&captured, &again), &words) };
