@@ -374,6 +374,22 @@ const FOUND: &[Found] = &[
         expression: "grad (\\k -> snd (jvp (\\f -> lifted f k) (\\x -> k * x * x, \\x -> k * x))) 0.5",
         exact: true,
     },
+    Found {
+        what: "parts of a loop were given another array to add to than the one whose address had been computed before",
+        definitions: "def loss (w, v) = sum (map (\\x -> sum (matvec v (map (\\a -> a * w) x))) \
+            (build 40 (\\k -> build 1500 (\\i -> real (i + k)))))",
+        expression: "let (a, b) = grad loss (2.0, build 2 (\\i -> build 1500 (\\j -> 1.0))) in (a, map sum b)",
+        exact: true,
+    },
+    Found {
+        what: "C: what nothing assigns, since what would always fails before, was not declared",
+        definitions: "type S = S Real (() -> S)\n\
+            def from a d = S a (\\u -> from (a * d) d)\n\
+            def acc (S a ra) = let (S b rb) = ra () in S (a * b) (\\u -> acc (ra ()))\n\
+            def nth n (S x r) = if n == 0 then x else nth (n - 1) (r ())",
+        expression: "derivative (grad (\\a -> nth 4 (acc (from a a)))) 1.7",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.
