@@ -154,8 +154,9 @@ static __attribute__((noreturn, cold, noinline, unused)) void wg_fail_with(wg_ru
     wg_leave(&r->saved);
 }
 
+static __attribute__((noreturn, cold, noinline, unused)) void wg_stopped(wg_run *r) { WG_FAIL(WG_STOPPED, 0); }
 static inline WG_UNUSED void wg_check_stop(wg_run *r) {
-    if (WG_RARELY(*r->stop)) WG_FAIL(WG_STOPPED, 0);
+    if (WG_RARELY(*r->stop)) wg_stopped(r);
 }
 
 /* Recursion has come to the limit: it is deep, and goes on, or fails at that place of the source, at the end of the stack. It takes

@@ -332,6 +332,28 @@ static inline WG_UNUSED void wg_release_text(wg_run *r, ref o) {
     if (!wg_is_forever(o)) wg_release_flat(r, o);
 }
 
+/* The same as functions that are called: for code that makes and frees in many places, of which each runs seldom. There the compiler
+ * would need longer for what stands in all these places than for the rest of the program. */
+static __attribute__((noinline, unused)) ref wg_alloc_far(wg_run *r, word words, word site) { return wg_alloc(r, words, site); }
+static __attribute__((noinline, unused)) ref wg_make_far(wg_run *r, word words, word constructor, word site) {
+    return wg_make(r, words, constructor, site);
+}
+static __attribute__((noinline, unused)) void wg_free_far(wg_run *r, ref o) { wg_free(r, o); }
+static __attribute__((noinline, unused)) void wg_release_flat_far(wg_run *r, ref o) { wg_release_flat(r, o); }
+static __attribute__((noinline, unused)) void wg_release_far(wg_run *r, ref o, uint16_t kind) { wg_release(r, o, kind); }
+/* Takes the fields out of data, one reference of which goes: whether it stays, for others refer to it, and so do these to its fields.
+ * Of the fields some are given, and constructors without fields in place of others. */
+static __attribute__((noinline, unused)) int wg_take_apart_far(wg_run *r, ref o, ref a, ref b, ref c, ref d) {
+    if (!wg_is_object(o)) return 0;
+    if (*o == 1) {
+        wg_free(r, o);
+        return 0;
+    }
+    wg_retain_data(a), wg_retain_data(b), wg_retain_data(c), wg_retain_data(d);
+    --*o;
+    return 1;
+}
+
 /* The same where parts of a loop may refer to the same objects: atomically, while several threads make it. */
 static inline WG_UNUSED word wg_unique_shared(ref o) { return __atomic_load_n(o, __ATOMIC_ACQUIRE) == 1; }
 static inline WG_UNUSED word wg_unique_data_shared(ref o) { return wg_is_object(o) && wg_unique_shared(o); }

@@ -73,6 +73,8 @@ pub(crate) struct Body<'u, 'p> {
     outcome: FxHashSet<Local>,
     /// Loops around.
     loops: usize,
+    /// Whether objects are made and freed by functions that are called.
+    far: bool,
     /// What the variables are that are assigned once.
     values: FxHashMap<Local, &'p Value>,
     /// What loops only read, if that was asked for.
@@ -128,6 +130,7 @@ impl<'u, 'p> Body<'u, 'p> {
             strip: None,
             outcome: FxHashSet::default(),
             loops: 0,
+            far: counts::is_much(&func.body),
             values: rare::values(func),
             reads: OnceCell::new(),
             out: String::new(),
@@ -394,13 +397,13 @@ impl<'u, 'p> Body<'u, 'p> {
                 self.declare(place, None);
                 self.switch(*on, cases);
             }
-            Stmt::For { .. } => {
+            Stmt::For { body, .. } => {
                 self.declare(place, None);
-                self.for_loop(stmt);
+                self.nearer(body, |this| this.for_loop(stmt));
             }
             Stmt::While { head, cond, body } => {
                 self.declare(place, None);
-                self.while_loop(head, *cond, body);
+                self.nearer(body, |this| this.while_loop(head, *cond, body));
             }
             Stmt::Parallel { part, len, backward, work, captured, sums } => {
                 self.declare(place, None);
@@ -410,11 +413,7 @@ impl<'u, 'p> Body<'u, 'p> {
             Stmt::Runtime { call, args, out } => self.runtime(*call, args, *out, place),
             Stmt::Retain(object, kind) => self.retain(*object, *kind),
             Stmt::Release(object, kind) => self.release(*object, *kind),
-            Stmt::Free(object, _) => {
-                let object = self.reference(*object);
-                self.flush_reads();
-                self.put(&format!("wg_free(r, {});", object.text));
-            }
+            Stmt::Free(object, _) => self.free(*object),
             Stmt::Fail(site, numbers) => {
                 self.declare(place, None);
                 self.fail(*site, numbers);

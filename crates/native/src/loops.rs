@@ -30,7 +30,7 @@ use wengert_ir::ty::{Id, Table};
 use wengert_prim::RealOp;
 
 pub use print::print;
-pub use walk::alike;
+pub use walk::{alike, every};
 
 /// A variable of a function. It may be assigned more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -64,6 +64,9 @@ impl Run<'_> {
 
 impl Body<'_, '_> {
     pub(super) fn branch(&mut self, cond: Operand, then: &[Stmt], otherwise: &[Stmt]) {
+        if self.takes_apart(cond, then, otherwise) {
+            return;
+        }
         let cond = self.integer(cond);
         self.flush(|pending| pending.reads || !pending.changing.is_empty());
         let rare = matches!(then.last(), Some(Stmt::Fail(..)));

@@ -302,9 +302,13 @@ impl Body<'_, '_> {
             Value::Alloc(words, site, ctor) => {
                 let words = self.integer(*words);
                 let (run, site) = (Expr::primary("r"), Expr::primary(site.to_string()));
+                let far = self.far();
                 match ctor {
-                    None => Expr::call("wg_alloc", &[run, words, site]),
-                    Some(ctor) => Expr::call("wg_make", &[run, words, Expr::primary(ctor.to_string()), site]),
+                    None => Expr::call(&format!("wg_alloc{far}"), &[run, words, site]),
+                    Some(ctor) => {
+                        let ctor = Expr::primary(ctor.to_string());
+                        Expr::call(&format!("wg_make{far}"), &[run, words, ctor, site])
+                    }
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! The memory of the runtime, tried by a C program that includes the text.
 
-use super::{compiler, library, place, text_of};
+use super::{compiler, gives, library, place, text_of};
 use crate::Math;
 use std::process::Command;
 use wengert_fault::Fault;
@@ -178,4 +178,47 @@ fn what_fails_leaves_nothing_in_memory() {
     assert!(
         library.call(entry, &[Value::Int(2)]).expect("it runs").iter().all(|x| x.same(&Value::Real(3.0)))
     );
+}
+
+/// A program that exchanges the sides of a tree, and what is in a leaf, so many times.
+fn exchanges(times: usize) -> String {
+    let exchange = |k: usize| {
+        format!(
+            "t{} = match t{k} {{
+                Nothing() {{ n = Nothing() yield n }}
+                Leaf(x, y) {{ l = Leaf(y, x) yield l }}
+                Node(xs, a, b) {{ n = Node(xs, b, a) yield n }}
+                Named(name, a) {{ n = Named(name, a) yield n }}
+            }}\n",
+            k + 1
+        )
+    };
+    let exchanges: String = (0..times).map(exchange).collect();
+    format!(
+        "data Tree {{ Nothing() Leaf(Real, Real) Node([]Real, Tree, Tree) Named(Text, Tree) }}
+         func f(t0: Tree) -> (Tree, Tree) {{ {exchanges} return t0, t{times} }} entry f = f"
+    )
+}
+
+/// Where much of a function makes, frees and counts objects, there is a call in each place, else what it takes.
+#[test]
+fn code_that_handles_many_objects_calls_functions_for_it() {
+    let (few, many) = (text_of(&exchanges(3), Math::Host), text_of(&exchanges(25), Math::Host));
+    let program = |text: &str| text.split_once("---- The program").map(|(_, program)| program.to_string());
+    let (few, many) = (program(&few).expect("it is there"), program(&many).expect("it is there"));
+    assert!(few.contains(" wg_make(r, ") && !few.contains("_far("), "{few}");
+    assert!(many.contains(" wg_make_far(r, ") && !many.contains(" wg_make(r, "), "{many}");
+    assert!(many.contains("wg_take_apart_far(r, ") && many.contains("wg_release_far(r, "), "{many}");
+    let leaf = |x: f64, y: f64| Value::data(1, [Value::Real(x), Value::Real(y)]);
+    let reals = Value::array([2], wengert_ir::eval::Items::Reals(vec![1.0, 2.0]));
+    let node = |a: Value, b: Value| Value::data(2, [reals.clone(), a, b]);
+    let named = Value::data(3, [Value::text("name"), leaf(1.0, 2.0)]);
+    for (tree, other) in [
+        (node(named.clone(), leaf(3.0, 4.0)), node(leaf(3.0, 4.0), named.clone())),
+        (leaf(5.0, 6.0), leaf(6.0, 5.0)),
+        (named.clone(), named),
+        (Value::data(0, []), Value::data(0, [])),
+    ] {
+        gives(&exchanges(25), std::slice::from_ref(&tree), &[tree.clone(), other]);
+    }
 }

@@ -160,7 +160,7 @@ pub(crate) fn writes(stmt: &Stmt) -> Vec<Local> {
 }
 
 /// Looks at each statement, and those inside of it after it.
-pub(crate) fn every<'s>(stmts: &'s [Stmt], see: &mut dyn FnMut(&'s Stmt)) {
+pub fn every<'s>(stmts: &'s [Stmt], see: &mut dyn FnMut(&'s Stmt)) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         for stmt in stmts {
             see(stmt);
