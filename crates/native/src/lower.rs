@@ -27,6 +27,7 @@ mod data;
 mod drain;
 mod growing;
 mod in_place;
+mod known;
 mod loops;
 mod origins;
 mod pauses;
@@ -328,11 +329,17 @@ impl<'a> Lower<'a> {
         if let Stmt::Retain(Operand::Local(object), _) = &stmt {
             self.fresh.remove(object);
         }
-        self.code.push(stmt);
+        match known::taken(stmt) {
+            Ok(side) => self.code.extend(side),
+            Err(stmt) => self.code.push(stmt),
+        }
     }
 
-    /// A new variable with this value.
+    /// A new variable with this value; or the value, if it is known.
     fn set(&mut self, word: Word, value: Value) -> Operand {
+        if let Some(known) = known::known(&value) {
+            return known;
+        }
         let local = self.made.fresh(word);
         self.emit(Stmt::Set(local, value));
         Operand::Local(local)

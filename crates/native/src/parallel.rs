@@ -20,6 +20,7 @@
 
 mod again;
 mod alone;
+mod bounds;
 pub(crate) mod near;
 mod quiet;
 mod shared;
@@ -27,6 +28,7 @@ mod work;
 
 use crate::loops::walk::{every, map_parts, operands, renamed, writes};
 use crate::loops::{Func, Int, Join, Local, Operand, Origin, Part as Named, Program, Stmt, Sum, Value, Word};
+use bounds::Bounds;
 use quiet::Quiet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use shared::Held;
@@ -38,9 +40,15 @@ use work::Work;
 
 /// Loops with less work than this are made whole.
 const MUCH: f64 = 524_288.0;
+/// Loops of which it is known before that they have no more work than this are never divided: so little less than much, that nothing
+/// is rounded up to that.
+const LITTLE: f64 = MUCH * (1.0 - 1e-9);
 
-/// Bodies with more statements are not repeated.
+/// Bodies with more statements are not repeated; in large programs, of which each part is a small part of the time, none that is worth
+/// a call.
 const LONG: usize = 40;
+const LARGE: usize = 4_000;
+const WORTH_A_CALL: usize = 6;
 /// So many sums are described by a word.
 const MOST_SUMS: usize = 16;
 /// Where references are counted atomically, iterations with less work than this would be little more than that, and those with less
@@ -57,12 +65,24 @@ pub(crate) fn divide(program: &mut Program, exact: bool, short_loops: bool) {
     let (quiet, held) = (Quiet::of(program), Held::of(program));
     let works = work::of_functions(program);
     let first = program.funcs.len();
+    let large = program.funcs.iter().map(|(_, func)| size(&func.body)).sum::<usize>() >= LARGE;
+    let repeated = if large { WORTH_A_CALL } else { LONG };
     let mut parts = Vec::new();
     for (_, func) in program.funcs.iter_mut() {
         let body = std::mem::take(&mut func.body);
         let known = Known::of(func, &body);
-        let mut divider =
-            Divider { func, known, quiet: &quiet, held: &held, works: &works, exact, scale, first, parts };
+        let mut divider = Divider {
+            func,
+            known,
+            quiet: &quiet,
+            held: &held,
+            works: &works,
+            exact,
+            scale,
+            repeated,
+            first,
+            parts,
+        };
         let body = divider.stmts(body);
         parts = divider.parts;
         func.body = body;
@@ -85,6 +105,8 @@ struct Known {
     constants: FxHashSet<Local>,
     /// Sums of integers.
     sums: FxHashMap<Local, Value>,
+    /// Between which numbers integers are.
+    bounds: Bounds,
 }
 
 impl Known {
@@ -95,6 +117,7 @@ impl Known {
             sources: FxHashMap::default(),
             constants: FxHashSet::default(),
             sums: FxHashMap::default(),
+            bounds: Bounds::default(),
         };
         func.results.iter().for_each(|result| *known.reads.entry(*result).or_default() += 1);
         every(body, &mut |stmt| {
@@ -113,6 +136,7 @@ impl Known {
         });
         known.constants.retain(|local| known.sets.get(local) == Some(&1));
         known.sums = again::sums(func, body, &known.sets);
+        known.bounds = Bounds::of(func, body, &known.sets);
         known
     }
 
@@ -128,6 +152,12 @@ impl Known {
             }
         }
     }
+}
+
+fn size(body: &[Stmt]) -> usize {
+    let mut size = 0;
+    every(body, &mut |_| size += 1);
+    size
 }
 
 fn reads(stmt: &Stmt, see: &mut dyn FnMut(Local)) {
@@ -147,6 +177,8 @@ struct Divider<'f> {
     exact: bool,
     /// Work is taken to be so many times what it is.
     scale: f64,
+    /// How many statements are repeated.
+    repeated: usize,
     /// The number of the first part.
     first: usize,
     parts: Vec<Func>,
@@ -197,9 +229,7 @@ impl Divider<'_> {
         }
         let inside = inside(parts);
         let work = work::of(self.func, parts.body, self.works, &inside).times(self.scale);
-        if let Operand::Int(n) = parts.len
-            && work.known().is_some_and(|each| each * n as f64 <= MUCH)
-        {
+        if work.most(&self.known.bounds) * self.known.bounds.most(parts.len) <= LITTLE {
             return None;
         }
         let words: Vec<Local> = words(parts.sums).map(|(local, _)| local).collect();
@@ -238,9 +268,7 @@ impl Divider<'_> {
         let much = self.func.fresh(Word::Int);
         made.push(Stmt::Set(much, Value::CompareReal(Compare::Ge, work, Operand::Real(MUCH))));
         let part = FuncId::new(number);
-        let mut size = 0;
-        every(parts.body, &mut |_| size += 1);
-        let whole = (size > LONG).then(|| {
+        let whole = (size(parts.body) > self.repeated).then(|| {
             let locals = captured.iter().chain(&words).map(|local| Operand::Local(*local));
             let args = [Operand::Int(0), parts.len].into_iter().chain(locals).collect();
             Stmt::Call { func: part, args, outs: words }

@@ -436,3 +436,46 @@ fn what_loops_in_a_part_add_to_has_one_address_there() {
     assert_eq!((part.part.is_some(), moved.len()), (true, 1));
     agrees(PAIRS, (0, 1), &[0, 1, 5, 33, 300]);
 }
+
+#[test]
+fn loops_that_cannot_be_much_work_are_not_divided() {
+    let text = |count: &str| {
+        format!(
+            "func f(xs: []Real, n: Int) -> []Real {{
+                ys = for i < {count}, ys = xs {{
+                    s = for j < i, s = 0.0 {{ r = real(j) t = s + r yield t }}
+                    zs = set(ys, i, s)
+                    yield zs
+                }}
+                return ys
+            }}
+            entry f = f"
+        )
+    };
+    assert_eq!((parts(&text("4"), false), parts(&text("n"), false)), (0, 1));
+}
+
+#[test]
+fn bodies_are_not_repeated_in_large_programs() {
+    let lines =
+        |count: usize| -> String { (0..count).map(|k| format!("a{} = a{k} * 1.01\n", k + 1)).collect() };
+    let text = |count: usize| {
+        format!(
+            "func f(xs: []Real, a0: Real) -> ([]Real, Real) {{
+                n = length(xs)
+                ys = each i < n, x in xs {{ y = sin(x) b0 = y * y b1 = b0 + x b2 = b1 / y b3 = b2 * b1 yield b3 }}
+                {}
+                return ys, a{count}
+            }}
+            entry f = f",
+            lines(count)
+        )
+    };
+    let sines = |count: usize| {
+        let program = wengert_ir::parse::parse(&text(count)).expect("the text is a program");
+        let mut loops = crate::lower::lower(&program);
+        divide(&mut loops, false, false);
+        crate::loops::print(&loops).matches("sin(").count()
+    };
+    assert_eq!((sines(10), sines(4_000)), (2, 1));
+}

@@ -2,6 +2,7 @@
 //!
 //! The work of an iteration is a sum of products of sizes that are known before the loop, for the loops inside of it.
 
+use super::bounds::Bounds;
 use crate::loops::walk::pieces;
 use crate::loops::{Func, Local, Operand, Program, Runtime, Stmt, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -31,9 +32,12 @@ impl Work {
         Work { constant, products: Vec::new() }
     }
 
-    /// The number that it is, if it is one.
-    pub(super) fn known(&self) -> Option<f64> {
-        self.products.is_empty().then_some(self.constant)
+    /// The most that it can be.
+    pub(super) fn most(&self, bounds: &Bounds) -> f64 {
+        let most = |(factor, sizes): &(f64, Vec<Local>)| {
+            sizes.iter().fold(*factor, |product, size| product * bounds.most(Operand::Local(*size)))
+        };
+        self.constant + self.products.iter().map(most).sum::<f64>()
     }
 
     fn add(&mut self, other: Work) {
