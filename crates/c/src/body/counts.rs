@@ -115,10 +115,9 @@ impl Body<'_, '_> {
         else {
             return None;
         };
-        let field = |stmt: &Stmt| match stmt {
-            Stmt::Retain(_, Kind::Text) => None,
-            Stmt::Retain(field, _) => Some(*field),
-            _ => None,
+        // Texts are counted in another way.
+        let field = |stmt: &Stmt| {
+            if let Stmt::Retain(field, kind) = stmt { (*kind != Kind::Text).then_some(*field) } else { None }
         };
         let fields: Vec<Operand> = retained.iter().map(field).collect::<Option<_>>()?;
         (freed == object && released == object && fields.len() <= FIELDS).then_some((*object, fields))
