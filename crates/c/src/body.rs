@@ -249,27 +249,21 @@ impl<'u, 'p> Body<'u, 'p> {
 
     /// Declares the variables whose place is here, except the one that the statement itself declares.
     fn declare(&mut self, place: (Block, u32), except: Option<Local>) {
-        let declared = self.scopes.declared(place).iter();
-        let locals: Vec<Local> = declared.filter(|local| Some(**local) != except).copied().collect();
-        locals.into_iter().for_each(|local| self.declare_one(local));
+        self.declare_those(place, |local, _| Some(local) != except);
     }
 
     /// Declares those of which this holds.
-    fn declare_those(&mut self, place: (Block, u32), which: impl Fn(Info) -> bool) {
+    fn declare_those(&mut self, place: (Block, u32), which: impl Fn(Local, Info) -> bool) {
         let declared = self.scopes.declared(place).iter();
-        let locals: Vec<Local> = declared.filter(|local| which(self.info(**local))).copied().collect();
-        locals.into_iter().for_each(|local| self.declare_one(local));
-    }
-
-    fn declare_one(&mut self, local: Local) {
-        let known = self.declared.get(local.index()).copied().unwrap_or(false);
-        if known || self.is_inline(local) {
-            return;
+        let locals: Vec<Local> = declared.copied().filter(|local| which(*local, self.info(*local))).collect();
+        for local in locals {
+            let known = self.declared.get(local.index()).copied().unwrap_or(false);
+            if !known && !self.is_inline(local) {
+                self.is_declared(local);
+                let zero = if self.word(local) == Word::Real { "0.0" } else { "0" };
+                self.put(&format!("{}{} = {zero};", self.declarator(local), self.name(local)));
+            }
         }
-        self.is_declared(local);
-        let zero = if self.word(local) == Word::Real { "0.0" } else { "0" };
-        let line = format!("{}{} = {zero};", self.declarator(local), self.name(local));
-        self.put(&line);
     }
 
     fn is_declared(&mut self, local: Local) {
@@ -373,7 +367,7 @@ impl<'u, 'p> Body<'u, 'p> {
 
     fn stmt(&mut self, stmt: &Stmt, place: (Block, u32)) {
         // What nothing assigns is read only after what always fails, but the compiler wants to know it.
-        self.declare_those(place, |info| info.sets == 0);
+        self.declare_those(place, |_, info| info.sets == 0);
         if self.update(stmt) {
             return self.declare(place, None);
         }

@@ -252,12 +252,7 @@ impl Divider<'_> {
             }
         }
         let mut captured = captured(parts.body, &inside, &words);
-        // Parts are told which of what they are given is an array of their own to add to: it must be there, by its name.
-        let is_given = |sum: &Sum| match sum {
-            Sum::Array { first, .. } => captured.contains(first),
-            Sum::Word(..) | Sum::Near(_) => true,
-        };
-        if !parts.sums.iter().all(is_given) {
+        if !are_given(parts.sums, &captured) {
             return None;
         }
         let again = again::computed(&self.known, &mut captured);
@@ -426,6 +421,14 @@ fn given(part: &Func, body: &[Stmt]) -> FxHashSet<Local> {
         }
     });
     given
+}
+
+/// Parts are told which of what they are given is an array of their own to add to: whether each is there, by its name.
+fn are_given(sums: &[Sum], captured: &[Local]) -> bool {
+    sums.iter().all(|sum| match sum {
+        Sum::Array { first, .. } => captured.contains(first),
+        Sum::Word(..) | Sum::Near(_) => true,
+    })
 }
 
 /// What a loop assigns.
