@@ -86,12 +86,26 @@ static int wg_run_entry(wg_run *r, wg_entry entry, const word *arguments, word *
     return failed;
 }
 
-/* A run that may use so many bytes and stops soon after `*stop` is not 0; NULL if there is no address space. */
-static wg_run *wg_open(uint64_t bytes, const volatile word *stop) {
+/* For functions that do not look at the stack. */
+static const size_t wg_reserve = (size_t)256 << 10;
+
+/* How much address space each of so many stacks should ask for: where the process may only have so much in all, the
+   first takes an eighth, and those of all helpers together as much. What is computed needs the rest. */
+static size_t wg_stack_size(word sharers) {
+    size_t size = (size_t)64 << 30;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit)) return size;
+    while (size > limit.rlim_cur / 8 / (size_t)sharers && size > wg_reserve * 4) size /= 2;
+    return size;
+}
+
+/* A run, one of so many that share what there is for stacks, that may use so many bytes and stops soon after `*stop` is
+   not 0; NULL if there is no address space. */
+static wg_run *wg_open_one_of(word sharers, uint64_t bytes, const volatile word *stop) {
     wg_run *r = calloc(1, sizeof *r);
     if (!r) return NULL;
-    size_t reserve = (size_t)256 << 10; /* for functions that do not look at the stack */
-    for (r->stack_size = (size_t)64 << 30; r->stack_size >= reserve * 4; r->stack_size /= 2) {
+    size_t reserve = wg_reserve;
+    for (r->stack_size = wg_stack_size(sharers); r->stack_size >= reserve * 4; r->stack_size /= 2) {
         void *stack = mmap(NULL, r->stack_size, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (stack != MAP_FAILED) {
@@ -111,6 +125,8 @@ static wg_run *wg_open(uint64_t bytes, const volatile word *stop) {
     free(r);
     return NULL;
 }
+
+static wg_run *wg_open(uint64_t bytes, const volatile word *stop) { return wg_open_one_of(1, bytes, stop); }
 
 static void wg_close(wg_run *r) {
     if (!r) return;

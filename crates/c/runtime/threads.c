@@ -487,7 +487,7 @@ static wg_pool *wg_pool_of(wg_run *r) {
     pthread_cond_init(&pool->changed, NULL);
     pthread_cond_init(&pool->finished, NULL);
     for (word made = 0; pool->runs && pool->handles && made < count; made++) {
-        wg_run *other = wg_open((uint64_t)r->limit * 8, r->stop);
+        wg_run *other = wg_open_one_of(count, (uint64_t)r->limit * 8, r->stop);
         if (!other) break;
         other->all_words = r->all_words;
         other->depot = r->depot;

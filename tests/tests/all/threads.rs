@@ -206,3 +206,25 @@ fn what_the_c_compiler_makes_gives_the_same_with_any_number_of_threads() {
         all_agree(OBJECTS, Engine::C, &[(600, true)]);
     }
 }
+
+/// Where a process may only have so much address space, the stacks of its threads leave some for what is computed.
+#[test]
+fn threads_leave_address_space() {
+    let folder = wengert_tests::project::scratch("address_space");
+    let text = "def n = 60000
+def xs = build n (\\i -> sin (real i * 0.37) + 1.5)
+def f (a, xs) =
+  let high = reduce max (-1e30) (map (\\x -> sin (a * x)) xs)
+  in high + sum (map2 (*) (slice xs 1 n) (slice xs 0 (n - 1))) + sum (map (\\x -> sin (x * a)) xs)
+def main = let (a, g) = grad (\\p -> inner (grad f p) (1.0, xs)) (0.8, xs) in round (a + sum g)
+";
+    std::fs::write(folder.join("shared.wg"), text).expect("the file can be written");
+    let engines = [Engine::Native, Engine::C];
+    for engine in engines.into_iter().filter(|engine| engine.require().is_ok()) {
+        for (kib, threads) in [(3_000_000, 32), (6_000_000, 8), (12_000_000, 8), (40_000_000, 32)] {
+            let run = format!("exec wengert run shared.wg --engine {} --threads {threads}", engine.name());
+            let ran = wengert_tests::command::shell_in(&folder, &format!("ulimit -v {kib}; {run}"));
+            assert_eq!((ran.status, ran.stdout.trim()), (0, "-182179"), "{run}, {kib} KiB\n{}", ran.stderr);
+        }
+    }
+}

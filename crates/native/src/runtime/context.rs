@@ -81,12 +81,12 @@ impl Context {
     ) -> Option<Box<Context>> {
         let (texts, data) = (program.texts.clone(), program.data.clone());
         let depot = Arc::default();
-        Context::of(&Arc::new(Common { texts, data, kinds, limit, depot, stopped }), 1)
+        Context::of(&Arc::new(Common { texts, data, kinds, limit, depot, stopped }), 1, 1)
     }
 
-    /// The same for a thread, with others to help it.
-    pub(crate) fn of(common: &Arc<Common>, threads: usize) -> Option<Box<Context>> {
-        let stack = Stack::new()?;
+    /// The same for a thread, with others to help it; so many share what there is for stacks.
+    pub(crate) fn of(common: &Arc<Common>, threads: usize, sharers: usize) -> Option<Box<Context>> {
+        let stack = Stack::new(sharers)?;
         let mut heap = Heap::new(common.data.clone(), common.limit, Arc::clone(&common.depot));
         let texts: Vec<u64> = common
             .texts
@@ -128,7 +128,7 @@ impl Context {
         let (texts, data, kinds) = (texts.clone(), data.clone(), kinds.clone());
         let depot = Arc::new(Depot::after(depot.peak()));
         let common = Common { texts, data, kinds, limit: *limit, depot, stopped: Arc::clone(stopped) };
-        Context::of(&Arc::new(common), self.threads)
+        Context::of(&Arc::new(common), self.threads, 1)
     }
 
     /// How many threads make loops from now on.

@@ -130,7 +130,7 @@ impl Pool {
             let (board, common) = (Arc::clone(&board), Arc::clone(common));
             std::thread::Builder::new()
                 .name("wengert".into())
-                .spawn(move || serve(thread, &board, &common))
+                .spawn(move || serve((thread, count), &board, &common))
                 .ok()
         });
         let threads = threads.collect();
@@ -179,9 +179,9 @@ impl Drop for Pool {
     }
 }
 
-/// What a thread does.
-fn serve(thread: usize, board: &Board, common: &Arc<Common>) {
-    let Some(mut context) = Context::of(common, 1) else { return };
+/// What a thread does, one of so many.
+fn serve((thread, count): (usize, usize), board: &Board, common: &Arc<Common>) {
+    let Some(mut context) = Context::of(common, 1, count) else { return };
     context.heap().help(thread);
     let mut seen = 0;
     loop {

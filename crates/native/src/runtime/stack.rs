@@ -7,6 +7,9 @@ use std::ffi::c_void;
 
 /// How much address space is asked for at first; less if there is none.
 const LARGEST: usize = 64 << 30;
+/// Where the process may only have so much of it, the first stack takes this part at most, and those of all helpers
+/// together as much: what is computed needs the rest.
+const PART: u64 = 8;
 const SMALLEST: usize = 1 << 20;
 /// Functions of the runtime, called at the end of the stack, need this much.
 const RESERVE: usize = 256 << 10;
@@ -21,9 +24,13 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    /// A stack as large as can be had.
-    pub(crate) fn new() -> Option<Stack> {
+    /// A stack as large as can be had by each of so many.
+    pub(crate) fn new(sharers: usize) -> Option<Stack> {
+        let most = allowed() / PART / sharers.max(1) as u64;
         let mut size = LARGEST;
+        while size as u64 > most && size > SMALLEST {
+            size /= 2;
+        }
         while size >= SMALLEST {
             // SAFETY: an anonymous mapping at an address of the system's choice touches nothing that exists.
             let base = unsafe {
@@ -68,6 +75,16 @@ impl Drop for Stack {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, and no compiled code is running.
         unsafe { libc::munmap(self.base, self.size) };
+    }
+}
+
+/// How much address space the process may have in all.
+fn allowed() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is there to be written to.
+    match unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } {
+        0 => limit.rlim_cur,
+        _ => u64::MAX,
     }
 }
 
