@@ -24,6 +24,8 @@ pub(crate) struct Facts<'f> {
     values: FxHashMap<Var, Linear>,
     natural: FxHashSet<Var>,
     conds: FxHashMap<Var, Op>,
+    /// What the sizes of arrays are called outside of loops.
+    lengths: FxHashMap<(Var, u8), Var>,
     /// Remainders: of what, and by what.
     remainders: FxHashMap<Var, (Linear, Linear)>,
     /// Quotients that are not negative: of what, and by which number.
@@ -44,6 +46,7 @@ impl<'f> Facts<'f> {
             values: FxHashMap::default(),
             natural: FxHashSet::default(),
             conds: FxHashMap::default(),
+            lengths: lengths(body),
             remainders: FxHashMap::default(),
             quotients: FxHashMap::default(),
         };
@@ -104,7 +107,10 @@ impl<'f> Facts<'f> {
             Op::Array(ArrayOp::Length(axis), args) => {
                 self.natural.insert(*out);
                 let size = args.first().and_then(|array| self.size(array, usize::from(*axis)));
-                self.values.extend(size.filter(|_| *axis == 0).map(|size| (*out, size)));
+                let named =
+                    args.first().and_then(Atom::var).and_then(|array| self.lengths.get(&(array, *axis)));
+                let named = named.filter(|named| *named != out).map(|named| Linear::of(*named));
+                self.values.extend(size.filter(|_| *axis == 0).or(named).map(|size| (*out, size)));
             }
             Op::Compare(..) | Op::Not(_) | Op::Select { .. } | Op::Copy(_)
                 if self.func.ty(*out) == Ty::BOOL =>
@@ -140,6 +146,19 @@ impl<'f> Facts<'f> {
         });
         Some(replaced)
     }
+}
+
+/// The first name of the size of an array along each axis.
+fn lengths(body: &Block) -> FxHashMap<(Var, u8), Var> {
+    let mut lengths = FxHashMap::default();
+    for stmt in &body.stmts {
+        if let (Op::Array(ArrayOp::Length(axis), args), [out]) = (&stmt.op, stmt.outs.as_slice())
+            && let Some(array) = args.first().and_then(Atom::var)
+        {
+            lengths.entry((array, *axis)).or_insert(*out);
+        }
+    }
+    lengths
 }
 
 /// Walks through loops, and finds whether all that they do can be done, and what has to be asked before.

@@ -7,6 +7,7 @@ use crate::asked;
 use crate::linear::Linear;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
+use wengert_ir::build::Copier;
 use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Mode, Op};
 use wengert_ir::{Atom, Block, Elem, Func, Stmt, Ty, Var};
 
@@ -30,6 +31,8 @@ pub(super) struct Maker<'m, 's> {
     starts: Vec<Start>,
     scope: &'m FxHashSet<Var>,
     like: &'m Stmt,
+    /// What is the same in all iterations, and how it is called before them.
+    steady: Vec<(Var, Atom)>,
 }
 
 /// Arrays with what is stored, and what it is.
@@ -46,13 +49,14 @@ impl<'m, 's> Maker<'m, 's> {
         (plan, starts): (&'m Plan<'s>, Vec<Start>),
         (scope, like): (&'m FxHashSet<Var>, &'m Stmt),
     ) -> Maker<'m, 's> {
-        Maker { from, func, plan, starts, scope, like }
+        Maker { from, func, plan, starts, scope, like, steady: Vec::new() }
     }
 
     /// What stands for the loop.
     pub(super) fn made(mut self) -> Vec<Stmt> {
+        let mut made = self.lifted();
         let stored = self.stored();
-        let (mut made, outs) = self.collected(&stored);
+        let outs = self.collected(&stored, &mut made);
         let copied =
             |(var, atom): (&Var, Atom)| Stmt { outs: vec![*var], op: Op::Copy(atom), span: self.like.span };
         if self.plan.needed.is_empty() {
@@ -70,6 +74,21 @@ impl<'m, 's> Maker<'m, 's> {
         let outs = self.like.outs.clone();
         stmts.push(Stmt { outs, op: Op::If { cond, then, otherwise }, span: self.like.span });
         stmts
+    }
+
+    /// What is the same in all iterations: it is computed once, before the loops that collect.
+    fn lifted(&mut self) -> Vec<Stmt> {
+        let mut copier = Copier::new(self.from);
+        let mut made = Vec::new();
+        for stmt in self.plan.levels.iter().flat_map(|parts| &parts.body.stmts) {
+            if let [out] = stmt.outs.as_slice()
+                && self.plan.steady.contains(out)
+            {
+                made.push(copier.stmt(self.func, stmt));
+                self.steady.push((*out, copier.atom(&Atom::Var(*out))));
+            }
+        }
+        made
     }
 
     /// Zeros to which the loop as it was adds: only that needs them.
@@ -230,8 +249,10 @@ impl<'m, 's> Maker<'m, 's> {
             block.results.push(sum);
             return block;
         }
-        let (wanted, there) = ([place], arrays.numbers.iter().map(|(var, _)| *var).collect());
+        let known = arrays.numbers.iter().map(|(var, _)| *var);
+        let (wanted, there) = ([place], known.chain(self.steady.iter().map(|(var, _)| *var)).collect());
         let mut copies = Copies::new(self.from, self.plan, &wanted, &there);
+        self.steady.iter().for_each(|(var, name)| copies.copier.set(*var, name.clone()));
         for (var, array) in &arrays.numbers {
             let args = [array.clone()].into_iter().chain(indices.iter().cloned()).collect();
             let number = self.func.vars.push(*self.from.vars.at(*var));
@@ -263,22 +284,21 @@ impl<'m, 's> Maker<'m, 's> {
     }
 
     /// The loops, and what they give for each result of the loop.
-    fn collected(&mut self, stored: &Stored) -> (Vec<Stmt>, Vec<Atom>) {
+    fn collected(&mut self, stored: &Stored, made: &mut Vec<Stmt>) -> Vec<Atom> {
         let mut arrays = self.arrays(stored);
-        let mut made = Vec::new();
-        let others = self.others(stored, &arrays, &mut made);
+        let others = self.others(stored, &arrays, made);
         let mut outs: Vec<Atom> = Vec::new();
         let mut others = others.into_iter();
         for at in 0..self.like.outs.len() {
             match self.plan.accs.iter().position(|acc| acc.at == at) {
                 Some(which) => {
-                    let array = self.gathered(which, &mut arrays, &mut made);
+                    let array = self.gathered(which, &mut arrays, made);
                     outs.push(array);
                 }
                 None => outs.extend(others.next()),
             }
         }
-        (made, outs)
+        outs
     }
 
     /// What the loop does besides: gives what it gives but for the arrays to which it adds. And stores what is to be stored.

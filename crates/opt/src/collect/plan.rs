@@ -46,23 +46,65 @@ impl Acc {
     }
 }
 
-/// The accumulators with one axis to which a loop adds at a place that is the same in all iterations: which of them they are.
-pub(super) fn with_cells(parts: &Loop) -> FxHashSet<usize> {
+/// The accumulators to which a loop, or one in it, adds at a place that is the same in all iterations; and beside tables to which it adds
+/// elsewhere, those that are no tables: which of them they are.
+pub(super) fn with_cells(func: &Func, parts: &Loop) -> FxHashSet<usize> {
     let accs = parts.body.params.iter().skip(1 + parts.init.len()).take(parts.accs.len());
-    let mut tracked: FxHashMap<Var, usize> = accs.copied().zip(0..).collect();
-    let mut inside: FxHashSet<Var> = parts.body.params.iter().copied().collect();
-    let mut cells = FxHashSet::default();
-    for stmt in &parts.body.stmts {
-        inside.extend(&stmt.outs);
-        let Op::Array(ArrayOp::AddAt, args) = &stmt.op else { continue };
-        let ([array, place, _], [out]) = (args.as_slice(), stmt.outs.as_slice()) else { continue };
-        let Some(which) = array.var().and_then(|var| tracked.get(&var)).copied() else { continue };
-        tracked.insert(*out, which);
-        if place.var().is_none_or(|var| !inside.contains(&var)) {
-            cells.insert(which);
+    let mut cells = Cells {
+        tracked: accs.copied().zip(0..).collect(),
+        inside: FxHashSet::default(),
+        found: FxHashSet::default(),
+    };
+    cells.level(parts);
+    let axes = |at: usize| parts.accs.get(at).map_or(0, |acc| func.type_of(acc).rank());
+    let mut found = cells.found;
+    if (0..parts.accs.len()).any(|at| axes(at) == 2 && !found.contains(&at)) {
+        found.extend((0..parts.accs.len()).filter(|at| axes(*at) == 1));
+    }
+    found
+}
+
+/// A walk that looks for them.
+struct Cells {
+    /// What the accumulators are called: which of them they are.
+    tracked: FxHashMap<Var, usize>,
+    /// What the loops bind.
+    inside: FxHashSet<Var>,
+    found: FxHashSet<usize>,
+}
+
+impl Cells {
+    fn level(&mut self, parts: &Loop) {
+        self.inside.extend(&parts.body.params);
+        for stmt in &parts.body.stmts {
+            self.inside.extend(&stmt.outs);
+            match &stmt.op {
+                Op::Array(ArrayOp::AddAt, args) => {
+                    let ([array, places @ .., _], [out]) = (args.as_slice(), stmt.outs.as_slice()) else {
+                        continue;
+                    };
+                    let Some(which) = array.var().and_then(|var| self.tracked.get(&var)).copied() else {
+                        continue;
+                    };
+                    self.tracked.insert(*out, which);
+                    if places.iter().any(|place| place.var().is_none_or(|var| !self.inside.contains(&var))) {
+                        self.found.insert(which);
+                    }
+                }
+                Op::Loop(inner) => {
+                    let params = inner.body.params.iter().skip(1 + inner.init.len());
+                    let outs = stmt.outs.iter().skip(inner.init.len());
+                    for ((acc, param), out) in inner.accs.iter().zip(params).zip(outs) {
+                        if let Some(which) = acc.var().and_then(|var| self.tracked.get(&var)).copied() {
+                            self.tracked.extend([(*param, which), (*out, which)]);
+                        }
+                    }
+                    self.level(inner);
+                }
+                _ => {}
+            }
         }
     }
-    cells
 }
 
 /// A loop, or two, one in the other, that add to neighbors.
@@ -81,6 +123,8 @@ pub(super) struct Plan<'s> {
     pub(super) needed: Vec<Linear>,
     /// Sizes that are taken to be others, which is needed.
     equal: Vec<(Var, Linear)>,
+    /// What is the same in all iterations and can be computed before them, if what is needed holds.
+    pub(super) steady: FxHashSet<Var>,
 }
 
 impl<'s> Plan<'s> {
@@ -101,6 +145,7 @@ impl<'s> Plan<'s> {
             updates: FxHashMap::default(),
             needed: Vec::new(),
             equal: Vec::new(),
+            steady: FxHashSet::default(),
         };
         let axes = plan.accumulators(func, facts, outer, kept)?;
         let mut places = PLACES;
@@ -127,7 +172,42 @@ impl<'s> Plan<'s> {
         walk.block(&outer.body)?;
         let mut needed = walk.needed;
         plan.needed.append(&mut needed);
+        plan.find_steady(facts);
         Some(plan)
+    }
+
+    /// Finds what is the same in all iterations, and cannot fail even if there are none.
+    fn find_steady(&mut self, facts: &Facts<'_>) {
+        let mut inside: FxHashSet<Var> = FxHashSet::default();
+        for parts in &self.levels {
+            inside.extend(&parts.body.params);
+            for stmt in &parts.body.stmts {
+                let can_be = match &stmt.op {
+                    Op::Array(ArrayOp::Index, args) => self.is_there(facts, args),
+                    Op::Real(..) | Op::Copy(_) => true,
+                    _ => false,
+                };
+                if can_be && mentioned(&stmt.op).all(|var| !inside.contains(&var)) {
+                    self.steady.extend(&stmt.outs);
+                } else {
+                    inside.extend(&stmt.outs);
+                }
+            }
+        }
+    }
+
+    /// Whether there is such a place in an array, if what is needed holds.
+    fn is_there(&self, facts: &Facts<'_>, args: &[Atom]) -> bool {
+        let [array, places @ ..] = args else { return false };
+        places.iter().enumerate().all(|(axis, place)| {
+            let (Atom::Int(0..), Some(place)) = (place, facts.value(place)) else { return false };
+            let size = facts.size(array, axis).map(|size| settled(size, &self.equal));
+            let rest = size.map(|size| size.minus(&place).minus(&Linear::constant(1)));
+            rest.is_some_and(|rest| {
+                let more = |needed: &Linear| matches!(rest.minus(needed).atom(), Some(Atom::Int(0..)));
+                matches!(rest.atom(), Some(Atom::Int(0..))) || self.needed.iter().any(more)
+            })
+        })
     }
 
     /// The arrays to which the loop adds, which have one or two axes.

@@ -129,15 +129,15 @@ fn what_is_read_at_fixed_places_is_asked_for_before() {
               n2 = length(xs)
               c = n >= 3
               zs = if c {
+                w = ws[0]
+                v = ws[2]
                 collected = each j < n2, x in xs {
                   x2 = x
-                  w = ws[0]
                   y = x2 * w
                   i = j + n2
                   i2 = i - 1
                   i3 = i2 % n2
                   x3 = xs[i3]
-                  v = ws[2]
                   z = x3 * v
                   sum = y + z
                   yield sum
@@ -564,6 +564,7 @@ fn what_a_loop_adds_to_elements_that_stay_it_goes_on_adding() {
               zeros = zeros(ws)
               c = n >= 1
               us, ys = if c {
+                w = ws[0]
                 us2 = each i < m, a += zeros {
                   x = xs[i]
                   j = i + 1
@@ -577,19 +578,13 @@ fn what_a_loop_adds_to_elements_that_stay_it_goes_on_adding() {
                   from = if c2 {
                     j3 = j2 + 1
                     y2 = xs[j3]
-                    w = ws[0]
                     t = w * y2
                     yield t
                   } else {
                     yield 0.0
                   }
                   c3 = j2 >= 1
-                  from2 = if c3 {
-                    w2 = ws[0]
-                    yield w2
-                  } else {
-                    yield 0.0
-                  }
+                  from2 = select(c3, w, 0.0)
                   sum = from + from2
                   yield sum
                 }
@@ -600,12 +595,12 @@ fn what_a_loop_adds_to_elements_that_stay_it_goes_on_adding() {
                   x2 = xs[i2]
                   j4 = i2 + 1
                   y3 = xs[j4]
-                  w3 = ws[0]
-                  t2 = w3 * y3
+                  w2 = ws[0]
+                  t2 = w2 * y3
                   a2_2 = a4 with [0] += x2
                   b2 = b with [i2] += t2
                   a3_2 = a2_2 with [0] += y3
-                  b3 = b2 with [j4] += w3
+                  b3 = b2 with [j4] += w2
                   yield a3_2, b3
                 }
                 yield us3, ys2
