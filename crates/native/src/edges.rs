@@ -56,13 +56,13 @@ pub(crate) fn split(program: &mut Program, checks: bool) {
 /// How often each variable is read or assigned.
 type Mentions = FxHashMap<Local, usize>;
 
-/// The sums of what is assigned once that are assigned once.
+/// The sums of what is assigned once that are assigned once; and sizes that are asked not to be negative.
 fn sums(body: &[Stmt], sets: &FxHashMap<Local, usize>) -> FxHashMap<Local, Value> {
     let mut sums = FxHashMap::default();
     let once = |operand: &Operand| operand.local().is_none_or(|local| sets.get(&local) == Some(&1));
     every(body, &mut |stmt| {
         if let Stmt::Set(local, value) = stmt
-            && let Value::Int(Int::Add | Int::Sub, a, b) = value
+            && let Value::Int(Int::Add | Int::Sub | Int::Max, a, b) = value
             && once(&Operand::Local(*local))
             && once(a)
             && once(b)

@@ -57,6 +57,7 @@ mod roots;
 mod rows;
 mod said;
 mod shares;
+mod short;
 mod sides;
 mod simplify;
 mod single;
@@ -95,7 +96,7 @@ pub struct Pass {
 }
 
 /// So many passes at the end of the list are in no round: the first of them is done after all rounds.
-const LAST: usize = 6;
+const LAST: usize = 7;
 /// So many of those are done once, after derivatives are made; the last one after all that is in another list, too.
 const FINISHING: usize = 2;
 
@@ -246,6 +247,13 @@ pub const PASSES: &[Pass] = &[
         },
     },
     Pass {
+        name: "short",
+        what: "loops of a few iterations in other loops are those iterations (once, before derivatives are made)",
+        run: |program| {
+            short::run(program);
+        },
+    },
+    Pass {
         name: "abreast",
         what: "loops inside of a short one do at once what it does for each of its indices; what loops make of a unit vector is made at its one element; short loops with unit vectors are their iterations, and elements of unit vectors choices (once, after derivatives are made)",
         run: abreast::run,
@@ -277,7 +285,7 @@ pub struct Options {
 
 /// Passes after which derivatives add up in another order than the source says: what was computed several times, each time with a
 /// cotangent of its own, is computed once, or in another place, loop or function.
-const REORDERING: [&str; 11] = [
+const REORDERING: [&str; 12] = [
     "compose",
     "recursion",
     "cse",
@@ -289,6 +297,7 @@ const REORDERING: [&str; 11] = [
     "merge",
     "leaves",
     "twigs",
+    "short",
 ];
 
 impl Options {
@@ -353,13 +362,14 @@ pub fn optimize(program: &mut Program, options: &Options) -> bool {
     settled
 }
 
-/// Unrolls recursion once, as far as it pays: before derivatives are made. If there was something to do, gives what
+/// Unrolls recursion once, as far as it pays, and short loops in loops: before derivatives are made. If there was something to do, gives what
 /// [`optimize`] gives.
 pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
     let wanted = |name: &str| !options.leaves_out(name);
     let leaves = (wanted("leaves") && leaves::run(program)).then(|| optimize(program, options));
     let twigs = (wanted("twigs") && twigs::run(program)).then(|| optimize(program, options));
-    twigs.or(leaves)
+    let short = (wanted("short") && short::run(program)).then(|| optimize(program, options));
+    short.or(twigs).or(leaves)
 }
 
 /// What is done once, after derivatives are made and the program is optimized.

@@ -92,7 +92,15 @@ pub(crate) fn block(func: &mut Func, block: &mut Block) -> bool {
 /// Rows of what the loop gives must be numbers, or of one size whatever the index: rows of different sizes fail otherwise than
 /// those of a literal.
 pub(crate) fn is_short(func: &Func, parts: &Loop) -> bool {
-    let Atom::Int(len @ 1..=ITERATIONS) = parts.len else { return false };
+    is_of_most(func, parts, ITERATIONS)
+}
+
+/// The same with so many iterations at most.
+pub(crate) fn is_of_most(func: &Func, parts: &Loop, iterations: i64) -> bool {
+    let Atom::Int(len) = parts.len else { return false };
+    if !(1..=iterations).contains(&len) {
+        return false;
+    }
     let rows = parts.body.results.iter().skip(parts.init.len() + parts.accs.len());
     let size = usize::try_from(len).ok().and_then(|len| parts.body.size().checked_mul(len));
     parts.mode != Mode::Reduce

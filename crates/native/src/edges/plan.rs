@@ -124,6 +124,16 @@ impl<'b> Body<'b> {
         Form::of(&self.values, operand, DEEP)
     }
 
+    /// How many iterations there are, if there are any: of `max n 0` that is `n`.
+    fn length(&self, len: Operand) -> Form {
+        match len.local().and_then(|len| self.values.get(&len)) {
+            Some(Value::Int(Int::Max, n, Operand::Int(0)) | Value::Int(Int::Max, Operand::Int(0), n)) => {
+                self.form(*n)
+            }
+            _ => self.form(len),
+        }
+    }
+
     /// What does not change in the loop.
     fn fixed(&self, operand: Operand) -> Option<Form> {
         self.split(&self.form(operand)).filter(|(times, _)| *times == 0).map(|(_, rest)| rest)
@@ -131,7 +141,7 @@ impl<'b> Body<'b> {
 
     /// What is asked of the index.
     pub(super) fn edges(&self, len: Operand) -> Vec<Edge> {
-        let len = self.form(len);
+        let len = self.length(len);
         let edge = |local: &Local| {
             let kind = match self.values.get(local)? {
                 Value::CompareInt(compare, a, b) => self.compared(*compare, *a, *b, &len)?,
@@ -186,7 +196,7 @@ impl<'b> Body<'b> {
     /// What decides of branches where the index is, if that may change anywhere in the loop.
     pub(super) fn questions(&self, len: Operand) -> Vec<Question> {
         let deciding = self.deciding();
-        let len = self.form(len);
+        let len = self.length(len);
         let question = |local: &Local| {
             let Value::CompareInt(compare, a, b) = self.values.get(local)? else { return None };
             let (point, answers) = self.answers(*compare, *a, *b)?;
