@@ -11,6 +11,7 @@ mod copies;
 mod counted;
 mod doubles;
 mod elements;
+mod filters;
 mod finite;
 mod flattened;
 mod flow;

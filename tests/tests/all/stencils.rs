@@ -56,6 +56,12 @@ def square (w, u) = build (length u - 2) (\\i -> build (length u[0] - 2) (\\j ->
   + w[2, 0] * u[i + 2, j] + w[2, 1] * u[i + 2, j + 1] + w[2, 2] * u[i + 2, j + 2])))
 def squares sizes = map (\\(n, m) -> let p = (matrix 3 3, matrix n m) in let f (w, u) = weigh (map weigh (square (w, u))) in
   let (w, u) = grad f p in (w, weigh (map weigh u), jvp f (p, p))) sizes
+def blurred k (w, u) = build (length u - k + 1) (\\i -> build (length u[0] - k + 1) (\\j -> sum (build k (\\a -> sum (build k (\\b -> w[a, b] * u[i + a, j + b]))))))
+def blur (w, u) = build (length u - 2) (\\i -> build (length u[0] - 2) (\\j -> sin (sum (build 3 (\\a -> sum (build 3 (\\b -> w[a, b] * u[i + a, j + b])))))))
+def blurs k sizes = map (\\(n, m) -> let p = (matrix k k, matrix n m) in let f (w, u) = flat blur (w, u) in
+  let (w, u) = grad f p in (w, weigh (map weigh u), jvp f (p, p), flat (blurred 2) p)) sizes
+def close u = build (length u - 2) (\\i -> let d = build 3 (\\k -> u[i + k] - u[i]) in
+  let e = map (\\x -> x * x + 0.1) d in sqrt (sum e) * maximum d + sum (map2 (*) d e))
 def gradients f sizes = map (\\n -> weigh (grad (\\u -> weigh (f u)) (numbers 7 n))) sizes
 def repeated f sizes = map (\\n -> weigh (grad (\\u -> weigh (iterate 3 f u)) (numbers 7 n))) sizes
 def hessians f sizes = map (\\n -> weigh (snd (jvp (grad (\\u -> weigh (f u))) (numbers 7 n, numbers 3 n)))) sizes
@@ -76,7 +82,7 @@ fn programs() -> Vec<String> {
         all.push(format!("gradients {f} {SIZES}"));
         all.push(format!("hessians {f} {SIZES}"));
     }
-    for f in ["lorenz", "smooth", "inner"] {
+    for f in ["lorenz", "smooth", "inner", "close"] {
         all.push(format!("gradients {f} {LONG}"));
         all.push(format!("hessians {f} {LONG}"));
     }
@@ -106,6 +112,9 @@ fn programs() -> Vec<String> {
     all.push("nines [9, 5]".into());
     all.push("squares [(2, 2), (3, 3), (3, 18), (20, 5), (6, 40), (4, 530)]".into());
     all.push("squares [(3, 3), (3, 1)]".into());
+    all.push("blurs 3 [(3, 3), (3, 18), (20, 5), (6, 40), (4, 530)]".into());
+    all.push("blurs 2 [(3, 3)]".into());
+    all.push("blurs 3 [(3, 3), (3, 2)]".into());
     all.push(format!("gradients2 laplace {SIZES3}"));
     all.push(format!("map (\\(n, m) -> grad (\\c -> by c (matrix n m)) 0.3) {SIZES2}"));
     all.push(format!(

@@ -75,6 +75,15 @@ fn is_near(form: &Form) -> bool {
     form.terms.is_empty() && (-NEAR..=NEAR).contains(&form.places)
 }
 
+/// Whether a place is near to the end.
+fn is_near_end(form: &Form, lengths: &[Form]) -> bool {
+    lengths.iter().any(|len| {
+        let mut from_end = form.clone();
+        from_end.add(len, -1);
+        is_near(&from_end)
+    })
+}
+
 impl<'b> Body<'b> {
     /// `own` are variables of the body alone, `sums` what others are.
     pub(super) fn of(
@@ -124,14 +133,15 @@ impl<'b> Body<'b> {
         Form::of(&self.values, operand, DEEP)
     }
 
-    /// How many iterations there are, if there are any: of `max n 0` that is `n`.
-    fn length(&self, len: Operand) -> Form {
-        match len.local().and_then(|len| self.values.get(&len)) {
-            Some(Value::Int(Int::Max, n, Operand::Int(0)) | Value::Int(Int::Max, Operand::Int(0), n)) => {
-                self.form(*n)
-            }
-            _ => self.form(len),
+    /// How many iterations there are, as it is called: of `max n 0` that is `n` too, if there are any.
+    fn lengths(&self, len: Operand) -> Vec<Form> {
+        let mut lengths = vec![self.form(len)];
+        if let Some(Value::Int(Int::Max, n, Operand::Int(0)) | Value::Int(Int::Max, Operand::Int(0), n)) =
+            len.local().and_then(|len| self.values.get(&len))
+        {
+            lengths.push(self.form(*n));
         }
+        lengths
     }
 
     /// What does not change in the loop.
@@ -141,10 +151,10 @@ impl<'b> Body<'b> {
 
     /// What is asked of the index.
     pub(super) fn edges(&self, len: Operand) -> Vec<Edge> {
-        let len = self.length(len);
+        let lengths = self.lengths(len);
         let edge = |local: &Local| {
             let kind = match self.values.get(local)? {
-                Value::CompareInt(compare, a, b) => self.compared(*compare, *a, *b, &len)?,
+                Value::CompareInt(compare, a, b) => self.compared(*compare, *a, *b, &lengths)?,
                 Value::Int(Int::Rem, whole, by) => {
                     let (times, rest) = self.split_once(&self.form(*whole))?;
                     let by = self.fixed(*by)?;
@@ -173,15 +183,13 @@ impl<'b> Body<'b> {
         Some((point, sides.map(|side| compare.holds(&side, &0))))
     }
 
-    fn compared(&self, compare: Compare, a: Operand, b: Operand, len: &Form) -> Option<Kind> {
+    fn compared(&self, compare: Compare, a: Operand, b: Operand, lengths: &[Form]) -> Option<Kind> {
         let (mut point, [below, there, above]) = self.answers(compare, a, b)?;
         if below == above {
             return Some(Kind::Point(point, i64::from(below)));
         }
         // Below `point + end`, or not.
         point.places = point.places.wrapping_add(i64::from(below == there));
-        let mut from_end = point.clone();
-        from_end.add(len, -1);
         // In a part, what is near to the first iteration of all is so only if that is in the part.
         let in_part = self.from.filter(|from| point.terms.get(from) == Some(&-1));
         let mut of_all = point.clone();
@@ -189,19 +197,17 @@ impl<'b> Body<'b> {
         if is_near(&of_all) {
             Some(Kind::From(point, i64::from(above)))
         } else {
-            (is_near(&from_end) || in_part.is_some()).then(|| Kind::UpTo(point, i64::from(below)))
+            (is_near_end(&point, lengths) || in_part.is_some()).then(|| Kind::UpTo(point, i64::from(below)))
         }
     }
 
     /// What decides of branches where the index is, if that may change anywhere in the loop.
     pub(super) fn questions(&self, len: Operand) -> Vec<Question> {
         let deciding = self.deciding();
-        let len = self.length(len);
+        let lengths = self.lengths(len);
         let question = |local: &Local| {
             let Value::CompareInt(compare, a, b) = self.values.get(local)? else { return None };
             let (point, answers) = self.answers(*compare, *a, *b)?;
-            let mut from_end = point.clone();
-            from_end.add(&len, -1);
             let terms = [self.form(*a), self.form(*b)].into_iter().flat_map(|form| form.terms.into_keys());
             let (mut terms, of): (Vec<Local>, _) =
                 (terms.filter(|term| *term != self.index).collect(), [a, b]);
@@ -211,7 +217,7 @@ impl<'b> Body<'b> {
                 let form = self.form(*of);
                 form.places.unsigned_abs() < WIDE && form.terms.values().all(|times| times.abs() == 1)
             });
-            let apart = small && !is_near(&point) && !is_near(&from_end);
+            let apart = small && !is_near(&point) && !is_near_end(&point, &lengths);
             apart.then(|| Question { local: *local, point, answers: answers.map(i64::from), terms })
         };
         self.order.iter().filter(|local| deciding.contains(local)).filter_map(question).collect()

@@ -297,3 +297,28 @@ fn loops_stay_whole_that_ask_for_what_changes() {
         entry f = f"
     ));
 }
+
+#[test]
+fn sizes_that_are_asked_not_to_be_negative_are_what_they_are_of() {
+    let program = program(
+        "func f(xs: []Real, n: Int) -> []Real {
+            l = n - 2
+            m = max(l, 0)
+            k = n - 5
+            s = each i < m {
+                first = i >= 2
+                y = if first { j = i - 2 a = xs[j] yield a } else { yield 0.0 }
+                before = i < k
+                z = if before { j2 = i + 3 b = xs[j2] yield b } else { yield 0.0 }
+                d = y + z
+                yield d
+            }
+            return s
+        }
+        entry f = f",
+    );
+    let loops = split(&program);
+    let between = loops.split("for ").nth(2).expect("three loops");
+    assert!(!between.contains("if ") && !between.contains("out_of_range"), "{loops}");
+    agrees(&program, &COUNTS, &[0, 1]);
+}
