@@ -1,14 +1,14 @@
-//! A loop that only requires what is the same in each iteration requires it once, if it runs at all.
+//! A loop that only asks for what is the same in each iteration asks for it once, if it runs at all.
 //!
 //! ```text
-//! each i < n { require a == b }          becomes          c = n > 0   if c { require a == b }
+//! each i < n { require a == b  x = xs[0] }          becomes          c = n > 0   if c { require a == b  x = xs[0] }
 //! ```
 //!
 //! This is done in the end: as long as it is a loop, what holds in it is known in other loops that run as often.
 
 use rustc_hash::FxHashSet;
 use wengert_base::Name;
-use wengert_ir::op::{Compare, Loop, Op};
+use wengert_ir::op::{ArrayOp, Compare, Loop, Op};
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
 
 /// See the module.
@@ -41,12 +41,13 @@ fn block(func: &mut Func, place: &mut Block) {
     });
 }
 
-/// Whether a loop does nothing but require, and that of nothing that changes.
+/// Whether a loop does nothing but what may fail, and nothing in it changes.
 fn only_checks(parts: &Loop) -> bool {
     let changing: FxHashSet<Var> = parts.body.params.iter().copied().collect();
-    let fixed = |stmt: &Stmt| {
-        matches!(stmt.op, Op::Require { .. })
-            && stmt.op.operand_vars().iter().all(|var| !changing.contains(var))
+    let asks = |op: &Op| {
+        matches!(op, Op::Require { .. } | Op::Array(ArrayOp::Index | ArrayOp::Length(_), _) | Op::Int(..))
     };
+    let fixed =
+        |stmt: &Stmt| asks(&stmt.op) && stmt.op.operand_vars().iter().all(|var| !changing.contains(var));
     parts.body.stmts.iter().all(fixed)
 }

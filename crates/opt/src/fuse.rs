@@ -15,6 +15,7 @@
 
 mod flattened;
 mod parted;
+mod shifted;
 
 use crate::facts::{Quiet, total};
 use crate::products;
@@ -48,6 +49,10 @@ fn each(program: &mut Program, sums: bool) {
         let quiet = Quiet { total: &total, inside: &inside };
         let there = Fuse { uses: &uses, quiet, sums };
         if !sums && parted::run(&there, func, &mut body) {
+            uses = count_uses(&body);
+        }
+        let there = Fuse { uses: &uses, quiet, sums };
+        if !sums && shifted::run(&there, func, &mut body) {
             uses = count_uses(&body);
         }
         Fuse { uses: &uses, quiet, sums }.block(func, &mut body);

@@ -379,6 +379,9 @@ pub fn finish(program: &mut Program, options: &Options) {
         options.way_of(pass)(program);
     }
     sizes::drop_said(program);
+    if !options.leaves_out("within") {
+        within::with_sums(program);
+    }
     checks::run(program);
 }
 

@@ -31,8 +31,8 @@ pub(crate) fn run(program: &mut Program) -> bool {
     let (total, boxes) = (total(program), boxes(program));
     let mut joined = false;
     for (_, func) in program.funcs.iter_mut() {
-        let backward = |stmt: &Stmt| matches!(&stmt.op, Op::Loop(parts) if parts.backward);
-        if func.body.all_stmts(&mut |stmt| !backward(stmt)) {
+        let loops = |stmt: &Stmt| matches!(stmt.op, Op::Loop(_));
+        if func.body.all_stmts(&mut |stmt| !loops(stmt)) {
             continue;
         }
         let there = in_range_there(func, &boxes);
@@ -47,6 +47,9 @@ pub(crate) fn run(program: &mut Program) -> bool {
 fn in_block(func: &mut Func, place: &mut Block, uses: &FxHashMap<Var, usize>, quiet: Quiet<'_>) -> bool {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let (mut turned, mut joined) = (false, together::run(func, place, uses, quiet));
+        // What one loop made for another is used as often as the other used it.
+        let more = joined.then(|| count_uses(place));
+        let uses = more.as_ref().unwrap_or(uses);
         for stmt in &mut place.stmts {
             if let Op::Loop(parts) = &mut stmt.op
                 && parts.backward

@@ -32,6 +32,7 @@ mod reciprocals;
 mod roots;
 mod rounds;
 mod shares;
+mod shifted;
 mod short;
 mod sides;
 mod single;

@@ -9,7 +9,7 @@
 //! }
 //! ```
 //!
-//! So one writes what goes through a triangle of a matrix. Nothing else is done, and what is done is done in the same order; but a derivative
+//! So one writes what goes through a triangle of a matrix, and sums over pairs. Nothing else is done, and what is done is done in the same order; but a derivative
 //! keeps something of those iterations only, and no branch. The bound must be known to lie between none and all of the iterations, as the index of a loop
 //! around that has as many does, or the place after it.
 
@@ -21,9 +21,19 @@ use wengert_base::Span;
 use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Mode, Op};
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
+use wengert_prim::RealOp;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
+    narrow(program, false);
+}
+
+/// The same of sums, too, to which nothing is added elsewhere: where no more derivatives are made, which would keep rows of different sizes.
+pub(crate) fn with_sums(program: &mut Program) {
+    narrow(program, true);
+}
+
+fn narrow(program: &mut Program, sums: bool) {
     let total = total(program);
     for (_, func) in program.funcs.iter_mut() {
         let branches = |stmt: &Stmt| matches!(stmt.op, Op::If { .. });
@@ -31,13 +41,15 @@ pub(crate) fn run(program: &mut Program) {
             continue;
         }
         let mut body = std::mem::take(&mut func.body);
-        Within { func, total: &total, around: Vec::new(), made: FxHashMap::default() }.block(&mut body);
+        Within { func, sums, total: &total, around: Vec::new(), made: FxHashMap::default() }.block(&mut body);
         func.body = body;
     }
 }
 
 struct Within<'p> {
     func: &'p mut Func,
+    /// Whether sums are looked at.
+    sums: bool,
     /// Functions that always return.
     total: &'p FxHashSet<FuncId>,
     /// The indices of loops around, and how many there are of each.
@@ -116,13 +128,20 @@ impl Within<'_> {
         let Stmt { outs, op: Op::If { cond, then, otherwise }, .. } = body.stmts.get(at)? else {
             return None;
         };
+        let first: Vec<&Atom> = init.iter().chain(accs).collect();
         let idle = |side: &Block| {
             let given = |result: &Atom| outs.iter().position(|out| result.var() == Some(*out));
-            let same = |(result, param): (&Atom, &Var)| {
-                let end = given(result).map_or(Some(result), |place| side.results.get(place));
-                end.and_then(Atom::var) == Some(*param)
+            let end = |result: &Atom| {
+                given(result).map_or(Some(result.clone()), |place| side.results.get(place).cloned())
             };
-            side.stmts.is_empty() && body.results.iter().zip(carried).all(same)
+            let same = |(at, (result, param)): (usize, (&Atom, &Var))| {
+                // A sum that began with 0 is never -0, to which something would be added by adding 0.
+                let sums = self.sums && first.get(at) == Some(&&Atom::Real(0.0));
+                let added = added(body, result, *param).filter(|_| sums);
+                end(result).and_then(|end| end.var()) == Some(*param)
+                    || added.is_some_and(|more| end(&more) == Some(Atom::Real(0.0)))
+            };
+            side.stmts.is_empty() && body.results.iter().zip(carried).enumerate().all(same)
         };
         let side = match (idle(then), idle(otherwise)) {
             (false, true) => true,
@@ -235,6 +254,18 @@ impl Within<'_> {
         let var = self.func.fresh("t".into(), Ty::INT);
         out.push(Stmt { outs: vec![var], op: Op::Int(op, args), span });
         Atom::Var(var)
+    }
+}
+
+/// What is added to a carried number to give the next one.
+fn added(body: &Block, result: &Atom, param: Var) -> Option<Atom> {
+    let made = body.stmts.iter().find(|stmt| result.var().is_some_and(|var| stmt.outs.contains(&var)))?;
+    match &made.op {
+        Op::Real(RealOp::Add, args) => match args.as_slice() {
+            [sum, more] | [more, sum] if sum.var() == Some(param) => Some(more.clone()),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

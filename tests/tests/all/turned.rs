@@ -32,10 +32,15 @@ def covariances sizes = map (\\(n, m) -> let x = matrix n m in let f x = weigh (
   (f x, weigh (map weigh (grad f x)), jvp f (x, x))) sizes
 def columns x = build (length x[0]) (\\j -> log (1.5 + sum (build (length x) (\\i -> x[i, j] ^ 2))))
 def down sizes = map (\\(n, m) -> let x = matrix n m in let f x = weigh (columns x) in (f x, weigh (map weigh (grad f x)))) sizes
+def pairs (w, x) = build (length w) (\\k -> sum (build (length x) (\\i -> sum (build (length x) (\\j ->
+  if i < j then let d = x[i] - x[j] in (if d > 0.2 then w[k] * d * d else sqrt (1.0 + w[k] * d)) else 0.0)))))
+def nearby (w, x) = map (\\a -> sum (map (\\b -> let d = a - b in if j_of d > 0 then 1.0 / (w[0] + d * d) else 0.0) x)) x
+def j_of d = if d < 0.0 then 0 else 1
 def values f k sizes = map (\\n -> weigh (f (numbers 5 k, numbers 7 n))) sizes
 def gradients f k sizes = map (\\n -> let (a, b) = grad (\\p -> weigh (f p)) (numbers 5 k, numbers 7 n) in (weigh a, weigh b)) sizes
 def hessians f k sizes = map (\\n -> let p = (numbers 5 k, numbers 7 n) in
   let (a, b) = snd (jvp (grad (\\p -> weigh (f p))) (p, (numbers 2 k, numbers 3 n))) in (weigh a, weigh b)) sizes
+def both f k sizes = map (\\n -> let (y, (a, b)) = value_and_grad (\\p -> weigh (f p)) (numbers 5 k, numbers 7 n) in (y, weigh a, weigh b)) sizes
 def images k l sizes = map (\\(n, m) -> let (a, b) = grad (\\(w, x) -> weigh (map (\\r -> weigh (map sin r)) (image w x))) (matrix k l, matrix n m) in
   (weigh (map weigh a), weigh (map weigh b))) sizes
 ";
@@ -68,6 +73,10 @@ fn programs() -> Vec<String> {
         all.push(format!("gradients {f} 1 [40, 130]"));
         all.push(format!("gradients {f} 60 [60, 200]"));
     }
+    for f in ["horner", "polynomial", "settled", "pairs", "nearby"] {
+        all.push(format!("both {f} 3 [0, 1, 5, 40]"));
+    }
+    all.push("hessians pairs 2 [3, 20]".into());
     for (k, l) in [(3, 3), (1, 5), (5, 1)] {
         all.push(format!("images {k} {l} [(5, 5), (6, 50), (50, 6), (7, 1100)]"));
     }

@@ -153,12 +153,16 @@ impl Sizes<'_> {
         }
         // The largest that it can be; of what is taken from it, nothing is known but that it is not negative.
         let (terms, _) = index.parts();
-        let added = terms.into_iter().filter(|(_, times)| *times > 0);
-        let top = added.fold(index.clone(), |top, (var, _)| match self.limits.get(&var) {
+        let added = || terms.iter().filter(|(_, times)| *times > 0);
+        let at_most = |top: Linear, var: Var| match self.limits.get(&var) {
             Some(limit) => top.replace(var, &limit.minus(&Linear::constant(1))),
             None => top,
-        });
-        let beyond = |index: &Linear| self.settle(size.minus(index).minus(&Linear::constant(1)));
-        self.is_not_negative(&beyond(&top)) || self.is_not_negative(&beyond(index))
+        };
+        let top = added().fold(index.clone(), |top, (var, _)| at_most(top, *var));
+        let is_below = |index: &Linear| {
+            self.is_not_negative(&self.settle(size.minus(index).minus(&Linear::constant(1))))
+        };
+        // One limit may be of what is left by another one: `k < n - i`.
+        is_below(&top) || is_below(index) || added().any(|(var, _)| is_below(&at_most(index.clone(), *var)))
     }
 }

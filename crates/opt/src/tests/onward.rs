@@ -165,3 +165,69 @@ fn what_is_kept_stays_if_the_loop_backward_may_fail_or_functions_are_computed() 
         assert!(made.contains("ks, zs = each"), "{from} {to}: {made}");
     }
 }
+
+#[test]
+fn what_is_kept_for_one_iteration_of_loops_around_loops_is_kept_no_longer() {
+    // A value beside its gradient: of loops around loops, and of functions, whose rows are in nobody's way.
+    check(
+        "m = length(xs)
+        t, tss, us = for i < n, s0 = 0.0, y in ys {
+            v, ts = for j < m, v0 = 0.0, x in xs { a = x * y b = a * a v1 = v0 + b c = a + a yield v1, c }
+            w = sin(v) d = cos(v) s1 = s0 + w
+            yield s1, ts, d
+        }
+        zeros = zeros(xs)
+        bars = each backward i2 < n, a2 += zeros, ts2 in tss, u in us, y2 in ys {
+            bars2 = each backward j2 < m, a3 += a2, t2 in ts2 { e = t2 * u f = e * y2 a4 = a3 with [j2] += f yield a4 }
+            yield bars2
+        }
+        g = bars with [0] += t
+        return g",
+        &expect![[r#"
+            n = length(is)
+            m = length(xs)
+            zeros = zeros(xs)
+            bars, t = each i2 < n, a2 += zeros, s0 += 0.0, y2 in ys {
+              v, ts = for j < m, v0 = 0.0, x in xs {
+                a = x * y2
+                b = a * a
+                v1 = v0 + b
+                c2 = a + a
+                yield v1, c2
+              }
+              w = sin(v)
+              d = cos(v)
+              s1 = s0 + w
+              bars2 = each j2 < m, a3 += a2, t2 in ts {
+                e = t2 * d
+                f = e * y2
+                a4 = a3 with [j2] += f
+                yield a4
+              }
+              yield bars2, s1
+            }
+            g = bars with [0] += t
+            return g
+        "#]],
+    );
+    check(
+        "s, cs = for i < n, s0 = 0.0, y in ys { a = sin(y) c = cos(y) s1 = s0 + a yield s1, c }
+        t = s * 2.0
+        gs = each i2 < n, c2 in cs { g = -c2 yield g }
+        r = gs with [0] = t
+        return r",
+        &expect![[r#"
+            n = length(is)
+            s, gs = each i2 < n, s0 += 0.0, y in ys {
+              a = sin(y)
+              c2 = cos(y)
+              s1 = s0 + a
+              g = -c2
+              yield s1, g
+            }
+            t = s * 2.0
+            r = gs with [0] = t
+            return r
+        "#]],
+    );
+}

@@ -11,9 +11,13 @@ fn program(inner: &str) -> String {
 
 /// What stands in the outer loop after the pass.
 fn after(inner: &str) -> String {
+    made(inner, crate::within::run)
+}
+
+fn made(inner: &str, pass: fn(&mut wengert_ir::Program)) -> String {
     let mut program = wengert_ir::parse(&program(inner)).expect("the text is a program");
     assert_eq!(wengert_ir::verify(&program), Ok(()), "{inner}");
-    crate::within::run(&mut program);
+    pass(&mut program);
     let text = wengert_ir::print(&program);
     assert_eq!(wengert_ir::verify(&program), Ok(()), "{text}");
     let lines = text.lines().skip(2).take_while(|line| !line.starts_with("    yield"));
@@ -149,4 +153,36 @@ fn loops_stay_where_more_is_done_or_the_bound_may_lie_beyond() {
     // A loop around with other indices.
     let text = after(&format!("t = for i < m, u = s {{ {body} }}"));
     assert!(text.contains("i < m") && text.contains("if c {"), "{text}");
+}
+
+#[test]
+fn nothing_is_added_where_a_sum_is_what_it_was_when_no_more_derivatives_are_made() {
+    let sum = "u = for i < n, v = 0.0 {
+        c = k < i
+        w = if c { o = a[i] q = o * o yield q } else { yield 0.0 }
+        v2 = v + w
+        yield v2
+    }
+    t = s + u";
+    let text = after(sum);
+    assert!(text.contains("if c {"), "{text}");
+    expect![[r#"
+        t = k + 1
+        t2 = n - t
+        u = for i < t2, v = 0.0 {
+          i2 = i + t
+          c = k < i2
+          o = a[i2]
+          q = o * o
+          v2 = v + q
+          yield v2
+        }
+        t3 = s + u
+    "#]]
+    .assert_eq(&made(sum, crate::within::with_sums));
+    // A sum that begins with something else may be -0, and a number may come to it on the other side.
+    for (from, to) in [("v = 0.0", "v = x"), ("yield 0.0", "yield x"), ("v + w", "v - w")] {
+        let text = made(&sum.replace(from, to), crate::within::with_sums);
+        assert!(text.contains("i < n") && text.contains("if c {"), "{text}");
+    }
 }
