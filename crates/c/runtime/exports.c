@@ -13,7 +13,7 @@ static WG_UNUSED ref wg_array_in(wg_run *r, const void *data, const int64_t *siz
     ref o = wg_try_alloc(r, 1 + axes + count);
     if (!o) return NULL;
     for (int axis = 0; axis < axes; axis++) o[1 + axis] = size[axis];
-    memcpy(o + 1 + axes, data, (size_t)count * 8);
+    if (count > 0) memcpy(o + 1 + axes, data, (size_t)count * 8);
     return o;
 }
 

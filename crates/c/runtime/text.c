@@ -28,7 +28,8 @@ static WG_UNUSED ref wg_text_append(wg_run *r, ref a, ref b, word site) {
 }
 
 /* The same where the first is released directly after that: if nobody else refers to it, the second is put behind it, or there is
- * room for more in the new text. So a text that grows by parts takes a time that grows with its length. */
+ * room for more in the new text. So a text that grows by parts takes a time that grows with its length; where there is hardly any more
+ * room, there is no more memory, for each part would move all. */
 static WG_UNUSED ref wg_text_extend(wg_run *r, ref a, ref b, word site) {
     if (__atomic_load_n(a, __ATOMIC_ACQUIRE) != 1) return wg_text_append(r, a, b, site);
     word first = wg_text_bytes(a), second = wg_text_bytes(b), bytes = first + second;
@@ -37,7 +38,9 @@ static WG_UNUSED ref wg_text_extend(wg_run *r, ref a, ref b, word site) {
     if (words <= room) {
         ++*a;
     } else {
-        text = wg_try_alloc(r, 2 + 2 * words);
+        text = NULL;
+        for (word part = 1; part <= 16 && !text; part *= 2) text = wg_try_alloc(r, 2 + words + words / part);
+        if (!text && second < bytes / 16) WG_FAIL(site, 0);
         if (!text) return wg_text_append(r, a, b, site);
         memcpy(wg_text_start(text), wg_text_start(a), (size_t)first);
     }

@@ -11,6 +11,11 @@
 //! What an iteration of the loop around reads and adds is then seen: filters and small vectors, written as sums over a few places, are what they
 //! are written out. Short arrays are there for such loops alone; where one goes elsewhere, the loop that makes it stays.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what is not listed is no loop, and may ask for anything"
+)]
+
 use crate::unroll::{is_of_most, iterations};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Op};

@@ -13,6 +13,8 @@
 //! keeps something of those iterations only, and no branch. The bound must be known to lie between none and all of the iterations, as the index of a loop
 //! around that has as many does, or the place after it.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is no comparison and no sum")]
+
 use crate::facts::{is_safe, total};
 use crate::said::comparisons;
 use crate::walk::Names;

@@ -38,6 +38,7 @@ def some xs = match xs with | Nil -> 0.0 | Cons x rest -> x + some rest
 def endless n xs = if n == 0 then some xs else endless (n + 1) (Cons (real n) xs)
 def double k xs = iterate k (\\ys -> concat ys ys) xs
 def words k s = iterate k (\\s -> s ++ s) s
+def longer n = fold (\\s i -> s ++ \"0123456789012345678901234567890123456789\") \"\" (iota n)
 def squares n = let xs = build n (\\i -> real i) in xs[n - 1] * sum xs
 def table n = let xs = build n (\\i -> build n (\\j -> real (i * j))) in xs[n - 1][0] + sum (flatten xs)
 ";
@@ -50,6 +51,7 @@ const TOO_MUCH: &[&str] = &[
     "sum (double 40 [1.0])",
     "string_length (words 40 \"ab\")",
     "squares 100000000",
+    "string_length (longer 2000000)",
     "(iota 100000000)[5]",
     "sum (sort (replicate 100000000 1.0))",
     "let f x = sum (double 40 [x]) in derivative f 1.0",

@@ -69,7 +69,7 @@ pub(crate) unsafe extern "C" fn append(context: *mut c_void, a: u64, b: u64, sit
 }
 
 /// See [`crate::loops::Runtime::TextExtend`]. A text that grows by parts takes a time that grows with its length: what is moved
-/// gets twice the room.
+/// gets twice the room, or so much more as there is; and where that is hardly any, there is no more memory, for each part would move all.
 pub(crate) unsafe extern "C" fn extend(context: *mut c_void, a: u64, b: u64, site: u64) -> u64 {
     let before = read(a).len();
     let bytes = before + read(b).len();
@@ -82,8 +82,14 @@ pub(crate) unsafe extern "C" fn extend(context: *mut c_void, a: u64, b: u64, sit
         set_word(a, 0, 2);
     } else {
         // SAFETY: called by compiled code with its context.
-        text = unsafe { state(context) }.heap().alloc(size(2 * bytes));
+        let heap = unsafe { state(context) }.heap();
+        let rooms = [1, 2, 4, 8, 16].map(|part| size(bytes + bytes / part));
+        text = rooms.into_iter().map(|room| heap.alloc(room)).find(|text| *text != 0).unwrap_or(0);
         if text == 0 {
+            if bytes - before < bytes / 16 {
+                // SAFETY: as above; nothing is left to be dropped.
+                unsafe { no_memory(context, site) };
+            }
             // SAFETY: called as this is.
             return unsafe { append(context, a, b, site) };
         }

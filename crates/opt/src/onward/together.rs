@@ -17,6 +17,8 @@
 //! gradient, the two add up together. So do loops around loops, which then keep what is for one iteration only. Loops that compute functions stay
 //! apart if the second adds to arrays: the first one does so in vectors, which the additions would keep it from.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed has no names, or has not been done")]
+
 use crate::facts::{Quiet, is_costly};
 use crate::fuse::join;
 use crate::walk::{Names, mentioned};
