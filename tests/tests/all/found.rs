@@ -390,6 +390,23 @@ const FOUND: &[Found] = &[
         expression: "derivative (grad (\\a -> nth 4 (acc (from a a)))) 1.7",
         exact: true,
     },
+    Found {
+        what: "machine code: in a vector loop, a choice between 0 and 1 was a truth value where it was chosen beside other integers",
+        definitions: "def mk x = if x > 0.6 then (\\y -> x + y) else if x > 0.0 then (\\y -> y * x) else (\\y -> 100.0 + x)\n\
+            def sgn x = if x < 0.0 then -1 else if x > 0.0 then 1 else 0\n\
+            def near xs = map (\\x -> if x > 0.6 then length xs else if x > 0.0 then 0 else 1) xs\n\
+            def f xs = let fs = map mk xs in (map sgn xs, near xs, fold (\\a g -> a * g 1.0) 1.0 fs)",
+        expression: "(f [0.5, 1.2, 0.5, -0.3, 0.0], f (build 9 (\\i -> cos (2.0 * real i))))",
+        exact: true,
+    },
+    Found {
+        what: "machine code: what is rounded, and the same in all iterations of a vector loop, was 0",
+        definitions: "def f c xs = map (\\x -> x * real (floor c) + real (round (2.0 * c))) xs\n\
+            def g c n = build n (\\i -> real (i + truncate c))\n\
+            def h c xs = grad (\\ys -> sum (map (\\y -> y * y * real (ceil c)) ys)) xs",
+        expression: "(\\n -> let xs = build n (\\i -> real i - 3.5) in (f 2.7 xs, g (-3.2) n, h 1.2 xs)) 9",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.

@@ -70,8 +70,7 @@ fn programs() -> Vec<String> {
         all.push(format!("values {f} 9 {SIZES}"));
         all.push(format!("gradients {f} 9 {SIZES}"));
         all.push(format!("hessians {f} 3 [40, 130, 1100]"));
-        all.push(format!("gradients {f} 1 [40, 130]"));
-        all.push(format!("gradients {f} 60 [60, 200]"));
+        all.push(format!("map (\\k -> gradients {f} k [60, 130, 200]) [1, 60]"));
     }
     for f in ["horner", "polynomial", "settled", "pairs", "nearby"] {
         all.push(format!("both {f} 3 [0, 1, 5, 40]"));

@@ -364,9 +364,17 @@ impl LaneCode<'_, '_, '_, '_> {
                 }
                 Place::Each(_) => Lanes::Uniform(self.body.state),
             },
-            // The plan has them only where they are the same in all iterations.
-            Expr::RealToInt(_) | Expr::Bits(_) | Expr::Tag(..) | Expr::Unique(..) | Expr::Alloc(..) => {
-                Lanes::Uniform(self.body.value(value, word))
+            // The plan has it only where it is the same in all iterations.
+            Expr::RealToInt(x) => {
+                let x = match self.operand(*x) {
+                    Lanes::Uniform(x) => x,
+                    Lanes::Moving(..) | Lanes::Each(_) | Lanes::Vector(_) | Lanes::Mask(_) => self.body.state,
+                };
+                Lanes::Uniform(self.body.builder.ins().fcvt_to_sint_sat(types::I64, x))
+            }
+            // The plan has none of these.
+            Expr::Bits(_) | Expr::Tag(..) | Expr::Unique(..) | Expr::Alloc(..) => {
+                Lanes::Uniform(self.body.state)
             }
         }
     }

@@ -290,7 +290,7 @@ impl Planner<'_> {
             Value::CompareInt(_, a, b) | Value::OutOfRange(a, b) => test(of(a)?, of(b)?)?,
             Value::Select(cond, a, b) => {
                 let (cond, x, y) = (of(cond)?, of(a)?, of(b)?);
-                if truths((cond, x, y), [a, b]) { Class::Mask } else { select(word, cond, x, y)? }
+                if truths(cond, x, y) { Class::Mask } else { select(word, cond, x, y)? }
             }
             Value::IntToReal(x) => match of(x)? {
                 Class::Uniform => Class::Uniform,
@@ -549,16 +549,12 @@ fn load(word: Word, step: Option<i64>, balance: &mut Balance) -> Option<Class> {
     }
 }
 
-/// Whether a choice is one between truth values, of which comparisons of reals give one, or the condition: if one side is a truth value, the
-/// other one is, too.
-fn truths((cond, a, b): (Class, Class, Class), sides: [&Operand; 2]) -> bool {
-    if matches!(cond, Class::Moving(_) | Class::Vector) {
-        return false;
-    }
-    if [a, b].contains(&Class::Mask) {
-        return [a, b].into_iter().all(|side| matches!(side, Class::Mask | Class::Each | Class::Uniform));
-    }
-    cond == Class::Mask && sides.into_iter().all(|side| matches!(side, Operand::Int(0 | 1)))
+/// Whether a choice is one between truth values, of which comparisons of reals give one: then the other side is a truth value, too. Where both
+/// are 0 and 1, they may be any integers, and one of them goes on to be chosen beside others.
+fn truths(cond: Class, a: Class, b: Class) -> bool {
+    !matches!(cond, Class::Moving(_) | Class::Vector)
+        && [a, b].contains(&Class::Mask)
+        && [a, b].into_iter().all(|side| matches!(side, Class::Mask | Class::Each | Class::Uniform))
 }
 
 fn select(word: Word, cond: Class, a: Class, b: Class) -> Option<Class> {

@@ -64,8 +64,16 @@ unsafe fn make(context: *mut c_void, text: String, site: u64) -> u64 {
 
 /// See [`crate::loops::Runtime::TextAppend`].
 pub(crate) unsafe extern "C" fn append(context: *mut c_void, a: u64, b: u64, site: u64) -> u64 {
+    let before = read(a).len();
     // SAFETY: called by compiled code with its context.
-    unsafe { make(context, read(a).to_owned() + read(b), site) }
+    let text = unsafe { state(context) }.heap().alloc(size(before + read(b).len()));
+    if text == 0 {
+        // SAFETY: as above; nothing is left to be dropped.
+        unsafe { no_memory(context, site) };
+    }
+    put(text, 0, read(a));
+    put(text, before, read(b));
+    text
 }
 
 /// See [`crate::loops::Runtime::TextExtend`]. A text that grows by parts takes a time that grows with its length: what is moved
