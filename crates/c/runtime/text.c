@@ -96,7 +96,9 @@ static int wg_is_between(double x, const char *form, int count) {
 /* The digits of a positive number's shortest form that reads back, without a point; `*exponent` is that of the first digit. Of two that are
  * equally near it is the upper one. */
 static int wg_digits(double x, char *digits, int *exponent) {
-    for (int count = 1;; count++) {
+    /* Forms of up to 15 digits are read as different numbers, but for numbers so small that they have fewer bits: if one of them is read as
+     * this, it is the one of 15 digits less the zeros. */
+    for (int count = x < 2.2250738585072014e-308 ? 1 : 15;; count++) {
         char form[40];
         snprintf(form, sizeof form, "%.*e", count - 1, x);
         char *e = strchr(form, 'e');
