@@ -23,7 +23,7 @@ mod plan;
 mod shared;
 
 use crate::facts::total;
-use crate::sizes::{boxes, walk};
+use crate::sizes::{boxes, decide, walk};
 use crate::walk::count_uses;
 use facts::Facts;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -53,6 +53,9 @@ pub(crate) fn run(program: &mut Program) -> bool {
         pass.block(func, &mut body);
         changed |= pass.changed;
         func.body = if pass.changed { body } else { before };
+        if pass.changed {
+            decide(func, &boxes);
+        }
     }
     changed
 }

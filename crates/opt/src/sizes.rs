@@ -53,6 +53,15 @@ pub(crate) fn run(program: &mut Program) {
     }
 }
 
+/// Comparisons of indices that always hold, or never do, are not made. Nothing else is changed.
+pub(crate) fn decide(func: &mut Func, boxes: &Boxes) {
+    let mut body = std::mem::take(&mut func.body);
+    let mut sizes = Sizes::new(func, boxes, PATIENCE * body.size() + 1000);
+    sizes.decides = true;
+    sizes.block(&mut body, false);
+    func.body = body;
+}
+
 /// The sizes of parameters that a function asks for somewhere outside of loops, it asks for first: so they have their names
 /// before something is made that has these sizes.
 fn ask_first(func: &mut Func) {
@@ -73,6 +82,7 @@ pub(crate) fn walk(func: &mut Func, boxes: &Boxes, rewrite: bool) -> FxHashMap<V
     let mut body = std::mem::take(&mut func.body);
     let mut sizes = Sizes::new(func, boxes, PATIENCE * body.size() + 1000);
     sizes.by_others = true;
+    sizes.asked = if rewrite { instead::asked(&body) } else { FxHashSet::default() };
     sizes.whole = Whole::of(&body);
     sizes.block(&mut body, rewrite);
     let shapes = sizes.shapes;
@@ -148,6 +158,10 @@ struct Sizes<'f> {
     scope: FxHashSet<Var>,
     /// Rows that loops go through, and fields of data: what is there only because somebody keeps it.
     kept: FxHashSet<Var>,
+    /// What is asked for more of than its size.
+    asked: FxHashSet<Var>,
+    /// Whether comparisons are decided, if nothing else is rewritten.
+    decides: bool,
     whole: Whole,
 }
 
@@ -181,6 +195,8 @@ impl<'f> Sizes<'f> {
             noted: Vec::new(),
             scope: FxHashSet::default(),
             kept: FxHashSet::default(),
+            asked: FxHashSet::default(),
+            decides: false,
             whole: Whole::default(),
         }
     }
@@ -357,7 +373,9 @@ impl<'f> Sizes<'f> {
                     if rewrite && self.func.ty(*out) == Ty::INT && !matches!(op, Op::Copy(_)) {
                         self.rename(op, *out);
                     }
-                    if rewrite && let Op::Compare(compare, a, b) = op {
+                    if (rewrite || self.decides)
+                        && let Op::Compare(compare, a, b) = op
+                    {
                         self.compared.insert(*out, (*compare, a.clone(), b.clone()));
                         self.compare(*compare, a, b).into_iter().for_each(|known| *op = Op::Copy(known));
                     }

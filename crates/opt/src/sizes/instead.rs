@@ -4,9 +4,12 @@ use super::Sizes;
 use crate::linear::Linear;
 use crate::numbers;
 use crate::simplify::FEW;
+use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Compare, Op};
-use wengert_ir::{Atom, Elem, Ty, Var};
+use wengert_ir::{Atom, Block, Elem, Ty, Var};
 
+/// Numbers of places that are this far apart, with an index, do not wrap.
+const SMALL: u64 = 1 << 32;
 /// So many of the lengths of loops before one are looked at.
 const NEAR: usize = 16;
 
@@ -17,7 +20,7 @@ impl Sizes<'_> {
         self.few_zeros(like).or_else(other)
     }
 
-    /// For an array that is kept, one of the same size that need not be kept for that.
+    /// For an array that is kept, one of the same size that need not be kept for that, or is kept for something else.
     fn same_size(&self, kept: Var) -> Option<Var> {
         let shape = self.shape(&Atom::Var(kept));
         // What is said of rows need not be so if there are none.
@@ -27,12 +30,11 @@ impl Sizes<'_> {
         if !self.kept.contains(&kept) || !shape.iter().enumerate().all(is_so) {
             return None;
         }
-        let fits = |var: &&Var| {
-            self.func.ty(**var) == self.func.ty(kept)
-                && !self.kept.contains(*var)
-                && self.shape(&Atom::Var(**var)) == shape
-        };
-        self.scope.iter().filter(fits).min().copied()
+        let fits =
+            |var: &&Var| self.func.ty(**var) == self.func.ty(kept) && self.shape(&Atom::Var(**var)) == shape;
+        let there = self.scope.iter().filter(|var| !self.kept.contains(*var)).filter(fits).min();
+        let asked = || self.scope.iter().filter(|var| self.asked.contains(*var)).filter(fits).min();
+        there.or_else(|| if self.asked.contains(&kept) { None } else { asked() }).copied()
     }
 
     /// Zeros in the shape of an array, if it is known to have few elements: a list of them.
@@ -82,7 +84,39 @@ impl Sizes<'_> {
             (*a, *b) = (x, y);
             return known;
         }
-        None
+        self.decided(compare, &x, &y).map(Atom::Bool)
+    }
+
+    /// Whether a comparison of sums of indices always holds, or never does, by what indices can be.
+    fn decided(&self, compare: Compare, x: &Linear, y: &Linear) -> Option<bool> {
+        let is_index = |var: Var| self.limits.contains_key(&var);
+        if !self.is_small(x) || !self.is_small(y) || !x.vars().chain(y.vars()).any(is_index) {
+            return None;
+        }
+        let one = Linear::constant(1);
+        let least = |form: &Linear| self.is_natural(form) || self.is_natural(&self.least(form));
+        let (above, below) = (self.settle(x.minus(y)), self.settle(y.minus(x)));
+        let (not_below, not_above) = (least(&above), least(&below));
+        let (is_above, is_below) = (least(&above.minus(&one)), least(&below.minus(&one)));
+        let decided = |holds: bool, fails: bool| (holds || fails).then_some(holds);
+        match compare {
+            Compare::Eq => decided(false, is_above || is_below),
+            Compare::Ne => decided(is_above || is_below, false),
+            Compare::Lt => decided(is_below, not_below),
+            Compare::Le => decided(not_above, is_above),
+            Compare::Gt => decided(is_above, not_above),
+            Compare::Ge => decided(not_below, is_below),
+        }
+    }
+
+    /// Whether a sum does not wrap: one of indices of loops and of a small number, or what is left of how many iterations such a loop has.
+    fn is_small(&self, form: &Linear) -> bool {
+        let (terms, constant) = form.parts();
+        let counts = |var: Var| self.limits.values().any(|limit| limit.atom() == Some(Atom::Var(var)));
+        let is_index = |(var, times): &(Var, i64)| times.abs() == 1 && self.limits.contains_key(var);
+        let is_left = || matches!(terms.as_slice(), [(var, 1)] if counts(*var)) && constant <= 0;
+        let few = constant.unsigned_abs() < SMALL && terms.len() <= FEW;
+        few && (terms.iter().all(is_index) || is_left())
     }
 
     /// Whether a condition holds, from what is known since it was computed.
@@ -100,4 +134,18 @@ impl Sizes<'_> {
             _ => {}
         }
     }
+}
+
+/// What a block asks for more of than its size.
+pub(super) fn asked(block: &Block) -> FxHashSet<Var> {
+    let mut asked = FxHashSet::default();
+    asked.extend(block.results.iter().filter_map(Atom::var));
+    block.for_each_stmt(&mut |stmt| {
+        if !matches!(stmt.op, Op::Array(ArrayOp::Zeros | ArrayOp::Length(_), _)) {
+            asked.extend(stmt.op.operand_vars());
+        }
+        let given = stmt.op.blocks().into_iter().flat_map(|inner| &inner.results);
+        asked.extend(given.filter_map(Atom::var));
+    });
+    asked
 }

@@ -54,7 +54,7 @@ impl Sizes<'_> {
     }
 
     /// The least that a sum can be, as far as there is a limit to the indices that are taken from it.
-    fn least(&self, form: &Linear) -> Linear {
+    pub(super) fn least(&self, form: &Linear) -> Linear {
         let (terms, _) = form.parts();
         let limited = terms.into_iter().filter(|(_, times)| *times < 0);
         let least = limited.fold(form.clone(), |form, (var, _)| match self.limits.get(&var) {

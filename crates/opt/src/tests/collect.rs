@@ -33,19 +33,13 @@ fn what_is_added_to_neighbors_is_collected() {
                 c = i < n
                 from = if c {
                   x3 = xs[i]
-                  first = i == 0
-                  sum = if first {
-                    yield 0.0
-                  } else {
-                    t = x3 * 3.0
-                    yield t
-                  }
-                  yield sum
+                  t = x3 * 3.0
+                  yield t
                 } else {
                   yield 0.0
                 }
-                sum2 = x2 + from
-                yield sum2
+                sum = x2 + from
+                yield sum
               }
               return collected
             }

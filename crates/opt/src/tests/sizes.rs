@@ -403,3 +403,91 @@ fn a_square_matrix_is_square_with_or_without_rows() {
         "#]],
     );
 }
+
+#[test]
+fn comparisons_that_indices_decide_are_not_made() {
+    check(
+        "sizes",
+        "func f(xs: []Real, n: Int) -> ([]Bool, []Bool, []Bool, []Bool, []Bool, []Bool) {
+            m = length(xs)
+            l = m - 1
+            ps, qs, rs, ss, ts, us = each i < m {
+                j = i + 1
+                h = i - 1
+                p = j == 0
+                q = h != l
+                r = i < m
+                s = m <= h
+                t = j > i
+                k = n + 1
+                u = k > n
+                yield p, q, r, s, t, u
+            }
+            vs = each i2 < n { v = i2 == l yield v }
+            return ps, qs, rs, ss, ts, vs
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real, n: Int) -> ([]Bool, []Bool, []Bool, []Bool, []Bool, []Bool) {
+              m = length(xs)
+              l = m - 1
+              ps, qs, rs, ss, ts, us = each i < m {
+                j = i + 1
+                h = i - 1
+                p = false
+                q = true
+                r = true
+                s = false
+                t = true
+                k = n + 1
+                u = k > n
+                yield p, q, r, s, t, u
+              }
+              vs = each i2 < n {
+                v = i2 == l
+                yield v
+              }
+              return ps, qs, rs, ss, ts, vs
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_kept_for_its_size_alone_is_not_kept() {
+    check(
+        "sizes",
+        "func f(xss: [][]Real, yss: [][]Real, n: Int) -> [][]Real {
+            m = length(xss, 1)
+            l = length(yss, 1)
+            require m == l, same_size map2
+            zss = each i < n, xs in xss, ys in yss {
+                zeros = zeros(xs)
+                a = for j < m, b += zeros, y in ys { c = b with [j] += y yield c }
+                yield a
+            }
+            return zss
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xss: [][]Real, yss: [][]Real, n: Int) -> [][]Real {
+              m = length(xss, 1)
+              l = length(yss, 1)
+              require m == l, same_size map2
+              zss = each i < n, xs in xss, ys in yss {
+                zeros = zeros(ys)
+                a = for j < m, b += zeros, y in ys {
+                  c = b with [j] += y
+                  yield c
+                }
+                yield a
+              }
+              return zss
+            }
+
+            entry f = f
+        "#]],
+    );
+}
