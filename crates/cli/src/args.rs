@@ -219,7 +219,7 @@ Example:
 
     /// Measure a function and its derivatives
     #[command(after_help = "\
-Prints medians: of the function, of its value and directional derivative, of its value and pullback. Tangent and
+Prints medians: of the function, of its value and directional derivative, of its pullback. Tangent and
 cotangent are 1 everywhere. Compilation and reading the input are not in them.
 
 Examples:

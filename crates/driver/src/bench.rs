@@ -22,7 +22,7 @@ pub struct Bench {
     pub primal: Duration,
     /// Its value and directional derivative, if it has one.
     pub jvp: Option<Duration>,
-    /// Its value and pullback, if it has one.
+    /// Its pullback, if it has one, and of its value what that needs.
     pub vjp: Option<Duration>,
     /// How often each was called, at least.
     pub runs: usize,

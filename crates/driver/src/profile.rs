@@ -27,7 +27,7 @@ pub enum Part {
     Primal,
     /// Its value and directional derivative.
     Jvp,
-    /// Its value and pullback.
+    /// Its pullback, and of its value what that needs.
     Vjp,
 }
 

@@ -42,7 +42,7 @@ pub(crate) enum PartArg {
     Primal,
     /// Its value and directional derivative
     Jvp,
-    /// Its value and pullback
+    /// Its pullback, and of its value what that needs
     Vjp,
 }
 
