@@ -88,7 +88,7 @@ pub const RELAXED: &[Relaxed] = &[
     },
     Relaxed {
         name: "onward",
-        what: "loops that go backward go onward where that is the same, with what a loop before looks for or keeps for them or keeps for them",
+        what: "loops that go backward go onward where that is the same, with what a loop before looks for or keeps for them",
         run: onward::run,
         after: &["simplify", "branches", "cse", "dce"],
         rounds: 1,
