@@ -104,12 +104,11 @@ static size_t wg_stack_size(word sharers) {
 static wg_run *wg_open_one_of(word sharers, uint64_t bytes, const volatile word *stop) {
     wg_run *r = calloc(1, sizeof *r);
     if (!r) return NULL;
-    size_t reserve = wg_reserve;
-    for (r->stack_size = wg_stack_size(sharers); r->stack_size >= reserve * 4; r->stack_size /= 2) {
+    for (r->stack_size = wg_stack_size(sharers); r->stack_size >= wg_reserve * 4; r->stack_size /= 2) {
         void *stack = mmap(NULL, r->stack_size, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (stack != MAP_FAILED) {
-            size_t most = r->stack_size - reserve;
+            size_t most = r->stack_size - wg_reserve;
             r->stack = stack;
             r->stack_end = r->stack + r->stack_size - (bytes < most ? bytes : most);
             r->stack_deep = r->stack + r->stack_size - (wg_keep < most ? wg_keep : most);

@@ -81,70 +81,40 @@ fn name_sizes(func: &mut Func) {
         return;
     }
     let mut body = std::mem::take(&mut func.body);
-    Sizes { func, starts, read, named: FxHashSet::default() }.name(&mut body);
+    name_sizes_in(func, &mut body, &(starts, read));
     func.body = body;
 }
 
-/// Asks for sizes.
-struct Sizes<'f> {
-    func: &'f mut Func,
-    /// Arrays to which loops add, and those that these read.
-    starts: FxHashSet<Var>,
-    read: FxHashSet<Var>,
-    /// The arrays and axes whose sizes have names here.
-    named: FxHashSet<(Var, u8)>,
-}
-
-impl Sizes<'_> {
-    fn name(&mut self, place: &mut Block) {
-        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            let (span, around) = (self.func.span, self.named.clone());
-            let mut out = Vec::with_capacity(place.stmts.len());
-            for param in
-                place.params.iter().filter(|param| self.read.contains(param)).copied().collect::<Vec<_>>()
-            {
-                self.lengths(param, span, &mut out);
-            }
-            for mut stmt in std::mem::take(&mut place.stmts) {
-                stmt.op.blocks_mut().into_iter().for_each(|inner| self.name(inner));
-                if let Op::Array(ArrayOp::Length(axis), _) = stmt.op {
-                    self.named.extend(first_of(&stmt.op).map(|array| (array, axis)));
-                }
-                // The size of zeros is that of what they are made like: then they need not be made for it.
-                let is_start = stmt.outs.first().is_some_and(|out| self.starts.contains(out));
-                if let (Op::Array(ArrayOp::Zeros, _), true) = (&stmt.op, is_start) {
-                    first_of(&stmt.op).into_iter().for_each(|like| self.lengths(like, stmt.span, &mut out));
-                }
-                let read: Vec<Var> =
-                    stmt.outs.iter().copied().filter(|out| self.read.contains(out)).collect();
-                let span = stmt.span;
-                out.push(stmt);
-                read.into_iter().for_each(|read| self.lengths(read, span, &mut out));
-            }
-            place.stmts = out;
-            self.named = around;
-        });
-    }
-
-    /// Asks for the sizes of an array that have no names.
-    fn lengths(&mut self, array: Var, span: Span, out: &mut Vec<Stmt>) {
-        for axis in (0..self.func.ty(array).rank())
-            .filter(|axis| !self.named.contains(&(array, *axis)))
-            .collect::<Vec<_>>()
-        {
-            let size = self.func.fresh(Name::new("n"), Ty::INT);
-            let op = Op::Array(ArrayOp::Length(axis), vec![Atom::Var(array)]);
-            out.push(Stmt { outs: vec![size], op, span });
-            self.named.insert((array, axis));
+fn name_sizes_in(func: &mut Func, place: &mut Block, named: &(FxHashSet<Var>, FxHashSet<Var>)) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        let ((starts, read), span) = (named, func.span);
+        let mut out = Vec::with_capacity(place.stmts.len());
+        for param in place.params.iter().filter(|param| read.contains(param)) {
+            lengths(func, &Atom::Var(*param), span, &mut out);
         }
-    }
+        for mut stmt in std::mem::take(&mut place.stmts) {
+            stmt.op.blocks_mut().into_iter().for_each(|inner| name_sizes_in(func, inner, named));
+            let zeros = match (&stmt.op, stmt.outs.as_slice()) {
+                (Op::Array(ArrayOp::Zeros, args), [out]) if starts.contains(out) => args.first().cloned(),
+                _ => None,
+            };
+            let (read, span) =
+                (stmt.outs.iter().copied().filter(|out| read.contains(out)).collect::<Vec<Var>>(), stmt.span);
+            // The size of zeros is that of what they are made like: then they need not be made for it.
+            zeros.into_iter().for_each(|like| lengths(func, &like, span, &mut out));
+            out.push(stmt);
+            read.into_iter().for_each(|read| lengths(func, &Atom::Var(read), span, &mut out));
+        }
+        place.stmts = out;
+    });
 }
 
-/// The array that an operation is about.
-fn first_of(op: &Op) -> Option<Var> {
-    match op {
-        Op::Array(_, args) => args.first().and_then(Atom::var),
-        _ => None,
+/// Asks for the sizes of an array.
+fn lengths(func: &mut Func, array: &Atom, span: Span, out: &mut Vec<Stmt>) {
+    for axis in 0..func.type_of(array).rank() {
+        let size = func.fresh(Name::new("n"), Ty::INT);
+        let op = Op::Array(ArrayOp::Length(axis), vec![array.clone()]);
+        out.push(Stmt { outs: vec![size], op, span });
     }
 }
 

@@ -4,6 +4,7 @@
 use rustc_hash::FxHashMap;
 use wengert_ir::op::{Loop, Op};
 use wengert_ir::{Atom, Block, Func, Stmt, Var};
+use wengert_prim::RealOp;
 
 /// What variables stand for.
 #[derive(Debug, Default)]
@@ -49,6 +50,20 @@ impl Names {
 impl FromIterator<(Var, Atom)> for Names {
     fn from_iter<I: IntoIterator<Item = (Var, Atom)>>(known: I) -> Names {
         Names { known: known.into_iter().collect() }
+    }
+}
+
+/// If a loop's body gives a carried number and something more as the next one, at this place: the statement that adds, and what it adds.
+pub(crate) fn added(body: &Block, at: usize) -> Option<(&Stmt, &Atom)> {
+    let param = *body.params.get(1 + at)?;
+    let result = body.results.get(at)?.var()?;
+    let stmt = body.stmts.iter().find(|stmt| stmt.outs == [result])?;
+    let Op::Real(RealOp::Add, args) = &stmt.op else { return None };
+    let is_param = |atom: &Atom| atom.var() == Some(param);
+    match args.as_slice() {
+        [a, b] if is_param(a) && !is_param(b) => Some((stmt, b)),
+        [a, b] if is_param(b) && !is_param(a) => Some((stmt, a)),
+        _ => None,
     }
 }
 

@@ -13,17 +13,14 @@
 //! keeps something of those iterations only, and no branch. The bound must be known to lie between none and all of the iterations, as the index of a loop
 //! around that has as many does, or the place after it.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is no comparison and no sum")]
-
 use crate::facts::{is_safe, total};
 use crate::said::comparisons;
-use crate::walk::Names;
+use crate::walk::{Names, added};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Span;
 use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Mode, Op};
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
-use wengert_prim::RealOp;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
@@ -139,9 +136,9 @@ impl Within<'_> {
             let same = |(at, (result, param)): (usize, (&Atom, &Var))| {
                 // A sum that began with 0 is never -0, to which something would be added by adding 0.
                 let sums = self.sums && first.get(at) == Some(&&Atom::Real(0.0));
-                let added = added(body, result, *param).filter(|_| sums);
+                let added = added(body, at).filter(|_| sums);
                 end(result).and_then(|end| end.var()) == Some(*param)
-                    || added.is_some_and(|more| end(&more) == Some(Atom::Real(0.0)))
+                    || added.is_some_and(|(_, more)| end(more) == Some(Atom::Real(0.0)))
             };
             side.stmts.is_empty() && body.results.iter().zip(carried).enumerate().all(same)
         };
@@ -256,18 +253,6 @@ impl Within<'_> {
         let var = self.func.fresh("t".into(), Ty::INT);
         out.push(Stmt { outs: vec![var], op: Op::Int(op, args), span });
         Atom::Var(var)
-    }
-}
-
-/// What is added to a carried number to give the next one.
-fn added(body: &Block, result: &Atom, param: Var) -> Option<Atom> {
-    let made = body.stmts.iter().find(|stmt| result.var().is_some_and(|var| stmt.outs.contains(&var)))?;
-    match &made.op {
-        Op::Real(RealOp::Add, args) => match args.as_slice() {
-            [sum, more] | [more, sum] if sum.var() == Some(param) => Some(more.clone()),
-            _ => None,
-        },
-        _ => None,
     }
 }
 

@@ -265,22 +265,11 @@ impl Done<'_> {
         }
     }
 
-    /// Whether all that may fail in a block has been done in the other one.
+    /// Whether all that may fail in a block has been done in the other one. What was done is called as it was there, also if it does not fail.
     fn block(&mut self, known: &Block, block: &Block) -> bool {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            block
-                .stmts
-                .iter()
-                .all(|stmt| self.quiet.stmt(stmt) && self.notes(known, stmt) || self.stmt(known, stmt))
+            block.stmts.iter().all(|stmt| self.stmt(known, stmt) || self.quiet.stmt(stmt))
         })
-    }
-
-    /// What does not fail is called as it was before, if it was done.
-    fn notes(&mut self, known: &Block, stmt: &Stmt) -> bool {
-        if stmt.op.blocks().is_empty() {
-            self.stmt(known, stmt);
-        }
-        true
     }
 
     fn stmt(&mut self, known: &Block, stmt: &Stmt) -> bool {

@@ -90,7 +90,7 @@ impl Sizes<'_> {
     /// Whether a comparison of sums of indices always holds, or never does, by what indices can be.
     fn decided(&self, compare: Compare, x: &Linear, y: &Linear) -> Option<bool> {
         let is_index = |var: Var| self.limits.contains_key(&var);
-        if !self.is_small(x) || !self.is_small(y) || !x.vars().chain(y.vars()).any(is_index) {
+        if !x.vars().chain(y.vars()).any(is_index) || !self.is_small(x) || !self.is_small(y) {
             return None;
         }
         let one = Linear::constant(1);
@@ -136,9 +136,12 @@ impl Sizes<'_> {
     }
 }
 
-/// What a block asks for more of than its size.
+/// What a block asks for more of than its size, if there are zeros in the shape of something.
 pub(super) fn asked(block: &Block) -> FxHashSet<Var> {
     let mut asked = FxHashSet::default();
+    if block.all_stmts(&mut |stmt| !matches!(stmt.op, Op::Array(ArrayOp::Zeros, _))) {
+        return asked;
+    }
     asked.extend(block.results.iter().filter_map(Atom::var));
     block.for_each_stmt(&mut |stmt| {
         if !matches!(stmt.op, Op::Array(ArrayOp::Zeros | ArrayOp::Length(_), _)) {

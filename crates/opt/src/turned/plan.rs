@@ -4,11 +4,10 @@
 
 use crate::collect::facts::{Facts, Walk};
 use crate::linear::Linear;
-use crate::walk::mentioned;
+use crate::walk::{added, mentioned};
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
 use wengert_ir::{Atom, Block, Func, Stmt, Var};
-use wengert_prim::RealOp;
 
 /// Bodies with more statements are not copied.
 const MOST: usize = 100;
@@ -136,16 +135,8 @@ fn goes_down(from: &Func, parts: &Loop) -> bool {
 
 /// If what a loop carries there is a sum of reals that nobody looks at inside: which statement adds to it, and what it adds.
 pub(super) fn sum(parts: &Loop, at: usize) -> Option<(&Stmt, &Atom)> {
-    let param = *parts.body.params.get(1 + at)?;
-    let result = parts.body.results.get(at)?.var()?;
-    let stmt = parts.body.stmts.iter().find(|stmt| stmt.outs == [result])?;
-    let Op::Real(RealOp::Add, args) = &stmt.op else { return None };
-    let is_param = |atom: &Atom| atom.var() == Some(param);
-    let more = match args.as_slice() {
-        [a, b] if is_param(a) && !is_param(b) => b,
-        [a, b] if is_param(b) && !is_param(a) => a,
-        _ => return None,
-    };
+    let (stmt, more) = added(&parts.body, at)?;
+    let (param, result) = (*parts.body.params.get(1 + at)?, *stmt.outs.first()?);
     let mut uses = 0;
     let mut see = |atom: &Atom, var| uses += usize::from(atom.var() == Some(var));
     for var in [param, result] {
