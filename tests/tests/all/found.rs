@@ -407,6 +407,22 @@ const FOUND: &[Found] = &[
         expression: "(\\n -> let xs = build n (\\i -> real i - 3.5) in (f 2.7 xs, g (-3.2) n, h 1.2 xs)) 9",
         exact: true,
     },
+    Found {
+        what: "an index was compared with a number so small that what is between edges had no end",
+        definitions: "def f k xs = build (length xs) (\\i -> let x = xs[i] in if i < k\n\
+              then sin x * cos x + exp x * tanh x - log (x + 3.0) * sqrt (x + 3.0) + atan x * sinh x / cosh x + sin (x * 2.0) * cos (x * 3.0)\n\
+              else cos (x + 1.0) * sin (x + 2.0) + tanh (x + 1.5) * exp (x - 1.0) - log (x + 4.0) * sqrt (x + 5.0) + atan (x + 1.0) * sinh (x - 1.0))",
+        expression: "map (\\k -> let xs = build 40 (\\i -> 0.1 * real i) in (f k xs, grad (\\ys -> sum (f k ys)) xs))\n\
+            [-9223372036854775750, -4611686018427387905, 9223372036854775807, 5]",
+        exact: true,
+    },
+    Found {
+        what: "C: the same in a part of a loop",
+        definitions: "def f n k = sum (build n (\\i -> if i < k then 1.0 else sin (real i)))\n\
+            def g n k = sum (build n (\\i -> if i + k < 0 then 1.0 else sin (real i)))",
+        expression: "(\\n -> map (\\k -> (f n k, g n k)) [-9223372036854775807 - 1, -4611686018427387904, 5000000000000000000, 7]) 40000",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.

@@ -45,6 +45,8 @@ pub(super) struct Edge {
     /// The answer.
     local: Local,
     kind: Kind,
+    /// What is compared with the index and may be as large as numbers are.
+    terms: Vec<Local>,
 }
 
 enum Kind {
@@ -153,22 +155,40 @@ impl<'b> Body<'b> {
     pub(super) fn edges(&self, len: Operand) -> Vec<Edge> {
         let lengths = self.lengths(len);
         let edge = |local: &Local| {
-            let kind = match self.values.get(local)? {
-                Value::CompareInt(compare, a, b) => self.compared(*compare, *a, *b, &lengths)?,
+            let (kind, terms) = match self.values.get(local)? {
+                Value::CompareInt(compare, a, b) => {
+                    (self.compared(*compare, *a, *b, &lengths)?, self.unknown([*a, *b], &lengths)?)
+                }
                 Value::Int(Int::Rem, whole, by) => {
                     let (times, rest) = self.split_once(&self.form(*whole))?;
                     let by = self.fixed(*by)?;
                     if by.terms.is_empty() && by.places < SHORT {
                         return None;
                     }
-                    Kind::Rem { whole: *whole, rest, falls: times < 0, by }
+                    (Kind::Rem { whole: *whole, rest, falls: times < 0, by }, Vec::new())
                 }
                 _ => return None,
             };
-            Some(Edge { local: *local, kind })
+            Some(Edge { local: *local, kind, terms })
         };
         let edges: Vec<Edge> = self.order.iter().filter_map(edge).collect();
         if edges.len() > EDGES { Vec::new() } else { edges }
+    }
+
+    /// The variables in what is compared of which nothing is known, if sums of them that do not wrap can be told by looking at each.
+    fn unknown(&self, compared: [Operand; 2], lengths: &[Form]) -> Option<Vec<Local>> {
+        let forms = compared.map(|of| self.form(of));
+        let known = |local: &Local| {
+            [self.index].iter().chain(&self.from).any(|other| other == local)
+                || lengths.iter().any(|len| len.terms.len() == 1 && len.terms.contains_key(local))
+        };
+        let all = forms.iter().flat_map(|form| &form.terms).filter(|(local, _)| !known(local));
+        let mut unknown: Vec<Local> = all.clone().map(|(local, _)| *local).collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        let few = all.into_iter().all(|(_, times)| times.abs() == 1) && unknown.len() <= TERMS;
+        let small = forms.iter().all(|form| form.places.unsigned_abs() < LARGE.unsigned_abs());
+        (few && small).then_some(unknown)
     }
 
     /// Where a comparison changes its answer, and its answers below that index, there, and above.
@@ -340,11 +360,15 @@ impl Builder<'_> {
         let long = self.int(Int::Sub, self.len, Operand::Int(self.short));
         let mut bad = self.set(Value::OutOfRange(long, Operand::Int(HUGE)));
         for term in terms {
-            let place = self.int(Int::Add, Operand::Local(*term), Operand::Int(LARGE));
-            let large = self.set(Value::OutOfRange(place, Operand::Int(2 * LARGE)));
+            let large = self.is_large(*term);
             bad = self.int(Int::Or, bad, large);
         }
         bad
+    }
+
+    fn is_large(&mut self, term: Local) -> Operand {
+        let place = self.int(Int::Add, Operand::Local(term), Operand::Int(LARGE));
+        self.set(Value::OutOfRange(place, Operand::Int(2 * LARGE)))
     }
 
     /// The code so far.
@@ -410,8 +434,17 @@ impl Builder<'_> {
             };
             known.insert(edge.local, answer);
         }
+        let mut terms: Vec<Local> = edges.iter().flat_map(|edge| &edge.terms).copied().collect();
+        terms.sort_unstable();
+        terms.dedup();
+        for term in terms {
+            let large = self.is_large(term);
+            self.bad.push(large);
+        }
         if !edges.is_empty() {
-            // Most of the iterations are to be between the edges.
+            // Most of the iterations are to be between the edges, which may be far from all of them.
+            self.low = self.int(Int::Min, self.low, self.len);
+            self.high = self.int(Int::Max, self.high, self.low);
             let count = self.int(Int::Sub, self.high, self.low);
             let twice = self.int(Int::Mul, count, Operand::Int(2));
             let few = self.set(Value::CompareInt(Compare::Lt, twice, self.len));
