@@ -222,10 +222,12 @@ fn import_scopes(input: &ModuleInput<'_>, diagnostics: &mut Vec<Diagnostic>) -> 
             (None, None) => Some(Name::new(&title)),
             (None, Some(_)) => None,
         };
-        if let (Some(alias), Some(qualifier)) = (&import.alias, qualifier)
-            && let Some(before) = scopes.iter().find(|scope| scope.qualifier == Some(qualifier))
+        let before = scopes.iter().find(|scope| qualifier.is_some() && scope.qualifier == qualifier);
+        if let (Some(before), Some(qualifier)) = (before, qualifier)
+            && (import.alias.is_some() || !is_same_module(before.interface.as_ref(), interface.as_ref()))
         {
-            diagnostics.push(names::duplicate_alias(qualifier, alias.span, before.span));
+            let span = import.alias.as_ref().map_or(import.span, |alias| alias.span);
+            diagnostics.push(names::duplicate_alias(qualifier, span, before.span));
         }
         let visible = match (&import.alias, &import.names) {
             (_, Some(names)) => listed(names, interface.as_deref(), &title, diagnostics),
@@ -235,6 +237,11 @@ fn import_scopes(input: &ModuleInput<'_>, diagnostics: &mut Vec<Diagnostic>) -> 
         scopes.push(ImportScope { qualifier, title, visible, interface, span: import.span });
     }
     scopes
+}
+
+/// Whether two imports are of one module, or may be.
+fn is_same_module(one: Option<&Arc<Interface>>, other: Option<&Arc<Interface>>) -> bool {
+    one.zip(other).is_none_or(|(one, other)| one.name == other.name)
 }
 
 /// The names in an import list, each of which must be there. A type brings its constructors.

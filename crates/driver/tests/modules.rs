@@ -71,6 +71,23 @@ fn what_was_missing_is_found_when_it_is_there() {
 }
 
 #[test]
+fn two_files_with_one_name_are_told_apart() {
+    let folder = Folder::new("shapes");
+    std::fs::create_dir_all(folder.0.join("other")).unwrap();
+    folder.write("shapes.wg", "def area x = x * x\n");
+    folder.write("other/shapes.wg", "def area x = x\n");
+    let both = "import \"shapes.wg\"\nimport \"other/shapes.wg\"\ndef t = shapes.area 2\n";
+    let again = "import \"shapes.wg\"\nimport \"other/../shapes.wg\"\ndef t = shapes.area 2\n";
+    let named = "import \"shapes.wg\"\nimport \"other/shapes.wg\" as s\ndef t = shapes.area 2 + s.area 1\n";
+    for (text, expected) in [(both, &["E0218"][..]), (again, &[]), (named, &[])] {
+        let top = folder.write("top.wg", text);
+        let report = Session::new().check_file(&top);
+        let codes: Vec<&str> = report.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+        assert_eq!(codes, expected, "{text}");
+    }
+}
+
+#[test]
 fn a_module_that_many_need_is_loaded_once_and_comes_before_them() {
     let folder = Folder::new("diamond");
     folder.write("base.wg", "type T = T\ndef make = T\n");
