@@ -135,6 +135,8 @@ struct Sizes<'f> {
     found: Vec<(Linear, Linear)>,
     /// Arrays, as far as their sizes have no names, and indices at which something was there.
     read: Vec<(Atom, Vec<Atom>)>,
+    /// Rows: of which array, at which indices.
+    row_of: FxHashMap<Var, (Atom, Vec<Atom>)>,
     /// Arrays made in the shape of others.
     alike: FxHashMap<Var, Var>,
     /// Integers at each of which something was there, and of which arrays variables are elements.
@@ -182,6 +184,7 @@ impl<'f> Sizes<'f> {
             by_others: false,
             found: Vec::new(),
             read: Vec::new(),
+            row_of: FxHashMap::default(),
             alike: FxHashMap::default(),
             covered: Vec::new(),
             element_of: FxHashMap::default(),
@@ -444,6 +447,7 @@ impl<'f> Sizes<'f> {
             self.shapes.insert(*param, shape.clone());
         }
         self.note_elements(parts, carried);
+        self.note_row_of(parts, carried);
         self.note_added(&parts.accs, parts.body.params.iter().skip(1 + parts.init.len()));
         let mark = self.learn_always(len.as_ref());
         self.begin_rows(parts, carried);

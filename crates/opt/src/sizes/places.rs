@@ -8,7 +8,7 @@
 use super::{Boxes, PATIENCE, Sizes};
 use crate::linear::Linear;
 use rustc_hash::FxHashSet;
-use wengert_ir::op::{ArrayOp, Op};
+use wengert_ir::op::{ArrayOp, Loop, Op};
 use wengert_ir::{Atom, Func, Stmt, Var};
 
 /// So many of what was there before are looked at.
@@ -89,7 +89,8 @@ impl Sizes<'_> {
             place.is_some_and(|(index, size)| self.is_place(index, size) || self.was_place(index, size))
                 || self.is_covered(index, alone, place.map(|(_, size)| size))
         };
-        let read = |(other, found): &(Atom, Vec<Atom>)| *other == like && found == indices;
+        let path = self.path(array, indices);
+        let read = |(other, found): &(Atom, Vec<Atom>)| *other == path.0 && found.starts_with(&path.1);
         if places.iter().zip(indices).all(is_there) || self.read.iter().rev().take(NEAR).any(read) {
             self.inside.insert(*out);
         } else {
@@ -97,7 +98,33 @@ impl Sizes<'_> {
         }
         if self.by_others {
             self.found.extend(places.into_iter().flatten());
-            self.read.push((like, indices.to_vec()));
+            if path.0 != like {
+                self.read.push((like, indices.to_vec()));
+            }
+            self.read.push(path.clone());
+        }
+        if *op == ArrayOp::Index && self.func.ty(*out).rank() > 0 {
+            self.row_of.insert(*out, path);
+        }
+    }
+
+    /// An element of an array, which may be a row, as one of an array that is none.
+    fn path(&self, array: &Atom, indices: &[Atom]) -> (Atom, Vec<Atom>) {
+        let like = self.like(array);
+        match like.var().and_then(|row| self.row_of.get(&row)) {
+            Some((whole, before)) => (whole.clone(), [before, indices].concat()),
+            None => (like, indices.to_vec()),
+        }
+    }
+
+    /// Notes of which arrays the rows of a loop are the rows.
+    pub(super) fn note_row_of(&mut self, parts: &Loop, carried: usize) {
+        let Some(index) = parts.body.params.first() else { return };
+        for (param, input) in parts.body.params.iter().skip(1 + carried).zip(&parts.inputs) {
+            if self.func.ty(*param).rank() > 0 {
+                let path = self.path(input, &[Atom::Var(*index)]);
+                self.row_of.insert(*param, path);
+            }
         }
     }
 
