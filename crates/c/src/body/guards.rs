@@ -199,11 +199,23 @@ fn assigned(stmts: &[Stmt], into: &mut FxHashSet<Local>) {
     }
 }
 
+/// Where a number that moves by one is in the last iteration.
+fn last(step: i64, start: &Expr, end: &str) -> Expr {
+    let last = Expr::binary(Level::Sum, "-", &Expr::primary(end), &int(1));
+    if start.text == "0" && step > 0 {
+        return last;
+    }
+    Expr::binary(Level::Sum, if step > 0 { "+" } else { "-" }, start, &last)
+}
+
 impl Loop<'_, '_, '_> {
     /// What is to hold for a condition never to be true in the loop.
     fn never(&self, cond: Local, end: &str) -> Option<String> {
         if let Some(Value::OutOfRange(place, size)) = self.values.get(&cond) {
-            let (place, size) = (self.moving(*place, 0)?, self.fixed(*size, 0)?);
+            let size = self.fixed(*size, 0)?;
+            let Some(place) = self.moving(*place, 0) else {
+                return self.between(*place, end, &size);
+            };
             let start = place.start;
             if place.step == 0 {
                 return Some(format!("!wg_outside({}, {})", start.text, size.text));
@@ -212,13 +224,7 @@ impl Loop<'_, '_, '_> {
                 let (start, step, size) = (start.text, place.step, size.text);
                 return Some(format!("wg_inside_steps({start}, {step}, {end}, {size})"));
             }
-            let last = Expr::binary(Level::Sum, "-", &Expr::primary(end), &int(1));
-            let sign = if place.step > 0 { "+" } else { "-" };
-            let last = if start.text == "0" && place.step > 0 {
-                last
-            } else {
-                Expr::binary(Level::Sum, sign, &start, &last)
-            };
+            let last = last(place.step, &start, end);
             return Some(format!("wg_inside({}, {}, {})", start.text, last.text, size.text));
         }
         let cond = self.fixed(Operand::Local(cond), 0)?;
@@ -275,6 +281,74 @@ impl Loop<'_, '_, '_> {
             | Value::Tag(..)
             | Value::Unique(..)
             | Value::Alloc(..) => None,
+        }
+    }
+
+    /// What is to hold for a place never to be outside, if there are limits to it.
+    fn between(&self, place: Operand, end: &str, size: &Expr) -> Option<String> {
+        let mut holds = Vec::new();
+        let (low, high) = self.limits((place, end), 0, &mut holds);
+        holds.push(format!("wg_inside({}, {}, {})", low?.text, high?.text, size.text));
+        Some(holds.join(" && "))
+    }
+
+    /// What a number is at least, and at most, as far as that can be said before the loop and what is to hold does so: that sums do not go beyond the
+    /// largest of integers for some of the numbers in between only.
+    fn limits(
+        &self,
+        (operand, end): (Operand, &str),
+        depth: usize,
+        holds: &mut Vec<String>,
+    ) -> (Option<Expr>, Option<Expr>) {
+        let mut in_order = |low: Expr, high: Expr| {
+            holds.push(Expr::binary(Level::Relation, "<=", &low, &high).text);
+            (Some(low), Some(high))
+        };
+        match self.moving(operand, depth) {
+            Some(Moving { step: 0, start }) => return (Some(start.clone()), Some(start)),
+            Some(Moving { step: 1, start }) => return in_order(start.clone(), last(1, &start, end)),
+            Some(Moving { step: -1, start }) => return in_order(last(-1, &start, end), start),
+            Some(Moving { .. }) => return (None, None),
+            None => {}
+        }
+        let Operand::Local(local) = operand else { return (None, None) };
+        let Some(Value::Int(op, a, b)) = self.values.get(&local).filter(|_| depth < MOST) else {
+            return (None, None);
+        };
+        match op {
+            Int::Min | Int::Max => {
+                let of = [*a, *b].map(|operand| self.limits((operand, end), depth + 1, holds));
+                let [(a, a_high), (b, b_high)] = of;
+                let name = if *op == Int::Min { "wg_min_int" } else { "wg_max_int" };
+                let both =
+                    |a: &Option<Expr>, b: &Option<Expr>| Some(Expr::call(name, &[a.clone()?, b.clone()?]));
+                match op {
+                    Int::Min => (both(&a, &b), both(&a_high, &b_high).or(a_high).or(b_high)),
+                    _ => (both(&a, &b).or(a).or(b), both(&a_high, &b_high)),
+                }
+            }
+            Int::Add | Int::Sub => {
+                let (of, by) = match (self.fixed(*a, depth + 1), self.fixed(*b, depth + 1)) {
+                    (_, Some(by)) => (*a, by),
+                    (Some(by), None) if *op == Int::Add => (*b, by),
+                    (_, None) => return (None, None),
+                };
+                let sign = if *op == Int::Add { "+" } else { "-" };
+                let (Some(low), Some(high)) = self.limits((of, end), depth + 1, holds) else {
+                    return (None, None);
+                };
+                let [low, high] = [low, high].map(|limit| Expr::binary(Level::Sum, sign, &limit, &by));
+                holds.push(Expr::binary(Level::Relation, "<=", &low, &high).text);
+                (Some(low), Some(high))
+            }
+            Int::Mul
+            | Int::Div
+            | Int::Rem
+            | Int::And
+            | Int::Or
+            | Int::Xor
+            | Int::ShiftLeft
+            | Int::ShiftRight => (None, None),
         }
     }
 
