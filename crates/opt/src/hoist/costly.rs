@@ -12,14 +12,15 @@
 //! ```
 //!
 //! It is right wherever the operation cannot fail: nobody looks at a value on the other side. It costs one function that no
-//! iteration may ask for, against one in each that does; so only functions go, and of the arithmetic before them what they need.
+//! iteration may ask for, against one in each that does; so only functions go, and of the arithmetic before them what they need. So do transposed
+//! matrices, which are large as what is there.
 //! Loops of which it is known that they have few iterations are left alone.
 
 use super::is_moved;
 use crate::facts::is_costly;
 use crate::walk::mentioned;
 use rustc_hash::FxHashSet;
-use wengert_ir::op::Op;
+use wengert_ir::op::{ArrayOp, Op};
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Func, Stmt, Var};
 
@@ -55,7 +56,12 @@ pub(super) fn leave_branches(func: &Func, total: &FxHashSet<FuncId>, body: &mut 
 /// Whether there is a function on a side of a branch.
 fn asks_for_functions(body: &Block) -> bool {
     let mut sides = body.stmts.iter().flat_map(|stmt| sides(&stmt.op));
-    sides.any(|side| side.stmts.iter().any(|stmt| is_costly(&stmt.op)) || asks_for_functions(side))
+    sides.any(|side| side.stmts.iter().any(|stmt| is_worth_moving(&stmt.op)) || asks_for_functions(side))
+}
+
+/// Whether something is not to be done in each iteration.
+fn is_worth_moving(op: &Op) -> bool {
+    is_costly(op) || matches!(op, Op::Array(ArrayOp::Transpose, _))
 }
 
 /// The blocks of an operation of which one is done.
@@ -76,7 +82,7 @@ struct Found<'f> {
 struct Free {
     outs: Vec<Var>,
     needs: Vec<Var>,
-    is_costly: bool,
+    is_wanted: bool,
 }
 
 impl Found<'_> {
@@ -90,7 +96,7 @@ impl Found<'_> {
                         self.free.push(Free {
                             outs: stmt.outs.clone(),
                             needs: mentioned(&stmt.op).collect(),
-                            is_costly: is_costly(&stmt.op),
+                            is_wanted: is_worth_moving(&stmt.op),
                         });
                     } else {
                         self.inside.extend(&stmt.outs);
@@ -101,17 +107,18 @@ impl Found<'_> {
         });
     }
 
-    /// Numbers, of which making one takes no memory.
+    /// Numbers, of which making one takes no memory, and matrices that are there.
     fn may_move(&self, stmt: &Stmt) -> bool {
         let is_number = |var: &Var| self.func.ty(*var).rank() == 0;
-        is_moved(&stmt.op, self.total) && stmt.outs.iter().all(is_number)
+        let fits = stmt.outs.iter().all(is_number) || matches!(stmt.op, Op::Array(ArrayOp::Transpose, _));
+        fits && is_moved(&stmt.op, self.total)
     }
 
     /// The functions, and what they need.
     fn needed(&self) -> FxHashSet<Var> {
         let mut needed = FxHashSet::default();
         for free in self.free.iter().rev() {
-            if free.is_costly || free.outs.iter().any(|out| needed.contains(out)) {
+            if free.is_wanted || free.outs.iter().any(|out| needed.contains(out)) {
                 needed.extend(&free.outs);
                 needed.extend(&free.needs);
             }
