@@ -278,7 +278,7 @@ fn shared(unit: Unit, manner: Manner) -> Unit {
         let sound = optimized(&mut unit, "the optimizer of shares");
         debug_assert!(sound.is_ok(), "{sound:?}");
     }
-    wengert_opt::ready(&mut unit.program, &unit.passes);
+    wengert_opt::ready(&mut unit.program, &unit.passes, manner.strict);
     let sound = optimized(&mut unit, "what copies rows");
     debug_assert!(sound.is_ok(), "{sound:?}");
     unit

@@ -64,6 +64,7 @@ mod single;
 mod sizes;
 mod slopes;
 mod spare;
+mod stages;
 mod still;
 mod strong;
 mod terms;
@@ -96,9 +97,11 @@ pub struct Pass {
 }
 
 /// So many passes at the end of the list are in no round: the first of them is done after all rounds.
-const LAST: usize = 7;
-/// So many of those are done once, after derivatives are made; the last one after all that is in another list, too.
+const LAST: usize = 8;
+/// So many of those are done once, after derivatives are made.
 const FINISHING: usize = 2;
+/// And so many after all that is in another list, too.
+const READYING: usize = 2;
 
 /// All passes, in the order in which a round does them.
 pub const PASSES: &[Pass] = &[
@@ -264,6 +267,11 @@ pub const PASSES: &[Pass] = &[
         run: still::run,
     },
     Pass {
+        name: "stages",
+        what: "functions of numbers, and what comes one after the other or goes through rows, are computed in loops of their own (once, after all others but the next)",
+        run: stages::run,
+    },
+    Pass {
         name: "held",
         what: "rows that are looked at after their array is updated are copied, so that the array need not be (once, after all others)",
         run: held::run,
@@ -374,7 +382,7 @@ pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
 
 /// What is done once, after derivatives are made and the program is optimized.
 pub fn finish(program: &mut Program, options: &Options) {
-    let (_, once) = PASSES.split_at_checked(PASSES.len() - 1 - FINISHING).unwrap_or_default();
+    let (_, once) = PASSES.split_at_checked(PASSES.len() - READYING - FINISHING).unwrap_or_default();
     for pass in once.iter().take(FINISHING).filter(|pass| !options.leaves_out(pass.name)) {
         options.way_of(pass)(program);
     }
@@ -391,10 +399,12 @@ pub fn unsaid(program: &mut Program) {
     dce::run(program);
 }
 
-/// What is done last, before a program is lowered: it means nothing to other passes.
-pub fn ready(program: &mut Program, options: &Options) {
-    for pass in PASSES.last().into_iter().filter(|pass| !options.leaves_out(pass.name)) {
-        (pass.run)(program);
+/// What is done last, before a program is lowered: it means nothing to other passes. `exact` says that numbers are added up in the order of the source.
+pub fn ready(program: &mut Program, options: &Options, exact: bool) {
+    let (_, last) = PASSES.split_at_checked(PASSES.len() - READYING).unwrap_or_default();
+    for pass in last.iter().filter(|pass| !options.leaves_out(pass.name)) {
+        let run = if exact && pass.name == "stages" { stages::exactly } else { pass.run };
+        run(program);
     }
 }
 

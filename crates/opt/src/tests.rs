@@ -38,6 +38,7 @@ mod sides;
 mod single;
 mod sizes;
 mod slopes;
+mod stages;
 mod sums;
 mod terms;
 mod times;
