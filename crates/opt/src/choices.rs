@@ -13,6 +13,7 @@
 //!
 //! What such a choice leaves of a number, `1.0 - y`, is a choice too.
 
+use crate::facts::is_costly;
 use rustc_hash::FxHashMap;
 use wengert_base::Span;
 use wengert_ir::op::{Compare, Op};
@@ -21,6 +22,8 @@ use wengert_prim::RealOp;
 
 /// So many operations may be done though their branch is not taken.
 const FEW: usize = 3;
+/// And so much arithmetic, where that lets loops be made in vectors.
+const LITTLE: usize = 8;
 /// Choices in choices are looked at so deep.
 const DEEP: usize = 3;
 
@@ -197,6 +200,32 @@ impl Choices<'_> {
         matches!(stmt.op, Op::Compare(..) | Op::Select { .. } | Op::Real(RealOp::Neg, _))
             && stmt.outs.iter().all(|out| self.func.ty(*out).rank() == 0)
     }
+}
+
+/// Branches between numbers that take little arithmetic are choices in the bodies of loops that have loops in them.
+pub(crate) fn beside_loops(func: &Func, block: &mut Block) {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        for stmt in &mut block.stmts {
+            if let Op::Loop(parts) = &mut stmt.op
+                && parts.body.stmts.iter().any(|stmt| matches!(stmt.op, Op::Loop(_)))
+            {
+                let stmts = std::mem::take(&mut parts.body.stmts).into_iter();
+                let choose = |stmt: Stmt| if takes_little(func, &stmt) { chosen(stmt) } else { vec![stmt] };
+                parts.body.stmts = stmts.flat_map(choose).collect();
+            }
+            stmt.op.blocks_mut().into_iter().for_each(|inner| beside_loops(func, inner));
+        }
+    });
+}
+
+fn takes_little(func: &Func, stmt: &Stmt) -> bool {
+    let Op::If { then, otherwise, .. } = &stmt.op else { return false };
+    let number = |var: &Var| func.ty(*var) == Ty::REAL;
+    let fine = |stmt: &Stmt| {
+        matches!(stmt.op, Op::Compare(..) | Op::Select { .. } | Op::Real(..)) && !is_costly(&stmt.op)
+    };
+    let little = then.stmts.len() + otherwise.stmts.len() <= LITTLE;
+    little && stmt.outs.iter().all(number) && then.stmts.iter().chain(&otherwise.stmts).all(fine)
 }
 
 /// Does both sides, and chooses between their results.

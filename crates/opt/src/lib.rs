@@ -29,6 +29,7 @@ mod dce;
 mod doubles;
 mod elements;
 mod ends;
+mod extremes;
 mod facts;
 mod finite;
 mod flat;
@@ -212,7 +213,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "within",
-        what: "a loop that does something only from some index on, or only before one, goes through those iterations alone",
+        what: "a loop that does something only from some index on, or only before one, goes through those iterations alone, as a convolution does",
         run: within::run,
     },
     Pass {

@@ -2,8 +2,8 @@
 //! keeps every failure, and every number but for how it is rounded.
 
 use crate::{
-    Options, PASSES, ROUNDS, added, addends, apart, choices, collect, doubles, finite, fuse, idle, lines,
-    onward, powers, reciprocals, roots, shares, sides, slopes, terms, times, turned, twofold, updates,
+    Options, PASSES, ROUNDS, added, addends, apart, choices, collect, doubles, extremes, finite, fuse, idle,
+    lines, onward, powers, reciprocals, roots, shares, sides, slopes, terms, times, turned, twofold, updates,
 };
 use wengert_ir::Program;
 
@@ -49,6 +49,13 @@ pub const RELAXED: &[Relaxed] = &[
             false
         },
         after: &[],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "extremes",
+        what: "the largest or smallest of what a loop makes is found in that loop",
+        run: extremes::run,
+        after: &["dce"],
         rounds: 1,
     },
     Relaxed {

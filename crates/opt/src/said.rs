@@ -15,35 +15,44 @@ pub(crate) fn comparisons(cond: &Atom, holds: bool, made: &FxHashMap<Var, Op>) -
     said
 }
 
+/// The same, if nothing else is needed for it to hold, or not to.
+pub(crate) fn conjunction(
+    cond: &Atom,
+    holds: bool,
+    made: &FxHashMap<Var, Op>,
+) -> Option<Vec<(Compare, Atom, Atom)>> {
+    let mut said = Vec::new();
+    say(cond, holds, made, DEEP, &mut said).then_some(said)
+}
+
+/// Whether that is all.
 fn say(
     cond: &Atom,
     holds: bool,
     made: &FxHashMap<Var, Op>,
     depth: usize,
     said: &mut Vec<(Compare, Atom, Atom)>,
-) {
-    let Some(op) = cond.var().and_then(|cond| made.get(&cond)) else { return };
-    let Some(depth) = depth.checked_sub(1) else { return };
+) -> bool {
+    let Some(op) = cond.var().and_then(|cond| made.get(&cond)) else { return false };
+    let Some(depth) = depth.checked_sub(1) else { return false };
     let mut also = |cond: &Atom, holds: bool| say(cond, holds, made, depth, said);
     match (op, holds) {
         (Op::Copy(x), _) => also(x, holds),
         (Op::Not(x), _) => also(x, !holds),
         (Op::Select { cond, then: Atom::Bool(true), otherwise }, false) => {
-            also(cond, false);
-            also(otherwise, false);
+            also(cond, false) & also(otherwise, false)
         }
         (Op::Select { cond, then, otherwise: Atom::Bool(false) }, true) => {
-            also(cond, true);
-            also(then, true);
+            also(cond, true) & also(then, true)
         }
         (Op::Select { cond, then: Atom::Bool(false), otherwise }, true) => {
-            also(cond, false);
-            also(otherwise, true);
+            also(cond, false) & also(otherwise, true)
         }
         (Op::Compare(compare, a, b), _) => {
             said.push((if holds { *compare } else { compare.opposite() }, a.clone(), b.clone()));
+            true
         }
-        _ => {}
+        _ => false,
     }
 }
 

@@ -68,9 +68,10 @@ impl Stages<'_> {
             let mut out = Vec::with_capacity(place.stmts.len());
             for mut stmt in std::mem::take(&mut place.stmts) {
                 stmt.op.blocks_mut().into_iter().for_each(|inner| self.block(inner));
-                let plan = match &stmt.op {
-                    Op::Loop(parts) => Plan::of(self.func, parts, self.quiet, self.sums),
-                    _ => None,
+                let plan = if let Op::Loop(parts) = &stmt.op {
+                    Plan::of(self.func, parts, self.quiet, self.sums)
+                } else {
+                    None
                 };
                 match plan {
                     Some(plan) if plan.shared.is_empty() => out.extend(self.stages(&stmt, &plan)),

@@ -11,6 +11,7 @@ mod copies;
 mod counted;
 mod doubles;
 mod elements;
+mod extremes;
 mod filters;
 mod finite;
 mod flattened;

@@ -29,6 +29,7 @@ mod plan;
 mod segment;
 
 use crate::asked;
+use crate::choices::beside_loops;
 use crate::collect::facts::Facts;
 use crate::facts::total;
 use crate::linear::Linear;
@@ -38,16 +39,25 @@ use wengert_base::{Name, Span};
 use wengert_ir::op::{ArrayOp, Mode, Op};
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
 
+fn holds_a_loop(stmt: &Stmt) -> bool {
+    matches!(&stmt.op, Op::Loop(parts) if parts.body.stmts.iter().any(|stmt| matches!(stmt.op, Op::Loop(_))))
+}
+
 /// See the module. Whether something has changed.
 pub(crate) fn run(program: &mut Program) -> bool {
     let (total, boxes) = (total(program), boxes(program));
     let mut changed = false;
     for (_, func) in program.funcs.iter_mut() {
-        let other = |stmt: &Stmt| !plan::is_candidate(stmt);
-        if func.body.all_stmts(&mut |stmt| other(stmt)) {
+        if func.body.all_stmts(&mut |stmt| !holds_a_loop(stmt)) {
             continue;
         }
         let mut made = func.clone();
+        let mut body = std::mem::take(&mut made.body);
+        beside_loops(&made, &mut body);
+        made.body = body;
+        if made.body.all_stmts(&mut |stmt| !plan::is_candidate(stmt)) {
+            continue;
+        }
         name_sizes(&mut made);
         last::added_last(&mut made);
         let shapes = walk(&mut made, &boxes, false);

@@ -11,11 +11,14 @@
 //!
 //! So one writes what goes through a triangle of a matrix, and sums over pairs. Nothing else is done, and what is done is done in the same order; but a derivative
 //! keeps something of those iterations only, and no branch. The bound must be known to lie between none and all of the iterations, as the index of a loop
-//! around that has as many does, or the place after it.
+//! around that has as many does, or the place after it; when all derivatives are made it may be anything ([`window`]).
+
+mod window;
 
 use crate::facts::{is_safe, total};
 use crate::said::comparisons;
 use crate::walk::{Names, added};
+use crate::{cse, dce};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Span;
 use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Mode, Op};
@@ -29,20 +32,29 @@ pub(crate) fn run(program: &mut Program) {
 
 /// The same of sums, too, to which nothing is added elsewhere: where no more derivatives are made, which would keep rows of different sizes.
 pub(crate) fn with_sums(program: &mut Program) {
-    narrow(program, true);
+    if narrow(program, true) {
+        cse::run(program);
+        dce::run(program);
+    }
 }
 
-fn narrow(program: &mut Program, sums: bool) {
+/// Whether conditions have become bounds.
+fn narrow(program: &mut Program, sums: bool) -> bool {
     let total = total(program);
+    let mut opened = false;
     for (_, func) in program.funcs.iter_mut() {
         let branches = |stmt: &Stmt| matches!(stmt.op, Op::If { .. });
         if func.body.all_stmts(&mut |stmt| !branches(stmt)) {
             continue;
         }
         let mut body = std::mem::take(&mut func.body);
-        Within { func, sums, total: &total, around: Vec::new(), made: FxHashMap::default() }.block(&mut body);
+        let (around, made) = (Vec::new(), FxHashMap::default());
+        let mut pass = Within { func, sums, total: &total, around, made, opened: false };
+        pass.block(&mut body);
+        opened |= pass.opened;
         func.body = body;
     }
+    opened
 }
 
 struct Within<'p> {
@@ -55,6 +67,8 @@ struct Within<'p> {
     around: Vec<(Var, Atom)>,
     /// What makes conditions and places.
     made: FxHashMap<Var, Op>,
+    /// Whether a condition has become a bound.
+    opened: bool,
 }
 
 /// The iterations in which something is done. `next` says whether the place after the index of a loop around is meant.
@@ -92,10 +106,15 @@ impl Within<'_> {
                 self.around.extend(index);
                 stmt.op.blocks_mut().into_iter().for_each(|inner| self.block(inner));
                 self.around.truncate(depth);
-                if let Op::Loop(parts) = &mut stmt.op
-                    && let Some(branch) = self.branch(parts)
-                {
-                    self.narrow(parts, &branch, &mut out, stmt.span);
+                if let Op::Loop(parts) = &mut stmt.op {
+                    let branch = self.branch(parts);
+                    if let Some(window) =
+                        self.window(parts).filter(|_| !branch.as_ref().is_some_and(|only| only.alone))
+                    {
+                        self.open(parts, window, &mut out, stmt.span);
+                    } else if let Some(branch) = branch {
+                        self.narrow(parts, &branch, &mut out, stmt.span);
+                    }
                 }
                 out.push(stmt);
             }
@@ -104,17 +123,24 @@ impl Within<'_> {
     }
 
     fn note(&mut self, stmt: &Stmt) {
-        let tells =
-            matches!(stmt.op, Op::Copy(_) | Op::Not(_) | Op::Select { .. } | Op::Compare(..) | Op::Int(..));
+        let tells = matches!(
+            stmt.op,
+            Op::Copy(_)
+                | Op::Not(_)
+                | Op::Select { .. }
+                | Op::Compare(..)
+                | Op::Int(..)
+                | Op::Array(ArrayOp::Length(_), _)
+        );
         if let ([out], true) = (stmt.outs.as_slice(), tells) {
             self.made.insert(*out, stmt.op.clone());
         }
     }
 
-    /// The branch in a loop, if the loop does nothing but that, and gives nothing for each iteration.
-    fn branch(&self, parts: &Loop) -> Option<Branch> {
-        let Loop { mode, len, init, accs, body, .. } = parts;
-        let (index, carried) = body.params.split_first()?;
+    /// The branch in a loop, if the loop does nothing but that, and gives nothing for each iteration: where it stands, and on which side something is done.
+    fn only_branch(&self, parts: &Loop) -> Option<(usize, bool)> {
+        let Loop { mode, init, accs, body, .. } = parts;
+        let (_, carried) = body.params.split_first()?;
         let carried = carried.get(..init.len() + accs.len())?;
         if *mode == Mode::Reduce || body.results.len() != carried.len() {
             return None;
@@ -124,9 +150,7 @@ impl Within<'_> {
         if !body.stmts.iter().enumerate().all(|(place, stmt)| place == at || quiet(stmt)) {
             return None;
         }
-        let Stmt { outs, op: Op::If { cond, then, otherwise }, .. } = body.stmts.get(at)? else {
-            return None;
-        };
+        let Stmt { outs, op: Op::If { then, otherwise, .. }, .. } = body.stmts.get(at)? else { return None };
         let first: Vec<&Atom> = init.iter().chain(accs).collect();
         let idle = |side: &Block| {
             let given = |result: &Atom| outs.iter().position(|out| result.var() == Some(*out));
@@ -142,11 +166,19 @@ impl Within<'_> {
             };
             side.stmts.is_empty() && body.results.iter().zip(carried).enumerate().all(same)
         };
-        let side = match (idle(then), idle(otherwise)) {
-            (false, true) => true,
-            (true, false) => false,
-            (_, _) => return None,
-        };
+        match (idle(then), idle(otherwise)) {
+            (false, true) => Some((at, true)),
+            (true, false) => Some((at, false)),
+            (_, _) => None,
+        }
+    }
+
+    /// That branch, if it is clear in which iterations something is done.
+    fn branch(&self, parts: &Loop) -> Option<Branch> {
+        let Loop { len, body, .. } = parts;
+        let (at, side) = self.only_branch(parts)?;
+        let Op::If { cond, .. } = &body.stmts.get(at)?.op else { return None };
+        let index = body.params.first()?;
         let said = comparisons(cond, side, &self.made);
         let part = said.iter().find_map(|said| self.part(*index, len, said))?;
         let alone = said.len() == 1 && self.is_comparison(cond);
@@ -219,6 +251,14 @@ impl Within<'_> {
                 (Some(first), len)
             }
         };
+        if branch.alone {
+            without(&mut parts.body, branch.at, branch.side);
+        }
+        self.shift(parts, first, len, span);
+    }
+
+    /// Lets a loop go through so many iterations from the first one on.
+    fn shift(&mut self, parts: &mut Loop, first: Option<Atom>, len: Atom, span: Span) {
         parts.len = len;
         let body = &mut parts.body;
         let mut begin = Vec::new();
@@ -233,9 +273,6 @@ impl Within<'_> {
         for (row, array) in rows.into_iter().zip(std::mem::take(&mut parts.inputs)) {
             let args = [array].into_iter().chain(index.map(Atom::Var)).collect();
             begin.push(Stmt { outs: vec![row], op: Op::Array(ArrayOp::Index, args), span });
-        }
-        if branch.alone {
-            without(body, branch);
         }
         body.stmts.splice(0..0, begin);
     }
@@ -257,11 +294,11 @@ impl Within<'_> {
 }
 
 /// Puts the side on which something is done in the place of the branch.
-fn without(body: &mut Block, branch: &Branch) {
-    let mut rest = body.stmts.split_off(branch.at).into_iter();
-    // There is one: `branch` says where.
+fn without(body: &mut Block, at: usize, taken: bool) {
+    let mut rest = body.stmts.split_off(at).into_iter();
+    // There is one there.
     let Some(Stmt { outs, op: Op::If { then, otherwise, .. }, .. }) = rest.next() else { return };
-    let side = if branch.side { then } else { otherwise };
+    let side = if taken { then } else { otherwise };
     let names: Names = outs.into_iter().zip(side.results).collect();
     body.results.iter_mut().for_each(|result| names.replace(result));
     body.stmts.extend(side.stmts);

@@ -322,9 +322,10 @@ impl Loop<'_, '_, '_> {
                 let name = if *op == Int::Min { "wg_min_int" } else { "wg_max_int" };
                 let both =
                     |a: &Option<Expr>, b: &Option<Expr>| Some(Expr::call(name, &[a.clone()?, b.clone()?]));
-                match op {
-                    Int::Min => (both(&a, &b), both(&a_high, &b_high).or(a_high).or(b_high)),
-                    _ => (both(&a, &b).or(a).or(b), both(&a_high, &b_high)),
+                if *op == Int::Min {
+                    (both(&a, &b), both(&a_high, &b_high).or(a_high).or(b_high))
+                } else {
+                    (both(&a, &b).or(a).or(b), both(&a_high, &b_high))
                 }
             }
             Int::Add | Int::Sub => {

@@ -186,3 +186,84 @@ fn nothing_is_added_where_a_sum_is_what_it_was_when_no_more_derivatives_are_made
         assert!(text.contains("i < n") && text.contains("if c {"), "{text}");
     }
 }
+
+/// The same when no more derivatives are made, of a sum of what is computed where a condition holds.
+fn window(condition: &str) -> String {
+    let inner = format!(
+        "l = length(a) t = for i < l, u = 0.0, z in a {{ {condition} v = if c {{ w = z * x yield w }} else {{ yield 0.0 }} o = u + v yield o }}"
+    );
+    made(&inner, crate::within::with_sums)
+}
+
+#[test]
+fn a_condition_on_the_index_becomes_bounds() {
+    // As in a convolution; with a number that may be anything; equal to something.
+    expect![[r#"
+        l = length(a)
+        t = 1 + k
+        t2 = t - l
+        t3 = max(0, t2)
+        t4 = min(l, t)
+        t5 = t4 - t3
+        t6 = max(0, t5)
+        t7 = for i < t6, u = 0.0 {
+          i2 = i + t3
+          z = a[i2]
+          w = z * x
+          o = u + w
+          yield o
+        }
+    "#]]
+    .assert_eq(&window("d = k - i e = d >= 0 g = d < l c = select(e, g, false)"));
+    expect![[r#"
+        l = length(a)
+        t = max(m, -4503599627370496)
+        t2 = min(t, 4503599627370496)
+        t3 = 1 + t2
+        t4 = max(0, t3)
+        t5 = max(t4, t2)
+        t6 = l - t5
+        t7 = max(0, t6)
+        t8 = for i < t7, u = 0.0 {
+          i2 = i + t5
+          z = a[i2]
+          w = z * x
+          o = u + w
+          yield o
+        }
+    "#]]
+    .assert_eq(&window("e = i > m g = m <= i c = select(e, g, false)"));
+    expect![[r#"
+        l = length(a)
+        t = -3 + k
+        t2 = max(0, t)
+        t3 = -2 + k
+        t4 = min(l, t3)
+        t5 = t4 - t2
+        t6 = max(0, t5)
+        t7 = for i < t6, u = 0.0 {
+          i2 = i + t2
+          z = a[i2]
+          w = z * x
+          o = u + w
+          yield o
+        }
+    "#]]
+    .assert_eq(&window("d = i + 3 c = d == k"));
+}
+
+#[test]
+fn other_conditions_stay() {
+    // A sum that may wrap, another product, something that changes, not equal, one of two, something else.
+    for condition in [
+        "d = i + m c = d < k",
+        "d = i * 2 c = d < k",
+        "d = i - i e = d < k q = i + k g = q < i c = select(e, g, false)",
+        "c = i != k",
+        "e = i > k g = i < 2 c = select(e, true, g)",
+        "e = i > k c = select(e, p, false)",
+    ] {
+        let text = window(condition);
+        assert!(text.contains("i < l") && text.contains("if c {"), "{text}");
+    }
+}
