@@ -22,7 +22,7 @@ mod plan;
 
 use self::plan::Plan;
 use crate::facts::{Quiet, is_costly, total};
-use crate::sizes::{boxes, in_range_there};
+use crate::sizes::{boxes, in_range};
 use crate::walk::{Names, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::build::Copier;
@@ -48,7 +48,8 @@ fn with(program: &mut Program, sums: bool) {
         if func.body.all_stmts(&mut |stmt| !is_costly(&stmt.op)) {
             continue;
         }
-        let inside = in_range_there(func, &boxes);
+        // What is there for what is looked for before it in the iteration would not be so in a loop before that one.
+        let inside = in_range(func, &boxes);
         let mut body = std::mem::take(&mut func.body);
         Stages { func, quiet: Quiet { total: &total, inside: &inside }, sums }.block(&mut body);
         func.body = body;

@@ -103,29 +103,69 @@ fn what_may_fail_stands_in_one_loop() {
         "stages",
         text,
         &expect![[r#"
-        func f(xs: []Real, ks: []Int, ys: []Real) -> (Real, Real) {
+            func f(xs: []Real, ks: []Int, ys: []Real) -> (Real, Real) {
+              n = length(ks)
+              x = each i < n, k in ks {
+                x2 = xs[k]
+                yield x2
+              }
+              a = for i2 < n, a2 = 0.0, x3 in x {
+                y = exp(x3)
+                a2_2 = a2 + y
+                yield a2_2
+              }
+              x4, z = each i3 < n, k2 in ks {
+                x5 = xs[k2]
+                z2 = ys[k2]
+                yield x5, z2
+              }
+              b = for i4 < n, b2 = 0.0, x6 in x4, z3 in z {
+                y2 = exp(x6)
+                t = y2 * z3
+                b2_2 = b2 + t
+                yield b2_2
+              }
+              return a, b
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_looked_for_first_fails_first() {
+    let text = r"
+        func f(xs: []Real, ys: []Real, ks: []Int) -> Real {
+            n = length(ks)
+            m = length(xs)
+            l = length(ys)
+            require m == l, same_size map2
+            a = for i < n, a = 0.0, k in ks { x = xs[k] z = ys[k] y = exp(z) t = x * y a2 = a + t yield a2 }
+            return a
+        }
+        entry f = f";
+    check(
+        "stages",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, ys: []Real, ks: []Int) -> Real {
           n = length(ks)
-          x = each i < n, k in ks {
+          m = length(xs)
+          l = length(ys)
+          require m == l, same_size map2
+          z, x = each i < n, k in ks {
             x2 = xs[k]
-            yield x2
+            z2 = ys[k]
+            yield z2, x2
           }
-          a = for i2 < n, a2 = 0.0, x3 in x {
-            y = exp(x3)
-            a2_2 = a2 + y
+          a = for i2 < n, a2 = 0.0, z3 in z, x3 in x {
+            y = exp(z3)
+            t = x3 * y
+            a2_2 = a2 + t
             yield a2_2
           }
-          y2 = each i3 < n, k2 in ks {
-            x4 = xs[k2]
-            y3 = exp(x4)
-            yield y3
-          }
-          b = for i4 < n, b2 = 0.0, k3 in ks, y4 in y2 {
-            z = ys[k3]
-            t = y4 * z
-            b2_2 = b2 + t
-            yield b2_2
-          }
-          return a, b
+          return a
         }
 
         entry f = f
