@@ -180,14 +180,20 @@ impl<'b> Body<'b> {
         let forms = compared.map(|of| self.form(of));
         let known = |local: &Local| {
             [self.index].iter().chain(&self.from).any(|other| other == local)
-                || lengths.iter().any(|len| len.terms.len() == 1 && len.terms.contains_key(local))
+                || lengths.iter().any(|len| {
+                    let times = len.terms.get(local).filter(|_| len.terms.len() == 1);
+                    times.is_some_and(|times| times.abs() == 1) && len.places.unsigned_abs() < WIDE
+                })
         };
         let all = forms.iter().flat_map(|form| &form.terms).filter(|(local, _)| !known(local));
         let mut unknown: Vec<Local> = all.clone().map(|(local, _)| *local).collect();
         unknown.sort_unstable();
         unknown.dedup();
         let few = all.into_iter().all(|(_, times)| times.abs() == 1) && unknown.len() <= TERMS;
-        let small = forms.iter().all(|form| form.places.unsigned_abs() < LARGE.unsigned_abs());
+        let small = forms.iter().all(|form| {
+            let times = form.terms.values().all(|times| times.unsigned_abs() < WIDE);
+            times && form.places.unsigned_abs() < LARGE.unsigned_abs()
+        });
         (few && small).then_some(unknown)
     }
 
