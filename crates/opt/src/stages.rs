@@ -31,6 +31,8 @@ use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
 
 /// So many numbers stay near.
 const NEAR: i64 = 1 << 15;
+/// So often loops are taken apart anew, without those that may not be.
+const TRIES: usize = 4;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
@@ -48,12 +50,43 @@ fn with(program: &mut Program, sums: bool) {
         if func.body.all_stmts(&mut |stmt| !is_costly(&stmt.op)) {
             continue;
         }
-        // What is there for what is looked for before it in the iteration would not be so in a loop before that one.
-        let inside = in_range(func, &boxes);
-        let mut body = std::mem::take(&mut func.body);
-        Stages { func, quiet: Quiet { total: &total, inside: &inside }, sums }.block(&mut body);
-        func.body = body;
+        let mut refused = FxHashSet::default();
+        for _ in 0..TRIES {
+            let mut trial = func.clone();
+            let inside = in_range(&mut trial, &boxes);
+            let mut body = std::mem::take(&mut trial.body);
+            let quiet = Quiet { total: &total, inside: &inside };
+            let mut stages = Stages { func: &mut trial, quiet, sums, refused: &refused, made: Vec::new() };
+            stages.block(&mut body);
+            let made = stages.made;
+            trial.body = body;
+            let inside = in_range(&mut trial, &boxes);
+            let wrong = made_wrong(&trial, &made, Quiet { total: &total, inside: &inside });
+            if wrong.is_empty() {
+                *func = trial;
+                break;
+            }
+            refused.extend(wrong);
+        }
     }
+}
+
+/// The loops that have become several of which more than one may fail: what does not fail in one because of what another looks for would fail before.
+fn made_wrong(func: &Func, made: &[Made], quiet: Quiet<'_>) -> Vec<Var> {
+    let mut fails: FxHashSet<Var> = FxHashSet::default();
+    func.body.for_each_stmt(&mut |stmt| {
+        if matches!(stmt.op, Op::Loop(_)) && !quiet.stmt(stmt) {
+            fails.extend(stmt.outs.first());
+        }
+    });
+    let wrong = |made: &&Made| made.stages.iter().filter(|stage| fails.contains(stage)).count() > 1;
+    made.iter().filter(wrong).map(|made| made.of).collect()
+}
+
+/// A loop that has become several: what it was known by, and what they are.
+struct Made {
+    of: Var,
+    stages: Vec<Var>,
 }
 
 struct Stages<'p> {
@@ -61,6 +94,9 @@ struct Stages<'p> {
     quiet: Quiet<'p>,
     /// Whether a loop that adds numbers up is made in vectors.
     sums: bool,
+    /// Loops that are not to be taken apart.
+    refused: &'p FxHashSet<Var>,
+    made: Vec<Made>,
 }
 
 impl Stages<'_> {
@@ -69,16 +105,28 @@ impl Stages<'_> {
             let mut out = Vec::with_capacity(place.stmts.len());
             for mut stmt in std::mem::take(&mut place.stmts) {
                 stmt.op.blocks_mut().into_iter().for_each(|inner| self.block(inner));
-                let plan = if let Op::Loop(parts) = &stmt.op {
+                let plan = if let Op::Loop(parts) = &stmt.op
+                    && stmt.outs.first().is_some_and(|out| !self.refused.contains(out))
+                {
                     Plan::of(self.func, parts, self.quiet, self.sums)
                 } else {
                     None
                 };
-                match plan {
-                    Some(plan) if plan.shared.is_empty() => out.extend(self.stages(&stmt, &plan)),
+                let of = stmt.outs.first().copied();
+                let stages = match plan {
+                    Some(plan) if plan.shared.is_empty() => {
+                        let stages = self.stages(&stmt, &plan);
+                        let firsts = firsts(&stages);
+                        out.extend(stages);
+                        firsts
+                    }
                     Some(plan) => self.while_near(stmt, &plan, &mut out),
-                    None => out.push(stmt),
-                }
+                    None => {
+                        out.push(stmt);
+                        continue;
+                    }
+                };
+                self.made.extend(of.map(|of| Made { of, stages }));
             }
             place.stmts = out;
         });
@@ -90,8 +138,8 @@ impl Stages<'_> {
         (0..plan.count).filter_map(|at| self.stage((parts, stmt), plan, &arrays, at)).collect()
     }
 
-    /// Where several of the loops need the same rows, they are several only if all rows together are few.
-    fn while_near(&mut self, stmt: Stmt, plan: &Plan, out: &mut Vec<Stmt>) {
+    /// Where several of the loops need the same rows, they are several only if all rows together are few. Gives what they are known by.
+    fn while_near(&mut self, stmt: Stmt, plan: &Plan, out: &mut Vec<Stmt>) -> Vec<Var> {
         let span = stmt.span;
         let mut number = |func: &mut Func, ty: Ty, op: Op| {
             let var = func.fresh("t".into(), ty);
@@ -127,8 +175,11 @@ impl Stages<'_> {
             stmt.outs.iter().map(|out| self.func.fresh(self.func.vars.at(*out).name, self.func.ty(*out)));
         let apart = Stmt { outs: outs.collect(), op: stmt.op, span };
         let results = results(&apart.outs);
-        let then = Block { params: Vec::new(), stmts: self.stages(&apart, plan), results };
+        let stages = self.stages(&apart, plan);
+        let firsts = firsts(&stages);
+        let then = Block { params: Vec::new(), stmts: stages, results };
         out.push(Stmt { outs: stmt.outs, op: Op::If { cond, then, otherwise }, span });
+        firsts
     }
 
     /// The arrays in which loops give others what these need: those that the loop gives anyway, or new ones.
@@ -214,6 +265,11 @@ impl Stages<'_> {
         }
         Some((inputs, names))
     }
+}
+
+/// What loops are known by.
+fn firsts(stages: &[Stmt]) -> Vec<Var> {
+    stages.iter().filter_map(|stage| stage.outs.first()).copied().collect()
 }
 
 /// What one of the loops gives: what of the whole comes from it, and what others need.

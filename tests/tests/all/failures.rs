@@ -31,6 +31,16 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("", "sum (map sum (map iota [1, 1, 2]))"),
     ("", "sum (map (\\m -> sum (map sum m)) (map (\\i -> map (\\j -> iota i) (iota 2)) [1, 1, 2]))"),
     ("", "grad (\\xs -> sum (map sum (map (\\i -> filter (\\x -> x > real i) xs) (iota 2)))) [0.5, 1.5]"),
+    // What is looked for first fails first, also where functions are computed in a loop of their own.
+    (
+        "def f (xs : [n]Real, ys : [n]Real, ks : []Int) = sum (map (\\k -> xs[k] * real (7 / k) * exp ys[k]) ks)",
+        "grad (\\xs -> f (xs, [0.1, 0.2, 0.3], [1, 0, 1, 5, 1, 1, 1, 1])) [1.0, 2.0, 3.0]",
+    ),
+    (
+        "def f (xs : []Real, ys : []Real, ks : []Int) = build (length xs) (\\i -> let b = real (7 / ks[i])\n  \
+            let t = sum (map2 (\\x y -> x * y * b) xs ys) in t * exp ys[i])",
+        "f ([1.0, 2.0, 3.0], [0.1, 0.2], [1, 0, 1, 5, 1, 1, 1, 1])",
+    ),
     // Fields of records are computed in the order in which they are written.
     ("", "{b = fail \"b\", a = fail \"a\"}.a"),
     ("", "{{a = 1, b = 2} with b = fail \"b\", a = fail \"a\"}"),

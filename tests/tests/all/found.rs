@@ -417,6 +417,13 @@ const FOUND: &[Found] = &[
         exact: true,
     },
     Found {
+        what: "a sum with an index was taken not to wrap, for a loop was as long as a number that is near the largest, less another",
+        definitions: "def f k xs = build (k - 9223372036854775757) (\\i -> if i + k < k then 1.0 else xs[i])\n\
+            def g k xs = sum (build (k - 9223372036854775757) (\\i -> if i + k <= k + 3 then xs[i] else 0.0))",
+        expression: "(\\k -> let xs = build 50 (\\i -> 0.1 * real i) in (f k xs, g k xs)) 9223372036854775807",
+        exact: true,
+    },
+    Found {
         what: "C: the same in a part of a loop",
         definitions: "def f n k = sum (build n (\\i -> if i < k then 1.0 else sin (real i)))\n\
             def g n k = sum (build n (\\i -> if i + k < 0 then 1.0 else sin (real i)))",
