@@ -311,8 +311,8 @@ pub fn no_compiler(named: Option<&str>) -> Diagnostic {
     match named {
         Some(_) => diagnostic.help("set CC to the name of a C compiler, such as `gcc` or `clang`, or unset it"),
         None => diagnostic.help(
-            "install gcc or clang (on Debian and Ubuntu `apt install gcc`, on Fedora `dnf install gcc`), or use \
-             `--engine native`, which needs no compiler",
+            "install gcc or clang (on Debian and Ubuntu `apt install gcc`, on Fedora `dnf install gcc`), or run \
+             it with `--engine native`, which needs no compiler",
         ),
     }
 }
@@ -325,14 +325,15 @@ pub fn compiler_failed(said: &str) -> Diagnostic {
     } else {
         diagnostic.note(format!("it said: {}", said.trim()))
     };
-    diagnostic.help("set the variable CC to another C compiler, or use `--engine native`, which needs none")
+    diagnostic
+        .help("set the variable CC to another C compiler, or run it with `--engine native`, which needs none")
 }
 
 /// A definition whose arguments or results have no form in C.
 pub fn not_for_c(span: Span, entry: &str, ty: &str, why: &str) -> Diagnostic {
     Diagnostic::error("E0828", span, format!("`{entry}` cannot be called from C: its type is `{ty}`"))
         .note(why)
-        .help("give it arguments and results of numbers, truth values, arrays of them, and tuples and records of all these")
+        .help("give it arguments and results of numbers, truth values, texts, arrays of numbers or truth values, and tuples and records of all these")
 }
 
 /// A definition whose type leaves open what C gives it or gets of it: `variable` stands for any type.
