@@ -278,7 +278,8 @@ fn shared(unit: Unit, manner: Manner) -> Unit {
         let sound = optimized(&mut unit, "the optimizer of shares");
         debug_assert!(sound.is_ok(), "{sound:?}");
     }
-    wengert_opt::ready(&mut unit.program, &unit.passes, manner.strict);
+    let last = Passes { ordered: manner.strict, ..unit.passes.clone() };
+    wengert_opt::ready(&mut unit.program, &last);
     let sound = optimized(&mut unit, "what copies rows");
     debug_assert!(sound.is_ok(), "{sound:?}");
     unit

@@ -14,6 +14,7 @@
 //! What such a choice leaves of a number, `1.0 - y`, is a choice too.
 
 use crate::facts::is_costly;
+use crate::walk::holds_loops;
 use rustc_hash::FxHashMap;
 use wengert_base::Span;
 use wengert_ir::op::{Compare, Op};
@@ -207,7 +208,7 @@ pub(crate) fn beside_loops(func: &Func, block: &mut Block) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         for stmt in &mut block.stmts {
             if let Op::Loop(parts) = &mut stmt.op
-                && parts.body.stmts.iter().any(|stmt| matches!(stmt.op, Op::Loop(_)))
+                && holds_loops(parts)
             {
                 let stmts = std::mem::take(&mut parts.body.stmts).into_iter();
                 let choose = |stmt: Stmt| if takes_little(func, &stmt) { chosen(stmt) } else { vec![stmt] };

@@ -322,6 +322,7 @@ impl Options {
             "simplify" if self.ordered => simplify::exactly,
             "sides" if self.ordered => sides::exactly,
             "abreast" if self.ordered => abreast::exactly,
+            "stages" if self.ordered => stages::exactly,
             _ => pass.run,
         }
     }
@@ -400,12 +401,11 @@ pub fn unsaid(program: &mut Program) {
     dce::run(program);
 }
 
-/// What is done last, before a program is lowered: it means nothing to other passes. `exact` says that numbers are added up in the order of the source.
-pub fn ready(program: &mut Program, options: &Options, exact: bool) {
+/// What is done last, before a program is lowered: it means nothing to other passes.
+pub fn ready(program: &mut Program, options: &Options) {
     let (_, last) = PASSES.split_at_checked(PASSES.len() - READYING).unwrap_or_default();
     for pass in last.iter().filter(|pass| !options.leaves_out(pass.name)) {
-        let run = if exact && pass.name == "stages" { stages::exactly } else { pass.run };
-        run(program);
+        options.way_of(pass)(program);
     }
 }
 

@@ -21,7 +21,7 @@
 mod plan;
 
 use self::plan::Plan;
-use crate::facts::{Quiet, is_costly, total};
+use crate::facts::{Quiet, total};
 use crate::sizes::{boxes, in_range};
 use crate::walk::{Names, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -47,7 +47,8 @@ pub(crate) fn exactly(program: &mut Program) {
 fn with(program: &mut Program, sums: bool) {
     let (total, boxes) = (total(program), boxes(program));
     for (_, func) in program.funcs.iter_mut() {
-        if func.body.all_stmts(&mut |stmt| !is_costly(&stmt.op)) {
+        let may_pay = |stmt: &Stmt| matches!(&stmt.op, Op::Loop(parts) if Plan::may_pay(parts));
+        if func.body.all_stmts(&mut |stmt| !may_pay(stmt)) {
             continue;
         }
         let mut refused = FxHashSet::default();
@@ -59,6 +60,9 @@ fn with(program: &mut Program, sums: bool) {
             let mut stages = Stages { func: &mut trial, quiet, sums, refused: &refused, made: Vec::new() };
             stages.block(&mut body);
             let made = stages.made;
+            if made.is_empty() {
+                break;
+            }
             trial.body = body;
             let inside = in_range(&mut trial, &boxes);
             let wrong = made_wrong(&trial, &made, Quiet { total: &total, inside: &inside });

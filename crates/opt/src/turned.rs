@@ -34,21 +34,19 @@ use crate::collect::facts::Facts;
 use crate::facts::total;
 use crate::linear::Linear;
 use crate::sizes::{boxes, walk};
+use crate::walk::holds_loops;
 use rustc_hash::FxHashSet;
 use wengert_base::{Name, Span};
 use wengert_ir::op::{ArrayOp, Mode, Op};
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
-
-fn holds_a_loop(stmt: &Stmt) -> bool {
-    matches!(&stmt.op, Op::Loop(parts) if parts.body.stmts.iter().any(|stmt| matches!(stmt.op, Op::Loop(_))))
-}
 
 /// See the module. Whether something has changed.
 pub(crate) fn run(program: &mut Program) -> bool {
     let (total, boxes) = (total(program), boxes(program));
     let mut changed = false;
     for (_, func) in program.funcs.iter_mut() {
-        if func.body.all_stmts(&mut |stmt| !holds_a_loop(stmt)) {
+        let around = |stmt: &Stmt| matches!(&stmt.op, Op::Loop(parts) if holds_loops(parts));
+        if func.body.all_stmts(&mut |stmt| !around(stmt)) {
             continue;
         }
         let mut made = func.clone();

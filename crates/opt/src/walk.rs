@@ -79,6 +79,11 @@ pub(crate) fn row_of(parts: &mut Loop, input: Atom, name: Var) -> Var {
     name
 }
 
+/// Whether a loop has loops in it, in no branch.
+pub(crate) fn holds_loops(parts: &Loop) -> bool {
+    parts.body.stmts.iter().any(|stmt| matches!(stmt.op, Op::Loop(_)))
+}
+
 /// The variables that an operation uses, its blocks included, and that are bound outside of it.
 pub(crate) fn mentioned(op: &Op) -> impl Iterator<Item = Var> {
     let inside = op.blocks().into_iter().flat_map(Block::free_vars);

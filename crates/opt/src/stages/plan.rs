@@ -35,14 +35,19 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// What to do with a loop, if it pays.
-    pub(super) fn of(func: &Func, parts: &Loop, quiet: Quiet<'_>, sums: bool) -> Option<Plan> {
-        let count = parts.init.len() + parts.accs.len();
-        let arrays = !parts.inputs.is_empty() || parts.body.results.len() > count;
+    /// Whether it may pay to take a loop apart.
+    pub(super) fn may_pay(parts: &Loop) -> bool {
+        let arrays =
+            !parts.inputs.is_empty() || parts.body.results.len() > parts.init.len() + parts.accs.len();
         let short = matches!(parts.len, Atom::Int(..SHORT));
         let stmts = &parts.body.stmts;
-        let costly = stmts.iter().any(|stmt| is_costly(&stmt.op));
-        if parts.mode == Mode::Reduce || !arrays || short || stmts.len() > MOST || !costly {
+        let fits = parts.mode != Mode::Reduce && arrays && !short && stmts.len() <= MOST;
+        fits && stmts.iter().any(|stmt| is_costly(&stmt.op))
+    }
+
+    /// What to do with a loop, if it pays.
+    pub(super) fn of(func: &Func, parts: &Loop, quiet: Quiet<'_>, sums: bool) -> Option<Plan> {
+        if !Plan::may_pay(parts) {
             return None;
         }
         let graph = Graph::of(func, parts, quiet, sums);
