@@ -216,6 +216,11 @@ static inline WG_UNUSED word wg_inside(word first, word last, word size) {
 static inline WG_UNUSED word wg_inside_steps(word first, word step, word count, word size) {
     return (count < INT64_C(1) << 40) & wg_inside(first, first + step * (count - 1), size);
 }
+/* The same if they may be as far from each other as numbers are. */
+static inline WG_UNUSED word wg_inside_far(word first, word step, word count, word size) {
+    word way, last;
+    return !__builtin_mul_overflow(step, count - 1, &way) && !__builtin_add_overflow(first, way, &last) && wg_inside(first, last, size);
+}
 static inline WG_UNUSED void wg_copy(const void *from, void *to, word count) { memcpy(to, from, (size_t)count * 8); }
 static inline WG_UNUSED void wg_zero(void *to, word count) { memset(to, 0, (size_t)count * 8); }
 

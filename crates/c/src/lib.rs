@@ -36,6 +36,7 @@ const HEAP: &str = include_str!("../runtime/heap.c");
 const REAL: &str = include_str!("../runtime/real.c");
 const SPECIAL: &str = include_str!("../runtime/special.c");
 const EXTREME: &str = include_str!("../runtime/extreme.c");
+const JOIN: &str = include_str!("../runtime/join.c");
 const TEXT: &str = include_str!("../runtime/text.c");
 const ORDER: &str = include_str!("../runtime/order.c");
 const MATMUL: &str = include_str!("../runtime/matmul.c");
@@ -192,6 +193,7 @@ fn assemble(unit: &mut Unit<'_>, math: Math, code: &str, interface: &str) -> Str
         (TEXT, parts.text || parts.order),
         (ORDER, parts.order),
         (EXTREME, parts.extreme),
+        (JOIN, parts.join),
         (THREADS, parts.threads),
         (MATMUL, parts.matmul),
     ];

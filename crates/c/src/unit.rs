@@ -49,6 +49,8 @@ pub(crate) struct Parts {
     pub(crate) order: bool,
     /// Looks for the largest and the smallest.
     pub(crate) extreme: bool,
+    /// Joins numbers to the largest or the smallest of them.
+    pub(crate) join: bool,
     pub(crate) matmul: bool,
     pub(crate) threads: bool,
 }
@@ -233,6 +235,10 @@ impl<'p> Unit<'p> {
     }
 
     /// The largest or the smallest is looked for.
+    pub(crate) fn joins_extremes(&mut self) {
+        self.parts.join = true;
+    }
+
     pub(crate) fn uses_extremes(&mut self) {
         self.parts.extreme = true;
     }

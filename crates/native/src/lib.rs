@@ -11,6 +11,7 @@ mod dead;
 mod edges;
 pub mod faults;
 mod forms;
+mod headers;
 mod jit;
 mod levels;
 pub mod library;
@@ -34,6 +35,7 @@ mod values;
 /// without branches, and add to one row of an array each. `short_loops` are divided for tests.
 pub fn divided(program: &wengert_ir::Program, exact: bool, short_loops: bool) -> loops::Program {
     let mut loops = lower::lower(program);
+    headers::read(&mut loops);
     before::places(&mut loops);
     parallel::divide(&mut loops, exact, short_loops);
     // What prints these loops makes checks of innermost ones before them itself.

@@ -230,7 +230,7 @@ fn takes_little(func: &Func, stmt: &Stmt) -> bool {
 }
 
 /// Does both sides, and chooses between their results.
-fn chosen(stmt: Stmt) -> Vec<Stmt> {
+pub(crate) fn chosen(stmt: Stmt) -> Vec<Stmt> {
     let Op::If { cond, then, otherwise } = stmt.op else { return vec![stmt] };
     let mut out: Vec<Stmt> = then.stmts.into_iter().chain(otherwise.stmts).collect();
     let results = then.results.into_iter().zip(otherwise.results);

@@ -186,7 +186,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "cse", what: "what was computed before is not computed again", run: cse::run },
     Pass {
         name: "branches",
-        what: "a branch that makes something for another on the same condition becomes part of it; one whose sides give the same is none; one that gives a truth value is a choice",
+        what: "a branch that makes something for another on the same condition becomes part of it; one whose sides give the same is none; one that gives truth values, or integers that take nothing, is a choice",
         run: |program| {
             alike::run(program);
             truths::run(program);

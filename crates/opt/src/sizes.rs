@@ -33,10 +33,12 @@ use self::covered::Covered;
 use self::whole::Whole;
 use crate::linear::Linear;
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{ArrayOp, Compare, Loop, Op};
+use wengert_ir::op::{ArrayOp, Compare, Loop, Op, Requirement};
 use wengert_ir::ty::{Ctor, Data};
 use wengert_ir::{Atom, Block, DataId, Elem, Func, Program, Stmt, Ty, Var};
 
+/// So many of what is said of integers are looked at.
+const NEAR: usize = 16;
 /// A carried array's shape is checked by going through the loop once more: so many statements, for each of the function.
 const PATIENCE: usize = 8;
 
@@ -243,8 +245,23 @@ impl<'f> Sizes<'f> {
         usize::from(ty.rank()) + usize::from(boxed)
     }
 
+    /// Whether an integer is a count, a sum of sizes, or more than one of those.
     fn is_natural(&self, form: &Linear) -> bool {
+        let more = |known: &Linear| self.is_sum(&self.settle(form.minus(known)));
+        self.is_sum(form) || self.at_least_zero.iter().rev().take(NEAR).any(more)
+    }
+
+    fn is_sum(&self, form: &Linear) -> bool {
         form.is_sum_of(&|var| self.natural.contains(&var))
+    }
+
+    /// An array of so many elements was made, or could be.
+    fn note_count(&mut self, count: &Atom) {
+        if let Some(count) = self.value(count)
+            && !self.is_natural(&count)
+        {
+            self.at_least_zero.push(count);
+        }
     }
 
     /// A use tells the shape of an array, in this block.
@@ -288,9 +305,10 @@ impl<'f> Sizes<'f> {
     ) -> R {
         let (mark, noted) = (self.learned.len(), self.noted.len());
         let (found, read, always) = (self.found.len(), self.read.len(), self.always.len());
-        let covered = self.covered.len();
+        let (covered, said) = (self.covered.len(), self.at_least_zero.len());
         self.block(block, rewrite);
         let result = after(self, block);
+        self.at_least_zero.truncate(said);
         self.found.truncate(found);
         self.read.truncate(read);
         self.always.truncate(always);
@@ -335,12 +353,15 @@ impl<'f> Sizes<'f> {
     /// Whether a statement is kept, after what it tells was noted.
     fn learn_from(&mut self, stmt: &mut Stmt, rewrite: bool) -> bool {
         match &mut stmt.op {
-            Op::Require { what: _, left, right } => {
+            Op::Require { what, left, right } => {
                 if let (Some(left), Some(right)) = (self.value(left), self.value(right)) {
                     if left == right {
                         return false;
                     }
                     self.learn(&left, &right);
+                }
+                if matches!(what, Requirement::Count(_)) {
+                    self.note_count(left);
                 }
             }
             Op::Loop(parts) => self.repeat(parts, &stmt.outs, rewrite),
@@ -516,6 +537,9 @@ impl<'f> Sizes<'f> {
                 self.limits.extend(len.map(|len| (out, len)));
             }
             Op::Array(op, args) => {
+                if matches!(op, ArrayOp::Replicate | ArrayOp::Iota) {
+                    args.iter().take(1).for_each(|count| self.note_count(count));
+                }
                 let shape = self.array(*op, args, self.func.ty(out));
                 self.shapes.insert(out, shape);
             }

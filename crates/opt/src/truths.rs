@@ -1,17 +1,22 @@
-//! A branch that gives a truth value, and computes little for it, is a choice between truth values: so is what `&&` and `||` say of
-//! integers. Then a derivative need not keep it, and a loop may know it for most of its iterations.
+//! A branch that gives truth values, and computes little for them, is a choice between truth values: so is what `&&` and `||` say of
+//! integers. So it is with one that gives integers, if it takes next to nothing. Then a derivative need not keep them, and a loop may know
+//! them for most of its iterations.
 //!
 //! ```text
 //! c = if p { yield true } else { q = i == m  yield q }       becomes      q = i == m   c = select(p, true, q)
+//! l = if p { yield k } else { j = i - 1  yield j }           becomes      j = i - 1    l = select(p, k, j)
 //! ```
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "cheap operations are named")]
 
+use crate::choices::chosen as both;
 use wengert_ir::op::{ArrayOp, IntOp, Op};
-use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty};
+use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
 
 /// Sides with more statements stay.
 const MOST: usize = 10;
+/// The same where an integer comes out.
+const FEW: usize = 2;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
@@ -38,23 +43,19 @@ fn block(func: &Func, place: &mut Block) {
 
 /// What stands for a branch; or the branch, if it stays.
 fn chosen(func: &Func, stmt: Stmt) -> Result<Vec<Stmt>, Stmt> {
-    let is_truth = matches!(stmt.outs.as_slice(), [out] if func.ty(*out) == Ty::BOOL);
-    match stmt {
-        Stmt { outs, op: Op::If { cond, then, otherwise }, span }
-            if is_truth && is_cheap(func, &then) && is_cheap(func, &otherwise) =>
-        {
-            let (one, other) = (then.results.first().cloned(), otherwise.results.first().cloned());
-            let mut stmts: Vec<Stmt> = then.stmts.into_iter().chain(otherwise.stmts).collect();
-            let (Some(then), Some(otherwise)) = (one, other) else { return Ok(stmts) };
-            stmts.push(Stmt { outs, op: Op::Select { cond, then, otherwise }, span });
-            Ok(stmts)
-        }
-        stmt => Err(stmt),
+    let Op::If { then, otherwise, .. } = &stmt.op else { return Err(stmt) };
+    let is = |ty: Ty| move |out: &Var| func.ty(*out) == ty;
+    let most = if stmt.outs.iter().all(is(Ty::BOOL)) { MOST } else { FEW };
+    let fine = |side: &Block| side.results.len() == stmt.outs.len() && is_cheap(func, side, most);
+    let numbers = stmt.outs.iter().all(|out| is(Ty::BOOL)(out) || is(Ty::INT)(out));
+    if stmt.outs.is_empty() || !numbers || !fine(then) || !fine(otherwise) {
+        return Err(stmt);
     }
+    Ok(both(stmt))
 }
 
 /// Whether a side does nothing but little with integers and truth values, which cannot fail.
-fn is_cheap(func: &Func, side: &Block) -> bool {
+fn is_cheap(func: &Func, side: &Block, most: usize) -> bool {
     let is_number = |atom: &Atom| matches!(func.type_of(atom), Ty::INT | Ty::BOOL);
     let is_cheap = |stmt: &Stmt| match &stmt.op {
         Op::Copy(x) | Op::Not(x) => is_number(x),
@@ -64,5 +65,5 @@ fn is_cheap(func: &Func, side: &Block) -> bool {
         | Op::Array(ArrayOp::Length(_), _) => true,
         _ => false,
     };
-    side.stmts.len() <= MOST && side.stmts.iter().all(is_cheap)
+    side.stmts.len() <= most && side.stmts.iter().all(is_cheap)
 }

@@ -430,6 +430,20 @@ const FOUND: &[Found] = &[
         expression: "(\\n -> map (\\k -> (f n k, g n k)) [-9223372036854775807 - 1, -4611686018427387904, 5000000000000000000, 7]) 40000",
         exact: true,
     },
+    Found {
+        what: "what a loop reads was taken to be small before it was read, where it is compared with its own sum with the index",
+        definitions: "def count v = sum (build (length v) (\\k -> if v[k] + k > v[k] then 1 else 0))\n\
+            def choose v = sum (build (length v) (\\k -> let x = v[k] in if x + k > x then 3.0 else real k))",
+        expression: "(\\v -> (count v, choose v)) (replicate 40 9223372036854775807)",
+        exact: true,
+    },
+    Found {
+        what: "C: an array that a branch makes had two declarations where an inner loop compares its index with a sum with that",
+        definitions: "def f a = sum (build (length a) (\\k -> sum (build (length a) (\\i ->\n\
+              if i + k > i then maximum (concat [0.0] a) else 0.0))))",
+        expression: "(f [0.3, 0.4], f (build 40 (\\i -> real i)))",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.

@@ -9,6 +9,7 @@ use super::{Body, guards};
 use crate::text::{Expr, Level};
 use rustc_hash::FxHashMap;
 use wengert_native::loops::{Int, Local, Operand, Stmt, Value, alike};
+use wengert_prim::RealOp;
 use wengert_prim::real_op::ELEMENTARY_COST;
 
 /// Loops of a known length up to this one never look.
@@ -259,7 +260,7 @@ impl Body<'_, '_> {
             }
             return;
         };
-        let plain = plan.cells.is_empty() && plan.sums.is_empty();
+        let plain = plan.is_plain();
         if plain || has_functions(run.body) {
             return self.in_any_order(run, plan);
         }
@@ -337,8 +338,8 @@ impl Body<'_, '_> {
     fn in_any_order(&mut self, run: &Run<'_>, plan: Plan) {
         // Upwards.
         let run = run.upward();
-        let plain = plan.cells.is_empty() && plan.sums.is_empty();
-        let (sums, again) = (plan.sums.clone(), plan.again);
+        let plain = plan.is_plain();
+        let (sums, again) = (plan.variables(), plan.again);
         self.plan = plan;
         self.begin_cells();
         let planned = self.plan.clone();
@@ -470,18 +471,25 @@ impl Body<'_, '_> {
 
     /// What the compiler may know of the loop that follows.
     pub(super) fn hint(&mut self, independent: bool) {
-        let sums = self.added_up();
-        if sums.is_empty() {
+        let mut joined = vec![("+", self.added_up())];
+        for (name, op) in [("wg_max", RealOp::Max), ("wg_min", RealOp::Min)] {
+            let of_op = self.plan.extremes.iter().filter(|(_, other)| *other == op);
+            joined.push((name, of_op.map(|(local, _)| self.name(*local).to_string()).collect()));
+        }
+        joined.retain(|(_, names)| !names.is_empty());
+        if !self.plan.extremes.is_empty() {
+            self.unit.joins_extremes();
+        }
+        if joined.is_empty() {
             if independent {
                 self.put("WG_INDEPENDENT");
             }
             return;
         }
-        let mut clause = format!("+ : {}", sums.join(", "));
-        if let Some(note) = &self.rare {
-            clause = format!("{clause}) reduction(| : {note}");
-        }
-        self.put(&format!("#pragma omp simd reduction({clause})"));
+        joined.extend(self.rare.clone().map(|note| ("|", vec![note])));
+        let clause = |(op, names): &(&str, Vec<String>)| format!(" reduction({op} : {})", names.join(", "));
+        let clauses: String = joined.iter().map(clause).collect();
+        self.put(&format!("#pragma omp simd{clauses}"));
     }
 
     pub(super) fn while_loop(&mut self, head: &[Stmt], cond: Operand, body: &[Stmt]) {

@@ -80,6 +80,7 @@ impl Body<'_, '_> {
                 kept.push(elements);
             }
         }
+        plan.is_none_or(|plan| plan.extremes.is_empty()).then_some(())?;
         let carries = plan.map_or(0, |plan| plan.cells.len() + plan.sums.len());
         let fine = kept.len() <= MOST && steps.carried.len() == plan.map_or(0, |plan| plan.sums.len());
         (fine && (steps.stores || carries > 0)).then_some(Doubt {

@@ -29,8 +29,41 @@ pub(super) struct Guards {
 
 /// A number that moves with the loop: `step·index + start`.
 struct Moving {
-    step: i64,
+    step: Step,
     start: Expr,
+}
+
+/// How far a number moves in an iteration.
+enum Step {
+    Known(i64),
+    /// As far as this, which is the same in each iteration.
+    Same(Expr),
+}
+
+impl Step {
+    fn number(&self) -> Option<i64> {
+        if let Step::Known(step) = self { Some(*step) } else { None }
+    }
+
+    /// The sum or difference of two.
+    fn with(self, sign: &str, other: Step) -> Option<Step> {
+        match (self, other) {
+            (Step::Known(a), Step::Known(b)) => {
+                let step = if sign == "+" { a + b } else { a - b };
+                (step.unsigned_abs() < FAR).then_some(Step::Known(step))
+            }
+            (step, Step::Known(0)) => Some(step),
+            (Step::Known(0), step) if sign == "+" => Some(step),
+            (a, b) => Some(Step::Same(Expr::binary(Level::Sum, sign, &a.text(), &b.text()))),
+        }
+    }
+
+    fn text(self) -> Expr {
+        match self {
+            Step::Known(step) => int(step),
+            Step::Same(step) => step,
+        }
+    }
 }
 
 /// The body of a loop and what is known of it.
@@ -216,16 +249,15 @@ impl Loop<'_, '_, '_> {
             let Some(place) = self.moving(*place, 0) else {
                 return self.between(*place, end, &size);
             };
-            let start = place.start;
-            if place.step == 0 {
-                return Some(format!("!wg_outside({}, {})", start.text, size.text));
-            }
-            if place.step.abs() > 1 {
-                let (start, step, size) = (start.text, place.step, size.text);
-                return Some(format!("wg_inside_steps({start}, {step}, {end}, {size})"));
-            }
-            let last = last(place.step, &start, end);
-            return Some(format!("wg_inside({}, {}, {})", start.text, last.text, size.text));
+            let (start, size) = (place.start, size.text);
+            return Some(match place.step {
+                Step::Known(0) => format!("!wg_outside({}, {size})", start.text),
+                Step::Known(step @ (1 | -1)) => {
+                    format!("wg_inside({}, {}, {size})", start.text, last(step, &start, end).text)
+                }
+                Step::Known(step) => format!("wg_inside_steps({}, {step}, {end}, {size})", start.text),
+                Step::Same(step) => format!("wg_inside_far({}, {}, {end}, {size})", start.text, step.text),
+            });
         }
         let cond = self.fixed(Operand::Local(cond), 0)?;
         Some(format!("!{}", cond.at(Level::Unary)))
@@ -304,12 +336,13 @@ impl Loop<'_, '_, '_> {
             holds.push(Expr::binary(Level::Relation, "<=", &low, &high).text);
             (Some(low), Some(high))
         };
-        match self.moving(operand, depth) {
-            Some(Moving { step: 0, start }) => return (Some(start.clone()), Some(start)),
-            Some(Moving { step: 1, start }) => return in_order(start.clone(), last(1, &start, end)),
-            Some(Moving { step: -1, start }) => return in_order(last(-1, &start, end), start),
-            Some(Moving { .. }) => return (None, None),
-            None => {}
+        if let Some(Moving { step, start }) = self.moving(operand, depth) {
+            return match step.number() {
+                Some(0) => (Some(start.clone()), Some(start)),
+                Some(1) => in_order(start.clone(), last(1, &start, end)),
+                Some(-1) => in_order(last(-1, &start, end), start),
+                Some(_) | None => (None, None),
+            };
         }
         let Operand::Local(local) = operand else { return (None, None) };
         let Some(Value::Int(op, a, b)) = self.values.get(&local).filter(|_| depth < MOST) else {
@@ -356,10 +389,10 @@ impl Loop<'_, '_, '_> {
     /// A number that moves with the loop, each time as far, or not at all.
     fn moving(&self, operand: Operand, depth: usize) -> Option<Moving> {
         if operand == Operand::Local(self.index) {
-            return Some(Moving { step: 1, start: int(0) });
+            return Some(Moving { step: Step::Known(1), start: int(0) });
         }
         if let Some(start) = self.fixed(operand, depth) {
-            return Some(Moving { step: 0, start });
+            return Some(Moving { step: Step::Known(0), start });
         }
         let Operand::Local(local) = operand else { return None };
         if depth > MOST {
@@ -369,23 +402,21 @@ impl Loop<'_, '_, '_> {
             Value::Copy(x) => self.moving(*x, depth + 1),
             Value::Int(op @ (Int::Add | Int::Sub), a, b) => {
                 let (a, b) = (self.moving(*a, depth + 1)?, self.moving(*b, depth + 1)?);
-                let (sign, step) =
-                    if *op == Int::Add { ("+", a.step + b.step) } else { ("-", a.step - b.step) };
+                let sign = if *op == Int::Add { "+" } else { "-" };
+                let step = a.step.with(sign, b.step)?;
                 let start = match (a.start.text.as_str(), sign, b.start.text.as_str()) {
                     ("0", "+", _) => b.start,
                     (_, _, "0") => a.start,
                     (_, sign, _) => Expr::binary(Level::Sum, sign, &a.start, &b.start),
                 };
-                (step.unsigned_abs() < FAR).then_some(Moving { step, start })
-            }
-            Value::Int(Int::Mul, Operand::Int(times), of) | Value::Int(Int::Mul, of, Operand::Int(times)) => {
-                let of = self.moving(*of, depth + 1)?;
-                let step = of.step.checked_mul(*times).filter(|step| step.unsigned_abs() < FAR)?;
-                let start = match of.start.text.as_str() {
-                    "0" => of.start,
-                    _ => Expr::binary(Level::Product, "*", &Expr::unary("(word)", &of.start), &int(*times)),
-                };
                 Some(Moving { step, start })
+            }
+            Value::Int(Int::Mul, a, b) => {
+                let (of, times) = match self.fixed(*a, depth + 1) {
+                    Some(times) => (*b, times),
+                    None => (*a, self.fixed(*b, depth + 1)?),
+                };
+                self.multiple(self.moving(of, depth + 1)?, &times)
             }
             Value::Int(..)
             | Value::Real(..)
@@ -403,5 +434,18 @@ impl Loop<'_, '_, '_> {
             | Value::Unique(..)
             | Value::Alloc(..) => None,
         }
+    }
+
+    /// So many times a number that moves.
+    fn multiple(&self, of: Moving, times: &Expr) -> Option<Moving> {
+        let product = |a: &Expr| Expr::binary(Level::Product, "*", &Expr::unary("(word)", a), times);
+        let start = if of.start.text == "0" { of.start } else { product(&of.start) };
+        let by = of.step.number()?;
+        let step = match times.text.parse::<i64>() {
+            Ok(times) => Step::Known(by.checked_mul(times).filter(|step| step.unsigned_abs() < FAR)?),
+            Err(_) if by == 1 => Step::Same(times.clone()),
+            Err(_) => Step::Same(product(&int(by))),
+        };
+        Some(Moving { step, start })
     }
 }

@@ -31,6 +31,7 @@ impl Body<'_, '_> {
         let noted = self.noted.as_ref().is_none_or(|noted| noted.vectors);
         (1..=MOST).contains(&sums)
             && noted
+            && self.plan.extremes.is_empty()
             && self.rare.is_none()
             && run.body.len() <= LONG
             && self.is_settled(run.index, run.body)

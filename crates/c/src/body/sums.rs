@@ -1,4 +1,4 @@
-//! Loops that add, where numbers need not be to the last bit those of the interpreter.
+//! Loops that add, or look for the largest, where numbers need not be to the last bit those of the interpreter.
 //!
 //! A sum may be made in any order, and so in vectors. Besides variables that are only added to, a loop may have *cells*: elements
 //! of arrays at a place that does not move, to which it adds. A cell is summed in a variable and added to its array after the
@@ -10,7 +10,7 @@
 use super::Body;
 use crate::scopes::for_each_operand;
 use crate::text::Expr;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_native::loops::{Int, Local, Operand, Stmt, Value, Word};
 use wengert_prim::RealOp;
 
@@ -24,6 +24,8 @@ const FAR: i64 = 64;
 pub(super) struct Plan {
     /// Variables that are only added to.
     pub(super) sums: Vec<Local>,
+    /// Variables that are the largest or smallest so far, and what is called for them.
+    pub(super) extremes: Vec<(Local, RealOp)>,
     /// Elements that are only added to: array, place, and the variable instead.
     pub(super) cells: Vec<Cell>,
     /// Variables that hold what was in a cell.
@@ -33,6 +35,16 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// Whether iterations join nothing.
+    pub(super) fn is_plain(&self) -> bool {
+        self.cells.is_empty() && self.sums.is_empty() && self.extremes.is_empty()
+    }
+
+    /// The variables that change.
+    pub(super) fn variables(&self) -> Vec<Local> {
+        self.sums.iter().copied().chain(self.extremes.iter().map(|(local, _)| *local)).collect()
+    }
+
     /// An element to which a loop adds once more, where the variable held what was there.
     pub(super) fn add_cell(
         &mut self,
@@ -131,8 +143,8 @@ impl Body<'_, '_> {
     /// How an innermost loop can be run in any order, if it can.
     pub(super) fn plan(&mut self, stmts: &[Stmt], index: Local) -> Option<Plan> {
         let around = self.around(stmts, index)?;
-        let sums = self.carried(&around)?;
-        let mut plan = Plan { sums, again: true, ..Plan::default() };
+        let (sums, extremes) = self.carried(&around)?;
+        let mut plan = Plan { sums, extremes, again: true, ..Plan::default() };
         for (base, place, value) in &around.stores {
             let root = self.object(*base)?;
             let old = around.old(*base, *place, *value);
@@ -170,19 +182,24 @@ impl Body<'_, '_> {
 
     /// What a loop carries, if it only adds to it.
     pub(super) fn sums_of(&self, stmts: &[Stmt], index: Local) -> Option<Vec<Local>> {
-        self.carried(&self.around(stmts, index)?)
+        let (sums, extremes) = self.carried(&self.around(stmts, index)?)?;
+        extremes.is_empty().then_some(sums)
     }
 
-    fn carried(&self, around: &Around<'_>) -> Option<Vec<Local>> {
-        let mut sums = Vec::new();
+    /// What a loop only adds to, and of what it looks for the largest or smallest, if that is all that it carries.
+    fn carried(&self, around: &Around<'_>) -> Option<(Vec<Local>, Vec<(Local, RealOp)>)> {
+        let (mut sums, mut extremes) = (Vec::new(), Vec::new());
+        let mut seen = FxHashSet::default();
         for (local, value) in &around.carried {
-            let adds = around.is_sum(*local, value) && self.word(*local) == Word::Real;
-            if !adds || sums.contains(local) {
+            if !seen.insert(*local) || self.word(*local) != Word::Real {
                 return None;
             }
-            sums.push(*local);
+            match around.joined(*local, value)? {
+                RealOp::Add => sums.push(*local),
+                extreme => extremes.push((*local, extreme)),
+            }
         }
-        Some(sums)
+        Some((sums, extremes))
     }
 
     /// Whether what is stored at a place is at none of the other ones in any iteration: an index goes into all of them as often, and what is between
@@ -278,19 +295,20 @@ impl Body<'_, '_> {
 }
 
 impl Around<'_> {
-    /// Whether a value is the variable and something more, and neither it nor a sum on the way is used for anything else.
-    fn is_sum<'v>(&'v self, local: Local, mut value: &'v Value) -> bool {
+    /// How a value is made of the variable and something else, if that may be done in any order, and neither it nor what is on the way is
+    /// used for anything else.
+    fn joined<'v>(&'v self, local: Local, mut value: &'v Value) -> Option<RealOp> {
         while let Value::Copy(Operand::Local(copied)) = value
             && let Some(of) = self.inside.get(copied)
         {
             if self.reads.get(copied) != Some(&1) {
-                return false;
+                return None;
             }
             value = of;
         }
-        let adds = matches!(value, Value::Real(RealOp::Add, args)
-            if args.iter().filter(|arg| **arg == Operand::Local(local)).count() == 1);
-        adds && self.reads.get(&local) == Some(&1)
+        let Value::Real(op @ (RealOp::Add | RealOp::Max | RealOp::Min), args) = value else { return None };
+        let once = args.iter().filter(|arg| **arg == Operand::Local(local)).count() == 1;
+        (once && self.reads.get(&local) == Some(&1)).then_some(*op)
     }
 
     /// The variable with what was there, if what is stored is that and something more, and it is used for nothing else.

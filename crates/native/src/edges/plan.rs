@@ -194,7 +194,9 @@ impl<'b> Body<'b> {
             let times = form.terms.values().all(|times| times.unsigned_abs() < WIDE);
             times && form.places.unsigned_abs() < LARGE.unsigned_abs()
         });
-        (few && small).then_some(unknown)
+        // Of what is assigned in the body, nobody can say before the loop whether it is small, though it may cancel in the difference.
+        let before = !unknown.iter().any(|local| self.assigned.contains(local));
+        (few && small && before).then_some(unknown)
     }
 
     /// Where a comparison changes its answer, and its answers below that index, there, and above.
@@ -243,7 +245,8 @@ impl<'b> Body<'b> {
                 let form = self.form(*of);
                 form.places.unsigned_abs() < WIDE && form.terms.values().all(|times| times.abs() == 1)
             });
-            let apart = small && !is_near(&point) && !is_near_end(&point, &lengths);
+            let before = !terms.iter().any(|local| self.assigned.contains(local));
+            let apart = small && before && !is_near(&point) && !is_near_end(&point, &lengths);
             apart.then(|| Question { local: *local, point, answers: answers.map(i64::from), terms })
         };
         self.order.iter().filter(|local| deciding.contains(local)).filter_map(question).collect()

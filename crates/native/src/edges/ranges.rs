@@ -16,7 +16,7 @@ use super::fold::{self, Known};
 use super::plan::{Body, Builder, Question, TERMS};
 use super::{Edges, SHORT, mentions, size};
 use crate::forms::Form;
-use crate::loops::walk::{every, renamed};
+use crate::loops::walk::{every, is_straight, parts, renamed};
 use crate::loops::{Int, Local, Operand, Stmt, Value, Word};
 use rustc_hash::FxHashSet;
 
@@ -47,9 +47,11 @@ impl Edges<'_> {
         }
         let all: FxHashSet<Local> = mentions(body).into_keys().collect();
         let questions = Body::of(body, *index, &all, &self.sums).questions(*len);
-        // A compiler of C divides a loop by itself where it does something else from an index on, but not where it does at one.
+        // A compiler of C divides a loop by itself where it does something else from an index on, but not where it does at one, nor
+        // where it fails in a branch.
         let about_one = questions.iter().all(Question::is_about_one);
-        if questions.is_empty() || !about_one && (!self.checks || size(body) > MOST) {
+        let is_wanted = about_one || size(body) <= MOST && (self.checks || checks_in_branches(body));
+        if questions.is_empty() || !is_wanted {
             return None;
         }
         let (index, body) = self.copied(body, *index);
@@ -217,4 +219,16 @@ fn is_flat(body: &[Stmt]) -> bool {
         };
     });
     flat
+}
+
+/// Whether there are checks on one side of something.
+fn checks_in_branches(body: &[Stmt]) -> bool {
+    let is_check = |stmt: &Stmt| is_straight(stmt) && matches!(stmt, Stmt::If { .. });
+    body.iter().any(|stmt| {
+        let inner = if is_check(stmt) { Vec::new() } else { parts(stmt) };
+        inner
+            .into_iter()
+            .flatten()
+            .any(|stmt| is_check(stmt) || checks_in_branches(std::slice::from_ref(stmt)))
+    })
 }

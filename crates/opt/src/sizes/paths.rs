@@ -4,14 +4,11 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed says nothing of integers")]
 
-use super::Sizes;
+use super::{NEAR, Sizes};
 use crate::linear::Linear;
 use crate::said;
 use wengert_ir::op::Op;
 use wengert_ir::{Atom, Stmt, Ty};
-
-/// So many of what is said are looked at.
-const NEAR: usize = 16;
 
 impl Sizes<'_> {
     /// Notes a condition.
@@ -48,7 +45,7 @@ impl Sizes<'_> {
 
     /// Whether a sum is not negative here.
     pub(super) fn is_not_negative(&self, form: &Linear) -> bool {
-        let is_least_natural = |form: &Linear| self.is_natural(form) || self.is_natural(&self.least(form));
+        let is_least_natural = |form: &Linear| self.is_sum(form) || self.is_sum(&self.least(form));
         let said = |known: &Linear| is_least_natural(&self.settle(form.minus(known)));
         is_least_natural(form) || self.at_least_zero.iter().rev().take(NEAR).any(said)
     }
