@@ -221,6 +221,7 @@ fn tangent(
     let rule = rules::lookup(op);
     let env = Env::new(primals, out);
     let (terms, divisor) = select(cx, &rule, &env);
+    let is_case = matches!(*rule, Rule::Case(..));
     // Positive terms first, so that no negation is needed where a subtraction does.
     let mut sum: Option<Value> = None;
     for negative in [false, true] {
@@ -230,6 +231,10 @@ fn tangent(
                 Some(coef) => {
                     let coef = env.eval(cx, coef)?;
                     real2(cx, RealOp::MulZero, tangent, &coef)?
+                }
+                // What one of several cases hands on is a number of its own: on a tape, too, it gets its sum before the tangent does.
+                None if is_case && matches!(tangent, Value::Active(_)) => {
+                    real2(cx, RealOp::MulZero, tangent, &Value::Real(1.0))?
                 }
                 None => tangent.clone(),
             };

@@ -444,6 +444,13 @@ const FOUND: &[Found] = &[
         expression: "(f [0.3, 0.4], f (build 40 (\\i -> real i)))",
         exact: true,
     },
+    Found {
+        what: "forward derivatives handed on what `max` and its like chose as the number it was, and reverse mode over them added up in another order",
+        definitions: "def f b = let s = sin b in let u = max 0.3 s in u * u * u + s\n\
+            def g b = let s = sin b in let u = relu s + clamp 0.1 0.9 s + min s 0.8 + atan2 s s in u * u * u * s",
+        expression: "map (\\x -> (grad (\\q -> derivative f q) x, grad (\\q -> derivative g q) x)) [0.4, 0.6, 0.7, 0.9, -0.3]",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.
