@@ -13,6 +13,8 @@
 //! was there, whose word is read before all others are. The value is bound in the block where the class is assigned, or outside of
 //! that, so that no object of the class is from an earlier iteration with another value.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed says nothing of sizes")]
+
 use crate::loops::walk::{Uses, every, map_parts, parts, renamed, writes};
 use crate::loops::{Func, Local, Operand, Program, Stmt, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -292,5 +294,44 @@ impl Classes {
             at = *parent;
         }
         at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Math;
+    use crate::beside::Beside;
+    use wengert_ir::eval::{Items, Value};
+
+    /// Arrays handed on, made in the loop or before it; the last gets another size in each iteration.
+    const STEPS: &str = "func f(k: Int, n: Int, xs: []Real, ys: []Real) -> (Real, Real, Real) {
+        p = length(xs)
+        t = replicate(n, 1.0)
+        a = for i < k, u = t { v = each j < n { w = u[j] x = w + 1.0 yield x } yield v }
+        b = for i < k, u = xs { m = length(u) v = each j < m { q = real(p) w = u[j] x = w + q yield x } yield v }
+        c = for i < k, u = ys { m = length(u) l = m + 1 v = each j < l { w = real(j) yield w } yield v }
+        d = a[0]
+        e = b[2]
+        o = c[4]
+        return d, e, o
+    } entry f = f";
+
+    #[test]
+    fn a_size_that_all_arrays_of_a_loop_have_is_not_read() {
+        let program = wengert_ir::parse::parse(STEPS).expect("the text is a program");
+        let mut loops = crate::lower::lower(&program);
+        let sizes = |loops: &crate::loops::Program| {
+            let printed = crate::loops::print(loops);
+            printed.lines().filter(|line| line.contains(" = o") && line.ends_with("[1]")).count()
+        };
+        let before = sizes(&loops);
+        super::read(&mut loops);
+        // In and after the first two loops none stays, but that of what comes in; of the last, all stay.
+        assert_eq!((before, sizes(&loops)), (8, 4), "{}", crate::loops::print(&loops));
+        let mut beside = Beside::new(&program, &[Math::Strict, Math::Fast]);
+        for (k, n) in [(0, 3), (1, 3), (7, 40), (7, 1), (2, 0)] {
+            let xs = Value::array([5], Items::Reals((0..5).map(f64::from).collect()));
+            beside.agrees(&[Value::Int(k), Value::Int(n), xs.clone(), xs], format_args!("{k} steps of {n}"));
+        }
     }
 }

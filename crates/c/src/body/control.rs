@@ -9,7 +9,6 @@ use super::{Body, guards};
 use crate::text::{Expr, Level};
 use rustc_hash::FxHashMap;
 use wengert_native::loops::{Int, Local, Operand, Stmt, Value, alike};
-use wengert_prim::RealOp;
 use wengert_prim::real_op::ELEMENTARY_COST;
 
 /// Loops of a known length up to this one never look.
@@ -459,37 +458,6 @@ impl Body<'_, '_> {
         self.loops -= 1;
         self.leave();
         (self.unit.in_loop, self.unit.in_vectors, self.flat) = (false, false, false);
-    }
-
-    /// What the iterations of a loop add to, in any order.
-    pub(super) fn added_up(&self) -> Vec<String> {
-        let mut sums: Vec<&str> = self.plan.sums.iter().map(|sum| self.name(*sum)).collect();
-        sums.extend(self.plan.cells.iter().map(|cell| cell.name.as_str()));
-        sums.extend(self.noted.as_ref().filter(|noted| noted.vectors).map(|noted| noted.name.as_str()));
-        sums.into_iter().map(String::from).collect()
-    }
-
-    /// What the compiler may know of the loop that follows.
-    pub(super) fn hint(&mut self, independent: bool) {
-        let mut joined = vec![("+", self.added_up())];
-        for (name, op) in [("wg_max", RealOp::Max), ("wg_min", RealOp::Min)] {
-            let of_op = self.plan.extremes.iter().filter(|(_, other)| *other == op);
-            joined.push((name, of_op.map(|(local, _)| self.name(*local).to_string()).collect()));
-        }
-        joined.retain(|(_, names)| !names.is_empty());
-        if !self.plan.extremes.is_empty() {
-            self.unit.joins_extremes();
-        }
-        if joined.is_empty() {
-            if independent {
-                self.put("WG_INDEPENDENT");
-            }
-            return;
-        }
-        joined.extend(self.rare.clone().map(|note| ("|", vec![note])));
-        let clause = |(op, names): &(&str, Vec<String>)| format!(" reduction({op} : {})", names.join(", "));
-        let clauses: String = joined.iter().map(clause).collect();
-        self.put(&format!("#pragma omp simd{clauses}"));
     }
 
     pub(super) fn while_loop(&mut self, head: &[Stmt], cond: Operand, body: &[Stmt]) {

@@ -140,6 +140,37 @@ impl Body<'_, '_> {
         }
     }
 
+    /// What the iterations of a loop add to, in any order.
+    pub(super) fn added_up(&self) -> Vec<String> {
+        let mut sums: Vec<&str> = self.plan.sums.iter().map(|sum| self.name(*sum)).collect();
+        sums.extend(self.plan.cells.iter().map(|cell| cell.name.as_str()));
+        sums.extend(self.noted.as_ref().filter(|noted| noted.vectors).map(|noted| noted.name.as_str()));
+        sums.into_iter().map(String::from).collect()
+    }
+
+    /// What the compiler may know of the loop that follows.
+    pub(super) fn hint(&mut self, independent: bool) {
+        let mut joined = vec![("+", self.added_up())];
+        for (name, op) in [("wg_max", RealOp::Max), ("wg_min", RealOp::Min)] {
+            let of_op = self.plan.extremes.iter().filter(|(_, other)| *other == op);
+            joined.push((name, of_op.map(|(local, _)| self.name(*local).to_string()).collect()));
+        }
+        joined.retain(|(_, names)| !names.is_empty());
+        if !self.plan.extremes.is_empty() {
+            self.unit.joins_extremes();
+        }
+        if joined.is_empty() {
+            if independent {
+                self.put("WG_INDEPENDENT");
+            }
+            return;
+        }
+        joined.extend(self.rare.clone().map(|note| ("|", vec![note])));
+        let clause = |(op, names): &(&str, Vec<String>)| format!(" reduction({op} : {})", names.join(", "));
+        let clauses: String = joined.iter().map(clause).collect();
+        self.put(&format!("#pragma omp simd{clauses}"));
+    }
+
     /// How an innermost loop can be run in any order, if it can.
     pub(super) fn plan(&mut self, stmts: &[Stmt], index: Local) -> Option<Plan> {
         let around = self.around(stmts, index)?;

@@ -71,3 +71,39 @@ fn it_is_the_same_element_however_many_there_are() {
     gives(text, &[matrix], &[real(10.0)]);
     gives(&program("argmin"), &[Value::reals([2.0, 1.0, 1.0])], &[Value::Int(1)]);
 }
+
+/// The largest and the least of what is computed, and a sum beside them.
+const COMPUTED: &str = r"
+    func f(xs: []Real, a: Real) -> (Real, Real, Real) {
+        n = length(xs)
+        m, l, s = for i < n, m = -1e300, l = 1e300, s = 0.0, x in xs {
+            y = a * x
+            z = y + 1.0
+            m2 = max(m, z)
+            l2 = min(z, l)
+            t = s + z
+            yield m2, l2, t
+        }
+        return m, l, s
+    }
+    entry f = f";
+
+#[test]
+fn the_largest_of_what_is_computed_is_found_in_vectors() {
+    let made = super::text_of(COMPUTED, Math::Library);
+    let clauses = "#pragma omp simd reduction(+ : s) reduction(wg_max : m) reduction(wg_min : l)";
+    assert!(made.contains(clauses), "{made}");
+    let number = |i: i32| f64::from(i * 7 % 23) * 0.31 - 3.0;
+    let numbers = |count: i32| Value::reals((0..count).map(number).collect::<Vec<_>>());
+    let all = [0, 1, 2, 15, 16, 17, 63, 64, 200].map(|count| vec![numbers(count), Value::Real(-0.7)]);
+    super::are_close(COMPUTED, &all);
+    // One that is no number is the largest and the least, wherever it stands.
+    let options = &["-O3", "-fopenmp-simd", "-march=native"];
+    let Some((mut library, entry)) = super::with_options(COMPUTED, Math::Library, options) else { return };
+    for place in 0..40 {
+        let some = |i: i32| if i == place { f64::NAN } else { number(i) };
+        let xs = Value::reals((0..40).map(some).collect::<Vec<_>>());
+        let found = library.call(entry, &[xs, Value::Real(0.5)]).expect("it runs");
+        assert!(found.iter().all(|x| matches!(x, Value::Real(x) if x.is_nan())), "{place}: {found:?}");
+    }
+}

@@ -278,3 +278,27 @@ fn rows_are_added_to_at_once_and_neighbors_in_them_in_strips() {
         .collect();
     are_strict_but_rounded(ROWS, (&mut library, entry), &all);
 }
+
+#[test]
+fn checks_of_places_that_are_far_from_each_other_are_made_before_the_loop() {
+    let text = r"
+        func f(xs: []Real, n: Int, k: Int) -> Real {
+            s = for i < n, s = 0.0 { p = i * k q = p + 1 a = xs[q] t = s + a yield t }
+            return s
+        }
+        entry f = f";
+    let made = text_of(text, Math::Library);
+    assert!(made.contains("wg_inside_far(1, k, n, xs_size)"), "{made}");
+    let args = |n, k| vec![vector(100), Value::Int(n), Value::Int(k)];
+    are_close(text, &[args(0, 1 << 62), args(33, 3), args(1, i64::MAX), args(20, 0), args(99, 1)]);
+    // Where the last place has come around to the first, those between are none; so it is where one is below 0, or too many.
+    let Some((mut fast, entry)) = super::with_options(text, Math::Library, &["-O3"]) else { return };
+    let Some((mut strict, _)) = super::with_options(text, Math::Host, &[]) else { return };
+    for (n, k) in [(5, 1 << 62), (9, 1 << 61), (3, i64::MIN), (3, -1), (34, 3), (3, i64::MAX)] {
+        let said = |library: &mut wengert_native::Compiled| {
+            library.call(entry, &args(n, k)).map_err(|stopped| format!("{:?}", stopped.fault)).err()
+        };
+        let expected = said(&mut strict);
+        assert!(expected.is_some() && said(&mut fast) == expected, "{n} {k}: {expected:?}");
+    }
+}

@@ -190,6 +190,55 @@ fn truth_values_of_branches_that_compute_little_are_choices() {
 }
 
 #[test]
+fn integers_of_branches_that_take_nothing_are_choices() {
+    // What may fail stays, and so does what takes more.
+    super::check(
+        "branches",
+        "func f(n: Int, i: Int) -> (Int, Int, Int) {
+            p = i == 0
+            a = if p { l = n - 1 yield l } else { l = i - 1 yield l }
+            b = if p { q = n / i yield q } else { yield 0 }
+            c = if p { u = n - 1 v = u * u yield v } else { l = i - 1 m = l + n yield m }
+            d = if p { u = n - 1 v = u * u w = v + i yield w } else { yield n }
+            e = c + d
+            return a, b, e
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(n: Int, i: Int) -> (Int, Int, Int) {
+              p = i == 0
+              l = n - 1
+              l2 = i - 1
+              a = select(p, l, l2)
+              b = if p {
+                q = n / i
+                yield q
+              } else {
+                yield 0
+              }
+              u = n - 1
+              v = u * u
+              l3 = i - 1
+              m = l3 + n
+              c = select(p, v, m)
+              d = if p {
+                u2 = n - 1
+                v2 = u2 * u2
+                w = v2 + i
+                yield w
+              } else {
+                yield n
+              }
+              e = c + d
+              return a, b, e
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
 fn what_is_added_to_an_element_that_was_set_is_added_before() {
     check_relaxed(
         "func f(xs: []Real, x: Real, y: Real, i: Int, j: Int) -> ([]Real, []Real, []Real) {

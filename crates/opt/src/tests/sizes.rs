@@ -491,3 +491,46 @@ fn what_is_kept_for_its_size_alone_is_not_kept() {
         "#]],
     );
 }
+
+#[test]
+fn a_count_of_what_was_made_is_none_below_zero() {
+    // Outside of a block what it made says nothing.
+    check(
+        "sizes",
+        "func f(n: Int, k: Int, b: Bool) -> ([]Real, []Real, Int) {
+            c = n + 1
+            t = replicate(c, 0.0)
+            m = max(c, 0)
+            o = min(m, 8796093022208)
+            require c == o, count build
+            ys = each i < o { yield 1.0 }
+            zs = if b { us = replicate(k, 1.0) p = max(k, 0) vs = replicate(p, 2.0) yield vs } else { yield ys }
+            q = max(k, 0)
+            return t, zs, q
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(n: Int, k: Int, b: Bool) -> ([]Real, []Real, Int) {
+              c = n + 1
+              t = replicate(c, 0.0)
+              m = max(c, 0)
+              o = min(m, 8796093022208)
+              ys = each i < o {
+                yield 1.0
+              }
+              zs = if b {
+                us = replicate(k, 1.0)
+                p = k
+                vs = replicate(p, 2.0)
+                yield vs
+              } else {
+                yield ys
+              }
+              q = max(k, 0)
+              return t, zs, q
+            }
+
+            entry f = f
+        "#]],
+    );
+}
