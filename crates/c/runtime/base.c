@@ -15,6 +15,9 @@
 #pragma GCC target("no-fma,no-fma4,no-avx512f")
 #endif
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -83,19 +83,36 @@ static inline WG_UNUSED double wg_unless_faint(double t) {
     }
     return t;
 }
-/* The first at ties, NaN if either is. Compilers make branches of choices inside of others, and masks of choices by a number about which another
- * choice was made; where one number is known to be none of these, the processor's own instruction does it all. */
+/* The first at ties, NaN if either is. The processor's own instruction gives its second operand where one is no number, so that only the other
+ * one is left to be looked at, and what has all bits is no number: compilers make branches of choices inside of others, and masks of choices by
+ * a number about which another choice was made. */
 #define WG_IS_KNOWN(x) (__builtin_constant_p(x) && (x) == (x))
-static inline WG_UNUSED double wg_min(double x, double y) {
+static inline WG_UNUSED double wg_each_min(double x, double y) {
     if (WG_IS_KNOWN(x)) return x <= y ? x : y;
     double least = y < x ? y : x;
-    return WG_IS_KNOWN(y) || !__builtin_isunordered(x, y) ? least : x + y;
+    return WG_IS_KNOWN(y) ? least : wg_of_bits(wg_word_of(least) | -(word)(y != y));
 }
-static inline WG_UNUSED double wg_max(double x, double y) {
+static inline WG_UNUSED double wg_each_max(double x, double y) {
     if (WG_IS_KNOWN(x)) return x >= y ? x : y;
     double most = y > x ? y : x;
-    return WG_IS_KNOWN(y) || !__builtin_isunordered(x, y) ? most : x + y;
+    return WG_IS_KNOWN(y) ? most : wg_of_bits(wg_word_of(most) | -(word)(y != y));
 }
+/* Outside of vectors compilers choose between numbers in registers for integers, which takes longer than the rest. */
+#ifdef __SSE2__
+static inline WG_UNUSED double wg_min(double x, double y) {
+    if (WG_IS_KNOWN(x) && x != 0.0) return x < y ? x : y;
+    __m128d a = _mm_set_sd(x), b = _mm_set_sd(y), least = _mm_min_sd(b, a);
+    return _mm_cvtsd_f64(WG_IS_KNOWN(y) ? least : _mm_or_pd(least, _mm_cmpunord_sd(b, b)));
+}
+static inline WG_UNUSED double wg_max(double x, double y) {
+    if (WG_IS_KNOWN(x) && x != 0.0) return x > y ? x : y;
+    __m128d a = _mm_set_sd(x), b = _mm_set_sd(y), most = _mm_max_sd(b, a);
+    return _mm_cvtsd_f64(WG_IS_KNOWN(y) ? most : _mm_or_pd(most, _mm_cmpunord_sd(b, b)));
+}
+#else
+static inline WG_UNUSED double wg_min(double x, double y) { return wg_each_min(x, y); }
+static inline WG_UNUSED double wg_max(double x, double y) { return wg_each_max(x, y); }
+#endif
 static inline WG_UNUSED double wg_sign(double x) {
     double sign = copysign(1.0, x), known = x == 0.0 ? 0.0 : sign;
     return x == x ? known : x;

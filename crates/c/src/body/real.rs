@@ -26,6 +26,8 @@ pub(super) fn apply(unit: &mut Unit<'_>, op: RealOp, args: &[Expr]) -> Expr {
         (RealOp::PowInt(n), [x]) => power(unit, n, x),
         (RealOp::Polygamma(n), [x]) => Expr::call("wg_polygamma", &[Expr::primary(n.to_string()), x.clone()]),
         (RealOp::MulZero, args) if unit.in_vectors => Expr::call("wg_each_mul_zero", args),
+        (RealOp::Min, args) if unit.in_vectors => Expr::call("wg_each_min", args),
+        (RealOp::Max, args) if unit.in_vectors => Expr::call("wg_each_max", args),
         (RealOp::DivZero, args) if unit.in_vectors => Expr::call("wg_each_div_zero", args),
         (op, args) => {
             if op.cost() == ELEMENTARY_COST {
