@@ -67,6 +67,14 @@ pub(super) struct Cell {
     pub(super) name: String,
 }
 
+/// What iterations hand on and may come in any order.
+struct Carried {
+    /// What it only adds to.
+    sums: Vec<Local>,
+    /// Of what it looks for the largest or smallest.
+    extremes: Vec<(Local, RealOp)>,
+}
+
 /// The body of a loop.
 struct Around<'s> {
     index: Local,
@@ -174,7 +182,7 @@ impl Body<'_, '_> {
     /// How an innermost loop can be run in any order, if it can.
     pub(super) fn plan(&mut self, stmts: &[Stmt], index: Local) -> Option<Plan> {
         let around = self.around(stmts, index)?;
-        let (sums, extremes) = self.carried(&around)?;
+        let Carried { sums, extremes } = self.carried(&around)?;
         let mut plan = Plan { sums, extremes, again: true, ..Plan::default() };
         for (base, place, value) in &around.stores {
             let root = self.object(*base)?;
@@ -213,24 +221,22 @@ impl Body<'_, '_> {
 
     /// What a loop carries, if it only adds to it.
     pub(super) fn sums_of(&self, stmts: &[Stmt], index: Local) -> Option<Vec<Local>> {
-        let (sums, extremes) = self.carried(&self.around(stmts, index)?)?;
+        let Carried { sums, extremes } = self.carried(&self.around(stmts, index)?)?;
         extremes.is_empty().then_some(sums)
     }
 
-    /// What a loop only adds to, and of what it looks for the largest or smallest, if that is all that it carries.
-    fn carried(&self, around: &Around<'_>) -> Option<(Vec<Local>, Vec<(Local, RealOp)>)> {
+    /// What is handed on, if all of it may come in any order.
+    fn carried(&self, around: &Around<'_>) -> Option<Carried> {
         let (mut sums, mut extremes) = (Vec::new(), Vec::new());
         let mut seen = FxHashSet::default();
         for (local, value) in &around.carried {
             if !seen.insert(*local) || self.word(*local) != Word::Real {
                 return None;
             }
-            match around.joined(*local, value)? {
-                RealOp::Add => sums.push(*local),
-                extreme => extremes.push((*local, extreme)),
-            }
+            let op = around.joined(*local, value)?;
+            if op == RealOp::Add { sums.push(*local) } else { extremes.push((*local, op)) }
         }
-        Some((sums, extremes))
+        Some(Carried { sums, extremes })
     }
 
     /// Whether what is stored at a place is at none of the other ones in any iteration: an index goes into all of them as often, and what is between
