@@ -7,13 +7,20 @@
 //!
 //! Cheap are operations on integers, reading elements, and a few sums and products; there is a limit to how many
 //! of them one variable may take. Of arrays there are kept as few as everything that is mentioned can be made of ([`fewest`]).
+//!
+//! Where derivatives are exact and may be differentiated, a number is made only once. Made twice it would be two numbers on the tape of a
+//! derivative around, each with a sum of its own; in the interpreter there is one, to which all that uses it adds.
+//!
+//! ```text
+//! loop i: t = b * b;  y = t * b        y' = t · b' + b · t'        keeps t: what y and y' add to its cotangent is one sum
+//! ```
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "cheap operations are named")]
 
-use crate::Code;
 use crate::like::Likes;
 use crate::linear::LinLoop;
 use crate::scoped::Scoped;
+use crate::{Ad, Code};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;
 use wengert_ir::Ty;
@@ -29,6 +36,13 @@ mod fewest;
 const LIMIT: u32 = 4;
 /// The same of an integer or a truth value that is made of such only: these take less time, and no memory that is far.
 const LIMIT_OF_COUNTED: u32 = 12;
+
+impl Ad {
+    /// Whether linear code must mention the very numbers of the primal part: a tape around may note them.
+    fn makes_numbers_once(&self) -> bool {
+        self.exact && self.is_inside
+    }
+}
 
 /// What of a block is kept and what is computed again.
 #[derive(Debug, Default)]
@@ -46,20 +60,20 @@ pub(crate) struct Again {
 /// that nothing else is needed from outside of it; and what is read from parameters of the function, of which there is one for
 /// all iterations, or of arrays of which the same is said (`settled`).
 pub(crate) fn plan_arm(
-    code: &Builder,
+    code: &Code<'_>,
     block: &Block,
     mentioned: &[Var],
     around: &FxHashSet<Var>,
     settled: &FxHashSet<Var>,
 ) -> Again {
-    let func = code.func();
+    let func = code.b.func();
     let bound: FxHashSet<Var> = block.stmts.iter().flat_map(|stmt| &stmt.outs).copied().collect();
     let there = |var: &Var| func.ty(*var) == Ty::REAL && (bound.contains(var) || around.contains(var));
     let whole = |stmt: &Stmt| {
         let mut vars = stmt.op.operand_vars();
         let is_settled = stmt.outs.iter().all(|out| settled.contains(out));
         let of_param =
-            |array: &Var| matches!(stmt.op, Op::Array(ArrayOp::Index, _)) && code.params().contains(array);
+            |array: &Var| matches!(stmt.op, Op::Array(ArrayOp::Index, _)) && code.b.params().contains(array);
         if (vars.first().is_some_and(of_param) || is_settled && !vars.is_empty())
             && stmt.outs.iter().all(|out| func.ty(*out).rank() == 0)
         {
@@ -69,23 +83,30 @@ pub(crate) fn plan_arm(
         }
         vars.into_iter().all(|var| matches!(func.ty(var), Ty::INT | Ty::BOOL) || there(&var))
     };
+    let once = code.ad.makes_numbers_once();
+    let may = |stmt: &Stmt| whole(stmt) && !(once && makes_number(&stmt.op));
     let none = FxHashSet::default();
-    Known::new(func, block, (mentioned, &none), &none, &whole).again(mentioned, &none)
+    Known::new(func, block, (mentioned, &none), &none, &may).again(mentioned, &none)
 }
 
 /// What to keep of a block so that `mentioned` can be had; `there` is had in any case, and what is bound outside of the
 /// block. What statements give that may not be done again is kept. Of some of what is mentioned (`shapes`) only the shape is needed: from matrices
 /// among that nothing is read, for the shape may be had without them.
 pub(crate) fn plan(
-    func: &Func,
+    code: &Code<'_>,
     block: &Block,
     (mentioned, shapes): (&[Var], &FxHashSet<Var>),
     there: &FxHashSet<Var>,
     may: &dyn Fn(&Stmt) -> bool,
 ) -> Again {
+    let (func, once) = (code.b.func(), code.ad.makes_numbers_once());
     let shapes = shapes.iter().copied().filter(|var| func.ty(*var).rank() > 1).collect();
-    let known = Known::new(func, block, (mentioned, &shapes), there, may);
+    let may = |stmt: &Stmt| may(stmt) && !(once && makes_number(&stmt.op));
+    let known = Known::new(func, block, (mentioned, &shapes), there, &may);
     let again = known.again(mentioned, there);
+    if once {
+        return again;
+    }
     let free = |var: Var| {
         !known.bound.contains(&var)
             || there.contains(&var)
@@ -320,6 +341,11 @@ fn is_counted(func: &Func, stmt: &Stmt) -> bool {
 fn is_view(op: &Op, is_there: &dyn Fn(Var) -> bool) -> bool {
     let Op::Array(ArrayOp::Slice, args) = op else { return false };
     args.first().and_then(Atom::var).is_some_and(is_there)
+}
+
+/// Whether an operation computes a number, and does not just hand on one that is there.
+fn makes_number(op: &Op) -> bool {
+    matches!(op, Op::Real(..))
 }
 
 /// What it costs to do an operation again; `None` if it should not be.

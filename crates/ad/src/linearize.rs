@@ -383,9 +383,12 @@ impl Linearize<'_, '_> {
         };
         let linear_args: Vec<Arg> = args.iter().zip(&key.1).map(linear).collect();
         let seeds = !checkpoint;
+        // As in the interpreter, where only the innermost tape notes a checkpoint: one around notes what that does.
+        let notes = checkpoint && !self.code.ad.exact;
         let checkpoint = checkpoint || self.code.ad.is_run_again(key.0);
         let (residual, shapes) = if checkpoint {
-            self.code.b.push(stmt.clone());
+            let op = Op::Call { func, args: args.to_vec(), checkpoint: notes };
+            self.code.b.push(Stmt { outs: stmt.outs.clone(), op, span: stmt.span });
             (args.to_vec(), vec![false; args.len()])
         } else {
             self.call_primal(stmt, &key, args)

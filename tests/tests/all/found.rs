@@ -451,6 +451,24 @@ const FOUND: &[Found] = &[
         expression: "map (\\x -> (grad (\\q -> derivative f q) x, grad (\\q -> derivative g q) x)) [0.4, 0.6, 0.7, 0.9, -0.3]",
         exact: true,
     },
+    Found {
+        what: "strict: where reverse mode went through the map of `linearize`, what that computed again in loops and branches had a sum of its own",
+        definitions: "def push f q = (snd (linearize f q)) (q * q)\n\
+            def f b = (build 1 (\\i -> b * b * b))[0]\n\
+            def g b = fold (\\a x -> a * b * x + x * b * a) b [0.3, b * b, b]\n\
+            def h b = if b < 0.2 then b * b * b else b * sin b * b * b\n\
+            def k b = sum (map (\\y -> checkpoint (\\x -> sin (x * x) * x * b) (b * y)) [b, 0.3, b * b])",
+        expression: "map (\\x -> (grad (push f) x, grad (push g) x, grad (push h) x, grad (grad (push k)) x)) [0.05, 0.1, 0.3, 0.7]",
+        exact: true,
+    },
+    Found {
+        what: "strict: there a checkpoint was one on the tape around too, where the interpreter notes what it does",
+        definitions: "def push f q = (snd (linearize f q)) (q * q)\n\
+            def f b = checkpoint (\\c -> c * c * c) (checkpoint (\\c -> c * c * c) b)\n\
+            def g b = fold (\\a x -> checkpoint (\\c -> c * b * x * b + sum (map (\\z -> z * c * c) [b, c])) a) b [0.3, b]",
+        expression: "map (\\x -> (grad (push f) x, grad (push g) x, grad (grad (push g)) x)) [0.05, 0.1, 0.3, 0.7]",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.

@@ -103,7 +103,7 @@ impl Linearize<'_, '_> {
         let (other, read) = self.done_again_in_arm(&block).unzip();
         let (done_again, read) = (other.as_ref().unwrap_or(&block), read.unwrap_or_default());
         let Again { stmts: again, kept, .. } =
-            crate::again::plan_arm(&self.code.b, done_again, &mentioned, &around, &read);
+            crate::again::plan_arm(self.code, done_again, &mentioned, &around, &read);
         Made { block, linear, kept, again }
     }
 

@@ -51,7 +51,7 @@ impl Linearize<'_, '_> {
         };
         let may = |stmt: &Stmt| !stmt.outs.iter().any(|out| elements.contains(out));
         let shapes = self.only_shapes(&linear, &mentioned);
-        let again = crate::again::plan(self.code.b.func(), block, (&mentioned, &shapes), &there, &may);
+        let again = crate::again::plan(self.code, block, (&mentioned, &shapes), &there, &may);
         for var in again.used {
             let input = inputs.iter().position(|row| *row == var).and_then(|i| parts.inputs.get(i));
             rows.extend(input.map(|array| Row { var, array: array.clone(), boxed: None }));
@@ -144,7 +144,7 @@ impl Linearize<'_, '_> {
         let carried_count = parts.init.len();
         let (mut rows, mut more) = (Vec::new(), Vec::new());
         let (shapes, there) = (self.only_shapes(&linear, &mentioned), FxHashSet::default());
-        let again = crate::again::plan(self.code.b.func(), &body, (&mentioned, &shapes), &there, &|_| true);
+        let again = crate::again::plan(self.code, &body, (&mentioned, &shapes), &there, &|_| true);
         for var in again.kept {
             let (row, out) = self.kept_row(var, &mut body, &[]);
             rows.push(row);
