@@ -228,6 +228,7 @@ static inline WG_UNUSED void wg_copy(const void *from, void *to, word count) { m
 static inline WG_UNUSED void wg_zero(void *to, word count) { memset(to, 0, (size_t)count * 8); }
 
 /* Integers wrap, and only division by 0 fails. */
+static inline WG_UNUSED word wg_negated(word x) { return -x; }
 static inline WG_UNUSED word wg_div(word a, word b) { return b == -1 ? -a : a / b; }
 static inline WG_UNUSED word wg_rem(word a, word b) { return b == -1 ? 0 : a % b; }
 static inline WG_UNUSED word wg_min_int(word a, word b) { return a < b ? a : b; }

@@ -469,6 +469,14 @@ const FOUND: &[Found] = &[
         expression: "map (\\x -> (grad (push f) x, grad (push g) x, grad (grad (push g)) x)) [0.05, 0.1, 0.3, 0.7]",
         exact: true,
     },
+    Found {
+        what: "C: the size of the smallest integer was taken to be larger than a number",
+        definitions: "def f n = abs n / 3 < 2\n\
+            def g n = (if n >= 0 then n else -n) < 5\n\
+            def h n = sum (build 40 (\\i -> if abs (n + i) < 2 then 1 else 0))",
+        expression: "map (\\n -> (f n, g n, h n)) [-9223372036854775807 - 1, 9223372036854775807, -4, 3, 0]",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.

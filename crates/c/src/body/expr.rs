@@ -253,6 +253,8 @@ impl Body<'_, '_> {
                 self.read_before(&[*then, *otherwise]);
                 let cond = self.integer(*cond);
                 let (then, otherwise) = (self.copied(local, *then), self.copied(local, *otherwise));
+                let [then, otherwise] =
+                    if self.word(local) == Word::Int { unfolded(then, otherwise) } else { [then, otherwise] };
                 Expr::conditional(&cond, &then, &otherwise)
             }
             Value::IntToReal(x) => {
@@ -390,4 +392,19 @@ fn comparison(compare: Compare, a: &Expr, b: &Expr) -> Expr {
         Compare::Lt | Compare::Le | Compare::Gt | Compare::Ge => Level::Relation,
     };
     Expr::binary(level, compare.symbol(), a, b)
+}
+
+/// Integers to choose from. GCC takes `(x < 0 ? -x : x) < 2` for false where `x` is the smallest integer, though it is told that integers wrap; not so if
+/// it does not see at once that one is the other's negation.
+fn unfolded(then: Expr, otherwise: Expr) -> [Expr; 2] {
+    let negates = |a: &Expr, b: &Expr| a.text == Expr::unary("-", b).text;
+    let negated = |x: &Expr| Expr::call("wg_negated", std::slice::from_ref(x));
+    if negates(&then, &otherwise) {
+        [negated(&otherwise), otherwise]
+    } else if negates(&otherwise, &then) {
+        let other = negated(&then);
+        [then, other]
+    } else {
+        [then, otherwise]
+    }
 }
