@@ -6,6 +6,7 @@
 mod zeros;
 
 use crate::facts::Lengths;
+use crate::known::is_same;
 use crate::numbers;
 use crate::walk::{Forward, Names, one, sides};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -376,7 +377,9 @@ impl Simplifier {
                 atom
             });
             let Some(Some(first)) = given.next() else { continue };
-            if given.all(|other| other.as_ref() == Some(&first)) && !first.var().is_some_and(inside) {
+            if given.all(|other| other.is_some_and(|other| is_same(&other, &first)))
+                && !first.var().is_some_and(inside)
+            {
                 self.names.set(*out, first);
             }
         }
@@ -404,7 +407,7 @@ impl Simplifier {
             Op::Select { cond: Atom::Bool(cond), then, otherwise } => {
                 Some(if *cond { then.clone() } else { otherwise.clone() })
             }
-            Op::Select { cond: _, then, otherwise } if then == otherwise => Some(then.clone()),
+            Op::Select { cond: _, then, otherwise } if is_same(then, otherwise) => Some(then.clone()),
             Op::Select { cond, then: Atom::Bool(true), otherwise: Atom::Bool(false) } => Some(cond.clone()),
             Op::Array(ArrayOp::Length(0), args) => self.lengths.of(args.first()?).cloned(),
             Op::Array(ArrayOp::Index, args) => {

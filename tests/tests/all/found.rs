@@ -477,6 +477,13 @@ const FOUND: &[Found] = &[
         expression: "map (\\n -> (f n, g n, h n)) [-9223372036854775807 - 1, 9223372036854775807, -4, 3, 0]",
         exact: true,
     },
+    Found {
+        what: "a choice between 0.0 and -0.0 was taken for none",
+        definitions: "def s q = if q == 1 then -0.0 else 0.0\n\
+            def f n = build 3 (\\i -> if i < n then 0.0 else -0.0)",
+        expression: "map (\\q -> (1.0 / s q, map (\\x -> 1.0 / x) (f q))) [0, 1, 2]",
+        exact: true,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.
