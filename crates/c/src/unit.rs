@@ -234,11 +234,12 @@ impl<'p> Unit<'p> {
         self.sites_before + site as usize
     }
 
-    /// The largest or the smallest is looked for.
+    /// Iterations of a loop are joined to the largest or the smallest.
     pub(crate) fn joins_extremes(&mut self) {
         self.parts.join = true;
     }
 
+    /// The largest or the smallest is looked for.
     pub(crate) fn uses_extremes(&mut self) {
         self.parts.extreme = true;
     }

@@ -33,6 +33,21 @@ struct Moving {
     start: Expr,
 }
 
+impl Moving {
+    /// So many times a number that moves.
+    fn times(self, times: &Expr) -> Option<Moving> {
+        let product = |a: &Expr| Expr::binary(Level::Product, "*", &Expr::unary("(word)", a), times);
+        let start = if self.start.text == "0" { self.start } else { product(&self.start) };
+        let by = self.step.number()?;
+        let step = match times.text.parse::<i64>() {
+            Ok(times) => Step::Known(by.checked_mul(times).filter(|step| step.unsigned_abs() < FAR)?),
+            Err(_) if by == 1 => Step::Same(times.clone()),
+            Err(_) => Step::Same(product(&int(by))),
+        };
+        Some(Moving { step, start })
+    }
+}
+
 /// How far a number moves in an iteration.
 enum Step {
     Known(i64),
@@ -416,7 +431,7 @@ impl Loop<'_, '_, '_> {
                     Some(times) => (*b, times),
                     None => (*a, self.fixed(*b, depth + 1)?),
                 };
-                self.multiple(self.moving(of, depth + 1)?, &times)
+                self.moving(of, depth + 1)?.times(&times)
             }
             Value::Int(..)
             | Value::Real(..)
@@ -434,18 +449,5 @@ impl Loop<'_, '_, '_> {
             | Value::Unique(..)
             | Value::Alloc(..) => None,
         }
-    }
-
-    /// So many times a number that moves.
-    fn multiple(&self, of: Moving, times: &Expr) -> Option<Moving> {
-        let product = |a: &Expr| Expr::binary(Level::Product, "*", &Expr::unary("(word)", a), times);
-        let start = if of.start.text == "0" { of.start } else { product(&of.start) };
-        let by = of.step.number()?;
-        let step = match times.text.parse::<i64>() {
-            Ok(times) => Step::Known(by.checked_mul(times).filter(|step| step.unsigned_abs() < FAR)?),
-            Err(_) if by == 1 => Step::Same(times.clone()),
-            Err(_) => Step::Same(product(&int(by))),
-        };
-        Some(Moving { step, start })
     }
 }
