@@ -10,7 +10,7 @@
 
 use crate::again::Primal;
 use crate::like::Likes;
-use crate::linear::{Arg, Branch, Choice, Lin, LinBlock, LinCall, LinLoop, LinPullback, Ref, Term};
+use crate::linear::{Arg, Branch, Carried, Choice, Lin, LinBlock, LinCall, LinLoop, LinPullback, Ref, Term};
 use crate::scoped::Scoped;
 use crate::transpose::Variant;
 use crate::types::dotted;
@@ -426,14 +426,16 @@ impl<'c> Writer<'_, 'c> {
     /// The tangents that an iteration gives: of what is carried, and of rows of outputs.
     fn loop_results(&mut self, parts: &LinLoop) -> Vec<Atom> {
         let mut results = Vec::new();
-        let given = parts.carried.iter().map(|carried| (carried.result, Some(carried.param)));
-        for (result, param) in given.chain(parts.outputs.iter().map(|(_, result)| (*result, None))) {
-            results.push(match (parts.body.results.get(result), param) {
+        let given = parts.carried.iter().map(|carried| (carried.result, Some(carried)));
+        for (result, carried) in given.chain(parts.outputs.iter().map(|(_, result)| (*result, None))) {
+            results.push(match (parts.body.results.get(result), carried) {
                 (Some(Some(of)), _) => self.get_or_zero(of),
-                // A next state that does not vary: zero in the shape of this one.
-                (_, Some(param)) => {
-                    let (point, info) = (self.dots.get(&param).cloned(), self.info(param));
-                    self.code.zero(point.as_ref(), info.ty)
+                // A next state that does not vary: zero in its shape, or in the shape of this one.
+                (_, Some(Carried { param, fixed, .. })) => {
+                    let here = self.dots.get(param).cloned();
+                    let point = fixed.as_ref().map(|next| self.primal(next)).or(here);
+                    let ty = self.info(*param).ty;
+                    self.code.zero(point.as_ref(), ty)
                 }
                 (_, None) => Atom::Real(0.0),
             });

@@ -162,6 +162,8 @@ pub(crate) struct Carried {
     pub(crate) out: Var,
     /// Which result of the body is its next value.
     pub(crate) result: usize,
+    /// That value, if it is an array that does not vary, maybe of a shape of its own.
+    pub(crate) fixed: Option<Atom>,
 }
 
 #[derive(Debug)]
@@ -389,6 +391,8 @@ impl<'a> Mentions<'a> {
                 }
                 bound.extend(parts.inputs.iter().map(|(row, _)| *row));
                 bound.extend(parts.carried.iter().map(|carried| carried.param));
+                let fixed = parts.carried.iter().filter_map(|carried| carried.fixed.as_ref()?.var());
+                fixed.filter(|var| !bound.contains(&self.likes.root(*var))).for_each(|var| self.shape(var));
                 self.inside(&parts.body, &bound);
             }
             Lin::Call(call) => {

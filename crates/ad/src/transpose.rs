@@ -21,6 +21,7 @@ use crate::like::Likes;
 use crate::linear::{Arg, Lin, LinBlock, LinCall, LinPullback, Ref, Term};
 use crate::scoped::Scoped;
 use crate::{Ad, Code, Key, deep};
+pub(crate) use live::Unknown;
 use parts::Parts;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Name;

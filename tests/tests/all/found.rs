@@ -484,6 +484,25 @@ const FOUND: &[Found] = &[
         expression: "map (\\q -> (1.0 / s q, map (\\x -> 1.0 / x) (f q))) [0, 1, 2]",
         exact: true,
     },
+    Found {
+        what: "reverse mode: what a loop hands on had a zero cotangent of the size of its next state, if only its own size was used",
+        definitions: "def f b = sum (fold (\\e i -> build i (\\j -> 0.5)) (map (\\x -> x * x) b) (iota 2))\n\
+            def g b = sum (fold (\\e i -> build (length e - 1) (\\j -> 0.5)) (map exp b) (iota 2)) * sum b\n\
+            def h b = sum (fst (while_loop (\\(e, s) -> length e < 9) (\\(e, s) -> (build (length e + 1) (\\j -> s), s * 0.5)) (b, b[1])))\n\
+            def k b = let (e, g) = fold (\\(e, g) i -> (g, slice e 0 1)) (b, concat b b) (iota 3) in sum (map sin e) + sum g\n\
+            def two b = map (\\f -> grad f b) [f, g, h, k]",
+        expression: "(two [0.7, 2.0, 3.0], grad (\\b -> sum (map sum (two b))) [0.7, 2.0, 3.0, 0.1], \
+            norm (grad f (build 1000 real)))",
+        exact: false,
+    },
+    Found {
+        what: "forward mode: the tangent of what a loop hands on had the size of that before, if the next did not vary",
+        definitions: "def f b = fold (\\e i -> build i (\\j -> 0.5)) b (iota 3)\n\
+            def g b = fst (fold (\\(e, f) i -> (f, build (length e - 1) (\\j -> 0.5))) (b, map sin b) (iota 2))\n\
+            def h b = fst (while_loop (\\(e, i) -> i < 3) (\\(e, i) -> (build i (\\j -> 0.5), i + 1)) (b, 0))",
+        expression: "map (\\f -> snd (linearize f [0.7, 2.0, 3.0]) [1.0, 1.0, 1.0]) [f, g, h]",
+        exact: false,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.

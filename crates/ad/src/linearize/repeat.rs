@@ -16,7 +16,9 @@
 
 use super::Linearize;
 use super::settled::DoneAgain;
-use crate::linear::{Carried, Lin, LinLoop, Row};
+use crate::linear::{Carried, Lin, LinBlock, LinLoop, Row};
+use crate::transpose::Unknown;
+use indexmap::IndexSet;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 use wengert_base::Name;
@@ -40,9 +42,10 @@ impl Linearize<'_, '_> {
         settled.in_linear(&mut linear, &mut self.said.clone());
         let done_again = self.done_again(&settled, &body);
         self.around.pop();
-        let mentioned = self.mentioned(&linear, &body);
-        let mut rows: Vec<Row> = Vec::new();
-        let mut more: Vec<Var> = Vec::new();
+        let init: Vec<Atom> = parts.init.iter().chain(&parts.accs).cloned().collect();
+        let carried = self.carried((states, &init, &stmt.outs), &linear, &body);
+        let mentioned = self.mentioned_by_loop(&linear, &carried, &body);
+        let (mut rows, mut more) = (Vec::new(), Vec::new());
         let mut there: FxHashSet<Var> = inputs.iter().copied().collect();
         there.extend(index);
         let (block, elements) = match &done_again {
@@ -72,7 +75,6 @@ impl Linearize<'_, '_> {
             .zip(&parts.inputs)
             .filter_map(|(row, array)| Some((*row, self.scope.of(array)?)))
             .collect();
-        let init: Vec<Atom> = parts.init.iter().chain(&parts.accs).cloned().collect();
         Lin::Loop(Box::new(LinLoop {
             len: parts.len.clone(),
             backward: parts.backward,
@@ -80,23 +82,51 @@ impl Linearize<'_, '_> {
             again: again.stmts,
             rows,
             inputs: tangents,
-            carried: self.carried(states, &init, &stmt.outs),
+            carried,
             outputs: self.outputs(&stmt.outs, kept_count),
             body: linear,
         }))
     }
 
-    fn carried(&self, params: &[Var], init: &[Atom], outs: &[Var]) -> Vec<Carried> {
+    fn carried(
+        &self,
+        (params, init, outs): (&[Var], &[Atom], &[Var]),
+        linear: &LinBlock,
+        body: &Block,
+    ) -> Vec<Carried> {
         let all = params.iter().zip(init).zip(outs).enumerate();
         let varying = all.filter(|(_, ((param, _), _))| self.scope.active.contains(param));
         varying
-            .map(|(result, ((param, init), out))| Carried {
-                param: *param,
-                init: self.scope.arg(init),
-                out: *out,
-                result,
+            .map(|(result, ((param, init), out))| {
+                let varies = matches!(linear.results.get(result), Some(Some(_)));
+                let next = body.results.get(result).filter(|_| !varies && self.changes_shape(*param));
+                Carried { param: *param, init: self.scope.arg(init), out: *out, result, fixed: next.cloned() }
             })
             .collect()
+    }
+
+    /// Whether something that is carried is an array that may change its shape.
+    fn changes_shape(&self, param: Var) -> bool {
+        self.code.b.func().ty(param).rank() > 0 && self.likes.root(param) == param
+    }
+
+    /// What the linear part of a body mentions, and the arrays of which its derivatives need zeros: what is carried, where the next state
+    /// adds nothing to its cotangent, and the next state, where it does not vary.
+    ///
+    /// ```text
+    /// loop i, carried e: build i (…)        ē has the length of e, the tangent of the next e that of `build i`
+    /// ```
+    fn mentioned_by_loop(&self, linear: &LinBlock, carried: &[Carried], body: &Block) -> Vec<Var> {
+        let mut mentioned: IndexSet<Var> = self.mentioned(linear, body).into_iter().collect();
+        let bound = super::bound(body);
+        for Carried { param, result, fixed, .. } in carried {
+            if self.changes_shape(*param) && !Unknown::gets(linear, *result, *param) {
+                mentioned.insert(*param);
+            }
+            let next = fixed.as_ref().and_then(Atom::var).map(|var| self.likes.root(var));
+            mentioned.extend(next.filter(|var| bound.contains(var)));
+        }
+        mentioned.into_iter().collect()
     }
 
     fn outputs(&self, outs: &[Var], from: usize) -> Vec<(Var, usize)> {
@@ -140,8 +170,9 @@ impl Linearize<'_, '_> {
         let linear = self.block(&parts.body);
         let made = self.code.b.close(parts.body.results.clone());
         let mut body = Block { params: params.clone(), ..made };
-        let mentioned = self.mentioned(&linear, &body);
         let carried_count = parts.init.len();
+        let carried = self.carried((&params, &parts.init, &stmt.outs), &linear, &body);
+        let mentioned = self.mentioned_by_loop(&linear, &carried, &body);
         let (mut rows, mut more) = (Vec::new(), Vec::new());
         let (shapes, there) = (self.only_shapes(&linear, &mentioned), FxHashSet::default());
         let again = crate::again::plan(self.code, &body, (&mentioned, &shapes), &there, &|_| true);
@@ -169,7 +200,7 @@ impl Linearize<'_, '_> {
             again: again.stmts,
             rows,
             inputs: Vec::new(),
-            carried: self.carried(&params, parts.init.get(..carried_count).unwrap_or_default(), &stmt.outs),
+            carried,
             outputs: self.outputs(&stmt.outs, carried_count),
             body: linear,
         }))

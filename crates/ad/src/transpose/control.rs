@@ -11,7 +11,7 @@
 //! a variable from around the loop is an accumulator (or carried, if it is no real and no array of reals). Where an input
 //! has a sum already, the cotangents of its rows are added there.
 
-use super::live::Live;
+use super::live::{Live, Lives};
 use super::{Place, Transposer, is_real};
 use crate::Code;
 use crate::again::Primal;
@@ -207,9 +207,13 @@ impl<'c> Transposer<'_, 'c> {
     fn iteration_results(&mut self, plan: &Plan<'_>, states: &[Atom]) -> Vec<Atom> {
         let mut results = Vec::new();
         for (part, state) in plan.carried.iter().zip(states) {
-            let ty = self.info(part.param).ty;
-            let bar = self.has_bar(part.param).then(|| self.bar_or_zero(part.param));
-            results.push(bar.unwrap_or_else(|| self.code.zero(Some(state), ty)));
+            let keeps_shape = self.likes.root(part.param) != part.param;
+            results.push(if keeps_shape && !self.has_bar(part.param) {
+                let ty = self.info(part.param).ty;
+                self.code.zero(Some(state), ty)
+            } else {
+                self.bar_or_zero(part.param)
+            });
         }
         let rows = plan.inputs.iter().map(|(row, _)| *row);
         for var in plan.summed.iter().chain(&plan.sums).copied().chain(rows) {

@@ -56,9 +56,21 @@ impl Ad {
         let params = linearized.func.body.params.iter().zip(&key.1).filter(|(_, active)| **active);
         params.map(|(param, _)| live.contains(param)).collect()
     }
+}
+
+/// What is known of functions that linear code calls.
+pub(crate) trait Lives {
+    /// Which of the arguments of a call that vary get a cotangent, if these of its results that vary have one.
+    fn params_of(&mut self, call: &LinCall, weighted: &[bool]) -> Vec<bool>;
+
+    /// Whether anything is known.
+    fn knows_functions(&self) -> bool;
+
+    /// Whether that will not change: what functions add to may not be settled yet.
+    fn is_settled(&self) -> bool;
 
     /// Adds what a block adds to, backwards.
-    pub(crate) fn live(&mut self, block: &LinBlock, live: &mut Live) {
+    fn live(&mut self, block: &LinBlock, live: &mut Live) {
         deep(|| block.stmts.iter().rev().for_each(|lin| self.live_in(lin, live)));
     }
 
@@ -102,7 +114,14 @@ impl Ad {
                     live.extend(parts.init.linear().filter(|_| live_here).map(Ref::base));
                 }
             }
-            Lin::Call(call) => self.live_call(call, live),
+            Lin::Call(call) => {
+                let weighted: Vec<bool> = call.outs.iter().flatten().map(|out| live.contains(out)).collect();
+                if weighted.contains(&true) {
+                    let params = self.params_of(call, &weighted);
+                    let args = call.args.iter().filter_map(Arg::linear).zip(params);
+                    live.extend(args.filter(|(_, live)| *live).map(|(of, _)| of.base()));
+                }
+            }
             Lin::Product(product) => {
                 if live.contains(&product.out) {
                     live.extend(product.linear().map(Ref::base));
@@ -114,7 +133,7 @@ impl Ad {
                 }
             }
             Lin::Pullback(pullback) => {
-                if pullback.outs.iter().flatten().any(|out| live.contains(out)) {
+                if self.knows_functions() && pullback.outs.iter().flatten().any(|out| live.contains(out)) {
                     live.extend(pullback.points.iter().filter_map(|(_, of)| of.as_ref()).map(Ref::base));
                 }
             }
@@ -123,33 +142,24 @@ impl Ad {
 
     /// What the block of a branch adds to of what is bound around it, if these of the branch's results have cotangents. Branches nest:
     /// each is looked through once.
-    pub(crate) fn live_in_arm(&mut self, block: &LinBlock, outs: &[Option<Var>], live: &Live) -> Rc<[Var]> {
+    fn live_in_arm(&mut self, block: &LinBlock, outs: &[Option<Var>], live: &Live) -> Rc<[Var]> {
         let weighted: Vec<bool> = outs.iter().map(|out| out.is_some_and(|out| live.contains(&out))).collect();
-        if let Some(known) = block.live.borrow().get(&weighted) {
+        let noted = self.knows_functions();
+        if let Some(known) = block.live.borrow().get(&weighted).filter(|_| noted) {
             return Rc::clone(known);
         }
         let results = block.results.iter().zip(&weighted).filter(|(_, weighted)| **weighted);
         let mut inside: Live = results.filter_map(|(of, _)| of.as_ref().map(Ref::base)).collect();
         self.live(block, &mut inside);
         let found = captured(block).iter().copied().filter(|var| inside.contains(var)).collect();
-        // What functions add to may not be settled yet.
-        if self.unsettled_lives.is_none() {
+        if noted && self.is_settled() {
             block.live.borrow_mut().insert(weighted, Rc::clone(&found));
         }
         found
     }
 
-    fn live_call(&mut self, call: &LinCall, live: &mut Live) {
-        let weighted: Vec<bool> = call.outs.iter().flatten().map(|out| live.contains(out)).collect();
-        if weighted.contains(&true) {
-            let params = self.live_params(&call.key, &weighted);
-            let args = call.args.iter().filter_map(Arg::linear).zip(params);
-            live.extend(args.filter(|(_, live)| *live).map(|(of, _)| of.base()));
-        }
-    }
-
     /// Which carried values have a cotangent, and what the body adds to.
-    pub(crate) fn live_loop(&mut self, parts: &LinLoop, after: &dyn Fn(Var) -> bool) -> (Vec<bool>, Live) {
+    fn live_loop(&mut self, parts: &LinLoop, after: &dyn Fn(Var) -> bool) -> (Vec<bool>, Live) {
         let mut carried: Vec<bool> = parts.carried.iter().map(|carried| after(carried.out)).collect();
         let outputs: Vec<usize> =
             parts.outputs.iter().filter(|(out, _)| after(*out)).map(|(_, result)| *result).collect();
@@ -170,5 +180,45 @@ impl Ad {
                 return (carried, inside);
             }
         }
+    }
+}
+
+impl Lives for Ad {
+    fn params_of(&mut self, call: &LinCall, weighted: &[bool]) -> Vec<bool> {
+        self.live_params(&call.key, weighted)
+    }
+
+    fn knows_functions(&self) -> bool {
+        true
+    }
+
+    fn is_settled(&self) -> bool {
+        self.unsettled_lives.is_none()
+    }
+}
+
+/// Nothing is known of functions, so that what only they add to is not said to get anything.
+pub(crate) struct Unknown;
+
+impl Lives for Unknown {
+    fn params_of(&mut self, _: &LinCall, _: &[bool]) -> Vec<bool> {
+        Vec::new()
+    }
+
+    fn knows_functions(&self) -> bool {
+        false
+    }
+
+    fn is_settled(&self) -> bool {
+        true
+    }
+}
+
+impl Unknown {
+    /// Whether a variable surely gets a cotangent, if this result of a block has one.
+    pub(crate) fn gets(block: &LinBlock, result: usize, var: Var) -> bool {
+        let mut live: Live = block.results.get(result).into_iter().flatten().map(Ref::base).collect();
+        Unknown.live(block, &mut live);
+        live.contains(&var)
     }
 }
