@@ -121,6 +121,8 @@ struct Between {
     body: Vec<Stmt>,
     /// Whether some iterations after these are to be as before.
     has_end: bool,
+    /// Whether the others may be most of all.
+    is_anywhere: bool,
 }
 
 impl Edges<'_> {
@@ -165,7 +167,7 @@ impl Edges<'_> {
         let own = own.into_iter().filter(|local| !self.mentions.contains_key(local)).collect();
         let edges = Body::of(&body, index, &own, &self.sums).beginning(from).edges(*len);
         let mut builder = plan::Builder::new(self.func, *len, short);
-        let has_end = !edges.is_empty();
+        let (has_end, is_anywhere) = (!edges.is_empty(), edges.iter().any(|edge| edge.is_anywhere));
         let known = builder.edges(&edges);
         let body = fold::fold(body, known, &own);
         let known = builder.checks(&Body::of(&body, index, &own, &self.sums));
@@ -178,11 +180,16 @@ impl Edges<'_> {
         if short == FEW && other_than_choices(self.func, &body) == others {
             return None;
         }
-        let counted: Vec<(Local, usize)> = mentions(&body).into_iter().collect();
-        for (local, n) in counted {
+        self.count(&body);
+        Some(Between { before, places, index, body, has_end, is_anywhere })
+    }
+
+    /// Statements have been added.
+    fn count(&mut self, added: &[Stmt]) {
+        let added: Vec<(Local, usize)> = mentions(added).into_iter().collect();
+        for (local, n) in added {
             *self.mentions.entry(local).or_default() += n;
         }
-        Some(Between { before, places, index, body, has_end })
     }
 
     /// A body with variables of its own, but for what it shares with others.
@@ -214,7 +221,8 @@ impl Edges<'_> {
         let Stmt::For { index, len, backward, independent, sums, body } = stmt else {
             return made.push(stmt);
         };
-        let Between { before, places, index: inner, body: mut within, has_end } = between;
+        let Between { before, places, index: inner, body: mut within, has_end, is_anywhere } = between;
+        let (after, body, rest_body) = self.outside(index, body, is_anywhere);
         made.extend(before);
         let [step, rest] = [(); 2].map(|()| self.func.fresh(Word::Int));
         let (low, high) = (Operand::Local(places.low), Operand::Local(places.high));
@@ -226,15 +234,26 @@ impl Edges<'_> {
             let otherwise = vec![looped(index, len, sums, body)];
             return made.push(Stmt::If { cond: count, then: vec![between], otherwise });
         }
-        let mut parts = vec![looped(index, low, sums.clone(), body.clone()), between];
-        let (last, mut body) = (self.func.fresh(Word::Int), body);
-        body.insert(0, Stmt::Set(index, Value::Int(Int::Add, high, Operand::Local(last))));
+        let mut parts = vec![looped(index, low, sums.clone(), body), between];
+        let (last, mut body) = (self.func.fresh(Word::Int), rest_body);
+        body.insert(0, Stmt::Set(after, Value::Int(Int::Add, high, Operand::Local(last))));
         made.push(Stmt::Set(rest, Value::Int(Int::Sub, len, high)));
         parts.push(looped(last, Operand::Local(rest), sums, body));
         if backward {
             parts.reverse();
         }
         made.extend(parts);
+    }
+
+    /// The bodies of the loops before and after the iterations between the edges, and the index of the second. Where these may be most of
+    /// all, loops in them have edges too.
+    fn outside(&mut self, index: Local, body: Vec<Stmt>, is_most: bool) -> (Local, Vec<Stmt>, Vec<Stmt>) {
+        if !is_most {
+            return (index, body.clone(), body);
+        }
+        let (after, rest) = self.copied(&body, index);
+        self.count(&rest);
+        (after, self.stmts(body), self.stmts(rest))
     }
 }
 

@@ -15,8 +15,9 @@
 //! place without looking.
 //!
 //! **Destinations** (`arrays`). The array that a loop makes as a row of another array is made in its place there, if the
-//! sizes of the row are known before the loop (`shape`). What is one end of a longer array has room beside it for the rest (`beside`).
+//! sizes of the row are known before the loop (`shape`), or can be compared there (`alike`). What is one end of a longer array has room beside it for the rest (`beside`).
 
+mod alike;
 mod arrays;
 mod beside;
 mod block;
@@ -169,6 +170,8 @@ struct Lower<'a> {
     extremes: Vec<(Var, bool, Local, Local)>,
     /// Variables that are sizes of arrays: they are not negative.
     sizes: FxHashSet<Local>,
+    /// Sizes that are the same in the loop that is being made.
+    alike: alike::Alike,
     /// Variables that were made there.
     in_place: FxHashSet<Var>,
     /// Arrays that are made there for what is nothing but them with some elements changed.
@@ -223,6 +226,7 @@ impl<'a> Lower<'a> {
             written: written::Written::of_function(func),
             destinations: FxHashMap::default(),
             beside,
+            alike: alike::Alike::default(),
             in_place: FxHashSet::default(),
             changed_in_place: FxHashSet::default(),
             zeros_there: FxHashSet::default(),

@@ -47,6 +47,8 @@ pub(super) struct Edge {
     kind: Kind,
     /// What is compared with the index and may be as large as numbers are.
     terms: Vec<Local>,
+    /// Whether it may be anywhere, and not just near to the ends.
+    pub(super) is_anywhere: bool,
 }
 
 enum Kind {
@@ -169,7 +171,8 @@ impl<'b> Body<'b> {
                 }
                 _ => return None,
             };
-            Some(Edge { local: *local, kind, terms })
+            let is_anywhere = matches!(&kind, Kind::UpTo(point, _) if !is_near_end(point, &lengths));
+            Some(Edge { local: *local, kind, terms, is_anywhere })
         };
         let edges: Vec<Edge> = self.order.iter().filter_map(edge).collect();
         if edges.len() > EDGES { Vec::new() } else { edges }

@@ -84,10 +84,7 @@ impl Edges<'_> {
             let sums = sums.clone();
             code.push(Stmt::For { index, len, backward: *backward, independent: *independent, sums, body });
         }
-        let counted: Vec<(Local, usize)> = mentions(&code).into_iter().collect();
-        for (local, n) in counted {
-            *self.mentions.entry(local).or_default() += n;
-        }
+        self.count(&code);
         self.nested += 1;
         let otherwise = self.stmts(code);
         self.nested -= 1;

@@ -163,6 +163,10 @@ impl<'a> Lower<'a> {
             Op::Call { func, args, checkpoint: _ } => self.call(&stmt.op, outs, *func, args, dying),
             Op::Loop(parts) => {
                 let drained = self.drained(parts, dying);
+                let alike = if drained.is_empty() { self.wanted_alike(outs, parts) } else { Vec::new() };
+                if !alike.is_empty() {
+                    return self.loop_by_sizes(outs, parts, alike, dying);
+                }
                 self.giving(&stmt.op, dying, |this, dying| this.loop_over(outs, parts, drained, dying));
             }
             Op::While(parts) => {

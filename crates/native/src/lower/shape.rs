@@ -69,10 +69,11 @@ impl Lower<'_> {
                 inside.iter().map(|level| Inside { body: level.body, rows: level.rows.clone() }).collect();
             deeper.push(Inside { body: branch, rows: Vec::new() });
             let dims = self.dims_of(branch.results.get(place)?, &deeper)?;
-            if found.as_ref().is_some_and(|found| *found != dims) {
-                return None;
+            match &found {
+                Some(found) if !self.alike.are(found, &dims) => return None,
+                Some(_) => {}
+                None => found = Some(dims),
             }
-            found = Some(dims);
         }
         found
     }
