@@ -58,12 +58,12 @@ pub(crate) struct Again {
 /// What to keep of a block of a branch: computed again are integers and truth values, of integers and truth values, reals also of
 /// reals that the linear code of the block mentions (`around`, if they are bound outside of the block), so
 /// that nothing else is needed from outside of it; and what is read from parameters of the function, of which there is one for
-/// all iterations, or of arrays of which the same is said (`settled`).
+/// all iterations, of arrays of which the same is said (`settled`), or of those that are kept in any case (`kept`).
 pub(crate) fn plan_arm(
     code: &Code<'_>,
     block: &Block,
     mentioned: &[Var],
-    around: &FxHashSet<Var>,
+    (around, kept): (&FxHashSet<Var>, &FxHashSet<Var>),
     settled: &FxHashSet<Var>,
 ) -> Again {
     let func = code.b.func();
@@ -72,9 +72,9 @@ pub(crate) fn plan_arm(
     let whole = |stmt: &Stmt| {
         let mut vars = stmt.op.operand_vars();
         let is_settled = stmt.outs.iter().all(|out| settled.contains(out));
-        let of_param =
-            |array: &Var| matches!(stmt.op, Op::Array(ArrayOp::Index, _)) && code.b.params().contains(array);
-        if (vars.first().is_some_and(of_param) || is_settled && !vars.is_empty())
+        let is_there = |array: &Var| kept.contains(array) || code.b.params().contains(array);
+        let reads = matches!(stmt.op, Op::Array(ArrayOp::Index, _));
+        if (reads && vars.first().is_some_and(is_there) || is_settled && !vars.is_empty())
             && stmt.outs.iter().all(|out| func.ty(*out).rank() == 0)
         {
             vars.remove(0);

@@ -24,6 +24,7 @@ use crate::Code;
 use crate::again::Again;
 use crate::forward::choose;
 use crate::linear::{Arm, Branch, Choice, Lin, LinBlock};
+use rustc_hash::FxHashSet;
 use wengert_base::Name;
 use wengert_ir::op::{ArrayOp, Atom, Block, Op, Stmt, Var};
 use wengert_ir::ty::{Ctor, Data, DataId, Elem, Role, Ty};
@@ -103,8 +104,15 @@ impl Linearize<'_, '_> {
         let (other, read) = self.done_again_in_arm(&block).unzip();
         let (done_again, read) = (other.as_ref().unwrap_or(&block), read.unwrap_or_default());
         let Again { stmts: again, kept, .. } =
-            crate::again::plan_arm(self.code, done_again, &mentioned, &around, &read);
+            crate::again::plan_arm(self.code, done_again, &mentioned, (&around, &self.kept(&around)), &read);
         Made { block, linear, kept, again }
+    }
+
+    /// What a loop around keeps of each iteration, if it is mentioned at all: an array that is carried, and has its shape of no other.
+    fn kept(&self, mentioned: &FxHashSet<Var>) -> FxHashSet<Var> {
+        let carried = self.around.iter().flat_map(|around| around.carried());
+        let arrays = carried.filter(|var| self.code.b.func().ty(**var).rank() > 0);
+        arrays.copied().filter(|var| mentioned.contains(var) && self.likes.root(*var) == *var).collect()
     }
 
     /// Appends the branch to the primal part, so that it gives what the linear part needs.

@@ -78,6 +78,11 @@ pub(super) struct Settled {
 }
 
 impl Settled {
+    /// What the loop carries.
+    pub(super) fn carried(&self) -> &[Var] {
+        &self.carried
+    }
+
     /// The array of which an operation may read instead, with what is known of it, where this is said.
     fn instead(&self, op: &Op, said: &[Said]) -> Option<&Final> {
         let Op::Array(op @ (ArrayOp::Index | ArrayOp::Slice), args) = op else { return None };

@@ -342,6 +342,44 @@ entry main = main
     assert!(made.contains("  ys = each i < length(places)"), "{made}");
 }
 
+/// What a branch in a loop reads of an array that a loop around carries is read again: that array is kept in any case, for its shape.
+#[test]
+fn branches_read_again_what_is_carried_around_them() {
+    let text = "
+residual S {}
+linear f_map of f(varies) keeps S
+func f(b: []Real) -> []Real {
+  r = for k < 3, x = b {
+    n = length(x)
+    y = each i < n {
+      some = i < k
+      v = if some { yield 1.0 } else {
+        u = x[i]
+        w = x[k]
+        p = u * w
+        yield p
+      }
+      yield v
+    }
+    yield y
+  }
+  return r
+}
+func main(b: []Real, t: []Real) -> []Real {
+  v, r = linearize f_map(b)
+  g = backward f_map(r, t)
+  return g
+}
+entry main = main
+";
+    let program = wengert_ir::parse(text).expect("the text is a program");
+    let made = wengert_ir::print_used(&wengert_ad::differentiate(program));
+    let (primal, back) = made.split_once("func back_f(").expect("there is a transpose");
+    // An iteration gives what it carries, and that for the way back.
+    assert!(primal.contains("y = each") && !primal.contains("yield v, "), "{made}");
+    assert_eq!(back.matches("= x2[").count(), 2, "{made}");
+}
+
 #[test]
 fn what_is_read_beside_an_update_is_added_in_place() {
     let text = "

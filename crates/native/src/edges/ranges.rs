@@ -21,7 +21,7 @@ use crate::loops::{Int, Local, Operand, Stmt, Value, Word};
 use rustc_hash::FxHashSet;
 
 /// Bodies with more statements would be too much to have four times.
-const MOST: usize = 48;
+const MOST: usize = 64;
 /// The same where one range is a single iteration.
 const LARGE: usize = 96;
 /// At so many places a loop is divided at most.

@@ -229,6 +229,47 @@ fn each_range_of_indices_has_a_loop_that_asks_nothing() {
     }
 }
 
+/// Where a branch around loops may change anywhere, those in both of its arms have edges of their own.
+#[test]
+fn loops_on_both_sides_of_what_may_be_anywhere_are_divided() {
+    let program = program(
+        "func f(xs: []Real, k: Int) -> [][]Real {
+            n = length(xs)
+            g = each i < n, y in xs {
+                c = i <= k
+                row = each j < n, x in xs {
+                    v = if c { yield y } else {
+                        d = j < k
+                        u = if d { yield x } else { at = j - k z = xs[at] e = z * y yield e }
+                        yield u
+                    }
+                    yield v
+                }
+                yield row
+            }
+            return g
+        }
+        entry f = f",
+    );
+    for checks in [true, false] {
+        let mut loops = crate::lower::lower(&program);
+        crate::parallel::divide(&mut loops, true, false);
+        crate::dead::clean(&mut loops);
+        super::split(&mut loops, checks);
+        let loops = crate::loops::print(&loops);
+        // In each of the three loops around there are both.
+        let part = loops.split("func ").find(|func| func.starts_with("f_part")).unwrap_or_default();
+        assert!(part.matches("for ").count() >= 3 + 2 * 3, "{checks}: {loops}");
+    }
+    let mut beside = Beside::new(&program, &[Math::Strict]);
+    for count in [0, 1, 3, 16, 17, 40] {
+        let xs: Vec<f64> = (0..count).map(|i| 1.0 / f64::from(i % 37 + 1)).collect();
+        for k in [-3, 0, 1, 7, 16, 39, 40, 1 << 59, i64::MAX, i64::MIN] {
+            beside.agrees(&[Value::reals(xs.clone()), Value::Int(k)], format_args!("{count} {k}"));
+        }
+    }
+}
+
 #[test]
 fn where_one_index_is_left_out_there_are_two_loops_in_c_too() {
     for (asks, one, others) in [("i == k", "y = 1.0", "y = xs[i]"), ("i != k", "y = xs[i]", "y = 1.0")] {

@@ -162,13 +162,13 @@ impl Lower<'_> {
             ArrayOp::Slice => {
                 let (from, to) = (self.int_of(args.get(1)?, inside)?, self.int_of(args.get(2)?, inside)?);
                 let dims = self.dims_of(first, inside)?;
-                let rows = self.int(Int::Sub, to, from);
+                let rows = self.sized(Value::Int(Int::Sub, to, from));
                 let rows = self.not_negative(rows);
                 Some(self.with_rows(rows, dims.get(1..)?))
             }
             ArrayOp::Concat if self.ty(first).rank() == 1 => {
                 let (a, b) = (self.dims_of(first, inside)?, self.dims_of(args.get(1)?, inside)?);
-                Some(vec![self.int(Int::Add, *a.first()?, *b.first()?)])
+                Some(vec![self.sized(Value::Int(Int::Add, *a.first()?, *b.first()?))])
             }
             _ => None,
         }
@@ -185,7 +185,7 @@ impl Lower<'_> {
         match n {
             Operand::Int(n) => Operand::Int(n.max(0)),
             Operand::Local(local) if self.sizes.contains(&local) => n,
-            other => self.set(Word::Int, Value::Int(Int::Max, other, Operand::Int(0))),
+            other => self.sized(Value::Int(Int::Max, other, Operand::Int(0))),
         }
     }
 
@@ -214,10 +214,23 @@ impl Lower<'_> {
                 };
                 let a = self.int_of(args.first()?, inside)?;
                 let b = self.int_of(args.get(1)?, inside)?;
-                Some(self.int(op, a, b))
+                Some(self.sized(Value::Int(op, a, b)))
             }
             _ => None,
         }
+    }
+
+    /// A number that sizes are made of: one that was found already where it was asked whether sizes may be the same.
+    fn sized(&mut self, value: Value) -> Operand {
+        if let Some(known) = self.alike.known(&value) {
+            return known;
+        }
+        let made = match value {
+            Value::Int(op, a, b) => self.int(op, a, b),
+            ref value => self.set(Word::Int, value.clone()),
+        };
+        self.alike.note(value, made);
+        made
     }
 
     /// The sizes of an array of `n` such rows: without rows it has size 0 along every axis.
@@ -227,14 +240,10 @@ impl Lower<'_> {
             dims.extend(row);
             return dims;
         }
-        let some = self.set(Word::Int, Value::CompareInt(Compare::Ne, n, Operand::Int(0)));
+        let some = self.sized(Value::CompareInt(Compare::Ne, n, Operand::Int(0)));
         for size in row {
             let same = *size == n || *size == Operand::Int(0);
-            dims.push(if same {
-                *size
-            } else {
-                self.set(Word::Int, Value::Select(some, *size, Operand::Int(0)))
-            });
+            dims.push(if same { *size } else { self.sized(Value::Select(some, *size, Operand::Int(0))) });
         }
         dims
     }

@@ -95,3 +95,39 @@ fn rows_that_are_written_out_are_made_in_their_place() {
     drop(made);
     assert_eq!(compiled.words_in_use(), 0);
 }
+
+/// Rows of branches, of sizes that only a run can tell to be the same.
+const ROWS: &str = "func f(us: []Real, n: Int, m: Int) -> [][]Real {
+    k = length(us)
+    a = each i < n {
+        c = i == 1
+        row = if c { yield us } else {
+            t = real(i)
+            made = each j < m { x = us[j] y = x + t yield y }
+            yield made
+        }
+        yield row
+    }
+    return a
+}
+entry f = f";
+
+#[test]
+fn rows_of_branches_are_made_in_their_place_where_their_sizes_agree() {
+    let program = wengert_ir::parse(ROWS).expect("the text is a program");
+    let loops = crate::loops::print(&crate::lower::lower(&program));
+    let (alike, others) = loops.split_once("\n    else {").expect("there are two loops");
+    // The array; and else one for each row that is made, and the array when there is one, or none.
+    assert_eq!((alike.matches("alloc(").count(), others.matches("alloc(").count()), (1, 3), "{loops}");
+    let mut beside = crate::beside::Beside::new(&program, &[crate::Math::Strict, crate::Math::Fast]);
+    for size in [0, 1, 2, 3, 40] {
+        let us = wengert_ir::eval::Value::reals((0..size).map(f64::from).collect::<Vec<f64>>());
+        for n in [0, 1, 2, 5] {
+            for m in [size - 1, size, size + 1, 0] {
+                let numbers = [n, m.max(0)].map(|n| wengert_ir::eval::Value::Int(i64::from(n)));
+                let args: Vec<_> = std::iter::once(us.clone()).chain(numbers).collect();
+                beside.agrees(&args, format_args!("{size} numbers, {n} rows of {m}"));
+            }
+        }
+    }
+}
