@@ -21,6 +21,7 @@
 use crate::cases::{fails_instead, returns};
 use crate::facts::{is_quiet, is_safe, total};
 use crate::simplify;
+use crate::stands::Made;
 use crate::walk::{count_uses, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::build::Copier;
@@ -306,11 +307,12 @@ fn opened(func: &mut Func, stmt: Stmt) -> Vec<Stmt> {
 
 /// Whether a function fails nowhere, but for what cannot be, and for want of memory.
 fn is_harmless(id: FuncId, func: &Func, total: &FxHashSet<FuncId>) -> bool {
+    let made = Made::of(&func.body);
     func.body.all_stmts(&mut |stmt| match &stmt.op {
         Op::Call { func, .. } if *func == id => true,
         Op::Fail { .. } => stmt.span.is_nowhere(),
         Op::If { .. } | Op::Match { .. } => true,
-        op => is_safe(op, total),
+        op => is_safe(op, total) && made.stands(stmt, &|_| false),
     })
 }
 
@@ -409,12 +411,17 @@ impl Calls<'_> {
         let Stmt { outs, op: Op::Call { args, .. }, span } = stmts.get(second)? else { return None };
         let between = stmts.get(at + 1..second)?;
         let others: Vec<Atom> = self.pair.others().filter_map(|place| args.get(place)).cloned().collect();
-        let quiet =
-            self.harmless.contains(&self.pair.taker) || between.iter().all(|stmt| self.is_quiet(stmt));
-        if !quiet {
+        let quiet = between.iter().all(|stmt| self.is_quiet(stmt));
+        if !quiet && !self.harmless.contains(&self.pair.taker) {
             return None;
         }
         let before = self.needed(stmts, (at, second), &others)?;
+        // What fails in between may look at sizes.
+        let stands =
+            |place: &usize| stmts.get(*place).is_some_and(|stmt| Made::default().stands(stmt, &|_| false));
+        if !quiet && !before.iter().all(stands) {
+            return None;
+        }
         let rest = first.outs.iter().enumerate().filter(|(place, _)| *place != self.pair.made);
         let outs = outs.iter().copied().chain(rest.map(|(_, out)| *out)).collect();
         let args = given.iter().cloned().chain(others).collect();

@@ -19,6 +19,7 @@ mod costly;
 use crate::alike::alike;
 use crate::facts::{is_quiet, is_safe, total};
 use crate::sizes::{boxes, in_range_there};
+use crate::stands::Made;
 use crate::walk::{Names, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Compare, Op};
@@ -31,8 +32,8 @@ pub(crate) fn run(program: &mut Program) {
     for (_, func) in program.funcs.iter_mut() {
         let there = if may_run_for_sure(func) { in_range_there(func, &boxes) } else { FxHashSet::default() };
         let mut body = std::mem::take(&mut func.body);
-        let compared = FxHashMap::default();
-        Hoist { total: &total, func, there, compared, some: Vec::new() }.block(&mut body);
+        let (compared, made) = (FxHashMap::default(), Made::of(&body));
+        Hoist { total: &total, func, there, made, compared, some: Vec::new() }.block(&mut body);
         func.body = body;
     }
 }
@@ -52,6 +53,7 @@ struct Hoist<'p> {
     func: &'p Func,
     /// Reads and updates of what is there.
     there: FxHashSet<Var>,
+    made: Made,
     /// Comparisons.
     compared: FxHashMap<Var, (Compare, Atom, Atom)>,
     /// Numbers of iterations that are not 0 here.
@@ -68,14 +70,15 @@ impl Hoist<'_> {
                 match &mut stmt.op {
                     Op::Loop(parts) => {
                         let runs = self.is_some(&parts.len);
-                        self.leave(&mut parts.body, runs, &mut out);
+                        self.leave(&mut parts.body, (true, runs), &mut out);
                         if costly::is_worth_it(&parts.len) {
                             costly::leave_branches(self.func, self.total, &mut parts.body, &mut out);
                         }
                     }
                     Op::While(parts) => {
-                        self.leave(&mut parts.cond, false, &mut out);
-                        self.leave(&mut parts.body, false, &mut out);
+                        self.leave(&mut parts.cond, (true, false), &mut out);
+                        // Its condition may have looked at sizes.
+                        self.leave(&mut parts.body, (false, false), &mut out);
                         costly::leave_branches(self.func, self.total, &mut parts.body, &mut out);
                     }
                     Op::If { cond: _, then, otherwise } => {
@@ -132,17 +135,22 @@ impl Hoist<'_> {
         matches!(len, Atom::Int(1..)) || self.some.contains(len)
     }
 
-    /// Moves statements out of a body; if it runs for sure, those too that check something before all else.
-    fn leave(&self, body: &mut Block, runs: bool, out: &mut Vec<Stmt>) {
+    /// Moves statements out of a body; if it runs for sure, those too that check something before all else. What is done after something that
+    /// stays and may fail must not need what that checks; nor may anything, if it is not known before the body what is known in it (`same`).
+    fn leave(&self, body: &mut Block, (same, runs): (bool, bool), out: &mut Vec<Stmt>) {
         let mut inside: FxHashSet<Var> = body.params.iter().copied().collect();
         let mut stay = Vec::with_capacity(body.stmts.len());
-        let mut first = runs;
+        let (mut first, mut same) = (runs, same);
         for stmt in std::mem::take(&mut body.stmts) {
-            let moves = is_moved(&stmt.op, self.total) || self.is_sum(&stmt) || first && self.is_check(&stmt);
-            if moves && mentioned(&stmt.op).all(|var| !inside.contains(&var)) {
+            let stands = || same || self.made.stands(&stmt, &|_| false);
+            let moves = (is_moved(&stmt.op, self.total) || self.is_sum(&stmt)) && stands();
+            if (moves || first && self.is_check(&stmt))
+                && mentioned(&stmt.op).all(|var| !inside.contains(&var))
+            {
                 out.push(stmt);
             } else {
-                first &= self.passes(&stmt);
+                let passes = self.passes(&stmt);
+                (first, same) = (first && passes, same && passes);
                 inside.extend(&stmt.outs);
                 stay.push(stmt);
             }

@@ -66,6 +66,7 @@ mod sizes;
 mod slopes;
 mod spare;
 mod stages;
+mod stands;
 mod still;
 mod strong;
 mod terms;

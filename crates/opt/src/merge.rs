@@ -16,6 +16,7 @@
 
 use crate::facts::{is_quiet, is_safe, is_total, total};
 use crate::fuse::Sum;
+use crate::stands::Made;
 use crate::walk::{Names, count_uses, mentioned, row_of};
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
@@ -34,17 +35,18 @@ pub(crate) fn run(program: &mut Program) {
     let total = total(program);
     for (_, func) in program.funcs.iter_mut() {
         let mut body = std::mem::take(&mut func.body);
-        block(func, &mut body, &total);
+        let made = Made::of(&body);
+        block(func, &mut body, (&total, &made));
         func.body = body;
     }
 }
 
-fn block(func: &mut Func, place: &mut Block, total: &FxHashSet<FuncId>) {
+fn block(func: &mut Func, place: &mut Block, known: (&FxHashSet<FuncId>, &Made)) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let mut at = 0;
         while at < place.stmts.len() {
             // What was joined may be joined to more.
-            if let Some((second, simple)) = partner(&place.stmts, at, total) {
+            if let Some((second, simple)) = partner(&place.stmts, at, known) {
                 let second = place.stmts.remove(second);
                 for from in simple {
                     let stmt = place.stmts.remove(from);
@@ -67,7 +69,7 @@ fn block(func: &mut Func, place: &mut Block, total: &FxHashSet<FuncId>) {
         }
         for stmt in &mut place.stmts {
             for inner in stmt.op.blocks_mut() {
-                block(func, inner, total);
+                block(func, inner, known);
             }
         }
     });
@@ -125,12 +127,19 @@ fn only_adds(parts: &Loop) -> bool {
 }
 
 /// The loop after `at` that can be done together with the one at `at`, and what comes in between but can be done before.
-fn partner(stmts: &[Stmt], at: usize, total: &FxHashSet<FuncId>) -> Option<(usize, Vec<usize>)> {
+fn partner(
+    stmts: &[Stmt],
+    at: usize,
+    (total, made): (&FxHashSet<FuncId>, &Made),
+) -> Option<(usize, Vec<usize>)> {
     let stmt = stmts.get(at)?;
     let (own, first) = kind(stmt)?;
     let first_total = is_total(&first.body, total);
     let mut between: FxHashSet<Var> = FxHashSet::default();
     let mut quiet = true;
+    // What fails in between may look whether arrays are as long as the second loop needs them.
+    let as_long = |input: &Atom| first.inputs.contains(input) || is_row_of(stmt, first, input);
+    let stands = |stmt: &Stmt, quiet: bool| quiet || made.stands(stmt, &as_long);
     let mut simple = Vec::new();
     for (place, stmt_there) in stmts.iter().enumerate().skip(at + 1).take(NEAR) {
         let second =
@@ -139,17 +148,18 @@ fn partner(stmts: &[Stmt], at: usize, total: &FxHashSet<FuncId>) -> Option<(usiz
             && second.len == first.len
             && (is_total(&second.body, total) || (first_total && quiet))
             && fits(stmt, first.init.len(), second, &between)
+            && stands(stmt_there, quiet)
         {
             return Some((place, simple));
         }
+        let known = !mentioned(&stmt_there.op).any(|var| stmt.outs.contains(&var) || between.contains(&var));
         let is_simple = own != Kind::Independent
             && is_safe(&stmt_there.op, total)
             && stmt_there.op.blocks().is_empty()
-            && !stmt_there
-                .op
-                .operand_vars()
-                .iter()
-                .any(|var| stmt.outs.contains(var) || between.contains(var));
+            && stands(stmt_there, quiet);
+        // What fails here fails before the first loop, too, if that cannot.
+        let is_check = first_total && quiet && matches!(stmt_there.op, Op::Require { .. });
+        let is_simple = known && (is_simple || is_check);
         if is_simple {
             simple.push(place);
             continue;
@@ -158,6 +168,12 @@ fn partner(stmts: &[Stmt], at: usize, total: &FxHashSet<FuncId>) -> Option<(usiz
         quiet = quiet && is_quiet(&stmt_there.op, total);
     }
     None
+}
+
+/// Whether an array has a row for each iteration of a loop, from that.
+fn is_row_of(stmt: &Stmt, parts: &Loop, array: &Atom) -> bool {
+    let mut made = stmt.outs.iter().skip(parts.init.len());
+    array.var().is_some_and(|array| made.any(|out| *out == array))
 }
 
 /// A sum of the elements of an array near a loop that adds something up for each of them, before it or after it, and that array.

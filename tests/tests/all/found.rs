@@ -503,6 +503,17 @@ const FOUND: &[Found] = &[
         expression: "map (\\f -> snd (linearize f [0.7, 2.0, 3.0]) [1.0, 1.0, 1.0]) [f, g, h]",
         exact: false,
     },
+    Found {
+        what: "a loop was done before it was looked whether its arrays are as long: beside another one, and before a loop around or a condition",
+        definitions: "def long k = build k (\\j -> real j + 0.5)\n\
+            def apart k b = map2 (*) b (long k)\n\
+            def around n k b = let c = long k in (c[1], iterate n (\\e -> e + fold (\\s (x, y) -> s + x * y) 0.0 (zip c b)) 0.0)\n\
+            def slope n k b = grad (\\b -> fold (\\e i -> e + sum (map2 (\\x y -> x * y) (long k) b)) 0.0 (iota n)) b\n\
+            def asked k b = while_loop (\\e -> length b == k && e < 100.0) (\\e -> e + sum (map2 (*) b (long k))) 1.0",
+        expression: "(apart 3 [0.7, 2.0, 3.0], around 0 70000 [0.7, 2.0], around 2 2 [0.7, 2.0], slope 0 2 [0.7, 2.0, 3.0], \
+            slope 2 3 [0.7, 2.0, 3.0], map (\\k -> asked k [0.7, 2.0, 3.0]) [3, 70000])",
+        exact: false,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.
@@ -635,6 +646,36 @@ fn constants_that_fail_are_computed_where_they_are_needed() {
                 Err(errors) => (complaints(&errors), errors.first().map(|error| error.primary.span.start)),
             };
             let expected = said(&Options::default());
+            assert_eq!(said(&options), expected, "{expression} by {}", options.engine.name());
+        }
+    }
+}
+
+/// Arrays of other sizes are said to be so, whatever else could be done before.
+#[test]
+fn sizes_are_looked_at_before_what_needs_them() {
+    let definitions = "def long k = build k (\\j -> real j + 0.5)\n\
+        def apart k b = map2 (*) b (long k)\n\
+        def around n k b = let c = long k in (c[1], iterate n (\\e -> e + fold (\\s (x, y) -> s + x * y) 0.0 (zip c b)) 0.0)\n\
+        def slope k b = grad (\\b -> sum (fold (\\e i -> map2 (*) e (long k)) b (iota 2))) b\n\
+        def b = map sin [0.7, 2.0, 3.0]";
+    let mut session = Session::new();
+    let report = session.check_text("found.wg", definitions, Path::new("."));
+    let scope = Scope::of_file(&report.modules);
+    for (options, _) in ways("C:") {
+        for expression in [
+            "apart (length b + 2) b",
+            "around 2 (length b + 2) b",
+            "slope (length b - 1) b",
+            "jvp (\\x -> map (\\y -> y * y) x) (concat b [], long 5)",
+            "snd (vjp (\\x -> map sin x) (concat b [])) (long 70000)",
+        ] {
+            let mut said = |options: &Options| {
+                let errors = session.eval_in(&scope, "it.wg", expression, options).err().unwrap_or_default();
+                complaints(&errors)
+            };
+            let expected = said(&Options::default());
+            assert!(expected.starts_with("E07"), "{expression}: {expected:?}");
             assert_eq!(said(&options), expected, "{expression} by {}", options.engine.name());
         }
     }

@@ -26,6 +26,14 @@ use wengert_ir::op::{ArrayOp, Atom, Block, IntOp, Loop, Mode, Op, Stmt, Var, Whi
 use wengert_ir::program::VarInfo;
 use wengert_ir::ty::{Elem, Ty};
 
+/// What the linear part of a loop has of each iteration.
+struct Kept {
+    rows: Vec<Row>,
+    /// The arrays of what is kept.
+    more: Vec<Var>,
+    again: Vec<Stmt>,
+}
+
 impl Linearize<'_, '_> {
     pub(super) fn repeat(&mut self, stmt: &Stmt, parts: &Loop) -> Lin {
         let kept_count = parts.init.len() + parts.accs.len();
@@ -45,31 +53,14 @@ impl Linearize<'_, '_> {
         let init: Vec<Atom> = parts.init.iter().chain(&parts.accs).cloned().collect();
         let carried = self.carried((states, &init, &stmt.outs), &linear, &body);
         let mentioned = self.mentioned_by_loop(&linear, &carried, &body);
-        let (mut rows, mut more) = (Vec::new(), Vec::new());
-        let mut there: FxHashSet<Var> = inputs.iter().copied().collect();
-        there.extend(index);
-        let (block, elements) = match &done_again {
-            Some(DoneAgain { block, kept }) => (block, kept),
-            None => (&body, &FxHashSet::default()),
-        };
-        let may = |stmt: &Stmt| !stmt.outs.iter().any(|out| elements.contains(out));
-        let shapes = self.only_shapes(&linear, &mentioned);
-        let again = crate::again::plan(self.code, block, (&mentioned, &shapes), &there, &may);
-        for var in again.used {
-            let input = inputs.iter().position(|row| *row == var).and_then(|i| parts.inputs.get(i));
-            rows.extend(input.map(|array| Row { var, array: array.clone(), boxed: None }));
-        }
-        for var in again.kept {
-            let (row, out) = self.kept_row(var, &mut body, inputs);
-            rows.push(row);
-            more.push(out);
-        }
-        self.read_rows(&settled, true, &linear, &again.stmts);
+        let Kept { rows, more, again } =
+            self.keep_rows(parts, done_again.as_ref(), (&linear, &mentioned), &mut body);
+        self.read_rows(&settled, true, &linear, &again);
         let mode = if parts.mode == Mode::Reduce { Mode::Sequence } else { parts.mode };
         let outs = stmt.outs.iter().copied().chain(more).collect();
         let op = Op::Loop(Box::new(Loop { body, mode, ..parts.clone() }));
         self.code.b.push(Stmt { outs, op, span: stmt.span });
-        self.read_rows(&settled, false, &linear, &again.stmts);
+        self.read_rows(&settled, false, &linear, &again);
         let tangents = inputs
             .iter()
             .zip(&parts.inputs)
@@ -79,13 +70,44 @@ impl Linearize<'_, '_> {
             len: parts.len.clone(),
             backward: parts.backward,
             index,
-            again: again.stmts,
+            again,
             rows,
             inputs: tangents,
             carried,
             outputs: self.outputs(&stmt.outs, kept_count),
             body: linear,
         }))
+    }
+
+    /// What is kept of each iteration, as further outputs of the loop, and what is computed again.
+    fn keep_rows(
+        &mut self,
+        parts: &Loop,
+        done_again: Option<&DoneAgain>,
+        (linear, mentioned): (&LinBlock, &[Var]),
+        body: &mut Block,
+    ) -> Kept {
+        let from = 1 + parts.init.len() + parts.accs.len();
+        let inputs: Vec<Var> = parts.body.params.iter().skip(from).copied().collect();
+        let there = inputs.iter().chain(parts.body.params.first()).copied().collect();
+        let (block, elements) = match done_again {
+            Some(DoneAgain { block, kept }) => (block, kept),
+            None => (&*body, &FxHashSet::default()),
+        };
+        let may = |stmt: &Stmt| !stmt.outs.iter().any(|out| elements.contains(out));
+        let shapes = self.only_shapes(linear, mentioned);
+        let again = crate::again::plan(self.code, block, (mentioned, &shapes), &there, &may);
+        let (mut rows, mut more) = (Vec::new(), Vec::new());
+        for var in again.used {
+            let input = inputs.iter().position(|row| *row == var).and_then(|i| parts.inputs.get(i));
+            rows.extend(input.map(|array| Row { var, array: array.clone(), boxed: None }));
+        }
+        for var in again.kept {
+            let (row, out) = self.kept_row(var, body, &inputs);
+            rows.push(row);
+            more.push(out);
+        }
+        Kept { rows, more, again: again.stmts }
     }
 
     fn carried(

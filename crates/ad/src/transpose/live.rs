@@ -114,14 +114,7 @@ pub(crate) trait Lives {
                     live.extend(parts.init.linear().filter(|_| live_here).map(Ref::base));
                 }
             }
-            Lin::Call(call) => {
-                let weighted: Vec<bool> = call.outs.iter().flatten().map(|out| live.contains(out)).collect();
-                if weighted.contains(&true) {
-                    let params = self.params_of(call, &weighted);
-                    let args = call.args.iter().filter_map(Arg::linear).zip(params);
-                    live.extend(args.filter(|(_, live)| *live).map(|(of, _)| of.base()));
-                }
-            }
+            Lin::Call(call) => self.live_call(call, live),
             Lin::Product(product) => {
                 if live.contains(&product.out) {
                     live.extend(product.linear().map(Ref::base));
@@ -137,6 +130,16 @@ pub(crate) trait Lives {
                     live.extend(pullback.points.iter().filter_map(|(_, of)| of.as_ref()).map(Ref::base));
                 }
             }
+        }
+    }
+
+    /// Adds the arguments of a call.
+    fn live_call(&mut self, call: &LinCall, live: &mut Live) {
+        let weighted: Vec<bool> = call.outs.iter().flatten().map(|out| live.contains(out)).collect();
+        if weighted.contains(&true) {
+            let params = self.params_of(call, &weighted);
+            let args = call.args.iter().filter_map(Arg::linear).zip(params);
+            live.extend(args.filter(|(_, live)| *live).map(|(of, _)| of.base()));
         }
     }
 

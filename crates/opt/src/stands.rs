@@ -1,0 +1,160 @@
+//! What needs nothing of the sizes of arrays but what follows from how they are made: it can be done where nobody has looked yet whether they
+//! are as they should be.
+//!
+//! ```text
+//! n = length(xs)                                           m = length(ys)
+//! a = each i < n, x in xs { … }      stands anywhere       require n == m
+//!                                                          b = each i < n, x in xs, y in ys { … }      only after that
+//! ```
+//!
+//! A loop goes through as many rows of its inputs as it has iterations, and does not look whether they are there; so do sums of arrays. Where
+//! something before them fails if the sizes are others, they stay behind it.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what is not listed tells nothing of sizes, or needs none"
+)]
+
+use rustc_hash::FxHashMap;
+use wengert_ir::op::{ArrayOp, Op};
+use wengert_ir::{Atom, Block, Stmt, Var};
+
+/// How an array or a size is made.
+#[derive(Clone, Debug)]
+enum How {
+    /// An array of the sizes of another one.
+    Like(Var),
+    /// A row of an array, so many axes down.
+    Row(Var, usize),
+    /// An array of so many rows.
+    Rows(Atom),
+    /// The size of an array along an axis.
+    Size(Var, usize),
+}
+
+/// A size: a number, or that of an array along an axis of which no more is known.
+#[derive(Clone, Debug, PartialEq)]
+enum Size {
+    Number(Atom),
+    Of(Var, usize),
+}
+
+/// How the arrays and sizes of a function are made.
+#[derive(Debug, Default)]
+pub(crate) struct Made(FxHashMap<Var, How>);
+
+impl Made {
+    /// See the type.
+    pub(crate) fn of(body: &Block) -> Made {
+        let mut made = Made::default();
+        body.for_each_stmt(&mut |stmt| made.note(stmt));
+        made
+    }
+
+    fn note(&mut self, stmt: &Stmt) {
+        let how = match &stmt.op {
+            Op::Copy(Atom::Var(array)) => How::Like(*array),
+            Op::Loop(parts) => {
+                let carried = parts.init.len() + parts.accs.len();
+                let made = stmt.outs.iter().skip(carried);
+                self.0.extend(made.map(|out| (*out, How::Rows(parts.len.clone()))));
+                // To what is added up something is added.
+                let params = parts.body.params.iter().skip(1);
+                let sums = stmt.outs.iter().skip(parts.init.len()).zip(params.clone().skip(parts.init.len()));
+                for ((out, param), acc) in sums.zip(&parts.accs) {
+                    let like = acc.var().map(How::Like);
+                    self.0.extend([out, param].into_iter().zip([like.clone(), like]).filter_map(own));
+                }
+                let rows = params.skip(carried).zip(&parts.inputs);
+                self.0.extend(rows.filter_map(|(row, array)| Some((*row, How::Row(array.var()?, 1)))));
+                return;
+            }
+            Op::Array(op, args) => {
+                let Some(how) = of_array_op(*op, args) else { return };
+                how
+            }
+            _ => return,
+        };
+        self.0.extend(stmt.outs.iter().map(|out| (*out, how.clone())));
+    }
+
+    /// The size of an array along an axis.
+    fn size(&self, array: Var, axis: usize) -> Size {
+        let (mut array, mut axis) = (array, axis);
+        loop {
+            match self.0.get(&array) {
+                Some(How::Like(other)) => array = *other,
+                Some(How::Row(of, down)) => (array, axis) = (*of, axis + down),
+                Some(How::Rows(len)) if axis == 0 => return self.number(len),
+                _ => return Size::Of(array, axis),
+            }
+        }
+    }
+
+    fn number(&self, number: &Atom) -> Size {
+        match number.var().and_then(|var| self.0.get(&var)) {
+            Some(How::Size(array, axis)) => self.size(*array, *axis),
+            Some(How::Like(other)) => self.number(&Atom::Var(*other)),
+            _ => Size::Number(number.clone()),
+        }
+    }
+
+    /// Whether a statement can be done where its operands are there, whatever was not looked at yet. `given` are arrays that have as many rows
+    /// as the loop has iterations.
+    pub(crate) fn stands(&self, stmt: &Stmt, given: &dyn Fn(&Atom) -> bool) -> bool {
+        let alone = match &stmt.op {
+            Op::Loop(parts) => {
+                let len = self.number(&parts.len);
+                let is_long = |input: &Atom| input.var().is_some_and(|array| self.size(array, 0) == len);
+                parts.inputs.iter().all(|input| given(input) || is_long(input))
+            }
+            op => !relies_on_sizes(op),
+        };
+        let mut inside = stmt.op.blocks().into_iter().flat_map(|block| &block.stmts);
+        alone
+            && stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+                inside.all(|stmt| self.stands(stmt, &|_| false))
+            })
+    }
+}
+
+/// What is told of a variable.
+fn own((var, how): (&Var, Option<How>)) -> Option<(Var, How)> {
+    Some((*var, how?))
+}
+
+/// How an operation makes what it gives.
+fn of_array_op(op: ArrayOp, args: &[Atom]) -> Option<How> {
+    let first = args.first()?;
+    match op {
+        ArrayOp::Length(axis) => Some(How::Size(first.var()?, usize::from(axis))),
+        ArrayOp::Iota | ArrayOp::Replicate => Some(How::Rows(first.clone())),
+        ArrayOp::Literal => Some(How::Rows(Atom::Int(i64::try_from(args.len()).ok()?))),
+        ArrayOp::Index => Some(How::Row(first.var()?, args.len() - 1)),
+        ArrayOp::Zeros
+        | ArrayOp::Set
+        | ArrayOp::AddAt
+        | ArrayOp::ScatterAdd
+        | ArrayOp::AddProduct(_)
+        | ArrayOp::Reverse
+        | ArrayOp::Sort
+        | ArrayOp::ArgSort => Some(How::Like(first.var()?)),
+        _ => None,
+    }
+}
+
+/// Whether an operation that is said not to fail would read beyond an array of other sizes; a function may.
+fn relies_on_sizes(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Call { .. }
+            | Op::Array(
+                ArrayOp::Add
+                    | ArrayOp::AddProduct(_)
+                    | ArrayOp::UnflattenLike
+                    | ArrayOp::Reshape
+                    | ArrayOp::Dot,
+                _
+            )
+    )
+}
