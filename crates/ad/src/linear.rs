@@ -210,6 +210,8 @@ pub(crate) struct LinProduct {
     pub(crate) pairs: Vec<(Arg, Arg)>,
     /// Pairs with the same number are of one product of the primal part.
     pub(crate) groups: Vec<usize>,
+    /// The sizes of the second factor, if its tangent is one: the first may be a matrix without rows, which tells nothing of them.
+    pub(crate) sizes: Vec<Atom>,
 }
 
 impl LinProduct {
@@ -277,6 +279,15 @@ impl<'a> Mentions<'a> {
     pub(crate) fn block(&mut self, block: &LinBlock) {
         block.stmts.iter().for_each(|lin| self.lin(lin));
         block.results.iter().flatten().for_each(|of| self.of(of));
+        // What is there shows its sizes itself.
+        for lin in &block.stmts {
+            if let Lin::Product(product) = lin
+                && let Some((_, Arg::Linear(second))) = product.pairs.last()
+                && !self.found.contains(&self.likes.root(second.base()))
+            {
+                product.sizes.iter().for_each(|size| self.atom(size));
+            }
+        }
     }
 
     fn atom(&mut self, atom: &Atom) {

@@ -14,7 +14,7 @@ mod grouped;
 use crate::Code;
 use crate::arrays::Scope;
 use crate::forward::Writer;
-use crate::linear::{Arg, Lin, LinProduct};
+use crate::linear::{Arg, Lin, LinProduct, Ref};
 use crate::transpose::{Place, Transposer};
 use grouped::Group;
 use wengert_ir::op::{ArrayOp, Atom, Lie, Stmt, Var};
@@ -32,6 +32,10 @@ impl Scope<'_> {
     ) -> Option<Vec<Lin>> {
         let (lie, sum, indices, factors) = code.product_parts(op, args)?;
         code.b.push(stmt.clone());
+        let sizes = match (op, factors.as_slice()) {
+            (ArrayOp::MatVec | ArrayOp::MatMul, [_, second]) => self.sizes(code, second),
+            (_, _) => Vec::new(),
+        };
         let (mut pairs, mut groups) = (Vec::new(), Vec::new());
         for (group, pair) in factors.chunks(2).enumerate() {
             let [x, y] = pair else { continue };
@@ -47,7 +51,16 @@ impl Scope<'_> {
         // Of a sum that does not vary the shape is needed only if it is not that of the product.
         let sum = sum.map(|sum| self.arg(&sum));
         let sum = sum.filter(|sum| sum.linear().is_some() || !indices.is_empty());
-        Some(vec![Lin::Product(Box::new(LinProduct { out, lie, sum, indices, pairs, groups }))])
+        Some(vec![Lin::Product(Box::new(LinProduct { out, lie, sum, indices, pairs, groups, sizes }))])
+    }
+
+    /// The sizes of an array with a tangent that has no place in another one; nothing where no transpose asks for them.
+    fn sizes(&mut self, code: &mut Code<'_>, array: &Atom) -> Vec<Atom> {
+        if !self.places || !matches!(self.of(array), Some(Ref::Var(_))) {
+            return Vec::new();
+        }
+        let axes = 0..code.b.type_of(array).rank();
+        axes.map(|axis| code.b.called("n").array(ArrayOp::Length(axis), [array.clone()])).collect()
     }
 }
 
@@ -77,18 +90,24 @@ impl Code<'_> {
             |array: &Atom, axis: u8| self.b.called("n").array(ArrayOp::Length(axis), [array.clone()]);
         let rows = size(x, u8::from(lie.first));
         if (rank_x, rank_y) == (2, 1) {
-            return self.b.called("zeros").array(ArrayOp::Replicate, [rows, Atom::Real(0.0)]);
+            return self.zeros_of(&[rows]);
         }
         let columns = size(y, u8::from(rank_y == 2 && !lie.second));
-        let row = self.b.called("zeros").array(ArrayOp::Replicate, [columns, Atom::Real(0.0)]);
-        self.b.called("zeros").array(ArrayOp::Replicate, [rows, row])
+        self.zeros_of(&[rows, columns])
+    }
+
+    /// Zeros of these sizes.
+    fn zeros_of(&mut self, sizes: &[Atom]) -> Atom {
+        let row =
+            |zeros, size: &Atom| self.b.called("zeros").array(ArrayOp::Replicate, [size.clone(), zeros]);
+        sizes.iter().rev().fold(Atom::Real(0.0), row)
     }
 }
 
 impl Writer<'_, '_> {
     /// The tangent of a product: products with the tangents of the factors.
     pub(crate) fn product(&mut self, product: &LinProduct) {
-        let LinProduct { out, lie, sum, indices, pairs, groups } = product;
+        let LinProduct { out, lie, sum, indices, pairs, groups, sizes: _ } = product;
         let there = |this: &Self, arg: &Arg| arg.linear().is_none_or(|of| this.dots.contains_key(&of.base()));
         let mut factors: Vec<Group> = Vec::new();
         let mut last = None;
@@ -151,7 +170,7 @@ impl Writer<'_, '_> {
 impl Transposer<'_, '_> {
     /// The cotangents of the factors: products with the cotangent of the sum.
     pub(crate) fn product(&mut self, product: &LinProduct) {
-        let LinProduct { out, lie, sum, indices, pairs, groups: _ } = product;
+        let LinProduct { out, lie, sum, indices, pairs, groups: _, sizes } = product;
         let Some(whole) = self.take(*out) else { return };
         let mut bar = whole.clone();
         if !indices.is_empty() {
@@ -159,7 +178,7 @@ impl Transposer<'_, '_> {
             bar = self.code.b.array(ArrayOp::Index, args);
         }
         for (x, y) in pairs.iter().rev() {
-            self.factor(*lie, &bar, x, y);
+            self.factor(*lie, &bar, (x, y), sizes);
         }
         if let Some(Arg::Linear(of)) = sum {
             self.add(of, whole, false);
@@ -167,7 +186,7 @@ impl Transposer<'_, '_> {
     }
 
     /// What a pair of factors, one of which varies, adds to the cotangent of that one.
-    fn factor(&mut self, lie: Lie, bar: &Atom, x: &Arg, y: &Arg) {
+    fn factor(&mut self, lie: Lie, bar: &Atom, (x, y): (&Arg, &Arg), sizes: &[Atom]) {
         let Lie { first, second, backward } = lie;
         let lie = |first, second| Lie { first, second, backward: !backward };
         match (x, y) {
@@ -177,37 +196,37 @@ impl Transposer<'_, '_> {
                 // Two vectors: the other one is a row, which counts as a column here.
                 let outer = self.code.b.type_of(bar).rank() == 2 && !matrix;
                 match (outer, matrix, first) {
-                    (true, _, _) => self.add_product(of, lie(false, false), bar, &y),
-                    (false, true, false) => self.add_product(of, lie(false, !second), bar, &y),
-                    (false, true, true) => self.add_product(of, lie(second, true), &y, bar),
-                    (false, false, false) => self.add_product(of, lie(false, false), bar, &y),
-                    (false, false, true) => self.add_product(of, lie(false, false), &y, bar),
+                    (true, _, _) => self.add_product(of, lie(false, false), (bar, &y), &[]),
+                    (false, true, false) => self.add_product(of, lie(false, !second), (bar, &y), &[]),
+                    (false, true, true) => self.add_product(of, lie(second, true), (&y, bar), &[]),
+                    (false, false, false) => self.add_product(of, lie(false, false), (bar, &y), &[]),
+                    (false, false, true) => self.add_product(of, lie(false, false), (&y, bar), &[]),
                 }
             }
             (Arg::Fixed(x), Arg::Linear(of)) => {
                 let x = self.primal(x);
                 let matrix = self.code.b.type_of(&x).rank() == 2;
                 match (matrix, second) {
-                    (false, _) => self.add_product(of, lie(true, false), bar, &x),
-                    (true, false) => self.add_product(of, lie(!first, false), &x, bar),
-                    (true, true) => self.add_product(of, lie(true, first), bar, &x),
+                    (false, _) => self.add_product(of, lie(true, false), (bar, &x), sizes),
+                    (true, false) => self.add_product(of, lie(!first, false), (&x, bar), sizes),
+                    (true, true) => self.add_product(of, lie(true, first), (bar, &x), sizes),
                 }
             }
             (_, _) => {}
         }
     }
 
-    fn add_product(&mut self, of: &crate::linear::Ref, lie: Lie, x: &Atom, y: &Atom) {
+    fn add_product(&mut self, of: &Ref, lie: Lie, (x, y): (&Atom, &Atom), sizes: &[Atom]) {
         let place = self.place(of);
-        let known = self.has_bar(place.var) || self.env.contains_key(&place.var);
-        let sum = match place.indices.is_empty() && !known {
-            true => {
-                let zeros = self.code.zero_product(lie, x, y);
-                debug_assert!(matches!(self.code.b.type_of(&zeros), Ty::Array(Elem::Real, _)));
-                zeros
-            }
-            false => self.bar_or_zero(place.var),
+        let is_there = [place.var, self.likes.root(place.var)].iter().any(|var| self.env.contains_key(var));
+        let known = self.has_bar(place.var) || is_there || !place.indices.is_empty();
+        let sizes = self.primals(sizes);
+        let sum = match (known, sizes.is_empty()) {
+            (true, _) => self.bar_or_zero(place.var),
+            (false, true) => self.code.zero_product(lie, x, y),
+            (false, false) => self.code.zeros_of(&sizes),
         };
+        debug_assert!(matches!(self.code.b.type_of(&sum), Ty::Array(Elem::Real, _)));
         let Place { var, indices } = place;
         let (name, _) = self.barred(var);
         let args: Vec<Atom> = std::iter::once(sum).chain(indices).chain([x.clone(), y.clone()]).collect();

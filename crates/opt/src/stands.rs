@@ -158,3 +158,47 @@ fn relies_on_sizes(op: &Op) -> bool {
             )
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Made;
+    use wengert_ir::Stmt;
+
+    #[test]
+    fn what_relies_on_sizes_stays_behind_what_looks_at_them() {
+        let program = wengert_ir::parse(
+            "func f(xs: []Real, ys: []Real, ms: [][]Real, m: Int) -> Real {
+                n = length(xs)
+                require n == m, same_size map2
+                alone = each i < n, x in xs { a = x * x yield a }
+                after = each i2 < n, x2 in alone, x3 in xs { b = x2 * x3 yield b }
+                zs = zeros(after)
+                kept = each i3 < n, x4 in zs { yield x4 }
+                other = each i4 < m, y in xs { yield y }
+                both = each i5 < n, x5 in xs, y2 in ys { c = x5 * y2 yield c }
+                w = length(ms, 1)
+                k = length(ms)
+                rows = each i6 < k, r in ms { t = for i7 < w, s = 0.0, e in r { s2 = s + e yield s2 } yield t }
+                wrong = each i8 < k, r2 in ms { u = for i9 < m, s3 = 0.0, e2 in r2 { s4 = s3 + e2 yield s4 } yield u }
+                added = xs + ys
+                p = sum(other)
+                return p
+            }
+            entry f = f",
+        )
+        .expect("the text is a program");
+        let func = program.funcs.iter().next().map(|(_, func)| func).expect("it has a function");
+        let made = Made::of(&func.body);
+        let name = |stmt: &&Stmt| stmt.outs.first().map(|out| func.vars.at(*out).name.to_string());
+        let stand = |given: bool| -> Vec<String> {
+            let stands = |stmt: &&Stmt| made.stands(stmt, &|_| given);
+            func.body.stmts.iter().filter(stands).filter_map(|stmt| name(&stmt)).collect()
+        };
+        assert_eq!(stand(false), ["n", "alone", "after", "zs", "kept", "w", "k", "rows", "p"]);
+        // What a loop is given of that length beside another one; not what loops inside of it need.
+        assert_eq!(
+            stand(true),
+            ["n", "alone", "after", "zs", "kept", "other", "both", "w", "k", "rows", "p"]
+        );
+    }
+}

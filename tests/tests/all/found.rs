@@ -514,6 +514,16 @@ const FOUND: &[Found] = &[
             slope 2 3 [0.7, 2.0, 3.0], map (\\k -> asked k [0.7, 2.0, 3.0]) [3, 70000])",
         exact: false,
     },
+    Found {
+        what: "the cotangent of what a matrix without rows is multiplied with had no elements",
+        definitions: "def rows n = build n (\\j -> build 3 (\\i -> 0.5 + real (i * j)))\n\
+            def by n b = sum (matvec (rows n) b)\n\
+            def of n b = sum (map sum (matmul (rows n) (map (\\x -> [x, x * x]) b)))\n\
+            def back n b = norm (snd (vjp (\\b -> matvec (rows n) (map sin b)) b) (build n (\\j -> 0.5)))\n\
+            def steps n b = sum (fold (\\x i -> matvec (rows n) x) b (iota 1))",
+        expression: "map (\\n -> map (\\f -> grad (f n) [0.7, 2.0, 3.0]) [by, of, back, steps]) [0, 2]",
+        exact: false,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.
