@@ -163,3 +163,43 @@ fn sums_of_elements_that_another_sum_goes_over_are_part_of_its_loop() {
     "#]],
     );
 }
+
+/// A loop goes beside another one over what is asked in between only if its arrays are known to be as long before; and what is asked
+/// comes first if nothing else fails.
+#[test]
+fn what_is_asked_in_between_is_asked_before() {
+    let text = "func f(xs: []Real, ys: []Real, k: Int) -> ([]Real, []Real) {
+            n = length(xs)
+            m = length(ys)
+            a = each i < n, x in xs { t = x * x yield t }
+            require n == m, same_size map2
+            b = each j < n, x2 in xs, y in ys { u = x2 * y yield u }
+            return a, b
+        }
+        entry f = f";
+    check(
+        "merge",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, ys: []Real, k: Int) -> ([]Real, []Real) {
+          n = length(xs)
+          m = length(ys)
+          require n == m, same_size map2
+          a, b = each i < n, x in xs, y in ys {
+            t = x * x
+            u = x * y
+            yield t, u
+          }
+          return a, b
+        }
+
+        entry f = f
+    "#]],
+    );
+    // What fails in the first loop fails before anything is asked.
+    let mut program =
+        wengert_ir::parse(&text.replace("t = x * x", "t = xs[k]")).expect("the text is a program");
+    let before = wengert_ir::print(&program);
+    super::run(&mut program);
+    assert_eq!(wengert_ir::print(&program), before);
+}
