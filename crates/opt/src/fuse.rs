@@ -20,6 +20,7 @@ mod shifted;
 use crate::facts::{Quiet, total};
 use crate::products;
 use crate::sizes::{boxes, in_range};
+use crate::stands::Made;
 use crate::walk::{Names, count_uses, row_of};
 pub(crate) use flattened::Sum;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -46,16 +47,16 @@ fn each(program: &mut Program, sums: bool) {
         let inside = in_range(func, &boxes);
         let mut uses = count_uses(&func.body);
         let mut body = std::mem::take(&mut func.body);
-        let quiet = Quiet { total: &total, inside: &inside };
-        let there = Fuse { uses: &uses, quiet, sums };
+        let (quiet, sizes) = (Quiet { total: &total, inside: &inside }, Made::of(&body));
+        let there = Fuse { uses: &uses, quiet, sizes: &sizes, sums };
         if !sums && parted::run(&there, func, &mut body) {
             uses = count_uses(&body);
         }
-        let there = Fuse { uses: &uses, quiet, sums };
+        let there = Fuse { uses: &uses, quiet, sizes: &sizes, sums };
         if !sums && shifted::run(&there, func, &mut body) {
             uses = count_uses(&body);
         }
-        Fuse { uses: &uses, quiet, sums }.block(func, &mut body);
+        Fuse { uses: &uses, quiet, sizes: &sizes, sums }.block(func, &mut body);
         func.body = body;
     }
 }
@@ -65,6 +66,7 @@ struct Fuse<'a> {
     /// How often variables are used.
     uses: &'a FxHashMap<Var, usize>,
     quiet: Quiet<'a>,
+    sizes: &'a Made,
     /// Whether it is about sums of what is used elsewhere, too.
     sums: bool,
 }
@@ -145,7 +147,9 @@ impl Fuse<'_> {
             let same = len.is_none_or(|len| *len == made.len);
             let only = outs.iter().all(|out| self.uses.get(out) == Some(&1) && is_input(user, *out));
             let between = stmts.get(place + 1..at).unwrap_or_default();
-            let is_quiet = |stmt: &Stmt| self.quiet.stmt(stmt);
+            // Where the maker fails it may look at sizes that others need.
+            let is_given = |input: &Atom| input.var().is_some_and(|input| outs.contains(&input));
+            let is_quiet = |stmt: &Stmt| self.quiet.stmt(stmt) && self.sizes.stands(stmt, &is_given);
             let order = self.quiet.block(&made.body)
                 || (between.iter().all(is_quiet) && is_quiet(user) && self.fails_alike(made, user));
             if alone && same && only && order && !products::is_of_matrices(func, maker) {

@@ -70,7 +70,8 @@ impl Hoist<'_> {
                 match &mut stmt.op {
                     Op::Loop(parts) => {
                         let runs = self.is_some(&parts.len);
-                        self.leave(&mut parts.body, (true, runs), &mut out);
+                        // What is known in it may be known of loops with an iteration only.
+                        self.leave(&mut parts.body, (runs, runs), &mut out);
                         if costly::is_worth_it(&parts.len) {
                             costly::leave_branches(self.func, self.total, &mut parts.body, &mut out);
                         }

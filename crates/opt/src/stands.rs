@@ -148,14 +148,7 @@ fn relies_on_sizes(op: &Op) -> bool {
     matches!(
         op,
         Op::Call { .. }
-            | Op::Array(
-                ArrayOp::Add
-                    | ArrayOp::AddProduct(_)
-                    | ArrayOp::UnflattenLike
-                    | ArrayOp::Reshape
-                    | ArrayOp::Dot,
-                _
-            )
+            | Op::Array(ArrayOp::Add | ArrayOp::AddProduct(_) | ArrayOp::UnflattenLike | ArrayOp::Reshape, _)
     )
 }
 

@@ -21,6 +21,7 @@
 
 use crate::facts::{Quiet, is_costly};
 use crate::fuse::join;
+use crate::stands::Made;
 use crate::walk::{Names, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, IntOp, Loop, Mode, Op};
@@ -152,7 +153,13 @@ fn maker(
             totals.extend(&stmt.outs);
         }
     }
-    let between_fine = between.iter().all(|stmt| quiet.stmt(stmt));
+    // Where the maker fails it may look at sizes that others need.
+    let given = |input: &Atom| {
+        made.inputs.contains(input) || input.var().is_some_and(|var| maker.outs.contains(&var))
+    };
+    let sure = quiet.block(&made.body);
+    let stands = |stmt: &Stmt| sure || Made::default().stands(stmt, &given);
+    let between_fine = between.iter().all(|stmt| quiet.stmt(stmt) && stands(stmt)) && stands(user);
     let fine = between_fine && !knows(user, &totals) && stay_vectors(made, parts);
     (fine && fails_as_before((made, &maker.outs), parts, quiet)).then_some(place)
 }
