@@ -18,6 +18,7 @@ mod together;
 
 use crate::facts::{Quiet, total};
 use crate::sizes::{boxes, in_range_there};
+use crate::stands::Made;
 use crate::walk::{Names, count_uses, row_of};
 use rustc_hash::FxHashMap;
 use wengert_ir::op::{Mode, Op};
@@ -103,7 +104,8 @@ fn user(stmts: &[Stmt], at: usize, quiet: Quiet<'_>) -> Option<usize> {
         {
             return Some(place);
         }
-        if !quiet.stmt(stmt) {
+        // What is looked for there may be what this one relies on.
+        if !quiet.stmt(stmt) || !Made::default().stands(stmt, &|_| false) {
             return None;
         }
     }

@@ -524,6 +524,16 @@ const FOUND: &[Found] = &[
         expression: "map (\\n -> map (\\f -> grad (f n) [0.7, 2.0, 3.0]) [by, of, back, steps]) [0, 2]",
         exact: false,
     },
+    Found {
+        what: "what loops looked at that had no iteration was known after them; and a product of matrices had columns that the second did not",
+        definitions: "def loops n k b =\n\
+            \x20 let c = build k (\\j -> real j)\n\
+            \x20 let s = iterate n (\\e -> sin (e + fold (\\s (x, y) -> s + x * y) 0.0 (zip c b))) 0.5\n\
+            \x20 in (c[1], iterate n (\\e -> cos (e + s * fold (\\s (x, y) -> s + x * y * y) 0.0 (zip c b))) s)\n\
+            def columns n z k = map length (matmul (build n (\\i -> build z (\\j -> 0.5))) (build z (\\j -> build k (\\l -> 0.5))))",
+        expression: "(loops 0 70000 [0.7], loops 2 2 [0.7, 0.3], columns 2 0 3, columns 2 1 3)",
+        exact: false,
+    },
 ];
 
 /// Machine code is made without one of so many passes for each program, in turn.
@@ -668,6 +678,15 @@ fn sizes_are_looked_at_before_what_needs_them() {
         def apart k b = map2 (*) b (long k)\n\
         def around n k b = let c = long k in (c[1], iterate n (\\e -> e + fold (\\s (x, y) -> s + x * y) 0.0 (zip c b)) 0.0)\n\
         def slope k b = grad (\\b -> sum (fold (\\e i -> map2 (*) e (long k)) b (iota 2))) b\n\
+        def twice n k b = let c = long k\n\
+        \x20 let ys = build n (\\i -> let d = map2 (*) c b in sin (real i))\n\
+        \x20 let s = build n (\\i -> fold (\\s (x, y) -> s + x * y * real i) 0.0 (zip c b))\n\
+        \x20 in (sum ys, s, sum c)\n\
+        def later n k b = let c = long k in build n (\\i ->\n\
+        \x20 let u = round (exp (fold (\\s x -> s + x * 0.0 * real i) 0.0 c))\n\
+        \x20 let p = map2 (+) c (build u (\\j -> 1.0))\n\
+        \x20 let q = map2 (*) b (build u (\\j -> 1.0))\n\
+        \x20 in sin (fold (\\s (x, y) -> s + x * y * real i) 0.0 (zip c b)))\n\
         def b = map sin [0.7, 2.0, 3.0]";
     let mut session = Session::new();
     let report = session.check_text("found.wg", definitions, Path::new("."));
@@ -677,6 +696,8 @@ fn sizes_are_looked_at_before_what_needs_them() {
             "apart (length b + 2) b",
             "around 2 (length b + 2) b",
             "slope (length b - 1) b",
+            "twice 2 (length b + 2) b",
+            "later 2 (length b + 2) b",
             "jvp (\\x -> map (\\y -> y * y) x) (concat b [], long 5)",
             "snd (vjp (\\x -> map sin x) (concat b [])) (long 70000)",
         ] {

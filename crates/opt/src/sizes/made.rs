@@ -47,8 +47,13 @@ impl Sizes<'_> {
             }
             ArrayOp::Gather => shape(1).into_iter().take(1).chain(shape(0).into_iter().skip(1)).collect(),
             ArrayOp::MatVec => shape(0).into_iter().take(1).collect(),
-            // If there are rows, there are as many columns as in the other matrix.
-            ArrayOp::MatMul => shape(0).into_iter().take(1).chain(shape(1).into_iter().skip(1)).collect(),
+            // If there are rows, there are as many columns as in the other matrix: it may have no rows, and no columns then.
+            ArrayOp::MatMul => {
+                let other = shape(1);
+                let columns = other.get(1).cloned().flatten();
+                let columns = columns.filter(|columns| self.is_also_zero(columns, &other, 1));
+                shape(0).into_iter().take(1).chain([columns]).collect()
+            }
             ArrayOp::Reshape => shape(1),
             ArrayOp::Ravel if self.func.type_of(args.first().unwrap_or(&Atom::Unit)).rank() == 1 => shape(0),
             _ => Shape::new(),

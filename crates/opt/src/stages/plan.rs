@@ -5,10 +5,11 @@
 //! stage if what needs it leaves time for that. Even stages without costly functions are no stages.
 
 use crate::facts::{Quiet, is_costly};
+use crate::stands::Made;
 use crate::walk::{added, count_uses, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
-use wengert_ir::{Atom, Func, Stmt, Ty, Var};
+use wengert_ir::{Atom, Block, Func, Stmt, Ty, Var};
 
 /// Loops with more statements stay as they are.
 const MOST: usize = 200;
@@ -98,8 +99,12 @@ impl Graph {
             let all: FxHashSet<usize> = vars.filter_map(|var| made.get(&var).copied()).collect();
             all.into_iter().collect::<Vec<usize>>()
         };
-        let mut needs: Vec<Vec<usize>> =
-            body.stmts.iter().map(|stmt| makers(&mut mentioned(&stmt.op))).collect();
+        let needed = |(at, stmt): (usize, &Stmt)| {
+            let mut all = makers(&mut mentioned(&stmt.op));
+            all.extend(looked_at_before(body, at, quiet));
+            all
+        };
+        let mut needs: Vec<Vec<usize>> = body.stmts.iter().enumerate().map(needed).collect();
         needs.extend(body.results.iter().take(count).map(|result| makers(&mut result.var().into_iter())));
         let around = around(&needs);
         let alone = |node: usize| around.iter().filter(|other| **other == node).count() == 1;
@@ -262,6 +267,16 @@ fn around(needs: &[Vec<usize>]) -> Vec<usize> {
         }
     }
     numbers
+}
+
+/// What a statement comes after that relies on sizes: all before it that may look at them.
+fn looked_at_before(body: &Block, at: usize, quiet: Quiet<'_>) -> Vec<usize> {
+    let stands = |stmt: &Stmt| Made::default().stands(stmt, &|_| false);
+    if body.stmts.get(at).is_none_or(stands) {
+        return Vec::new();
+    }
+    let before = body.stmts.iter().enumerate().take(at);
+    before.filter(|(_, stmt)| !quiet.stmt(stmt)).map(|(at, _)| at).collect()
 }
 
 /// Whether a statement only computes numbers, or reads them, and does not fail.
