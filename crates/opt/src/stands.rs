@@ -26,8 +26,8 @@ enum How {
     Like(Var),
     /// A row of an array, so many axes down.
     Row(Var, usize),
-    /// An array of so many rows.
-    Rows(Atom),
+    /// An array of so many rows, each of which is that of a loop.
+    Rows(Atom, Option<Var>),
     /// The size of an array along an axis.
     Size(Var, usize),
 }
@@ -56,8 +56,8 @@ impl Made {
             Op::Copy(Atom::Var(array)) => How::Like(*array),
             Op::Loop(parts) => {
                 let carried = parts.init.len() + parts.accs.len();
-                let made = stmt.outs.iter().skip(carried);
-                self.0.extend(made.map(|out| (*out, How::Rows(parts.len.clone()))));
+                let made = stmt.outs.iter().zip(&parts.body.results).skip(carried);
+                self.0.extend(made.map(|(out, row)| (*out, How::Rows(parts.len.clone(), row.var()))));
                 // To what is added up something is added.
                 let params = parts.body.params.iter().skip(1);
                 let sums = stmt.outs.iter().skip(parts.init.len()).zip(params.clone().skip(parts.init.len()));
@@ -78,14 +78,16 @@ impl Made {
         self.0.extend(stmt.outs.iter().map(|out| (*out, how.clone())));
     }
 
-    /// The size of an array along an axis.
-    fn size(&self, array: Var, axis: usize) -> Size {
-        let (mut array, mut axis) = (array, axis);
+    /// The size of an array along an axis. Of a row of an array there is one: then it has the size that the loop gave it which made the rows, if
+    /// that is asked for too (`made`).
+    fn size(&self, array: Var, axis: usize, made: bool) -> Size {
+        let (mut array, mut axis, mut is_there) = (array, axis, false);
         loop {
             match self.0.get(&array) {
                 Some(How::Like(other)) => array = *other,
-                Some(How::Row(of, down)) => (array, axis) = (*of, axis + down),
-                Some(How::Rows(len)) if axis == 0 => return self.number(len),
+                Some(How::Row(of, down)) => (array, axis, is_there) = (*of, axis + down, made),
+                Some(How::Rows(len, _)) if axis == 0 => return self.number(len),
+                Some(How::Rows(_, Some(row))) if is_there => (array, axis) = (*row, axis - 1),
                 _ => return Size::Of(array, axis),
             }
         }
@@ -93,7 +95,7 @@ impl Made {
 
     fn number(&self, number: &Atom) -> Size {
         match number.var().and_then(|var| self.0.get(&var)) {
-            Some(How::Size(array, axis)) => self.size(*array, *axis),
+            Some(How::Size(array, axis)) => self.size(*array, *axis, false),
             Some(How::Like(other)) => self.number(&Atom::Var(*other)),
             _ => Size::Number(number.clone()),
         }
@@ -105,7 +107,8 @@ impl Made {
         let alone = match &stmt.op {
             Op::Loop(parts) => {
                 let len = self.number(&parts.len);
-                let is_long = |input: &Atom| input.var().is_some_and(|array| self.size(array, 0) == len);
+                let has = |array: Var| [false, true].into_iter().any(|made| self.size(array, 0, made) == len);
+                let is_long = |input: &Atom| input.var().is_some_and(has);
                 parts.inputs.iter().all(|input| given(input) || is_long(input))
             }
             op => !relies_on_sizes(op),
@@ -128,8 +131,8 @@ fn of_array_op(op: ArrayOp, args: &[Atom]) -> Option<How> {
     let first = args.first()?;
     match op {
         ArrayOp::Length(axis) => Some(How::Size(first.var()?, usize::from(axis))),
-        ArrayOp::Iota | ArrayOp::Replicate => Some(How::Rows(first.clone())),
-        ArrayOp::Literal => Some(How::Rows(Atom::Int(i64::try_from(args.len()).ok()?))),
+        ArrayOp::Iota | ArrayOp::Replicate => Some(How::Rows(first.clone(), None)),
+        ArrayOp::Literal => Some(How::Rows(Atom::Int(i64::try_from(args.len()).ok()?), None)),
         ArrayOp::Index => Some(How::Row(first.var()?, args.len() - 1)),
         ArrayOp::Zeros
         | ArrayOp::Set
@@ -173,6 +176,8 @@ mod tests {
                 k = length(ms)
                 rows = each i6 < k, r in ms { t = for i7 < w, s = 0.0, e in r { s2 = s + e yield s2 } yield t }
                 wrong = each i8 < k, r2 in ms { u = for i9 < m, s3 = 0.0, e2 in r2 { s4 = s3 + e2 yield s4 } yield u }
+                table = each i10 < k { line = each i11 < m { one = real(i11) yield one } yield line }
+                over = each i12 < k, r3 in table { v = for i13 < m, s5 = 0.0, e3 in r3 { s6 = s5 + e3 yield s6 } yield v }
                 added = xs + ys
                 p = sum(other)
                 return p
@@ -187,11 +192,14 @@ mod tests {
             let stands = |stmt: &&Stmt| made.stands(stmt, &|_| given);
             func.body.stmts.iter().filter(stands).filter_map(|stmt| name(&stmt)).collect()
         };
-        assert_eq!(stand(false), ["n", "alone", "after", "zs", "kept", "w", "k", "rows", "p"]);
+        assert_eq!(
+            stand(false),
+            ["n", "alone", "after", "zs", "kept", "w", "k", "rows", "table", "over", "p"]
+        );
         // What a loop is given of that length beside another one; not what loops inside of it need.
         assert_eq!(
             stand(true),
-            ["n", "alone", "after", "zs", "kept", "other", "both", "w", "k", "rows", "p"]
+            ["n", "alone", "after", "zs", "kept", "other", "both", "w", "k", "rows", "table", "over", "p"]
         );
     }
 }
