@@ -24,6 +24,8 @@ use wengert_ir::{Atom, Block, Stmt, Var};
 enum How {
     /// An array of the sizes of another one.
     Like(Var),
+    /// An array of as many rows as another one; they may have another size, for where there is one row only it may be replaced.
+    LikeFirst(Var),
     /// A row of an array, so many axes down.
     Row(Var, usize),
     /// An array of so many rows, each of which is that of a loop.
@@ -85,6 +87,7 @@ impl Made {
         loop {
             match self.0.get(&array) {
                 Some(How::Like(other)) => array = *other,
+                Some(How::LikeFirst(other)) if axis == 0 => array = *other,
                 Some(How::Row(of, down)) => (array, axis, is_there) = (*of, axis + down, made),
                 Some(How::Rows(len, _)) if axis == 0 => return self.number(len),
                 Some(How::Rows(_, Some(row))) if is_there => (array, axis) = (*row, axis - 1),
@@ -134,9 +137,8 @@ fn of_array_op(op: ArrayOp, args: &[Atom]) -> Option<How> {
         ArrayOp::Iota | ArrayOp::Replicate => Some(How::Rows(first.clone(), None)),
         ArrayOp::Literal => Some(How::Rows(Atom::Int(i64::try_from(args.len()).ok()?), None)),
         ArrayOp::Index => Some(How::Row(first.var()?, args.len() - 1)),
+        ArrayOp::Set | ArrayOp::AddAt => Some(How::LikeFirst(first.var()?)),
         ArrayOp::Zeros
-        | ArrayOp::Set
-        | ArrayOp::AddAt
         | ArrayOp::ScatterAdd
         | ArrayOp::AddProduct(_)
         | ArrayOp::Reverse
