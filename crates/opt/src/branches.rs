@@ -10,7 +10,7 @@
 //! in between.
 
 use crate::facts::{is_quiet, is_total, total};
-use crate::stands::Made;
+use crate::stands::stands_alone;
 use crate::walk::{Names, count_uses, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::Op;
@@ -81,7 +81,7 @@ pub(crate) fn may_move(first: &Stmt, between: &[Stmt], total: &FxHashSet<FuncId>
         return true;
     }
     // What fails in the branches may look at sizes that a loop in between needs.
-    let quiet = |stmt: &Stmt| is_quiet(&stmt.op, total) && Made::default().stands(stmt, &|_| false);
+    let quiet = |stmt: &Stmt| is_quiet(&stmt.op, total) && stands_alone(stmt);
     // What is updated in between must not be looked at later than it was.
     let looked_at: FxHashSet<Var> = first.op.blocks().into_iter().flat_map(Block::free_vars).collect();
     let touches = |stmt: &Stmt| mentioned(&stmt.op).any(|var| looked_at.contains(&var));

@@ -21,7 +21,7 @@
 use crate::cases::{fails_instead, returns};
 use crate::facts::{is_quiet, is_safe, total};
 use crate::simplify;
-use crate::stands::Made;
+use crate::stands::{Made, stands_alone};
 use crate::walk::{count_uses, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::build::Copier;
@@ -417,8 +417,7 @@ impl Calls<'_> {
         }
         let before = self.needed(stmts, (at, second), &others)?;
         // What fails in between may look at sizes.
-        let stands =
-            |place: &usize| stmts.get(*place).is_some_and(|stmt| Made::default().stands(stmt, &|_| false));
+        let stands = |place: &usize| stmts.get(*place).is_some_and(stands_alone);
         if !quiet && !before.iter().all(stands) {
             return None;
         }

@@ -265,6 +265,28 @@ fn is_safe_array_op(op: ArrayOp, args: &[Atom]) -> bool {
     }
 }
 
+/// What an array that an operation makes has of its first operand.
+pub(crate) enum Keeps {
+    /// The size along each axis.
+    Sizes,
+    /// As many rows. Where there is one only, another that takes its place may have another size.
+    Rows,
+}
+
+/// See there.
+pub(crate) fn keeps(op: ArrayOp) -> Option<Keeps> {
+    match op {
+        ArrayOp::Zeros
+        | ArrayOp::ScatterAdd
+        | ArrayOp::AddProduct(_)
+        | ArrayOp::Reverse
+        | ArrayOp::Sort
+        | ArrayOp::ArgSort => Some(Keeps::Sizes),
+        ArrayOp::Set | ArrayOp::AddAt => Some(Keeps::Rows),
+        _ => None,
+    }
+}
+
 /// How long arrays are: for a variable, an operand that is its number of rows.
 #[derive(Debug, Default)]
 pub(crate) struct Lengths {
@@ -326,17 +348,7 @@ impl Lengths {
             Op::Array(ArrayOp::Literal, args) => {
                 self.first(outs, i64::try_from(args.len()).ok().map(Atom::Int));
             }
-            Op::Array(
-                ArrayOp::Zeros
-                | ArrayOp::Set
-                | ArrayOp::AddAt
-                | ArrayOp::ScatterAdd
-                | ArrayOp::AddProduct(_)
-                | ArrayOp::Reverse
-                | ArrayOp::Sort
-                | ArrayOp::ArgSort,
-                args,
-            ) => {
+            Op::Array(op, args) if keeps(*op).is_some() => {
                 let is_array = args.first().is_some_and(|array| func.type_of(array).rank() > 0);
                 let length = args.first().filter(|_| is_array).and_then(|array| self.of(array)).cloned();
                 self.first(outs, length);

@@ -18,7 +18,7 @@ mod together;
 
 use crate::facts::{Quiet, total};
 use crate::sizes::{boxes, in_range_there};
-use crate::stands::Made;
+use crate::stands::stands_alone;
 use crate::walk::{Names, count_uses, row_of};
 use rustc_hash::FxHashMap;
 use wengert_ir::op::{Mode, Op};
@@ -105,7 +105,7 @@ fn user(stmts: &[Stmt], at: usize, quiet: Quiet<'_>) -> Option<usize> {
             return Some(place);
         }
         // What is looked for there may be what this one relies on.
-        if !quiet.stmt(stmt) || !Made::default().stands(stmt, &|_| false) {
+        if !quiet.stmt(stmt) || !stands_alone(stmt) {
             return None;
         }
     }

@@ -22,7 +22,7 @@ use crate::branches::may_move;
 use crate::cases::{fails_instead, returns};
 use crate::facts::{is_quiet, is_safe, total};
 use crate::simplify;
-use crate::stands::Made;
+use crate::stands::stands_alone;
 use crate::walk::mentioned;
 use rustc_hash::FxHashSet;
 use wengert_ir::build::Copier;
@@ -176,7 +176,7 @@ impl Sides {
         // What is updated in one of them must not be looked at later than it was.
         let shared: Vec<Var> = wanted.into_iter().filter(|var| !is_number(func.ty(*var))).collect();
         // What stays may look at sizes that a loop needs.
-        let stands = Made::default().stands(second, &|_| false);
+        let stands = stands_alone(second);
         let staying: Vec<&Stmt> = plan.stays.iter().filter_map(|index| stmts.get(*index)).collect();
         let fine = !staying.iter().any(|stmt| needs(stmt, &shared))
             && (staying.iter().all(|stmt| quiet(stmt)) || quiet(second) && stands)

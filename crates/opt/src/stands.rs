@@ -15,6 +15,7 @@
     reason = "what is not listed tells nothing of sizes, or needs none"
 )]
 
+use crate::facts::{Keeps, keeps};
 use rustc_hash::FxHashMap;
 use wengert_ir::op::{ArrayOp, Op};
 use wengert_ir::{Atom, Block, Stmt, Var};
@@ -124,6 +125,11 @@ impl Made {
     }
 }
 
+/// Whether a statement can be done whatever was not looked at yet, and however its operands are made.
+pub(crate) fn stands_alone(stmt: &Stmt) -> bool {
+    Made::default().stands(stmt, &|_| false)
+}
+
 /// What is told of a variable.
 fn own((var, how): (&Var, Option<How>)) -> Option<(Var, How)> {
     Some((*var, how?))
@@ -137,14 +143,10 @@ fn of_array_op(op: ArrayOp, args: &[Atom]) -> Option<How> {
         ArrayOp::Iota | ArrayOp::Replicate => Some(How::Rows(first.clone(), None)),
         ArrayOp::Literal => Some(How::Rows(Atom::Int(i64::try_from(args.len()).ok()?), None)),
         ArrayOp::Index => Some(How::Row(first.var()?, args.len() - 1)),
-        ArrayOp::Set | ArrayOp::AddAt => Some(How::LikeFirst(first.var()?)),
-        ArrayOp::Zeros
-        | ArrayOp::ScatterAdd
-        | ArrayOp::AddProduct(_)
-        | ArrayOp::Reverse
-        | ArrayOp::Sort
-        | ArrayOp::ArgSort => Some(How::Like(first.var()?)),
-        _ => None,
+        _ => Some(match keeps(op)? {
+            Keeps::Sizes => How::Like(first.var()?),
+            Keeps::Rows => How::LikeFirst(first.var()?),
+        }),
     }
 }
 
@@ -180,6 +182,9 @@ mod tests {
                 wrong = each i8 < k, r2 in ms { u = for i9 < m, s3 = 0.0, e2 in r2 { s4 = s3 + e2 yield s4 } yield u }
                 table = each i10 < k { line = each i11 < m { one = real(i11) yield one } yield line }
                 over = each i12 < k, r3 in table { v = for i13 < m, s5 = 0.0, e3 in r3 { s6 = s5 + e3 yield s6 } yield v }
+                put = ms with [0] = xs
+                long = each i14 < k, r4 in put { yield 1.0 }
+                wide = each i15 < k, r5 in put { q = for i16 < w, s7 = 0.0, e4 in r5 { s8 = s7 + e4 yield s8 } yield q }
                 added = xs + ys
                 p = sum(other)
                 return p
@@ -196,12 +201,15 @@ mod tests {
         };
         assert_eq!(
             stand(false),
-            ["n", "alone", "after", "zs", "kept", "w", "k", "rows", "table", "over", "p"]
+            ["n", "alone", "after", "zs", "kept", "w", "k", "rows", "table", "over", "put", "long", "p"]
         );
         // What a loop is given of that length beside another one; not what loops inside of it need.
         assert_eq!(
             stand(true),
-            ["n", "alone", "after", "zs", "kept", "other", "both", "w", "k", "rows", "table", "over", "p"]
+            [
+                "n", "alone", "after", "zs", "kept", "other", "both", "w", "k", "rows", "table", "over",
+                "put", "long", "p"
+            ]
         );
     }
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "of what is not listed no size is known")]
 
 use super::{Shape, Sizes, agreed};
+use crate::facts::{Keeps, keeps};
 use crate::linear::Linear;
 use wengert_ir::op::ArrayOp;
 use wengert_ir::{Atom, Ty};
@@ -19,18 +20,13 @@ impl Sizes<'_> {
                 let count = i64::try_from(args.len()).ok().map(Linear::constant);
                 [count].into_iter().chain(shape(0)).collect()
             }
-            // A row may have another size than that which it replaces, if there is no other.
-            ArrayOp::Set | ArrayOp::AddAt if args.len() < 2 + usize::from(ty.rank()) => {
-                shape(0).into_iter().take(1).collect()
-            }
-            ArrayOp::Zeros
-            | ArrayOp::Set
-            | ArrayOp::AddAt
-            | ArrayOp::Reverse
-            | ArrayOp::Sort
-            | ArrayOp::ArgSort
-            | ArrayOp::ScatterAdd
-            | ArrayOp::AddProduct(_) => shape(0),
+            // Elements stand in the place of others in rows of the same size.
+            _ if let Some(kept) = keeps(op) => match kept {
+                Keeps::Rows if args.len() < 2 + usize::from(ty.rank()) => {
+                    shape(0).into_iter().take(1).collect()
+                }
+                Keeps::Rows | Keeps::Sizes => shape(0),
+            },
             ArrayOp::Add => agreed(shape(0), shape(1)),
             ArrayOp::Iota => vec![size(0)],
             ArrayOp::Replicate => [size(0)].into_iter().chain(shape(1)).collect(),

@@ -5,7 +5,7 @@
 //! stage if what needs it leaves time for that. Even stages without costly functions are no stages.
 
 use crate::facts::{Quiet, is_costly};
-use crate::stands::Made;
+use crate::stands::stands_alone;
 use crate::walk::{added, count_uses, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
@@ -271,8 +271,7 @@ fn around(needs: &[Vec<usize>]) -> Vec<usize> {
 
 /// What a statement comes after that relies on sizes: all before it that may look at them.
 fn looked_at_before(body: &Block, at: usize, quiet: Quiet<'_>) -> Vec<usize> {
-    let stands = |stmt: &Stmt| Made::default().stands(stmt, &|_| false);
-    if body.stmts.get(at).is_none_or(stands) {
+    if body.stmts.get(at).is_none_or(stands_alone) {
         return Vec::new();
     }
     let before = body.stmts.iter().enumerate().take(at);
