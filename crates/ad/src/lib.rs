@@ -198,7 +198,18 @@ fn made(program: &Program, exact: bool, all: bool) -> Made {
     last.filter(|last| last.is_whole && wengert_ir::verify(&last.program).is_ok()).unwrap_or(found)
 }
 
+/// Whether a point is its own tangent in what goes back later: there it is one number on the tape, and here two, each with a sum of its own.
+fn moves_along_itself(program: &Program) -> bool {
+    let itself = |stmt: &Stmt| {
+        let Op::Jvp { args, tangents, .. } = &stmt.op else { return false };
+        tangents.iter().flatten().any(|tangent| tangent.var().is_some() && args.contains(tangent))
+    };
+    let nowhere = |func: &Func| func.body.all_stmts(&mut |stmt| !itself(stmt));
+    !program.linears.is_empty() && !program.funcs.iter().all(|(_, func)| nowhere(func))
+}
+
 fn completed(mut ad: Ad) -> Ad {
+    ad.is_inexact |= ad.exact && moves_along_itself(&ad.program);
     ad.leave_idle_rules_out();
     ad.specialize();
     ad.keep_points();

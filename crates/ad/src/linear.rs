@@ -210,8 +210,9 @@ pub(crate) struct LinProduct {
     pub(crate) pairs: Vec<(Arg, Arg)>,
     /// Pairs with the same number are of one product of the primal part.
     pub(crate) groups: Vec<usize>,
-    /// The sizes of the second factor, if its tangent is one: the first may be a matrix without rows, which tells nothing of them.
-    pub(crate) sizes: Vec<Atom>,
+    /// For each of these the sizes of what varies, where the other factor and the product need not tell them: a matrix without rows shows nothing of its
+    /// columns.
+    pub(crate) sizes: Vec<Vec<Atom>>,
 }
 
 impl LinProduct {
@@ -281,11 +282,12 @@ impl<'a> Mentions<'a> {
         block.results.iter().flatten().for_each(|of| self.of(of));
         // What is there shows its sizes itself.
         for lin in &block.stmts {
-            if let Lin::Product(product) = lin
-                && let Some((_, Arg::Linear(second))) = product.pairs.last()
-                && !self.found.contains(&self.likes.root(second.base()))
-            {
-                product.sizes.iter().for_each(|size| self.atom(size));
+            let Lin::Product(product) = lin else { continue };
+            for ((x, y), sizes) in product.pairs.iter().zip(&product.sizes) {
+                let varies = x.linear().or_else(|| y.linear());
+                if varies.is_some_and(|of| !self.found.contains(&self.likes.root(of.base()))) {
+                    sizes.iter().for_each(|size| self.atom(size));
+                }
             }
         }
     }

@@ -32,20 +32,19 @@ impl Scope<'_> {
     ) -> Option<Vec<Lin>> {
         let (lie, sum, indices, factors) = code.product_parts(op, args)?;
         code.b.push(stmt.clone());
-        let sizes = match (op, factors.as_slice()) {
-            (ArrayOp::MatVec | ArrayOp::MatMul, [_, second]) => self.sizes(code, second),
-            (_, _) => Vec::new(),
-        };
-        let (mut pairs, mut groups) = (Vec::new(), Vec::new());
+        let plain = matches!(op, ArrayOp::MatVec | ArrayOp::MatMul);
+        let (mut pairs, mut groups, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
         for (group, pair) in factors.chunks(2).enumerate() {
             let [x, y] = pair else { continue };
             if let Some(of) = self.of(x) {
                 pairs.push((Arg::Linear(of), Arg::Fixed(y.clone())));
                 groups.push(group);
+                sizes.push(if plain { Vec::new() } else { self.sizes(code, x) });
             }
             if let Some(of) = self.of(y) {
                 pairs.push((Arg::Fixed(x.clone()), Arg::Linear(of)));
                 groups.push(group);
+                sizes.push(self.sizes(code, y));
             }
         }
         // Of a sum that does not vary the shape is needed only if it is not that of the product.
@@ -177,7 +176,7 @@ impl Transposer<'_, '_> {
             let args: Vec<Atom> = std::iter::once(whole.clone()).chain(self.primals(indices)).collect();
             bar = self.code.b.array(ArrayOp::Index, args);
         }
-        for (x, y) in pairs.iter().rev() {
+        for ((x, y), sizes) in pairs.iter().zip(sizes).rev() {
             self.factor(*lie, &bar, (x, y), sizes);
         }
         if let Some(Arg::Linear(of)) = sum {
@@ -196,11 +195,11 @@ impl Transposer<'_, '_> {
                 // Two vectors: the other one is a row, which counts as a column here.
                 let outer = self.code.b.type_of(bar).rank() == 2 && !matrix;
                 match (outer, matrix, first) {
-                    (true, _, _) => self.add_product(of, lie(false, false), (bar, &y), &[]),
-                    (false, true, false) => self.add_product(of, lie(false, !second), (bar, &y), &[]),
-                    (false, true, true) => self.add_product(of, lie(second, true), (&y, bar), &[]),
-                    (false, false, false) => self.add_product(of, lie(false, false), (bar, &y), &[]),
-                    (false, false, true) => self.add_product(of, lie(false, false), (&y, bar), &[]),
+                    (true, _, _) => self.add_product(of, lie(false, false), (bar, &y), sizes),
+                    (false, true, false) => self.add_product(of, lie(false, !second), (bar, &y), sizes),
+                    (false, true, true) => self.add_product(of, lie(second, true), (&y, bar), sizes),
+                    (false, false, false) => self.add_product(of, lie(false, false), (bar, &y), sizes),
+                    (false, false, true) => self.add_product(of, lie(false, false), (&y, bar), sizes),
                 }
             }
             (Arg::Fixed(x), Arg::Linear(of)) => {

@@ -35,12 +35,18 @@ pub(crate) fn run(program: &mut Program) -> bool {
         let (begun, rows, mut once) = (FxHashSet::default(), FxHashSet::default(), FxHashMap::default());
         changed |= Apart { func, uses, there, begun, rows, once: &mut once }.block(&mut body);
         func.body = body;
-        if !once.is_empty() {
+        // One that need not be there tells nothing of another one any more when a branch asks.
+        while !once.is_empty() {
             let there = in_range_there(func, &boxes);
-            once.retain(|total, _| !there.contains(total));
+            let (sure, asked): (FxHashMap<Var, Atom>, _) =
+                once.drain().partition(|(total, _)| there.contains(total));
+            if asked.is_empty() {
+                break;
+            }
             let mut body = std::mem::take(&mut func.body);
-            if_any(func, &mut body, &once);
+            if_any(func, &mut body, &asked);
             func.body = body;
+            once = sure;
         }
     }
     changed

@@ -55,6 +55,39 @@ const FOUND: &[Found] = &[
         exact: true,
     },
     Found {
+        what: "C: a loop whose index is not its own declared what its first statement declares",
+        definitions: "def powers (k : Int) (x : Real) = sum (build k (\\j -> x ^ j))",
+        expression: "map (\\k -> jvp (powers k) (1.5, 1.0)) [4, 40]",
+        exact: false,
+    },
+    Found {
+        what: "of two sums that are added at an element that need not be there, only the first was asked for",
+        definitions: "def f n (b : []Real) = sum (map sin (build n (\\i -> if i > 0 then b[i] * b[0] else 0.5)))\n\
+            def both n = let b = build n real in (grad (f n) b, snd (jvp (grad (f n)) (b, b)))",
+        expression: "map (\\n -> map sum (let (g, h) = both n in [g, h])) [0, 1, 3]",
+        exact: false,
+    },
+    Found {
+        what: "what an outer product without rows is made of had a cotangent of another size",
+        definitions: "def f (v, m) = sum (matvec m v)\n\
+            def slope v m = grad (\\q -> norm_squared (grad f q)) (v, m)",
+        expression: "(slope [1.0, 2.0] (build 0 (\\i -> [0.5, 0.7])), slope [1.0, 2.0] (build 2 (\\i -> [0.5, 0.7])))",
+        exact: false,
+    },
+    Found {
+        what: "of a loop that is there twice the second updated what the first had made",
+        definitions: "def wide a = let n = length a in\n\
+            \x20 fold (\\m k -> build n (\\i -> if i < k then m[i] else build n (\\j -> m[i, j] * 0.5 + m[i, k]))) a (iota n)",
+        expression: "map (\\k -> map sum (grad (\\a -> sum (map sum (wide a))) (build 2 (\\i -> build k (\\j -> real (i + j)))))) [2, 5]",
+        exact: false,
+    },
+    Found {
+        what: "strict: a point that is its own tangent is one number on the tape",
+        definitions: "def repeated n z = sin (sum (build n (\\_ -> z)))",
+        expression: "grad (\\q -> snd (jvp (repeated (length (iota 7))) (q, q))) 0.909",
+        exact: true,
+    },
+    Found {
         what: "a branch that only fails seemed to give back no accumulator",
         definitions: "",
         expression: "grad (\\a -> sum (build 3 (\\i -> let rec f n x = if n == 0 then max x a else f (n - 1) x in f 3 (a + real i)))) 0.3",
@@ -687,6 +720,7 @@ fn sizes_are_looked_at_before_what_needs_them() {
         \x20 let p = map2 (+) c (build u (\\j -> 1.0))\n\
         \x20 let q = map2 (*) b (build u (\\j -> 1.0))\n\
         \x20 in sin (fold (\\s (x, y) -> s + x * y * real i) 0.0 (zip c b)))\n\
+        def unused b = let v = map (\\y -> filter (\\z -> z < y) b) (reverse b) in sum b\n\
         def b = map sin [0.7, 2.0, 3.0]";
     let mut session = Session::new();
     let report = session.check_text("found.wg", definitions, Path::new("."));
@@ -698,6 +732,7 @@ fn sizes_are_looked_at_before_what_needs_them() {
             "slope (length b - 1) b",
             "twice 2 (length b + 2) b",
             "later 2 (length b + 2) b",
+            "unused b",
             "jvp (\\x -> map (\\y -> y * y) x) (concat b [], long 5)",
             "snd (vjp (\\x -> map sin x) (concat b [])) (long 70000)",
         ] {

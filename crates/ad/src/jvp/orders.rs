@@ -56,6 +56,7 @@ impl Jvp<'_, '_> {
             }
             let sum = sum.as_ref().map(|sum| self.scope.arg(sum));
             let sum = sum.filter(|sum| sum.linear().is_some() || !indices.is_empty());
+            // Nobody transposes it.
             let (indices, sizes) = (indices.clone(), Vec::new());
             let product = LinProduct { out, lie, sum, indices, pairs, groups, sizes };
             self.write_at(order, &[Lin::Product(Box::new(product))]);

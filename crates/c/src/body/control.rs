@@ -440,7 +440,8 @@ impl Body<'_, '_> {
             self.put("wg_check_stop(r);");
         }
         if !own {
-            self.declare((block, 0), None);
+            // What the first statement assigns is declared there.
+            self.declare_those((block, 0), |local, _| local == run.index);
             let line = format!("{} = {counter};", self.name(run.index));
             self.put(&line);
         }

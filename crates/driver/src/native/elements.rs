@@ -13,7 +13,14 @@ pub(super) fn leaf_elems(layout: &Layout, rank: u8, out: &mut Vec<(wengert_ir::E
         Layout::Text => out.push((Elem::Text, rank)),
         Layout::Data(data) => out.push((Elem::Data(*data), rank)),
         Layout::Tuple(items) => items.iter().for_each(|item| leaf_elems(item, rank, out)),
-        Layout::Array(of) => leaf_elems(of, rank + 1, out),
+        Layout::Array(of) => {
+            let before = out.len();
+            leaf_elems(of, rank + 1, out);
+            // Elements that are nothing are still counted.
+            if out.len() == before {
+                out.push((Elem::Unit, rank + 1));
+            }
+        }
         Layout::Dual(of) => leaf_elems(of, rank, out),
         Layout::Boxed(boxes, of) => {
             let mut own = Vec::new();

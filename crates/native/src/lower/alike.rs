@@ -100,8 +100,15 @@ impl<'a> Lower<'a> {
         let cond = alike.unwrap_or(Operand::Int(1));
         let results = self.results(outs);
         self.alike.is_inside = true;
+        // What is noted of arrays inside of the one loop says nothing of the other.
+        let stable = self.stable.clone();
+        let sets = [&self.in_place, &self.changed_in_place, &self.zeros_there, &self.zeros].map(Clone::clone);
+        let destinations = self.destinations.clone();
         let mut arm = |pairs: Vec<(Operand, Operand)>| {
             self.alike.pairs = pairs;
+            self.stable.clone_from(&stable);
+            [self.in_place, self.changed_in_place, self.zeros_there, self.zeros] = sets.clone();
+            self.destinations.clone_from(&destinations);
             self.apart(|this| {
                 this.loop_over(outs, parts, Vec::new(), &mut dying.clone());
                 for (out, result) in outs.iter().zip(&results) {

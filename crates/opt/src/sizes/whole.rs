@@ -45,7 +45,9 @@ pub(super) struct Ended {
 impl Whole {
     pub(super) fn of(body: &Block) -> Whole {
         let asked = !body.all_stmts(&mut |stmt| !matches!(stmt.op, Op::Whole(_)));
-        Whole { asked, ..Whole::default() }
+        // What came in was made.
+        let agree = body.params.iter().copied().collect();
+        Whole { asked, agree, ..Whole::default() }
     }
 
     pub(super) fn forget(&mut self, var: Var) {
@@ -82,13 +84,24 @@ impl Sizes<'_> {
             return;
         }
         for out in &stmt.outs {
-            let is_made_at_once = matches!(stmt.op, Op::Array(..));
-            if is_made_at_once || matches!(&stmt.op, Op::Copy(of) if self.whole.is(of)) {
+            if self.takes_whole(&stmt.op) {
                 self.whole.agree.insert(*out);
             }
             if let Some(from) = self.of_shape(*out).or_else(|| self.of_operands(&stmt.op, *out)) {
                 self.whole.set(*out, from);
             }
+        }
+    }
+
+    /// Whether what an operation makes at once has rows that agree: those of an array that it takes do.
+    fn takes_whole(&self, op: &Op) -> bool {
+        #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed makes no array at once")]
+        let agree =
+            |arg: &Atom| arg.var().is_none_or(|var| self.func.ty(var).rank() < 2) || self.whole.is(arg);
+        match op {
+            Op::Copy(of) => self.whole.is(of),
+            Op::Array(_, args) => args.iter().all(agree),
+            _ => false,
         }
     }
 
@@ -152,6 +165,9 @@ impl Sizes<'_> {
             if self.func.ty(*param).rank() > 0 {
                 let from = self.whole.origin(input);
                 self.whole.set(*param, from);
+                if self.whole.is(input) {
+                    self.whole.agree.insert(*param);
+                }
             }
         }
     }
