@@ -18,6 +18,7 @@ mod asked;
 mod blank;
 mod branches;
 mod cases;
+mod changes;
 mod checks;
 mod choices;
 mod collect;
@@ -99,7 +100,7 @@ pub struct Pass {
 }
 
 /// So many passes at the end of the list are in no round: the first of them is done after all rounds.
-const LAST: usize = 8;
+const LAST: usize = 9;
 /// So many of those are done once, after derivatives are made.
 const FINISHING: usize = 2;
 /// And so many after all that is in another list, too.
@@ -259,6 +260,13 @@ pub const PASSES: &[Pass] = &[
         },
     },
     Pass {
+        name: "changes",
+        what: "a loop that hands an array on, and leaves much of it as it was, changes the rest in place (once, before derivatives are made)",
+        run: |program| {
+            changes::run(program);
+        },
+    },
+    Pass {
         name: "abreast",
         what: "loops inside of a short one do at once what it does for each of its indices; what loops make of a unit vector is made at its one element; short loops with unit vectors are their iterations, and elements of unit vectors choices (once, after derivatives are made)",
         run: abreast::run,
@@ -295,7 +303,7 @@ pub struct Options {
 
 /// Passes after which derivatives add up in another order than the source says: what was computed several times, each time with a
 /// cotangent of its own, is computed once, or in another place, loop or function.
-const REORDERING: [&str; 12] = [
+const REORDERING: [&str; 13] = [
     "compose",
     "recursion",
     "cse",
@@ -308,6 +316,7 @@ const REORDERING: [&str; 12] = [
     "leaves",
     "twigs",
     "short",
+    "changes",
 ];
 
 impl Options {
@@ -380,7 +389,8 @@ pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
     let leaves = (wanted("leaves") && leaves::run(program)).then(|| optimize(program, options));
     let twigs = (wanted("twigs") && twigs::run(program)).then(|| optimize(program, options));
     let short = (wanted("short") && short::run(program)).then(|| optimize(program, options));
-    short.or(twigs).or(leaves)
+    let changes = (wanted("changes") && changes::run(program)).then(|| optimize(program, options));
+    changes.or(short).or(twigs).or(leaves)
 }
 
 /// What is done once, after derivatives are made and the program is optimized.

@@ -4,6 +4,7 @@ mod added;
 mod addends;
 mod apart;
 mod cases;
+mod changes;
 mod choices;
 mod collect;
 mod compose;

@@ -29,6 +29,9 @@ def records (rs : []{xs : []Real}) = map (\\r -> sum r.xs) rs
 def made (n : Int) = map (\\k -> (k, build k (\\i -> real i))) (iota n)
 def gradient (y : Real) = grad (\\y -> sum (map (\\(n, xs) -> y * sum xs) (map (\\n -> (n, build n (\\i -> y))) [1, 2]))) y
 def rows (xs : [][][]Real) = sum (flatten (flatten xs))
+def long xs = length xs
+def wide xs = length (transpose xs)
+def nothings (xs : [][](Int, [][]())) = map (map (\\(k, ys) -> (k + length ys, ys))) xs
 ";
 
 const CALLS: &[(&str, &str)] = &[
@@ -40,6 +43,12 @@ const CALLS: &[(&str, &str)] = &[
     ("rows", "[[[[1.0]], [[2.0]]]]"),
     ("rows", "[[[[1.0], [2.0]], [[2.0, 1.0], [2.0, 1.0]]]]"),
     ("rows", "[[[], [[1.0]]]]"),
+    ("long", "[[[]]]"),
+    ("long", "[[[[], []], [[], []]]]"),
+    ("wide", "[[[]]]"),
+    ("wide", "[[[[]], [[]]]]"),
+    ("nothings", "[[[[1, [[], []]]]]]"),
+    ("nothings", "[[[[1, [[[], []]]]], [[2, [[[], []]]]]]]"),
 ];
 
 #[test]
@@ -152,6 +161,7 @@ const SUITES: &[(&str, How)] = &[
     ("tests/tests/all/series.rs", How::Itself),
     ("tests/tests/all/stencils.rs", How::Itself),
     ("tests/tests/all/updates.rs", How::Itself),
+    ("tests/tests/all/remade.rs", How::Itself),
     ("tests/tests/all/turned.rs", How::Itself),
     ("tests/tests/all/strict.rs", How::Itself),
     ("tests/tests/all/exact.rs", How::Itself),

@@ -41,6 +41,7 @@ mod mixed;
 mod nested;
 mod pages;
 mod ragged;
+mod remade;
 mod rules;
 mod series;
 mod stencils;
