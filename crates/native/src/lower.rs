@@ -22,6 +22,7 @@ mod arrays;
 mod beside;
 mod block;
 mod borrow;
+mod columns;
 mod control;
 mod cursor;
 mod data;

@@ -79,7 +79,7 @@ impl<'a> Lower<'a> {
             });
             this.in_range.truncate(known);
         });
-        let independent = parts.mode == Mode::Each && carried.is_empty();
+        let independent = parts.mode == Mode::Each && carried.is_empty() || self.are_apart(parts);
         let in_place = outputs.iter().all(|output| output.made.is_some());
         let sums = if in_place { self.sums(parts, params, &locals) } else { Vec::new() };
         self.emit(Stmt::For { index, len, backward, independent, sums, body });
