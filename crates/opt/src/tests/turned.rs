@@ -427,3 +427,36 @@ fn what_adds_to_two_arrays_stays_together_if_it_computes_something_for_both() {
     };
     assert_eq!(loops("u = sin(t)") + 1, loops("u = sin(w)"));
 }
+
+/// What an iteration of the long loop reads once may lie apart from what others read; what the short ones read may not.
+#[test]
+fn what_is_read_once_may_lie_apart() {
+    let program = |inside: &str, outside: &str| {
+        format!(
+            "func f(score: []Real, table: [][]Real, more: [][]Real, o: Int) -> []Real {{
+                n = length(score)
+                ys = each j < n {{
+                    m = for i < n, a = -Infinity, x in score {{
+                        y = {inside}
+                        z = x + y
+                        b = max(a, z)
+                        yield b
+                    }}
+                    e = {outside}
+                    u = m + e
+                    yield u
+                }}
+                return ys
+            }} entry f = f"
+        )
+    };
+    for (inside, outside, changes) in [
+        ("table[i, j]", "more[o, j]", true),
+        ("table[i, j]", "more[j, o]", true),
+        ("table[i, j]", "more[j, j]", true),
+        ("table[j, i]", "more[j, o]", false),
+    ] {
+        let (printed, changed) = turned(&program(inside, outside));
+        assert_eq!(changed, changes, "{printed}");
+    }
+}

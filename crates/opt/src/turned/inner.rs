@@ -36,7 +36,9 @@ impl Maker<'_> {
         rows.iter().all(|row| is_real(self.from, row)).then_some(())?;
         wanted.extend(rows.iter().cloned());
         let mut stmts = Vec::new();
+        let around = std::mem::replace(&mut self.is_inside, true);
         self.level(&parts.body, &wanted, &mut stmts)?;
+        self.is_inside = around;
         let (mut carried, mut added) = (Vec::new(), Vec::new());
         for (result, is_added) in parts.body.results.iter().zip(&kinds) {
             if *is_added {

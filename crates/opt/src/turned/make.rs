@@ -46,6 +46,7 @@ pub(super) fn made(
         accs: Vec::new(),
         sums: Vec::new(),
         scalars: Vec::new(),
+        is_inside: false,
     };
     maker.varying.insert(index);
     maker.blocks(parts, stmt, size)
@@ -88,6 +89,8 @@ pub(super) struct Maker<'m> {
     /// Sums that are elements of arrays: what adds to them, what it adds, and what they were before.
     pub(super) sums: Vec<(Var, Atom, Var)>,
     pub(super) scalars: Vec<Scalar>,
+    /// Whether one is in a loop inside.
+    pub(super) is_inside: bool,
 }
 
 impl Maker<'_> {
@@ -257,8 +260,8 @@ impl Maker<'_> {
                     self.inner(stmt, inner, out)?;
                 }
                 op if is_plain(op) => {
-                    self.fits(stmt)?;
-                    if self.is_near(op) {
+                    let side_by_side = self.fits(stmt)?;
+                    if side_by_side && self.is_near(op) {
                         self.near.extend(&stmt.outs);
                         self.cheap.push(stmt.clone());
                     } else {
@@ -279,8 +282,8 @@ impl Maker<'_> {
             && op.operand_vars().iter().all(near)
     }
 
-    /// Whether what is read, or added to, lies side by side.
-    fn fits(&self, stmt: &Stmt) -> Option<()> {
+    /// Whether what is read, or added to, lies side by side. In the loops inside nothing else is read; once in an iteration it may be.
+    fn fits(&self, stmt: &Stmt) -> Option<bool> {
         let places = match &stmt.op {
             Op::Array(ArrayOp::Index, args) => {
                 let (array, places) = args.split_first()?;
@@ -298,14 +301,14 @@ impl Maker<'_> {
             Op::Array(ArrayOp::Length(_), _) => return None,
             _ => {
                 let scalar = |var: &Var| self.from.ty(*var).rank() == 0;
-                return stmt.op.operand_vars().iter().all(scalar).then_some(());
+                return stmt.op.operand_vars().iter().all(scalar).then_some(true);
             }
         };
         let (last, before) = places.split_last()?;
-        for place in before {
-            self.step(place).filter(|step| *step == 0)?;
-        }
-        self.step(last).filter(|step| (0..=APART).contains(step)).map(drop)
+        let step = self.step(last)?;
+        let fits = (0..=APART).contains(&step) && before.iter().all(|place| self.step(place) == Some(0));
+        let once = !self.is_inside && matches!(stmt.op, Op::Array(ArrayOp::Index, _));
+        (fits || once).then_some(fits)
     }
 
     /// How far a place is from that of the iteration before.
