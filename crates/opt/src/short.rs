@@ -21,8 +21,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Op};
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
 
-/// So many iterations at most.
-const ITERATIONS: i64 = 8;
+/// So many iterations at most, the neighbors of a cell, and it; and so many statements in all of them together.
+const ITERATIONS: i64 = 9;
+const STATEMENTS: usize = 160;
 
 /// See the module. Whether something has changed.
 pub(crate) fn run(program: &mut Program) -> bool {
@@ -90,7 +91,7 @@ fn is_short(func: &Func, parts: &Loop) -> bool {
     parts.accs.is_empty()
         && numbers
         && parts.body.all_stmts(&mut |stmt| !loops(stmt))
-        && is_of_most(func, parts, ITERATIONS)
+        && is_of_most(func, parts, (ITERATIONS, STATEMENTS))
 }
 
 /// The loops that make arrays of which more is asked than elements at places that are known once all is unrolled.

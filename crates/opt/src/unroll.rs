@@ -92,11 +92,11 @@ pub(crate) fn block(func: &mut Func, block: &mut Block) -> bool {
 /// Rows of what the loop gives must be numbers, or of one size whatever the index: rows of different sizes fail otherwise than
 /// those of a literal.
 pub(crate) fn is_short(func: &Func, parts: &Loop) -> bool {
-    is_of_most(func, parts, ITERATIONS)
+    is_of_most(func, parts, (ITERATIONS, STATEMENTS))
 }
 
 /// The same with so many iterations at most.
-pub(crate) fn is_of_most(func: &Func, parts: &Loop, iterations: i64) -> bool {
+pub(crate) fn is_of_most(func: &Func, parts: &Loop, (iterations, statements): (i64, usize)) -> bool {
     let Atom::Int(len) = parts.len else { return false };
     if !(1..=iterations).contains(&len) {
         return false;
@@ -104,7 +104,7 @@ pub(crate) fn is_of_most(func: &Func, parts: &Loop, iterations: i64) -> bool {
     let rows = parts.body.results.iter().skip(parts.init.len() + parts.accs.len());
     let size = usize::try_from(len).ok().and_then(|len| parts.body.size().checked_mul(len));
     parts.mode != Mode::Reduce
-        && size.is_some_and(|size| size <= STATEMENTS)
+        && size.is_some_and(|size| size <= statements)
         && rows.into_iter().all(|row| func.type_of(row).rank() == 0 || is_of_one_size(func, &parts.body, row))
 }
 

@@ -14,7 +14,7 @@ fn short_loops_in_loops_are_their_iterations() {
                 ds = each k < 3 { j = i + k x = xs[j] d = x * 2.0 yield d }
                 m = length(ds)
                 t = for k < 3, t = s, d in ds { l = m - 1 e = d * t yield e }
-                u = for k < 9, u = t { v = sin(u) yield v }
+                u = for k < 10, u = t { v = sin(u) yield v }
                 yield u
             }
             top = for k < 2, t = 0.0 { w = ws[k] t2 = t + w yield t2 }
@@ -58,7 +58,7 @@ fn short_loops_in_loops_are_their_iterations() {
                 l3 = m - 1
                 e3 = d6 * e2
                 t = e3
-                u = for k < 9, u2 = t {
+                u = for k < 10, u2 = t {
                   v = sin(u2)
                   yield v
                 }
