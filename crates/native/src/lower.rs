@@ -46,6 +46,7 @@ mod written;
 use crate::loops as out;
 use crate::loops::{Int, Kind, Local, Operand, Passing, Site, Stmt, Value, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::sync::Arc;
 use wengert_base::Span;
 use wengert_ir::program::FuncId;
@@ -171,6 +172,8 @@ struct Lower<'a> {
     extremes: Vec<(Var, bool, Local, Local)>,
     /// Variables that are sizes of arrays: they are not negative.
     sizes: FxHashSet<Local>,
+    /// The sums of integers of the function, where somebody has asked.
+    added: OnceCell<columns::Added>,
     /// Sizes that are the same in the loop that is being made.
     alike: alike::Alike,
     /// Variables that were made there.
@@ -227,6 +230,7 @@ impl<'a> Lower<'a> {
             written: written::Written::of_function(func),
             destinations: FxHashMap::default(),
             beside,
+            added: OnceCell::new(),
             alike: alike::Alike::default(),
             in_place: FxHashSet::default(),
             changed_in_place: FxHashSet::default(),

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! for i < n, m = a {
-//!   m2 = m with [k, i + 1] = m[k, i + 1] - f * m[j, i + 1]
+//!   r = i + k + 1
+//!   m2 = for j < w, m3 = m { m4 = m3 with [r, j] = m3[r, j] - f * m3[k, j] yield m4 }
 //!   yield m2
 //! }
 //! ```
 //!
-//! Whatever is read or written of the array has one index that is the same within an iteration, and another one in each: then no iteration looks at
-//! what another one changes, as in a map.
+//! Whatever is changed of the array has one index that is the same within an iteration, and another one in each. What is read has that index too, or one
+//! at which no iteration changes anything: `k`, which is below all `r`. Then no iteration looks at what another one changes, as in a map.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed does something else with an array")]
 
@@ -16,10 +17,30 @@ use super::{Kind, Lower, kind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use wengert_ir::op::{ArrayOp, IntOp, Loop, Op};
-use wengert_ir::{Atom, Block, Stmt, Ty, Var};
+use wengert_ir::{Atom, Block, Func, Stmt, Ty, Var};
 
 /// Longer chains of sums are not looked at.
 const DEEP: usize = 8;
+/// Indices of what is there are no further from each other.
+const FAR: u64 = 1 << 48;
+
+/// The sums and differences of a function: two numbers, and the sign of the second.
+pub(super) type Added = FxHashMap<Var, (i64, Atom, Atom)>;
+
+/// See the type.
+fn added(func: &Func) -> Added {
+    let mut found = Added::default();
+    func.body.for_each_stmt(&mut |stmt| {
+        let (Op::Int(op @ (IntOp::Add | IntOp::Sub), args), [out]) = (&stmt.op, stmt.outs.as_slice()) else {
+            return;
+        };
+        if let [a, b] = args.as_slice() {
+            let sign = if *op == IntOp::Add { 1 } else { -1 };
+            found.insert(*out, (sign, a.clone(), b.clone()));
+        }
+    });
+    found
+}
 
 impl Lower<'_> {
     /// Whether all that a loop carries are arrays that are updated in place, and no iteration looks at what another one changes.
@@ -38,14 +59,14 @@ impl Lower<'_> {
             index: *index,
             rank: &|var| usize::from(self.func.ty(var).rank()),
             inside: parts.body.params.iter().copied().collect(),
-            sums: FxHashMap::default(),
+            sums: self.added.get_or_init(|| added(self.func)),
             versions: params.iter().copied().zip(0..).collect(),
-            same: vec![None; carried],
+            looks: Vec::new(),
         };
         columns.block(&parts.body)
             && (parts.body.results.iter().zip(0..carried))
                 .all(|(end, place)| columns.version(end) == Some(place))
-            && columns.same.iter().flatten().all(|axes| axes.iter().any(Option::is_some))
+            && (0..carried).all(|array| columns.is_apart(array, &parts.len))
     }
 }
 
@@ -56,18 +77,36 @@ struct Sum {
     number: i64,
 }
 
+impl Sum {
+    /// Adds another one so many times.
+    fn plus(&mut self, other: &Sum, times: i64) {
+        for (var, n) in &other.terms {
+            let sum = self.terms.entry(*var).or_default();
+            *sum = sum.wrapping_add(n.wrapping_mul(times));
+        }
+        self.terms.retain(|_, n| *n != 0);
+        self.number = self.number.wrapping_add(other.number.wrapping_mul(times));
+    }
+}
+
 /// What is known of the body of a loop.
 struct Columns<'c> {
     index: Var,
     rank: &'c dyn Fn(Var) -> usize,
     /// What the body binds.
     inside: FxHashSet<Var>,
-    /// The sums and differences that it computes.
-    sums: FxHashMap<Var, (i64, Atom, Atom)>,
+    sums: &'c Added,
     /// Versions of the carried arrays, with the place of the array among them.
     versions: FxHashMap<Var, usize>,
-    /// For each carried array that was looked at, by axis: the index, if it is the same wherever one looks, and another one in each iteration.
-    same: Vec<Option<Vec<Option<Sum>>>>,
+    looks: Vec<Look>,
+}
+
+/// Where a carried array is looked at: which it is, whether it is changed there, and the indices that are known sums of the index of the loop and of what does
+/// not change in it.
+struct Look {
+    array: usize,
+    changes: bool,
+    place: Vec<Option<Sum>>,
 }
 
 impl Columns<'_> {
@@ -84,18 +123,11 @@ impl Columns<'_> {
     fn stmt(&mut self, stmt: &Stmt) -> bool {
         self.inside.extend(&stmt.outs);
         match (&stmt.op, stmt.outs.as_slice()) {
-            (Op::Int(op @ (IntOp::Add | IntOp::Sub), args), [out]) => {
-                if let [a, b] = args.as_slice() {
-                    let sign = if *op == IntOp::Add { 1 } else { -1 };
-                    self.sums.insert(*out, (sign, a.clone(), b.clone()));
-                }
-                true
-            }
             (Op::Array(ArrayOp::Length(_), _), _) => true,
-            (Op::Array(ArrayOp::Index, args), _) => self.looks(args).is_some(),
+            (Op::Array(ArrayOp::Index, args), _) => self.looks(args, false).is_some(),
             (Op::Array(ArrayOp::Set | ArrayOp::AddAt, args), [out]) => {
                 let (value, place) = args.split_last().unwrap_or((&Atom::Unit, &[]));
-                let Some(array) = self.looks(place).filter(|_| self.version(value).is_none()) else {
+                let Some(array) = self.looks(place, true).filter(|_| self.version(value).is_none()) else {
                     return false;
                 };
                 self.versions.extend(array.map(|array| (*out, array)));
@@ -113,40 +145,91 @@ impl Columns<'_> {
                 self.versions.extend(given);
                 through && ends.iter().all(|(a, b)| a == b)
             }
+            (Op::Loop(parts), outs) => self.inner(parts, outs),
             (op, _) => {
                 op.blocks().is_empty() && !op.operand_vars().iter().any(|var| self.versions.contains_key(var))
             }
         }
     }
 
+    /// A loop inside: carried arrays go through it, or nothing is done with them.
+    fn inner(&mut self, parts: &Loop, outs: &[Var]) -> bool {
+        let carried = parts.init.len() + parts.accs.len();
+        let starts: Vec<Option<usize>> =
+            parts.init.iter().chain(&parts.accs).map(|start| self.version(start)).collect();
+        self.inside.extend(&parts.body.params);
+        let params = parts.body.params.iter().skip(1).zip(&starts);
+        self.versions.extend(params.filter_map(|(param, array)| Some((*param, (*array)?))));
+        let through = self.block(&parts.body);
+        let ends = parts.body.results.iter().map(|end| self.version(end));
+        let ends: Vec<Option<usize>> = ends.collect();
+        let rows_apart = ends.iter().skip(carried).all(Option::is_none);
+        self.versions.extend(outs.iter().zip(&starts).filter_map(|(out, array)| Some((*out, (*array)?))));
+        let taken = parts.inputs.iter().any(|input| self.version(input).is_some());
+        through && rows_apart && !taken && ends.iter().zip(&starts).all(|(end, start)| end == start)
+    }
+
     /// Notes where an array is looked at or changed. Which carried array it is a version of, if it is one; nothing if not an element is looked at.
-    fn looks(&mut self, place: &[Atom]) -> Option<Option<usize>> {
+    fn looks(&mut self, place: &[Atom], changes: bool) -> Option<Option<usize>> {
         let (array, indices) = place.split_first()?;
         let Some(version) = self.version(array) else { return Some(None) };
         if indices.len() != array.var().map_or(0, self.rank) {
             return None;
         }
-        let sums: Vec<Option<Sum>> = indices.iter().map(|index| self.moving(index)).collect();
-        let known = self.same.get_mut(version)?;
-        match known {
-            Some(known) => {
-                for (known, sum) in known.iter_mut().zip(sums) {
-                    *known = known.take().filter(|known| sum.as_ref() == Some(known));
-                }
-            }
-            None => *known = Some(sums),
-        }
+        let place = indices.iter().map(|index| self.known(index)).collect();
+        self.looks.push(Look { array: version, changes, place });
         Some(Some(version))
     }
 
-    /// An index that is another one in each iteration.
-    fn moving(&self, index: &Atom) -> Option<Sum> {
+    /// Whether no iteration looks at what another one changes of an array.
+    fn is_apart(&self, array: usize, len: &Atom) -> bool {
+        let looks: Vec<&Look> = self.looks.iter().filter(|look| look.array == array).collect();
+        let Some(first) = looks.iter().find(|look| look.changes) else { return true };
+        let len = self.known(len);
+        let keeps_to = |axis: usize, own: &Sum| {
+            looks.iter().all(|look| match look.place.get(axis) {
+                Some(Some(sum)) if sum == own => true,
+                Some(Some(sum)) => !look.changes && self.differ(own, sum, len.as_ref()),
+                _ => false,
+            })
+        };
+        let mut axes = first.place.iter().enumerate();
+        axes.any(|(axis, own)| own.as_ref().is_some_and(|own| self.moves(own) && keeps_to(axis, own)))
+    }
+
+    /// Whether a sum is one more in each iteration.
+    fn moves(&self, sum: &Sum) -> bool {
+        sum.terms.get(&self.index) == Some(&1)
+    }
+
+    /// Whether a number that is another one in each iteration is never this one, which is the same in all of them.
+    fn differ(&self, own: &Sum, fixed: &Sum, len: Option<&Sum>) -> bool {
+        if fixed.terms.contains_key(&self.index) {
+            return false;
+        }
+        let mut rest = own.clone();
+        rest.terms.remove(&self.index);
+        rest.plus(fixed, -1);
+        let last = len.map(|len| {
+            let mut last = rest.clone();
+            last.plus(len, 1);
+            last.number = last.number.wrapping_sub(1);
+            last
+        });
+        // The first and the last are on the same side of it, and there is no other between them.
+        let side = |sum: &Sum| {
+            (sum.terms.is_empty() && sum.number.unsigned_abs() < FAR).then_some(sum.number.signum())
+        };
+        side(&rest) == Some(1) || last.as_ref().and_then(side) == Some(-1)
+    }
+
+    /// An index as a sum of that of the loop and of what does not change in it.
+    fn known(&self, index: &Atom) -> Option<Sum> {
         let mut sum = Sum::default();
         self.add(&mut sum, index, 1, DEEP)?;
         sum.terms.retain(|_, times| *times != 0);
-        let moves = sum.terms.get(&self.index).is_some_and(|times| times.abs() == 1);
-        let others = sum.terms.keys().all(|var| *var == self.index || !self.inside.contains(var));
-        (moves && others).then_some(sum)
+        let known = |var: &Var| *var == self.index || !self.inside.contains(var);
+        sum.terms.keys().all(known).then_some(sum)
     }
 
     fn add(&self, sum: &mut Sum, index: &Atom, times: i64, depth: usize) -> Option<()> {
@@ -221,6 +304,59 @@ mod tests {
             "r = m2[i] c = length(r) x = sum(r) m3 = m2 with [k, i] = x yield m3",
         ] {
             assert!(!is_independent(step), "{step}");
+        }
+    }
+
+    /// For a step that goes through a row in a loop inside: whether the loop over rows is independent.
+    fn rows_are(rows: &str, row: &str, other: &str) -> bool {
+        let text = format!(
+            "func f(n: Int, w: Int, is: []Int, a: [][]Real) -> [][]Real {{
+                y = for k < n, m = a {{
+                    u = k + 1 l = k - 1 rest = n - u
+                    z = for i < {rows}, m2 = m {{
+                        v = i + u t = l - i
+                        f = m2[{row}, k]
+                        b = for j < w, m3 = m2 {{ x = m3[{row}, j] y2 = m3[{other}, j] d = f * y2 e = x - d m4 = m3 with [{row}, j] = e yield m4 }}
+                        yield b
+                    }}
+                    yield z
+                }}
+                return y
+            }}
+            entry f = f"
+        );
+        let program = wengert_ir::parse::parse(&text).expect("the text is a program");
+        let loops = super::super::lower(&program);
+        let mut found = Vec::new();
+        for (_, func) in loops.funcs.iter() {
+            every(&func.body, &mut |stmt| {
+                if let Stmt::For { independent, .. } = stmt {
+                    found.push(*independent);
+                }
+            });
+        }
+        assert_eq!(found.len(), 3, "{text}");
+        found.get(1).copied().expect("there are three")
+    }
+
+    #[test]
+    fn rows_that_look_at_one_that_stays_are_independent() {
+        for (rows, row, other) in
+            [("rest", "v", "k"), ("rest", "v", "v"), ("k", "i", "k"), ("k", "i", "u"), ("rest", "v", "l")]
+        {
+            assert!(rows_are(rows, row, other), "{rows} {row} {other}");
+        }
+        for (rows, row, other) in [
+            ("n", "i", "k"),
+            ("rest", "v", "u"),
+            ("rest", "v", "i"),
+            ("k", "i", "l"),
+            ("u", "i", "k"),
+            ("rest", "k", "v"),
+            ("rest", "v", "0"),
+            ("k", "t", "k"),
+        ] {
+            assert!(!rows_are(rows, row, other), "{rows} {row} {other}");
         }
     }
 }
