@@ -15,6 +15,7 @@ mod parallel;
 mod rare;
 mod real;
 mod settled;
+mod slopes;
 mod steps;
 mod strips;
 mod sums;

@@ -250,6 +250,9 @@ impl Body<'_, '_> {
                 Expr::call("wg_outside", &[index, size])
             }
             Value::Select(cond, then, otherwise) => {
+                if let Some(slope) = self.slope(local, *cond, [*then, *otherwise]) {
+                    return slope;
+                }
                 self.read_before(&[*then, *otherwise]);
                 let cond = self.integer(*cond);
                 let (then, otherwise) = (self.copied(local, *then), self.copied(local, *otherwise));
@@ -332,7 +335,7 @@ impl Body<'_, '_> {
     }
 
     /// An operand for a variable that may be of another type.
-    fn copied(&mut self, local: Local, operand: Operand) -> Expr {
+    pub(super) fn copied(&mut self, local: Local, operand: Operand) -> Expr {
         let reals = self.pointers.at_reals(self.id, local);
         self.argument(operand, Some((self.word(local), reals)))
     }
