@@ -17,6 +17,7 @@ mod finite;
 mod heap;
 mod powers;
 mod products;
+mod slopes;
 mod steps;
 mod straight;
 mod strips;
