@@ -329,13 +329,16 @@ impl Transposer<'_, '_> {
             named.push((name, ty.at(place.indices.len()).unwrap_or(ty)));
         }
         let sums = self.code.b.named(&named, Op::Call { func, args, checkpoint: false });
-        for ((of, seeded), sum) in back.into_iter().zip(sums) {
+        // What has gone through is there before more is added to it: a row of one argument may be another argument.
+        let (through, added): (Vec<_>, Vec<_>) =
+            back.into_iter().zip(sums).partition(|((_, seeded), _)| *seeded);
+        for ((of, _), sum) in through {
             let place = self.place(of);
-            if seeded {
-                self.bars.insert(place.var, sum);
-            } else {
-                self.add_at(place, sum, false);
-            }
+            self.bars.insert(place.var, sum);
+        }
+        for ((of, _), sum) in added {
+            let place = self.place(of);
+            self.add_at(place, sum, false);
         }
     }
 }

@@ -88,6 +88,28 @@ const FOUND: &[Found] = &[
         exact: true,
     },
     Found {
+        what: "the cotangent of a row that a function was given beside the array was lost",
+        definitions: "def f b = let m = [[b]] in\n\
+            \x20 sum (build 1 (\\i -> sum (snd (jvp (\\z -> map (\\x -> x * x * m[i, 0]) z) (m[i], [b])))))",
+        expression: "grad (grad f) 0.9",
+        exact: false,
+    },
+    Found {
+        what: "an array with which a loop begins twice was taken over by the first, and looked at by the second",
+        definitions: "def f a = let n = length a in\n\
+            \x20 fst (fold (\\(m, l) k -> (fold (\\x i -> set x i (l[n - 1 - i] - 0.2 * x[i])) m (iota n), map (\\x -> x * l[k]) l)) (a, a) (iota n))",
+        expression: "f (build 4 (\\i -> real (i + 1)))",
+        exact: true,
+    },
+    Found {
+        what: "a number that is none was taken for equal to itself, and an array was changed that was still to be read",
+        definitions: "def f a zs = let n = length a in\n\
+            \x20 fold (\\m k -> let x = zs[k] / zs[k] in\n\
+            \x20\x20 build n (\\i -> if i > k then (if x != x then m[i] - 0.3 * m[i - 1] else m[i]) else m[i])) a (iota n)",
+        expression: "f (build 4 (\\i -> real (i + 1))) (build 4 (\\i -> 0.0))",
+        exact: false,
+    },
+    Found {
         what: "a branch that only fails seemed to give back no accumulator",
         definitions: "",
         expression: "grad (\\a -> sum (build 3 (\\i -> let rec f n x = if n == 0 then max x a else f (n - 1) x in f 3 (a + real i)))) 0.3",
