@@ -99,22 +99,37 @@ impl<'a> Lower<'a> {
         let mut locals = Vec::with_capacity(init.len());
         // What dies here is kept by nobody, also where the loop begins with it twice and the first has taken it over.
         let dies = dying.clone();
-        for ((atom, param), end) in init.iter().zip(params).zip(&body.results) {
-            if let Some(place) = self.start_stable(atom, *param, (body, end), dying) {
-                locals.extend(place.object);
-                self.places.insert(*param, Place::Array(place));
-                continue;
-            }
-            if let Some(local) = self.start_cursor(atom, *param, (body, end), &dies) {
-                locals.push(local);
-                continue;
-            }
-            let value = self.consume(atom, dying);
-            let local = self.made.fresh(word(self.func.ty(*param)));
-            self.emit(Stmt::Set(local, Value::Copy(value)));
-            locals.push(local);
+        for (place, ((atom, param), end)) in init.iter().zip(params).zip(&body.results).enumerate() {
+            // What a later one begins with, too, is that one's to take over: until then somebody else refers to it.
+            let again = init.iter().skip(place + 1).any(|other| other == atom);
+            let later = atom.var().filter(|var| again && dying.remove(var));
+            locals.extend(self.start(atom, *param, (body, end), dying, &dies));
+            dying.extend(later);
         }
         locals
+    }
+
+    /// One of them: the variable that it lives in, unless that is where an array is.
+    fn start(
+        &mut self,
+        atom: &Atom,
+        param: Var,
+        (body, end): (&Block, &Atom),
+        dying: &mut Vars,
+        dies: &Vars,
+    ) -> Option<Local> {
+        if let Some(place) = self.start_stable(atom, param, (body, end), dying) {
+            let object = place.object;
+            self.places.insert(param, Place::Array(place));
+            return object;
+        }
+        if let Some(local) = self.start_cursor(atom, param, (body, end), dies) {
+            return Some(local);
+        }
+        let value = self.consume(atom, dying);
+        let local = self.made.fresh(word(self.func.ty(param)));
+        self.emit(Stmt::Set(local, Value::Copy(value)));
+        Some(local)
     }
 
     /// The place of a carried array that is updated in place, if it is.
