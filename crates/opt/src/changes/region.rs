@@ -3,14 +3,14 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed makes no array, and may look at one")]
 
 use super::there::{Leaf, Read, There};
-use crate::facts::is_quiet;
-use crate::said::comparisons;
+use crate::facts::{is_costly, is_quiet};
+use crate::said::{comparisons, conjunction};
 use crate::stands::stands_alone;
 use crate::walk::{Names, mentioned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Span;
 use wengert_ir::op::{ArrayOp, Compare, Loop, Mode, Op};
-use wengert_ir::{Atom, Block, Func, FuncId, Stmt, Var};
+use wengert_ir::{Atom, Block, Func, FuncId, Stmt, Ty, Var};
 
 /// What is known of a function: what makes conditions and places, and how often variables are used.
 pub(super) type Known<'k> = (&'k FxHashMap<Var, Op>, &'k FxHashMap<Var, usize>);
@@ -56,6 +56,8 @@ pub(super) struct Region<'r> {
     after: bool,
     /// What is bound inside of what makes the array.
     inside: FxHashSet<Var>,
+    /// What depends on the row where one is.
+    with_rows: FxHashSet<Var>,
     /// The loops around, the first of which is the one that hands the array on.
     levels: Vec<Level>,
     /// What holds where one is.
@@ -90,6 +92,7 @@ impl<'r> Region<'r> {
             early,
             after: false,
             inside: FxHashSet::default(),
+            with_rows: FxHashSet::default(),
             levels: Vec::new(),
             holds: Vec::new(),
             leaves: Vec::new(),
@@ -172,7 +175,7 @@ impl<'r> Region<'r> {
             Op::If { cond, then, otherwise } if once && stmt.outs.len() == 1 => {
                 let mut sides = Vec::new();
                 for (side, holds) in [(then, true), (otherwise, false)] {
-                    let said = comparisons(cond, holds, self.known.0);
+                    let said = self.said(cond, holds);
                     let count = self.holds.len();
                     self.holds.extend(said);
                     let (stmts, version) = self.block(side, side.results.first()?, here)?;
@@ -182,8 +185,9 @@ impl<'r> Region<'r> {
                 let (otherwise, then) = (sides.pop()?, sides.pop()?);
                 let is_left = |side: &Block| side.stmts.is_empty() && side.results == [Atom::Var(current)];
                 for (other, holds) in [(&then, false), (&otherwise, true)] {
-                    let said = comparisons(cond, holds, self.known.0);
-                    self.pays |= is_left(other) && said.iter().any(|said| self.bounds(said, place));
+                    if is_left(other) {
+                        self.pays |= self.bounds(cond, holds, place)?;
+                    }
                 }
                 Some(self.push(Op::If { cond: cond.clone(), then, otherwise }, stmt, out))
             }
@@ -198,10 +202,25 @@ impl<'r> Region<'r> {
         }
     }
 
-    /// Whether a comparison says from where on something is done at these indices, or up to where; that it is done but at one place counts for rows.
-    fn bounds(&self, (compare, a, b): &(Compare, Atom, Atom), place: &[Atom]) -> bool {
+    /// What a condition says of integers: a number that is none is not equal to itself.
+    fn said(&self, cond: &Atom, holds: bool) -> Vec<(Compare, Atom, Atom)> {
+        let mut said = comparisons(cond, holds, self.known.0);
+        said.retain(|(_, a, b)| [a, b].iter().all(|side| self.func.type_of(side) == Ty::INT));
+        said
+    }
+
+    /// Whether a condition says from where on something is done at these indices, or up to where. For elements it must say nothing else, but for what is the
+    /// same in all of them: nothing is won where each is asked.
+    fn bounds(&self, cond: &Atom, holds: bool, place: &[Atom]) -> Option<bool> {
+        let said = self.said(cond, holds);
         let there = There { made: self.known.0, inside: &self.inside, leaves: &self.leaves };
-        (*compare != Compare::Ne || place.len() < self.rank) && there.compares(place, a, b)
+        let bound =
+            |(compare, a, b): &&(Compare, Atom, Atom)| *compare != Compare::Ne && there.compares(place, a, b);
+        let bounds = said.iter().filter(bound).count();
+        let moves = said.iter().filter(|(_, a, b)| there.moves(place, a, b)).count();
+        let of_elements = place.len() == self.rank;
+        let whole = conjunction(cond, holds, self.known.0).is_some_and(|all| all.len() == said.len());
+        (!of_elements || whole && bounds == 1 && moves == 1 && said.len() <= 2).then_some(bounds > 0)
     }
 
     /// A loop that makes rows, or elements.
@@ -213,6 +232,9 @@ impl<'r> Region<'r> {
         }
         let deeper: Vec<Atom> = place.iter().cloned().chain([Atom::Var(*index)]).collect();
         self.inside.extend(&parts.body.params);
+        if deeper.len() < self.rank {
+            self.with_rows.extend(&parts.body.params);
+        }
         let version = self.func.fresh(self.func.vars.at(self.array).name, self.func.ty(self.array));
         let (mut inputs, mut params) = (Vec::new(), vec![*index, version]);
         let mut begin = Vec::new();
@@ -228,6 +250,9 @@ impl<'r> Region<'r> {
             } else {
                 let args = [Atom::Var(version)].into_iter().chain(of.iter().cloned()).collect();
                 begin.push(Stmt { outs: vec![*row], op: Op::Array(ArrayOp::Index, args), span: stmt.span });
+                if of.iter().filter_map(Atom::var).any(|var| self.with_rows.contains(&var)) {
+                    self.with_rows.insert(*row);
+                }
                 self.elements.insert(*row, of.clone());
                 self.reads(&of, &deeper);
             }
@@ -329,6 +354,9 @@ impl<'r> Region<'r> {
     fn plain(&mut self, stmt: &Stmt, here: Here<'_>, out: &mut Vec<Stmt>) -> Option<()> {
         let view = |this: &Self, atom: Option<&Atom>| this.views.get(&atom?.var()?).cloned();
         let ((place, current), after) = (here, self.after);
+        if self.changes_with_rows(stmt) {
+            self.with_rows.extend(&stmt.outs);
+        }
         match (&stmt.op, stmt.outs.as_slice()) {
             (Op::Array(ArrayOp::Index, args), [read]) if let Some(of) = view(self, args.first()) => {
                 let of: Vec<Atom> = of.into_iter().chain(args.iter().skip(1).cloned()).collect();
@@ -361,6 +389,10 @@ impl<'r> Region<'r> {
                 out.push(Stmt { outs: stmt.outs.clone(), op, span: stmt.span });
             }
             _ => {
+                // In the loop around this one it is computed once for all.
+                if place.len() > 1 && is_costly(&stmt.op) && !self.changes_with_rows(stmt) {
+                    return None;
+                }
                 let mut stmt = stmt.clone();
                 for var in stmt.op.operand_vars() {
                     if self.views.contains_key(&var) {
@@ -390,6 +422,13 @@ impl<'r> Region<'r> {
             first = first.max(at + 1);
         }
         self.levels.get_mut(first)
+    }
+
+    /// Whether a statement depends on the row where it is done, and not only on the column.
+    fn changes_with_rows(&self, stmt: &Stmt) -> bool {
+        let changes = |var: &Var| self.with_rows.contains(var);
+        let of_row = |of: &Vec<Atom>| of.iter().filter_map(Atom::var).any(|var| changes(&var));
+        mentioned(&stmt.op).any(|var| changes(&var) || self.views.get(&var).is_some_and(of_row))
     }
 
     /// A block of such a statement.

@@ -90,6 +90,12 @@ impl There<'_> {
             && terms.iter().all(|term| is_index(term) || !self.inside.contains(&term.0))
     }
 
+    /// Whether a comparison is another one for each last index.
+    pub(super) fn moves(&self, place: &[Atom], a: &Atom, b: &Atom) -> bool {
+        let (terms, _) = self.value(a, DEEP).minus(&self.value(b, DEEP)).parts();
+        terms.iter().any(|(var, _)| Some(*var) == place.last().and_then(Atom::var))
+    }
+
     fn value(&self, atom: &Atom, depth: usize) -> Linear {
         if let Atom::Int(n) = atom {
             return Linear::constant(*n);

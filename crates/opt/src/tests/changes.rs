@@ -200,13 +200,9 @@ fn what_is_read_must_be_there_still() {
         )
     };
     // A row that stays, an element of the row itself.
-    for (condition, read) in [
-        ("i > k", "m[k, j]"),
-        ("i > k", "m[l, j]"),
-        ("i != k", "m[k, j]"),
-        ("i > k", "m[i, j]"),
-        ("i < k", "m[o, j]"),
-    ] {
+    for (condition, read) in
+        [("i > k", "m[k, j]"), ("i > k", "m[l, j]"), ("i > k", "m[i, j]"), ("i < k", "m[o, j]")]
+    {
         changed(&step(condition, read));
     }
     // A row that was changed before, or may have been.
@@ -245,4 +241,29 @@ fn what_else_needs_the_array_keeps_it() {
     stays(
         "t = each i < n, r in m { c = i > k z = if c { s = reverse(r) u = concat(s, s) yield u } else { yield r } yield z }",
     );
+}
+
+#[test]
+fn what_does_not_pay_stays() {
+    let rows = |condition: &str, made: &str| {
+        format!(
+            "w = length(m, 1) t = each i < n, r in m {{ c = {condition} z = if c {{
+                row = each j < w, e in r {{ {made} yield d }} yield row }} else {{ yield r }} yield z }}"
+        )
+    };
+    // What is the same in all rows is computed once for them.
+    changed(&rows("i > k", "g = m[k, j] h = g * e s = sin(h) d = e - s"));
+    stays(&rows("i > k", "g = m[k, j] s = sin(g) d = e - s"));
+    // One row that stays is no more than one that is copied.
+    stays(&rows("i != k", "g = m[k, j] d = e - g"));
+    // Of elements one bound is asked, not more.
+    let elements = |condition: &str| {
+        format!(
+            "w = length(m, 1) t = each i < n, r in m {{ b = i > k row = each j < w, e in r {{
+                l = j <= i q = e > 0.0 a = j > k {condition} z = if c {{ d = e * 2.0 yield d }} else {{ yield e }} yield z }} yield row }}"
+        )
+    };
+    changed(&elements("c = select(b, a, false)"));
+    stays(&elements("c = select(a, l, false)"));
+    stays(&elements("c = select(a, q, false)"));
 }
