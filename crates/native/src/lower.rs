@@ -12,7 +12,7 @@
 //! **Cursors** (`cursor`). Data that a loop walks through, and somebody else keeps, is not counted on the way.
 //!
 //! **Stable arrays** (`stable`). An array that a loop only reads and updates is made the loop's own before it, and updated in
-//! place without looking.
+//! place without looking; iterations that keep to places of their own may be done in any order (`columns`).
 //!
 //! **Destinations** (`arrays`). The array that a loop makes as a row of another array is made in its place there, if the
 //! sizes of the row are known before the loop (`shape`), or can be compared there (`alike`). What is one end of a longer array has room beside it for the rest (`beside`).
