@@ -210,6 +210,16 @@ impl Block {
         walk.free.into_iter().collect()
     }
 
+    /// The variables that it binds, nested blocks included, its own parameters among them.
+    pub fn bound_vars(&self) -> FxHashSet<Var> {
+        let mut bound: FxHashSet<Var> = self.params.iter().copied().collect();
+        self.for_each_stmt(&mut |stmt| {
+            bound.extend(&stmt.outs);
+            bound.extend(stmt.op.blocks().into_iter().flat_map(|inner| &inner.params));
+        });
+        bound
+    }
+
     /// How many statements there are, nested ones included.
     pub fn size(&self) -> usize {
         let mut size = 0;

@@ -9,10 +9,28 @@ use std::collections::BTreeMap;
 pub(crate) const DEEP: usize = 8;
 
 /// A sum of variables and a number.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Form {
-    pub(crate) terms: BTreeMap<Local, i64>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Form<V = Local> {
+    pub(crate) terms: BTreeMap<V, i64>,
     pub(crate) places: i64,
+}
+
+impl<V> Default for Form<V> {
+    fn default() -> Form<V> {
+        Form { terms: BTreeMap::new(), places: 0 }
+    }
+}
+
+impl<V: Copy + Ord> Form<V> {
+    /// Adds another one so many times.
+    pub(crate) fn add(&mut self, other: &Form<V>, times: i64) {
+        for (var, n) in &other.terms {
+            let sum = self.terms.entry(*var).or_default();
+            *sum = sum.wrapping_add(n.wrapping_mul(times));
+        }
+        self.terms.retain(|_, n| *n != 0);
+        self.places = self.places.wrapping_add(other.places.wrapping_mul(times));
+    }
 }
 
 impl Form {
@@ -42,16 +60,6 @@ impl Form {
             return sum;
         }
         Form { terms: BTreeMap::from_iter([(local, 1)]), places: 0 }
-    }
-
-    /// Adds another one so many times.
-    pub(crate) fn add(&mut self, other: &Form, times: i64) {
-        for (local, n) in &other.terms {
-            let sum = self.terms.entry(*local).or_default();
-            *sum = sum.wrapping_add(n.wrapping_mul(times));
-        }
-        self.terms.retain(|_, n| *n != 0);
-        self.places = self.places.wrapping_add(other.places.wrapping_mul(times));
     }
 
     /// Writes the sum down, one operation after the other, without what is at a variable.

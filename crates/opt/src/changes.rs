@@ -26,6 +26,7 @@ use self::region::{Conversion, Region, Size};
 use crate::asked;
 use crate::facts::total;
 use crate::linear::Linear;
+use crate::said;
 use crate::sizes::{Shape, boxes, walk};
 use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -46,7 +47,7 @@ pub(crate) fn run(program: &mut Program) -> bool {
         let uses = count_uses(&body);
         let mut made = FxHashMap::default();
         body.for_each_stmt(&mut |stmt| {
-            if let ([out], true) = (stmt.outs.as_slice(), tells(&stmt.op)) {
+            if let ([out], true) = (stmt.outs.as_slice(), said::tells(&stmt.op)) {
                 made.insert(*out, stmt.op.clone());
             }
         });
@@ -56,19 +57,6 @@ pub(crate) fn run(program: &mut Program) -> bool {
         func.body = body;
     }
     changed
-}
-
-/// Whether an operation makes conditions, places, or sizes.
-fn tells(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Copy(_)
-            | Op::Not(_)
-            | Op::Select { .. }
-            | Op::Compare(..)
-            | Op::Int(..)
-            | Op::Array(ArrayOp::Length(_), _)
-    )
 }
 
 /// At which places a loop hands on arrays of numbers that a loop or branch in it makes.
@@ -156,7 +144,7 @@ impl Changes<'_> {
 
     /// Along which axes the array must be asked for its size, for it to have the shape in which the body makes it; nothing if that cannot be.
     fn asked(&self, parts: &Loop, place: usize, made: &Conversion) -> Option<Vec<(usize, Atom)>> {
-        let inside: FxHashSet<Var> = bound_in(&parts.body);
+        let inside = parts.body.bound_vars();
         let known = |var: Option<Var>, axis: usize| self.shapes.get(&var?)?.get(axis)?.as_ref();
         let array = parts.body.params.get(1 + place).copied();
         let start = parts.init.get(place)?.var();
@@ -205,14 +193,4 @@ impl Changes<'_> {
         }
         (all != Atom::Bool(true)).then_some(all)
     }
-}
-
-/// All that a block binds.
-fn bound_in(block: &Block) -> FxHashSet<Var> {
-    let mut bound: FxHashSet<Var> = block.params.iter().copied().collect();
-    block.for_each_stmt(&mut |stmt| {
-        bound.extend(&stmt.outs);
-        bound.extend(stmt.op.blocks().into_iter().flat_map(|inner| &inner.params));
-    });
-    bound
 }

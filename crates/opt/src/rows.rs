@@ -111,8 +111,7 @@ fn sum_of_made(func: &mut Func, stmt: &mut Stmt, made: &Made, lengths: &Lengths)
 /// Makes rows of what a loop reads at its index.
 fn go_through(func: &mut Func, parts: &mut Loop, lengths: &Lengths) {
     let Some(index) = parts.body.params.first().copied() else { return };
-    let mut inside = FxHashSet::default();
-    bound(&parts.body, &mut inside);
+    let inside = parts.body.bound_vars();
     let carried = parts.init.len() + parts.accs.len();
     let mut rows: Vec<(Var, Var)> = Vec::new();
     for (param, input) in parts.body.params.iter().skip(1 + carried).zip(&parts.inputs) {
@@ -125,15 +124,6 @@ fn go_through(func: &mut Func, parts: &mut Loop, lengths: &Lengths) {
         parts.inputs.push(Atom::Var(array));
         parts.body.params.push(row);
     }
-}
-
-/// Everything that is bound in a block.
-fn bound(block: &Block, vars: &mut FxHashSet<Var>) {
-    vars.extend(&block.params);
-    block.for_each_stmt(&mut |stmt| {
-        vars.extend(&stmt.outs);
-        vars.extend(stmt.op.blocks().into_iter().flat_map(|inner| &inner.params));
-    });
 }
 
 struct Reads<'l> {

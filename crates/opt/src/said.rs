@@ -2,11 +2,24 @@
 
 use crate::linear::Linear;
 use rustc_hash::FxHashMap;
-use wengert_ir::op::{Compare, Op};
+use wengert_ir::op::{ArrayOp, Compare, Op};
 use wengert_ir::{Atom, Var};
 
 /// What a condition says is looked for so deep in it.
 const DEEP: usize = 8;
+
+/// Whether an operation makes conditions, or the integers that they compare.
+pub(crate) fn tells(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Copy(_)
+            | Op::Not(_)
+            | Op::Select { .. }
+            | Op::Compare(..)
+            | Op::Int(..)
+            | Op::Array(ArrayOp::Length(_), _)
+    )
+}
 
 /// The comparisons that hold where a condition holds, or where it does not, by what conditions are made of.
 pub(crate) fn comparisons(cond: &Atom, holds: bool, made: &FxHashMap<Var, Op>) -> Vec<(Compare, Atom, Atom)> {

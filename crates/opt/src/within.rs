@@ -16,7 +16,7 @@
 mod window;
 
 use crate::facts::{is_safe, total};
-use crate::said::comparisons;
+use crate::said::{comparisons, tells};
 use crate::walk::{Names, added};
 use crate::{cse, dce};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -123,16 +123,7 @@ impl Within<'_> {
     }
 
     fn note(&mut self, stmt: &Stmt) {
-        let tells = matches!(
-            stmt.op,
-            Op::Copy(_)
-                | Op::Not(_)
-                | Op::Select { .. }
-                | Op::Compare(..)
-                | Op::Int(..)
-                | Op::Array(ArrayOp::Length(_), _)
-        );
-        if let ([out], true) = (stmt.outs.as_slice(), tells) {
+        if let ([out], true) = (stmt.outs.as_slice(), tells(&stmt.op)) {
             self.made.insert(*out, stmt.op.clone());
         }
     }

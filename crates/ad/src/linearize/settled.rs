@@ -205,7 +205,7 @@ impl Linearize<'_, '_> {
             facts: Rc::clone(&self.facts),
             finals: Vec::new(),
             versions: FxHashMap::default(),
-            bound: bound(body),
+            bound: body.bound_vars(),
             carried: states.copied().collect(),
             inputs: rows.filter_map(|(row, array)| Some((*row, array.var()?))).collect(),
             rows: Rows::after(self.code.b.so_far(), self.likes),
@@ -404,16 +404,6 @@ impl Own<'_> {
         }
         (along.rise || along.fall).then_some(along)
     }
-}
-
-/// What is bound in a block.
-fn bound(body: &Block) -> FxHashSet<Var> {
-    let mut all: FxHashSet<Var> = body.params.iter().copied().collect();
-    body.for_each_stmt(&mut |stmt| {
-        all.extend(&stmt.outs);
-        all.extend(stmt.op.blocks().into_iter().flat_map(|inner| &inner.params));
-    });
-    all
 }
 
 /// The statements that bind variables, in all blocks.

@@ -14,13 +14,11 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed does something else with an array")]
 
 use super::{Kind, Lower, kind};
+use crate::forms::{DEEP, Form};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
 use wengert_ir::op::{ArrayOp, IntOp, Loop, Op};
 use wengert_ir::{Atom, Block, Func, Stmt, Ty, Var};
 
-/// Longer chains of sums are not looked at.
-const DEEP: usize = 8;
 /// Indices of what is there are no further from each other.
 const FAR: u64 = 1 << 48;
 
@@ -71,23 +69,7 @@ impl Lower<'_> {
 }
 
 /// An integer as a sum of variables and a number.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Sum {
-    terms: BTreeMap<Var, i64>,
-    number: i64,
-}
-
-impl Sum {
-    /// Adds another one so many times.
-    fn plus(&mut self, other: &Sum, times: i64) {
-        for (var, n) in &other.terms {
-            let sum = self.terms.entry(*var).or_default();
-            *sum = sum.wrapping_add(n.wrapping_mul(times));
-        }
-        self.terms.retain(|_, n| *n != 0);
-        self.number = self.number.wrapping_add(other.number.wrapping_mul(times));
-    }
-}
+type Sum = Form<Var>;
 
 /// What is known of the body of a loop.
 struct Columns<'c> {
@@ -209,16 +191,16 @@ impl Columns<'_> {
         }
         let mut rest = own.clone();
         rest.terms.remove(&self.index);
-        rest.plus(fixed, -1);
+        rest.add(fixed, -1);
         let last = len.map(|len| {
             let mut last = rest.clone();
-            last.plus(len, 1);
-            last.number = last.number.wrapping_sub(1);
+            last.add(len, 1);
+            last.places = last.places.wrapping_sub(1);
             last
         });
         // The first and the last are on the same side of it, and there is no other between them.
         let side = |sum: &Sum| {
-            (sum.terms.is_empty() && sum.number.unsigned_abs() < FAR).then_some(sum.number.signum())
+            (sum.terms.is_empty() && sum.places.unsigned_abs() < FAR).then_some(sum.places.signum())
         };
         side(&rest) == Some(1) || last.as_ref().and_then(side) == Some(-1)
     }
@@ -235,7 +217,7 @@ impl Columns<'_> {
     fn add(&self, sum: &mut Sum, index: &Atom, times: i64, depth: usize) -> Option<()> {
         let var = match index {
             Atom::Int(n) => {
-                sum.number = sum.number.wrapping_add(times.wrapping_mul(*n));
+                sum.places = sum.places.wrapping_add(times.wrapping_mul(*n));
                 return Some(());
             }
             index => index.var()?,
@@ -259,6 +241,20 @@ mod tests {
     use crate::loops::Stmt;
     use crate::loops::walk::every;
 
+    /// Which loops of a program are independent, in their order.
+    fn independent(text: &str) -> Vec<bool> {
+        let program = wengert_ir::parse::parse(text).expect("the text is a program");
+        let mut found = Vec::new();
+        for (_, func) in super::super::lower(&program).funcs.iter() {
+            every(&func.body, &mut |stmt| {
+                if let Stmt::For { independent, .. } = stmt {
+                    found.push(*independent);
+                }
+            });
+        }
+        found
+    }
+
     /// Whether the inner loop of a step that changes a matrix is independent.
     fn is_independent(step: &str) -> bool {
         let text = format!(
@@ -271,17 +267,7 @@ mod tests {
             }}
             entry f = f"
         );
-        let program = wengert_ir::parse::parse(&text).expect("the text is a program");
-        let loops = super::super::lower(&program);
-        let mut last = None;
-        for (_, func) in loops.funcs.iter() {
-            every(&func.body, &mut |stmt| {
-                if let Stmt::For { independent, .. } = stmt {
-                    last = Some(*independent);
-                }
-            });
-        }
-        last.expect("there are loops")
+        independent(&text).last().copied().expect("there are loops")
     }
 
     #[test]
@@ -325,16 +311,7 @@ mod tests {
             }}
             entry f = f"
         );
-        let program = wengert_ir::parse::parse(&text).expect("the text is a program");
-        let loops = super::super::lower(&program);
-        let mut found = Vec::new();
-        for (_, func) in loops.funcs.iter() {
-            every(&func.body, &mut |stmt| {
-                if let Stmt::For { independent, .. } = stmt {
-                    found.push(*independent);
-                }
-            });
-        }
+        let found = independent(&text);
         assert_eq!(found.len(), 3, "{text}");
         found.get(1).copied().expect("there are three")
     }

@@ -189,7 +189,7 @@ impl<'r> Region<'r> {
                         self.pays |= self.bounds(cond, holds, place)?;
                     }
                 }
-                Some(self.push(Op::If { cond: cond.clone(), then, otherwise }, stmt, out))
+                Some(self.push(Op::If { cond: cond.clone(), then, otherwise }, stmt.span, out))
             }
             Op::Loop(parts) if once && place.len() < self.rank && is_plain(parts, stmt) => {
                 self.rows_of(parts, stmt, here, out)
@@ -248,8 +248,7 @@ impl<'r> Region<'r> {
             if of.len() < self.rank {
                 self.views.insert(*row, of);
             } else {
-                let args = [Atom::Var(version)].into_iter().chain(of.iter().cloned()).collect();
-                begin.push(Stmt { outs: vec![*row], op: Op::Array(ArrayOp::Index, args), span: stmt.span });
+                begin.push(Stmt { outs: vec![*row], op: read_of(version, &of), span: stmt.span });
                 if of.iter().filter_map(Atom::var).any(|var| self.with_rows.contains(&var)) {
                     self.with_rows.insert(*row);
                 }
@@ -276,12 +275,12 @@ impl<'r> Region<'r> {
         let looped = Op::Loop(Box::new(looped));
         let Some(cond) = around else {
             out.append(&mut before);
-            return Some(self.push(looped, stmt, out));
+            return Some(self.push(looped, stmt.span, out));
         };
-        let end = self.push(looped, stmt, &mut before);
+        let end = self.push(looped, stmt.span, &mut before);
         let then = Block { params: Vec::new(), stmts: before, results: vec![Atom::Var(end)] };
         let otherwise = Block { results: vec![Atom::Var(current)], ..Block::default() };
-        Some(self.push(Op::If { cond, then, otherwise }, stmt, out))
+        Some(self.push(Op::If { cond, then, otherwise }, stmt.span, out))
     }
 
     /// Of a loop that changes something where two conditions hold, one of them the same in all iterations: that one, which need not be asked inside.
@@ -346,39 +345,39 @@ impl<'r> Region<'r> {
         }
         self.leaves.push(Leaf { place: place.to_vec(), holds: self.holds.clone() });
         let args = [Atom::Var(current)].into_iter().chain(place.iter().cloned()).chain([value]).collect();
-        let like = Stmt { outs: Vec::new(), op: Op::Copy(Atom::Unit), span };
-        Some(self.push(Op::Array(ArrayOp::Set, args), &like, out))
+        Some(self.push(Op::Array(ArrayOp::Set, args), span, out))
     }
 
     /// A statement that does something else, and looks at the array as it was.
     fn plain(&mut self, stmt: &Stmt, here: Here<'_>, out: &mut Vec<Stmt>) -> Option<()> {
         let view = |this: &Self, atom: Option<&Atom>| this.views.get(&atom?.var()?).cloned();
         let ((place, current), after) = (here, self.after);
-        if self.changes_with_rows(stmt) {
+        let by_row = self.changes_with_rows(stmt);
+        if by_row {
             self.with_rows.extend(&stmt.outs);
         }
         match (&stmt.op, stmt.outs.as_slice()) {
             (Op::Array(ArrayOp::Index, args), [read]) if let Some(of) = view(self, args.first()) => {
                 let of: Vec<Atom> = of.into_iter().chain(args.iter().skip(1).cloned()).collect();
-                let args = [Atom::Var(current)].into_iter().chain(of.iter().cloned()).collect();
-                let op = Op::Array(ArrayOp::Index, args);
+                let (op, span) = (read_of(current, &of), stmt.span);
                 if of.len() == self.rank {
                     self.reads(&of, place);
-                    match self.level(&of) {
-                        Some(level) if !of.starts_with(place) && !after => {
-                            let args =
-                                [Atom::Var(level.before)].into_iter().chain(of.iter().cloned()).collect();
-                            let op = Op::Array(ArrayOp::Index, args);
-                            level.reads.push(Stmt { outs: vec![*read], op, span: stmt.span });
+                    match self.level(&of).filter(|_| !of.starts_with(place) && !after) {
+                        Some(level) => {
+                            level.reads.push(Stmt {
+                                outs: vec![*read],
+                                op: read_of(level.before, &of),
+                                span,
+                            });
                         }
-                        _ => out.push(Stmt { outs: vec![*read], op, span: stmt.span }),
+                        None => out.push(Stmt { outs: vec![*read], op, span }),
                     }
                     self.elements.insert(*read, of);
                 } else {
                     // That it is there is still to be seen.
                     if !place.starts_with(&of) {
                         let looked_at = self.func.fresh(self.func.vars.at(*read).name, self.func.ty(*read));
-                        out.push(Stmt { outs: vec![looked_at], op, span: stmt.span });
+                        out.push(Stmt { outs: vec![looked_at], op, span });
                     }
                     self.views.insert(*read, of);
                 }
@@ -390,7 +389,7 @@ impl<'r> Region<'r> {
             }
             _ => {
                 // In the loop around this one it is computed once for all.
-                if place.len() > 1 && is_costly(&stmt.op) && !self.changes_with_rows(stmt) {
+                if place.len() > 1 && is_costly(&stmt.op) && !by_row {
                     return None;
                 }
                 let mut stmt = stmt.clone();
@@ -458,8 +457,7 @@ impl<'r> Region<'r> {
     ) -> Option<Atom> {
         let of = self.views.get(&view).filter(|of| !of.is_empty())?.clone();
         let row = self.func.fresh(self.func.vars.at(view).name, self.func.ty(view));
-        let args = [Atom::Var(current)].into_iter().chain(of.iter().cloned()).collect();
-        out.push(Stmt { outs: vec![row], op: Op::Array(ArrayOp::Index, args), span });
+        out.push(Stmt { outs: vec![row], op: read_of(current, &of), span });
         self.reads(&of, place);
         Some(Atom::Var(row))
     }
@@ -471,11 +469,16 @@ impl<'r> Region<'r> {
     }
 
     /// Appends what gives a version of the array.
-    fn push(&mut self, op: Op, like: &Stmt, out: &mut Vec<Stmt>) -> Var {
+    fn push(&mut self, op: Op, span: Span, out: &mut Vec<Stmt>) -> Var {
         let version = self.func.fresh(self.func.vars.at(self.array).name, self.func.ty(self.array));
-        out.push(Stmt { outs: vec![version], op, span: like.span });
+        out.push(Stmt { outs: vec![version], op, span });
         version
     }
+}
+
+/// Reads what stands at some indices of a version of the array.
+fn read_of(version: Var, place: &[Atom]) -> Op {
+    Op::Array(ArrayOp::Index, [Atom::Var(version)].into_iter().chain(place.iter().cloned()).collect())
 }
 
 /// Whether what a statement gives is used by others.
