@@ -20,7 +20,7 @@ use crate::parallel;
 use crate::runtime::context::{Context, MEMORY, Raised, STOPPED};
 use crate::values::{Memory, Misfit, Mover, signature};
 use crate::{before, blocks, cells};
-use crate::{neighbors, outline, powers, strands, strides};
+use crate::{neighbors, outline, powers, sized, strands, strides};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use wengert_base::Span;
@@ -159,6 +159,7 @@ impl Compiled {
         let Manner { math, mark, short_loops, lanes } = manner;
         let address = mark.map(|mark| (mark.as_ptr() as usize).cast_signed() as i64);
         let (mut loops, spans) = lower_marked(&program, address);
+        sized::use_numbers(&mut loops);
         dead::clean(&mut loops);
         before::places(&mut loops);
         if math == Math::Fast {

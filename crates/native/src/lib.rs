@@ -25,6 +25,7 @@ mod parallel;
 mod powers;
 mod runtime;
 pub mod saved;
+mod sized;
 mod straight;
 mod strands;
 mod strides;
@@ -35,6 +36,7 @@ mod values;
 /// without branches, and add to one row of an array each. `short_loops` are divided for tests.
 pub fn divided(program: &wengert_ir::Program, exact: bool, short_loops: bool) -> loops::Program {
     let mut loops = lower::lower(program);
+    sized::use_numbers(&mut loops);
     headers::read(&mut loops);
     before::places(&mut loops);
     parallel::divide(&mut loops, exact, short_loops);

@@ -198,10 +198,11 @@ impl Body<'_, '_> {
                 if loads > 0 && !only_updates || loads == 0 && updates.len() > 1 {
                     return None;
                 }
-            } else if around.moves(*place, 0) {
+            } else if around.moves(*place, 0) || around.is_in_row(*base, *place) {
                 // Two of them could meet, though none that moves and a cell, which is summed apart.
-                let moving: Vec<&Store> =
-                    updates.iter().copied().filter(|(_, place, _)| !around.is_fixed(*place)).collect();
+                let moves =
+                    |(base, place, _): &&Store| !around.is_fixed(*place) || around.is_in_row(*base, *place);
+                let moving: Vec<&Store> = updates.iter().copied().filter(moves).collect();
                 let apart = |(base, place, _): &&Store| self.never_meet(&moving, (*base, *place), index);
                 if loads > 0 && !only_updates || moving.len() > 1 && !moving.iter().all(apart) {
                     return None;
@@ -213,10 +214,11 @@ impl Body<'_, '_> {
         }
         let strided = |(_, base, place): &(Local, Operand, Operand)| {
             *place == Operand::Local(index)
+                || around.is_in_row(*base, *place)
                 || around.stays_base(*base, 0) && (around.is_fixed(*place) || around.moves(*place, 0))
         };
-        (around.loads.iter().all(strided) && around.stores.iter().all(|(base, _, _)| around.is_fixed(*base)))
-            .then_some(plan)
+        let fits = |(base, place, _): &Store| around.is_fixed(*base) || around.is_in_row(*base, *place);
+        (around.loads.iter().all(strided) && around.stores.iter().all(fits)).then_some(plan)
     }
 
     /// What a loop carries, if it only adds to it.
@@ -412,6 +414,13 @@ impl Around<'_> {
             Some(_) => false,
             None => self.is_fixed(base),
         }
+    }
+
+    /// Whether this is one place in a row of which each iteration has its own.
+    fn is_in_row(&self, row: Operand, place: Operand) -> bool {
+        let inside = row.local().and_then(|local| self.inside.get(&local));
+        let Some(Value::Address { base, index, offset: _ }) = inside else { return false };
+        self.is_fixed(place) && self.stays_base(*base, 0) && self.moves(*index, 0)
     }
 
     /// Whether the loop leaves an operand as it is.

@@ -211,6 +211,51 @@ impl Uses {
     }
 }
 
+/// Changes what a statement reads, that excepted which statements inside of it read.
+pub(crate) fn each_operand(stmt: &mut Stmt, change: &mut dyn FnMut(&mut Operand)) {
+    match stmt {
+        Stmt::Set(_, value) => match value {
+            Value::Real(_, args) => args.iter_mut().for_each(change),
+            Value::Int(_, a, b)
+            | Value::CompareReal(_, a, b)
+            | Value::CompareInt(_, a, b)
+            | Value::OutOfRange(a, b)
+            | Value::Load { base: a, index: b, .. }
+            | Value::Address { base: a, index: b, .. } => [a, b].into_iter().for_each(change),
+            Value::Select(cond, a, b) => [cond, a, b].into_iter().for_each(change),
+            Value::Copy(a)
+            | Value::IntToReal(a)
+            | Value::RealToInt(a)
+            | Value::Round(_, a)
+            | Value::Bits(a)
+            | Value::Tag(a, _)
+            | Value::Unique(a, _)
+            | Value::Alloc(a, ..) => change(a),
+        },
+        Stmt::Store { base, index, offset: _, value } => [base, index, value].into_iter().for_each(change),
+        Stmt::If { cond: on, .. } | Stmt::Switch { on, .. } | Stmt::While { cond: on, .. } => change(on),
+        Stmt::For { len, sums, .. } => {
+            change(len);
+            sizes_of(sums).for_each(change);
+        }
+        Stmt::Parallel { len, work, sums, .. } => {
+            [len, work].into_iter().for_each(&mut *change);
+            sizes_of(sums).for_each(change);
+        }
+        Stmt::Call { args, .. } | Stmt::Runtime { args, .. } | Stmt::Fail(_, args) => {
+            args.iter_mut().for_each(change);
+        }
+        Stmt::Retain(object, _) | Stmt::Release(object, _) | Stmt::Free(object, _) => change(object),
+    }
+}
+
+fn sizes_of(sums: &mut [Sum]) -> impl Iterator<Item = &mut Operand> {
+    sums.iter_mut().filter_map(|sum| match sum {
+        Sum::Array { size, .. } => Some(size),
+        Sum::Word(..) | Sum::Near(_) => None,
+    })
+}
+
 /// Statements with other variables.
 pub(crate) fn renamed(stmts: &[Stmt], name: &mut dyn FnMut(Local) -> Local) -> Vec<Stmt> {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
