@@ -100,7 +100,7 @@ pub(crate) fn plan(
     may: &dyn Fn(&Stmt) -> bool,
 ) -> Again {
     let (func, once) = (code.b.func(), code.ad.makes_numbers_once());
-    let shapes = shapes.iter().copied().filter(|var| func.ty(*var).rank() > 1).collect();
+    let shapes: FxHashSet<Var> = shapes.iter().copied().filter(|var| func.ty(*var).rank() > 1).collect();
     let may = |stmt: &Stmt| may(stmt) && !(once && makes_number(&stmt.op));
     let known = Known::new(func, block, (mentioned, &shapes), there, &may);
     let again = known.again(mentioned, there);
@@ -112,7 +112,8 @@ pub(crate) fn plan(
             || there.contains(&var)
             || (func.ty(var).rank() == 0 && known.costs.contains_key(&var))
     };
-    match fewest::fewest(func, block, &again.kept, &free) {
+    let of_value: Vec<Var> = again.kept.iter().copied().filter(|var| !shapes.contains(var)).collect();
+    match fewest::fewest(func, block, &of_value, &free) {
         Some(fewest) => known.with(block, &fewest).again_keeping(mentioned, there, fewest.kept),
         None => again,
     }
@@ -305,22 +306,41 @@ fn copy(
 ) -> Op {
     let mut op = op.clone();
     op.for_each_atom_mut(&mut |atom| *atom = meaning(env, likes, atom));
-    for block in op.blocks_mut() {
-        // Only blocks without others inside are computed again.
-        let outs = block.stmts.iter_mut().flat_map(|stmt| &mut stmt.outs);
-        let mut own: FxHashMap<Var, Atom> = FxHashMap::default();
-        for var in block.params.iter_mut().chain(outs) {
-            let VarInfo { name, ty } = *vars.unwrap_or(&into.func().vars).at(*var);
-            let fresh = into.fresh(name, ty);
-            own.insert(*var, Atom::Var(fresh));
-            *var = fresh;
-        }
-        block.for_each_atom_mut(&mut |atom| {
-            let known = atom.var().and_then(|var| own.get(&var)).cloned();
-            *atom = known.unwrap_or_else(|| meaning(env, likes, atom));
-        });
-    }
+    let mut own = Own { into, vars, outside: (env, likes), fresh: FxHashMap::default() };
+    op.blocks_mut().into_iter().for_each(|block| own.block(block));
     op
+}
+
+/// A copy of blocks, of which the variables have names of their own.
+struct Own<'a> {
+    into: &'a mut Builder,
+    vars: Option<&'a Table<Var, VarInfo>>,
+    outside: (&'a Scoped, &'a Likes),
+    fresh: FxHashMap<Var, Atom>,
+}
+
+impl Own<'_> {
+    fn block(&mut self, block: &mut Block) {
+        block.params.iter_mut().for_each(|param| self.named(param));
+        for stmt in &mut block.stmts {
+            stmt.op.for_each_atom_mut(&mut |atom| self.say(atom));
+            crate::deep(|| stmt.op.blocks_mut().into_iter().for_each(|inner| self.block(inner)));
+            stmt.outs.iter_mut().for_each(|out| self.named(out));
+        }
+        block.results.iter_mut().for_each(|result| self.say(result));
+    }
+
+    fn named(&mut self, var: &mut Var) {
+        let VarInfo { name, ty } = *self.vars.unwrap_or(&self.into.func().vars).at(*var);
+        let fresh = self.into.fresh(name, ty);
+        self.fresh.insert(*var, Atom::Var(fresh));
+        *var = fresh;
+    }
+
+    fn say(&self, atom: &mut Atom) {
+        let own = atom.var().and_then(|var| self.fresh.get(&var)).cloned();
+        *atom = own.unwrap_or_else(|| meaning(self.outside.0, self.outside.1, atom));
+    }
 }
 
 /// What an operand of the primal part is in linear code: one of the same shape, where only that is there.

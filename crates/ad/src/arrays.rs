@@ -126,7 +126,7 @@ impl Scope<'_> {
             }
             Op::Power { base, exponent } => {
                 code.b.push(stmt.clone());
-                let coef = power_slope(code, base, exponent);
+                let coef = power_slope(code, base, exponent, out);
                 self.scaled(out, base, coef)
             }
             Op::Polygamma { order, x } => {
@@ -287,10 +287,14 @@ impl Scope<'_> {
 }
 
 /// The slope of `x ^ n`: `n x ^ (n - 1)`, and 0 for `n = 0`.
-fn power_slope(code: &mut Code<'_>, base: &Atom, exponent: &Atom) -> Atom {
+fn power_slope(code: &mut Code<'_>, base: &Atom, exponent: &Atom, out: Var) -> Atom {
     let less = code.b.int(IntOp::Sub, [exponent.clone(), Atom::Int(1)]);
     let op = Op::Power { base: base.clone(), exponent: less };
     let power = code.b.typed1(Ty::REAL, op);
+    // One less than the smallest exponent is no exponent.
+    let least = code.b.compare(Compare::Eq, exponent.clone(), Atom::Int(i64::MIN));
+    let quotient = code.b.real(RealOp::Div, [Atom::Var(out), base.clone()]);
+    let power = code.b.select(least, quotient, power);
     let factor = code.b.convert(Convert::IntToReal, exponent.clone());
     let slope = code.b.real(RealOp::Mul, [factor, power]);
     let none = code.b.compare(Compare::Eq, exponent.clone(), Atom::Int(0));

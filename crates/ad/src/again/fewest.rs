@@ -15,9 +15,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use wengert_ir::op::{ArrayOp, Block, Loop, Mode, Op, Var};
 use wengert_ir::program::Func;
+use wengert_prim::RealOp;
 
 /// For each array that need not be kept, operations on elements that may be done again, at most.
 const MOST_FOR_ONE: u32 = 8;
+
+/// What a division costs, for one element.
+const DIVISION: u32 = 4;
 
 /// So many arrays fewer at least. To make a single one again is no cheaper than to keep it: it is written either way.
 const WORTH: usize = 2;
@@ -111,7 +115,24 @@ fn loop_cost(parts: &Loop) -> Option<u32> {
     if *mode != Mode::Each || !init.is_empty() || !accs.is_empty() {
         return None;
     }
-    body.stmts.iter().map(|stmt| cost(&stmt.op)).sum()
+    block_cost(body)
+}
+
+fn block_cost(block: &Block) -> Option<u32> {
+    block.stmts.iter().map(|stmt| element_cost(&stmt.op)).sum()
+}
+
+/// What it costs to do an operation again for one element. Many elements are done at once, and an array that is kept is far.
+fn element_cost(op: &Op) -> Option<u32> {
+    match op {
+        Op::Real(RealOp::PowInt(2 | 3) | RealOp::Abs | RealOp::Max | RealOp::Min, _) => Some(2),
+        Op::Real(RealOp::Div, _) => Some(DIVISION),
+        Op::If { cond: _, then, otherwise } => {
+            Some(1 + crate::deep(|| block_cost(then))? + crate::deep(|| block_cost(otherwise))?)
+        }
+        Op::Loop(parts) => crate::deep(|| loop_cost(parts)),
+        op => cost(op),
+    }
 }
 
 /// A place in the network: where flow comes from, where it goes to, or where it enters or leaves a value.
