@@ -20,8 +20,20 @@ use wengert_ir::op::{ArrayOp, Compare, Loop, Mode, Op};
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
 
+/// To so many elements at most a loop adds, and to no others, of which each is summed apart.
+const ELEMENTS: usize = 16;
+
 /// See the module. Whether something has changed.
 pub(crate) fn run(program: &mut Program) -> bool {
+    in_all(program, false)
+}
+
+/// Sums apart all that loops add to a few elements, and to no others of an array, which are always the same. Whether something has changed.
+pub(crate) fn cells(program: &mut Program) -> bool {
+    in_all(program, true)
+}
+
+fn in_all(program: &mut Program, cells: bool) -> bool {
     let boxes = boxes(program);
     let mut changed = false;
     for (_, func) in program.funcs.iter_mut() {
@@ -33,7 +45,7 @@ pub(crate) fn run(program: &mut Program) -> bool {
         let mut body = std::mem::take(&mut func.body);
         let uses = count_uses(&body);
         let (begun, rows, mut once) = (FxHashSet::default(), FxHashSet::default(), FxHashMap::default());
-        changed |= Apart { func, uses, there, begun, rows, once: &mut once }.block(&mut body);
+        changed |= Apart { func, uses, there, begun, rows, once: &mut once, cells }.block(&mut body);
         func.body = body;
         // One that need not be there tells nothing of another one any more when a branch asks.
         while !once.is_empty() {
@@ -91,6 +103,8 @@ struct Apart<'p> {
     rows: FxHashSet<Var>,
     /// What is added after loops, and how many iterations these have.
     once: &'p mut FxHashMap<Var, Atom>,
+    /// Whether this is about accumulators of which no other elements change.
+    cells: bool,
 }
 
 /// An update of an element that is always the same: where it stands in the body, the place, and what is added.
@@ -118,18 +132,11 @@ impl Apart<'_> {
                 }
                 let mut after = Vec::new();
                 if let Op::Loop(parts) = &mut stmt.op {
-                    let all = self.may_be_rows(parts, &out).is_some();
-                    for at in 0..parts.accs.len() {
-                        if !all && !self.is_row(parts, at, &out) {
-                            continue;
-                        }
-                        let place = parts.init.len() + at;
-                        if let Some(update) = self.update(parts, place) {
-                            let last = self.summed(parts, &mut stmt.outs, place, update, stmt.span);
-                            after.extend(self.begin_without(parts, &mut stmt.outs, at, &mut out));
-                            after.extend(last);
-                        }
-                    }
+                    after = if self.cells {
+                        self.cells_of(parts, &mut stmt.outs, stmt.span)
+                    } else {
+                        self.sums_of(parts, &mut stmt.outs, stmt.span, &mut out)
+                    };
                 }
                 changed |= !after.is_empty();
                 out.push(stmt);
@@ -138,6 +145,42 @@ impl Apart<'_> {
             place.stmts = out;
             changed
         })
+    }
+
+    /// Sums apart what is added to one element of each accumulator of which others change too; gives the updates after the loop.
+    fn sums_of(
+        &mut self,
+        parts: &mut Loop,
+        outs: &mut Vec<Var>,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Vec<Stmt> {
+        let mut after = Vec::new();
+        let all = self.may_be_rows(parts, out).is_some();
+        for at in 0..parts.accs.len() {
+            if !all && !self.is_row(parts, at, out) {
+                continue;
+            }
+            let place = parts.init.len() + at;
+            if let Some(update) = self.update(parts, place) {
+                let last = self.summed(parts, outs, place, update, span);
+                after.extend(self.begin_without(parts, outs, at, out));
+                after.extend(last);
+            }
+        }
+        after
+    }
+
+    /// Sums apart all that is added to accumulators of which no other elements change; gives the updates after the loop.
+    fn cells_of(&mut self, parts: &mut Loop, outs: &mut Vec<Var>, span: Span) -> Vec<Stmt> {
+        let mut after = Vec::new();
+        let mut gone = 0;
+        for at in 0..parts.accs.len() {
+            let cells = self.all_fixed(parts, outs, at - gone, span);
+            gone += usize::from(!cells.is_empty());
+            after.extend(cells);
+        }
+        after
     }
 
     /// If a loop adds to one array only, which is zeros before, but for an element: what has been added up so far. Else the other updates
@@ -164,8 +207,70 @@ impl Apart<'_> {
         self.rows.contains(&row) || matches!(made, Some(Op::Array(ArrayOp::Replicate, args)) if zeros(args))
     }
 
+    /// Sums apart all that is added to an accumulator, if that is only added to a few elements that are always the same: then the loop has
+    /// no such accumulator any more. Gives the updates after the loop.
+    fn all_fixed(&mut self, parts: &mut Loop, outs: &mut Vec<Var>, at: usize, span: Span) -> Vec<Stmt> {
+        let place = parts.init.len() + at;
+        let fixed = |(updates, others): &(Vec<Update>, usize)| {
+            (1..=ELEMENTS).contains(&updates.len()) && *others == 0
+        };
+        let (Some((updates, _)), Some(start)) =
+            (self.updates(parts, place).filter(fixed), parts.accs.get(at).cloned())
+        else {
+            return Vec::new();
+        };
+        let updates = self.once_each(&mut parts.body, updates, span);
+        let mut after = Vec::new();
+        // Of several the last one stands where it stood until those before have moved.
+        for update in updates.into_iter().rev() {
+            after.extend(self.summed(parts, outs, place, update, span));
+        }
+        parts.accs.remove(at);
+        parts.body.results.remove(place);
+        let mut handed_on = FxHashSet::from_iter([parts.body.params.remove(1 + place)]);
+        parts.body.stmts.retain(|stmt| {
+            let is_it = matches!(&stmt.op, Op::Copy(Atom::Var(var)) if handed_on.contains(var));
+            handed_on.extend(stmt.outs.iter().filter(|_| is_it));
+            !is_it
+        });
+        after.push(Stmt { outs: vec![outs.remove(place)], op: Op::Copy(start), span });
+        after.reverse();
+        after
+    }
+
+    /// What is added to one place several times is added where it was last.
+    fn once_each(&mut self, body: &mut Block, updates: Vec<Update>, span: Span) -> Vec<Update> {
+        let mut kept: Vec<Update> = Vec::with_capacity(updates.len());
+        let mut moved = 0;
+        for mut update in updates {
+            update.at += moved;
+            let same = kept.iter().position(|before| before.place == update.place);
+            if let Some(before) = same.map(|same| kept.remove(same))
+                && let Some(Stmt { op, .. }) = body.stmts.get_mut(before.at)
+                && let Op::Array(_, args) = &*op
+                && let Some(array) = args.first().cloned()
+            {
+                *op = Op::Copy(array);
+                let both = self.func.fresh(Name::new("both"), Ty::REAL);
+                let sum = Op::Real(RealOp::Add, vec![before.added, update.added]);
+                body.stmts.insert(update.at, Stmt { outs: vec![both], op: sum, span });
+                (moved, update.at) = (moved + 1, update.at + 1);
+                update.added = Atom::Var(both);
+            }
+            kept.push(update);
+        }
+        kept
+    }
+
     /// The update of an accumulator at a place that is the same in all iterations, if there is another one besides.
     fn update(&self, parts: &Loop, place: usize) -> Option<Update> {
+        let (fixed, others) = self.updates(parts, place)?;
+        let more = fixed.len() + others > 1;
+        fixed.into_iter().next().filter(|_| more)
+    }
+
+    /// The updates of an accumulator at places that are the same in all iterations, and how many others there are.
+    fn updates(&self, parts: &Loop, place: usize) -> Option<(Vec<Update>, usize)> {
         if parts.mode == Mode::Reduce {
             return None;
         }
@@ -174,7 +279,7 @@ impl Apart<'_> {
         let mut inside: FxHashSet<Var> = parts.body.params.iter().copied().collect();
         parts.body.stmts.iter().for_each(|stmt| inside.extend(&stmt.outs));
         let is_fixed = |index: &Atom| index.var().is_none_or(|var| !inside.contains(&var));
-        let (mut found, mut others) = (None, 0);
+        let (mut found, mut others) = (Vec::new(), 0);
         for (at, stmt) in parts.body.stmts.iter().enumerate() {
             let Op::Array(ArrayOp::AddAt, args) = &stmt.op else { continue };
             let ([array, place @ .., added], [out]) = (args.as_slice(), stmt.outs.as_slice()) else {
@@ -185,13 +290,13 @@ impl Apart<'_> {
             }
             current = *out;
             let number = self.func.type_of(added) == Ty::REAL && self.there.contains(out);
-            if found.is_none() && number && place.iter().all(is_fixed) {
-                found = Some(Update { at, place: place.to_vec(), added: added.clone() });
+            if number && place.iter().all(is_fixed) {
+                found.push(Update { at, place: place.to_vec(), added: added.clone() });
             } else {
                 others += 1;
             }
         }
-        found.filter(|_| current == end && self.uses.get(&end) == Some(&1) && others > 0)
+        (current == end && self.uses.get(&end) == Some(&1)).then_some((found, others))
     }
 
     /// Sums apart what is added there; gives the update after the loop.

@@ -161,7 +161,7 @@ impl Collect<'_> {
         if parts.mode != Mode::Each || parts.body.size() > plan::MOST {
             return None;
         }
-        let mut kept = plan::with_cells(self.from, parts);
+        let mut kept = plan::with_cells(self.from, self.facts, parts);
         let mut plan = plan::Plan::of(self.from, self.facts, stmt, &kept)?;
         let more = self.not_collected(before, &plan);
         if !more.is_empty() {

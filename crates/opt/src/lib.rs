@@ -50,6 +50,7 @@ mod live;
 mod merge;
 mod numbers;
 mod onward;
+mod picked;
 mod powers;
 mod products;
 mod reciprocals;
@@ -65,6 +66,7 @@ mod simplify;
 mod single;
 mod sizes;
 mod slopes;
+mod small;
 mod spare;
 mod stages;
 mod stands;
@@ -80,6 +82,7 @@ mod unbox;
 mod units;
 mod unroll;
 mod updates;
+mod waits;
 mod walk;
 mod walks;
 mod within;
@@ -100,7 +103,7 @@ pub struct Pass {
 }
 
 /// So many passes at the end of the list are in no round: the first of them is done after all rounds.
-const LAST: usize = 9;
+const LAST: usize = 10;
 /// So many of those are done once, after derivatives are made.
 const FINISHING: usize = 2;
 /// And so many after all that is in another list, too.
@@ -185,6 +188,11 @@ pub const PASSES: &[Pass] = &[
         what: "what is read of an array that is updated is read before; a changed row that is put back is a change of the array",
         run: elements::run,
     },
+    Pass {
+        name: "picked",
+        what: "of an array of which only an element or two are looked at, only those are made",
+        run: picked::run,
+    },
     Pass { name: "cse", what: "what was computed before is not computed again", run: cse::run },
     Pass {
         name: "branches",
@@ -253,6 +261,13 @@ pub const PASSES: &[Pass] = &[
         },
     },
     Pass {
+        name: "small",
+        what: "small arrays of which the sizes are known are their elements, in loops, and where loops hand them on (once, before derivatives are made)",
+        run: |program| {
+            small::run(program);
+        },
+    },
+    Pass {
         name: "short",
         what: "loops of a few iterations in other loops are those iterations (once, before derivatives are made)",
         run: |program| {
@@ -303,9 +318,10 @@ pub struct Options {
 
 /// Passes after which derivatives add up in another order than the source says: what was computed several times, each time with a
 /// cotangent of its own, is computed once, or in another place, loop or function.
-const REORDERING: [&str; 13] = [
+const REORDERING: [&str; 15] = [
     "compose",
     "recursion",
+    "picked",
     "cse",
     "branches",
     "cases",
@@ -315,6 +331,7 @@ const REORDERING: [&str; 13] = [
     "merge",
     "leaves",
     "twigs",
+    "small",
     "short",
     "changes",
 ];
@@ -388,9 +405,16 @@ pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
     let wanted = |name: &str| !options.leaves_out(name);
     let leaves = (wanted("leaves") && leaves::run(program)).then(|| optimize(program, options));
     let twigs = (wanted("twigs") && twigs::run(program)).then(|| optimize(program, options));
-    let short = (wanted("short") && short::run(program)).then(|| optimize(program, options));
+    // What one writes out the other may see.
+    let mut written_out = || {
+        let small = (wanted("small") && small::run(program)).then(|| optimize(program, options));
+        let short = (wanted("short") && short::run(program)).then(|| optimize(program, options));
+        short.or(small)
+    };
+    let first = written_out();
+    let written_out = first.and_then(|_| written_out()).or(first);
     let changes = (wanted("changes") && changes::run(program)).then(|| optimize(program, options));
-    changes.or(short).or(twigs).or(leaves)
+    changes.or(written_out).or(twigs).or(leaves)
 }
 
 /// What is done once, after derivatives are made and the program is optimized.

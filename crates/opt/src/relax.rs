@@ -4,6 +4,7 @@
 use crate::{
     Options, PASSES, ROUNDS, added, addends, apart, choices, collect, doubles, extremes, finite, fuse, idle,
     lines, onward, powers, reciprocals, roots, shares, sides, slopes, terms, times, turned, twofold, updates,
+    waits,
 };
 use wengert_ir::Program;
 
@@ -167,6 +168,20 @@ pub const RELAXED: &[Relaxed] = &[
         what: "strong zeros that meet no infinity are ordinary ones",
         run: finite::run,
         after: &["dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "cells",
+        what: "what a loop adds to a few elements of an array, and to no others, is summed in numbers",
+        run: apart::cells,
+        after: &["simplify", "rows", "ends", "cse", "dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "waits",
+        what: "of several numbers of which the smallest or largest is taken, the one for which the next iteration waits is compared last",
+        run: waits::run,
+        after: &[],
         rounds: 1,
     },
     Relaxed {

@@ -255,6 +255,10 @@ impl Simplifier {
                 }
                 Some(Op::Array(ArrayOp::Literal, items))
             }
+            (ArrayOp::Index, [rows, Atom::Int(index), places @ ..]) if !places.is_empty() => {
+                let row = self.items(rows)?.get(usize::try_from(*index).ok()?)?;
+                Some(Op::Array(ArrayOp::Index, [std::slice::from_ref(row), places].concat()))
+            }
             (ArrayOp::Transpose, [rows, ..]) => {
                 let rows: Option<Vec<&[Atom]>> =
                     self.items(rows)?.iter().map(|row| self.items(row)).collect();

@@ -121,10 +121,10 @@ struct Sizes<'f> {
     shapes: FxHashMap<Var, Shape>,
     /// Integers that are not negative.
     natural: FxHashSet<Var>,
-    /// Sizes along further axes, and the array: 0 if it has no rows.
-    further: FxHashMap<Var, Var>,
-    /// Of those, the sizes of rows of which something else is known if there are any.
-    of_rows: Vec<(Var, Var)>,
+    /// Sizes along further axes, the array, and the axis: 0 if it has no rows.
+    further: FxHashMap<Var, (Var, usize)>,
+    /// Those of which something else is known if there are rows.
+    of_rows: Vec<Var>,
     /// How often loops run.
     lengths: Vec<Var>,
     /// Indices of loops, and how many iterations there are.
@@ -411,15 +411,15 @@ impl<'f> Sizes<'f> {
 
     /// The first of two branches is on the side where the condition holds.
     fn branches(&mut self, blocks: Vec<&mut Block>, cond: Option<&Atom>, outs: &[Var], rewrite: bool) {
-        let (mut found, mut square): (Option<Vec<Shape>>, _) = (None, Vec::new());
+        let (mut found, mut columns): (Option<Vec<Shape>>, _) = (None, Vec::new());
         for (place, block) in blocks.into_iter().enumerate() {
             let said = self.at_least_zero.len();
             let zero = cond.map(|cond| self.zero_otherwise(cond, place == 0)).unwrap_or_default();
             cond.into_iter().for_each(|cond| self.assume(cond, place == 0));
             let (shapes, more) = self.inside(block, rewrite, |sizes, block| {
-                (sizes.outside(&block.results, block, outs.len()), sizes.square(block, &zero))
+                (sizes.outside(&block.results, block, outs.len()), sizes.columns(block, &zero))
             });
-            square.extend(more);
+            columns.extend(more);
             self.at_least_zero.truncate(said);
             found = Some(match found {
                 None => shapes,
@@ -427,7 +427,7 @@ impl<'f> Sizes<'f> {
             });
         }
         self.shapes.extend(outs.iter().copied().zip(found.unwrap_or_default()));
-        self.learn_square(square);
+        self.learn_columns(columns);
     }
 
     /// The shapes of results of a block, in what can be said outside of it.
@@ -522,7 +522,8 @@ impl<'f> Sizes<'f> {
                 self.shapes.insert(out, shape);
             }
             Op::Int(op, args) => self.integer(*op, args, out),
-            Op::Select { cond: _, then, otherwise } => {
+            Op::Select { cond, then, otherwise } => {
+                self.values.extend(self.also_zero(cond, then, otherwise).map(|size| (out, size)));
                 let shape = agreed(self.shape(then), self.shape(otherwise));
                 self.shapes.insert(out, shape);
             }
@@ -558,10 +559,8 @@ impl<'f> Sizes<'f> {
         }
         if let Some(var) = array.var() {
             if axis > 0 {
-                self.further.insert(out, var);
-            }
-            if axis == 1 && known.is_some() {
-                self.of_rows.push((out, var));
+                self.further.insert(out, (var, axis));
+                self.of_rows.extend(known.map(|_| out));
             }
             if let Some(size) = shape.get_mut(axis).filter(|size| size.is_none()) {
                 *size = Some(Linear::of(out));
@@ -574,10 +573,7 @@ impl<'f> Sizes<'f> {
     /// rows, or the size of the rows of an array that has no rows then.
     fn is_also_zero(&self, size: &Linear, shape: &Shape, axis: usize) -> bool {
         let around = shape.get(..axis).unwrap_or_default();
-        let positive = |size: &Option<Linear>| {
-            size.as_ref().is_some_and(|size| matches!(size.atom(), Some(Atom::Int(n)) if n > 0))
-        };
-        if around.iter().all(positive) {
+        if around.iter().all(is_positive) {
             return true;
         }
         let [Some(rows)] = around else { return false };
@@ -585,8 +581,13 @@ impl<'f> Sizes<'f> {
             return true;
         }
         let of = size.atom().and_then(|atom| atom.var()).and_then(|var| self.further.get(&var));
-        of.is_some_and(|array| self.shape(&Atom::Var(*array)).first() == Some(&Some(rows.clone())))
+        of.is_some_and(|(array, _)| self.shape(&Atom::Var(*array)).first() == Some(&Some(rows.clone())))
     }
+}
+
+/// Whether a size is a number, and there is something.
+fn is_positive(size: &Option<Linear>) -> bool {
+    size.as_ref().is_some_and(|size| matches!(size.atom(), Some(Atom::Int(n)) if n > 0))
 }
 
 /// What two shapes agree in.

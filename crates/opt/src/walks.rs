@@ -9,11 +9,13 @@
 //! So the pullback of a function of a list has the length of that, and what is as long as it can lie in arrays. Loops that go from one
 //! number to another are counted too ([`numbers`]).
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed tells nothing of numbers")]
+
 mod numbers;
 
 use crate::walk::count_uses;
-use rustc_hash::FxHashMap;
-use wengert_ir::op::{ArrayOp, Loop, Mode, Op, While};
+use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_ir::op::{ArrayOp, IntOp, Loop, Mode, Op, While};
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
 
 /// See the module.
@@ -21,9 +23,30 @@ pub(crate) fn run(program: &mut Program) {
     for (_, func) in program.funcs.iter_mut() {
         let mut body = std::mem::take(&mut func.body);
         let uses = count_uses(&body);
-        block(func, &mut body, &uses);
+        let mut natural = FxHashSet::default();
+        body.for_each_stmt(&mut |stmt| match &stmt.op {
+            Op::Array(ArrayOp::Length(_), _) => natural.extend(&stmt.outs),
+            Op::Loop(parts) => natural.extend(parts.body.params.first()),
+            _ => {}
+        });
+        let mut natural = Natural { counts: natural, before: FxHashSet::default() };
+        body.for_each_stmt(&mut |stmt| {
+            if let Op::Int(IntOp::Sub, args) = &stmt.op
+                && let [Atom::Var(count), Atom::Int(1)] = args.as_slice()
+                && natural.counts.contains(count)
+            {
+                natural.before.extend(&stmt.outs);
+            }
+        });
+        block(func, &mut body, (&uses, &natural));
         func.body = body;
     }
+}
+
+/// Numbers that are not negative, and those that are one less than such.
+struct Natural {
+    counts: FxHashSet<Var>,
+    before: FxHashSet<Var>,
 }
 
 /// How a loop walks through data, from an operand on to what is in one of the fields of a constructor, as long as it is of that one.
@@ -39,14 +62,14 @@ struct Walk {
     field: usize,
 }
 
-fn block(func: &mut Func, place: &mut Block, uses: &FxHashMap<Var, usize>) {
+fn block(func: &mut Func, place: &mut Block, (uses, natural): (&FxHashMap<Var, usize>, &Natural)) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let mut out: Vec<Stmt> = Vec::with_capacity(place.stmts.len());
         for mut stmt in std::mem::take(&mut place.stmts) {
             for inner in stmt.op.blocks_mut() {
-                block(func, inner, uses);
+                block(func, inner, (uses, natural));
             }
-            let number = if let Op::While(parts) = &stmt.op { numbers::count(parts) } else { None };
+            let number = if let Op::While(parts) = &stmt.op { numbers::count(parts, natural) } else { None };
             if let Some(count) = number {
                 numbers::counted(func, &mut out, stmt, &count);
             } else if let Some(plan) = counted(func, &out, &stmt, uses) {

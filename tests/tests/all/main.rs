@@ -44,6 +44,7 @@ mod ragged;
 mod remade;
 mod rules;
 mod series;
+mod spatial;
 mod stencils;
 mod strict;
 mod threads;

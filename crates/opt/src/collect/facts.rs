@@ -51,7 +51,8 @@ impl<'f> Facts<'f> {
             quotients: FxHashMap::default(),
         };
         // What is required before any loop holds in all of them.
-        for stmt in body.stmts.iter().take_while(|stmt| stmt.op.blocks().is_empty()) {
+        let loops = |stmt: &&Stmt| !matches!(stmt.op, Op::Loop(_) | Op::While(_));
+        for stmt in body.stmts.iter().take_while(loops) {
             facts.note(stmt);
             facts.require(stmt);
         }

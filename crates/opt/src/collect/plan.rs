@@ -46,11 +46,12 @@ impl Acc {
     }
 }
 
-/// The accumulators to which a loop, or one in it, adds at a place that is the same in all iterations; and beside tables to which it adds
-/// elsewhere, those that are no tables: which of them they are.
-pub(super) fn with_cells(func: &Func, parts: &Loop) -> FxHashSet<usize> {
+/// The accumulators to which a loop, or one in it, adds at a place that is the same in all iterations, or at one that is not near its own;
+/// and beside tables to which it adds elsewhere, those that are no tables: which of them they are.
+pub(super) fn with_cells(func: &Func, facts: &Facts<'_>, parts: &Loop) -> FxHashSet<usize> {
     let accs = parts.body.params.iter().skip(1 + parts.init.len()).take(parts.accs.len());
     let mut cells = Cells {
+        facts,
         tracked: accs.copied().zip(0..).collect(),
         inside: FxHashSet::default(),
         found: FxHashSet::default(),
@@ -65,7 +66,8 @@ pub(super) fn with_cells(func: &Func, parts: &Loop) -> FxHashSet<usize> {
 }
 
 /// A walk that looks for them.
-struct Cells {
+struct Cells<'f> {
+    facts: &'f Facts<'f>,
     /// What the accumulators are called: which of them they are.
     tracked: FxHashMap<Var, usize>,
     /// What the loops bind.
@@ -73,8 +75,9 @@ struct Cells {
     found: FxHashSet<usize>,
 }
 
-impl Cells {
+impl Cells<'_> {
     fn level(&mut self, parts: &Loop) {
+        let Some(index) = parts.body.params.first().map(|index| Linear::of(*index)) else { return };
         self.inside.extend(&parts.body.params);
         for stmt in &parts.body.stmts {
             self.inside.extend(&stmt.outs);
@@ -87,7 +90,9 @@ impl Cells {
                         continue;
                     };
                     self.tracked.insert(*out, which);
-                    if places.iter().any(|place| place.var().is_none_or(|var| !self.inside.contains(&var))) {
+                    let is_cell = |place: &Atom| place.var().is_none_or(|var| !self.inside.contains(&var));
+                    let is_far = matches!(places, [place] if self.is_far(place, &index));
+                    if is_far || places.iter().any(is_cell) {
                         self.found.insert(which);
                     }
                 }
@@ -104,6 +109,12 @@ impl Cells {
                 _ => {}
             }
         }
+    }
+
+    /// Whether a place is not some fixed number of places away, also around an end.
+    fn is_far(&self, place: &Atom, index: &Linear) -> bool {
+        let away = self.facts.value(place).and_then(|place| place.minus(index).atom());
+        !matches!(away, Some(Atom::Int(_))) && self.facts.remainder(place).is_none()
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! And where a loop goes through as many as an array has rows, the array has rows: the size of them is that which all have.
 
-use super::Sizes;
+use super::{Sizes, is_positive};
 use crate::linear::Linear;
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{Loop, Op};
@@ -27,21 +27,25 @@ impl Sizes<'_> {
             .filter(|(other, ..)| other == len)
             .map(|(_, left, right)| (self.settle(left.clone()), self.settle(right.clone())))
             .collect();
-        for (left, right) in known.into_iter().chain(self.of_rows(len)) {
-            self.learn(&left, &right);
+        known.into_iter().for_each(|(left, right)| self.learn(&left, &right));
+        // What is known of one axis may tell that there are rows along another.
+        let near = self.of_rows.len().saturating_sub(NEAR);
+        for size in self.of_rows.iter().skip(near).copied().collect::<Vec<Var>>() {
+            if let Some(is) = self.of_rows(size, len) {
+                self.learn(&Linear::of(size), &is);
+            }
         }
         mark
     }
 
-    /// Sizes of the rows of arrays that have so many rows, and what they are if there are any.
-    fn of_rows(&self, len: &Linear) -> Vec<(Linear, Linear)> {
-        let size = |(out, array): &(Var, Var)| {
-            let shape = self.shape(&Atom::Var(*array));
-            let [Some(rows), Some(size), ..] = shape.as_slice() else { return None };
-            let out_size = self.settle(Linear::of(*out));
-            (self.scope.contains(out) && rows == len && out_size != *size).then(|| (out_size, size.clone()))
-        };
-        self.of_rows.iter().rev().take(NEAR).filter_map(size).collect()
+    /// What the size of rows is in a loop of this length, if it goes through as many as the array has.
+    fn of_rows(&self, size: Var, len: &Linear) -> Option<Linear> {
+        let (array, axis) = self.further.get(&size)?;
+        let shape = self.shape(&Atom::Var(*array));
+        let around = shape.get(1..*axis)?;
+        let has_rows = shape.first()?.as_ref() == Some(len) && around.iter().all(is_positive);
+        let is = shape.get(*axis)?.clone()?;
+        (self.scope.contains(&size) && has_rows && self.settle(Linear::of(size)) != is).then_some(is)
     }
 
     /// Forgets what was learned since.

@@ -84,7 +84,19 @@ impl Sizes<'_> {
             (*a, *b) = (x, y);
             return known;
         }
-        self.decided(compare, &x, &y).map(Atom::Bool)
+        let by_sign = self.by_sign(compare, &x, &y).or_else(|| self.by_sign(compare.turned(), &y, &x));
+        by_sign.or_else(|| self.decided(compare, &x, &y)).map(Atom::Bool)
+    }
+
+    /// Whether what is not negative compares so with a number.
+    fn by_sign(&self, compare: Compare, natural: &Linear, number: &Linear) -> Option<bool> {
+        let Some(Atom::Int(number)) = number.atom() else { return None };
+        let decided = match compare {
+            Compare::Lt | Compare::Ge => number <= 0,
+            Compare::Eq | Compare::Ne | Compare::Le | Compare::Gt => number < 0,
+        };
+        (decided && self.is_natural(natural))
+            .then_some(matches!(compare, Compare::Ge | Compare::Ne | Compare::Gt))
     }
 
     /// Whether a comparison of sums of indices always holds, or never does, by what indices can be.

@@ -6,7 +6,8 @@
 //! if n > 0 { m = length(x, 1)  require n == m }                      here x has n columns
 //! ```
 //!
-//! So a square matrix is known to be square where it is not known whether it has rows.
+//! So a square matrix is known to be square where it is not known whether it has rows, and a matrix to have as many columns as another with
+//! as many rows. What is 0 where such an array has no rows, and the size of its rows else, is that size: `select(n == 0, 0, m)` is `m`.
 
 use super::Sizes;
 use crate::linear::Linear;
@@ -33,9 +34,20 @@ impl Sizes<'_> {
         said::comparisons(cond, !holds, &self.conditions).into_iter().filter_map(none).collect()
     }
 
-    /// At the end of a side: arrays that are there outside, too, and have as many columns as rows if they have rows. They have none on the
-    /// other side, for each of `zero` is 0 there.
-    pub(super) fn square(&self, block: &Block, zero: &[Linear]) -> Vec<(Var, Linear)> {
+    /// What is 0 where a condition holds, or where it does not, and something else otherwise, if that is 0 there, too.
+    pub(super) fn also_zero(&self, cond: &Atom, then: &Atom, otherwise: &Atom) -> Option<Linear> {
+        let (size, holds) = match (then, otherwise) {
+            (Atom::Int(0), size) => (self.value(size)?, false),
+            (size, Atom::Int(0)) => (self.value(size)?, true),
+            (_, _) => return None,
+        };
+        let mut zero = self.zero_otherwise(cond, holds).into_iter();
+        zero.any(|rows| self.is_also_zero(&size, &vec![Some(rows)], 1)).then_some(size)
+    }
+
+    /// At the end of a side: arrays that are there outside, too, of which the size of the rows along an axis is known if there are any. They
+    /// have none on the other side, for each of `zero` is 0 there.
+    pub(super) fn columns(&self, block: &Block, zero: &[Linear]) -> Vec<Columns> {
         let mut found = Vec::new();
         if zero.is_empty() {
             return found;
@@ -44,17 +56,23 @@ impl Sizes<'_> {
         for stmt in &block.stmts {
             let Op::Require { what: _, left, right } = &stmt.op else { continue };
             for side in [left, right] {
-                let Some(array) = side.var().and_then(|var| self.further.get(&self.named(var))) else {
+                let Some((array, axis)) = side.var().and_then(|var| self.further.get(&self.named(var)))
+                else {
                     continue;
                 };
                 let shape = self.shape(&Atom::Var(*array));
-                if let [Some(rows), Some(columns), ..] = shape.as_slice()
-                    && rows == columns
-                    && zero.contains(rows)
+                let around = Some((*array, axis.saturating_sub(1)));
+                let counts_rows = |form: &Linear| {
+                    let named =
+                        form.atom().and_then(|atom| atom.var()).and_then(|var| self.further.get(&var));
+                    named.copied() == around
+                };
+                if let Some([Some(rows), Some(size)]) = shape.get(axis.saturating_sub(1)..=*axis)
+                    && (zero.contains(rows) || zero.iter().any(counts_rows))
                     && !is_inner(*array)
-                    && !rows.vars().any(is_inner)
+                    && !size.vars().any(is_inner)
                 {
-                    found.push((*array, rows.clone()));
+                    found.push(Columns { array: *array, axis: *axis, size: size.clone() });
                 }
             }
         }
@@ -67,18 +85,33 @@ impl Sizes<'_> {
     }
 
     /// After the branch.
-    pub(super) fn learn_square(&mut self, found: Vec<(Var, Linear)>) {
-        for (array, rows) in found {
+    pub(super) fn learn_columns(&mut self, found: Vec<Columns>) {
+        for Columns { array, axis, size } in found {
             let mut shape = self.shape(&Atom::Var(array));
-            let known = shape.get(1).cloned().flatten();
-            match known {
-                Some(known) if self.is_also_zero(&known, &shape, 1) => self.learn(&known, &rows),
-                Some(_) => {}
-                None => {
-                    shape.iter_mut().skip(1).take(1).for_each(|size| *size = Some(rows.clone()));
-                    self.note(array, shape);
+            let known = shape.get(axis).cloned().flatten();
+            let is_zero = |size: &Linear| self.is_also_zero(size, &shape, axis);
+            let named = known.as_ref().and_then(Linear::atom).and_then(|atom| atom.var());
+            match (known, named) {
+                (Some(known), _) if is_zero(&known) && is_zero(&size) => {
+                    self.learn(&known, &size);
+                    continue;
                 }
+                // The size has a name. If there are no rows it is 0, whatever it is if there are.
+                (Some(_), Some(named)) if self.further.get(&named) == Some(&(array, axis)) => {
+                    self.of_rows.push(named);
+                }
+                (Some(_), _) => continue,
+                (None, _) => {}
             }
+            shape.iter_mut().skip(axis).take(1).for_each(|known| *known = Some(size.clone()));
+            self.note(array, shape);
         }
     }
+}
+
+/// Of which size the rows of an array are along an axis, if it has any.
+pub(super) struct Columns {
+    array: Var,
+    axis: usize,
+    size: Linear,
 }

@@ -559,14 +559,15 @@ fn what_a_loop_adds_to_elements_that_stay_it_goes_on_adding() {
               c = n >= 1
               us, ys = if c {
                 w = ws[0]
-                us2 = each i < m, a += zeros {
+                sum = each i < m, sum2 += 0.0 {
                   x = xs[i]
                   j = i + 1
                   y = xs[j]
-                  a2 = a with [0] += x
-                  a3 = a2 with [0] += y
-                  yield a3
+                  both = x + y
+                  sum3 = sum2 + both
+                  yield sum3
                 }
+                us2 = zeros with [0] += sum
                 collected = each j2 < n2 {
                   c2 = j2 < m
                   from = if c2 {
@@ -579,23 +580,30 @@ fn what_a_loop_adds_to_elements_that_stay_it_goes_on_adding() {
                   }
                   c3 = j2 >= 1
                   from2 = select(c3, w, 0.0)
-                  sum = from + from2
-                  yield sum
+                  sum4 = from + from2
+                  yield sum4
                 }
                 yield us2, collected
               } else {
                 zeros2 = zeros(xs)
-                us3, ys2 = each i2 < m, a4 += zeros, b += zeros2 {
+                ys2, sum5 = each i2 < m, b += zeros2, sum6 += 0.0 {
                   x2 = xs[i2]
                   j4 = i2 + 1
                   y3 = xs[j4]
                   w2 = ws[0]
                   t2 = w2 * y3
-                  a2_2 = a4 with [0] += x2
                   b2 = b with [i2] += t2
-                  a3_2 = a2_2 with [0] += y3
+                  both2 = x2 + y3
+                  sum7 = sum6 + both2
                   b3 = b2 with [j4] += w2
-                  yield a3_2, b3
+                  yield b3, sum7
+                }
+                some = m > 0
+                us3 = if some {
+                  us4 = zeros with [0] += sum5
+                  yield us4
+                } else {
+                  yield zeros
                 }
                 yield us3, ys2
               }

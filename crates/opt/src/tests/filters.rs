@@ -159,13 +159,14 @@ fn filters_of_tables_are_collected_beside_weights() {
                 w = ws[0, 0]
                 v = ws[1, 0]
                 us2, vs2 = each i4 < l, a += zeros, c10 += bias {
-                  a2, c2_2 = each j < n6, a3 += a, c3_2 += c10 {
+                  c2_2, sum = each j < n6, c3_2 += c10, sum2 += 0.0 {
                     x = xs[i4, j]
                     y = ys[i4, j]
-                    a4 = a3 with [0, 0] += x
+                    sum3 = sum2 + x
                     c4_2 = c3_2 with [j] += y
-                    yield a4, c4_2
+                    yield c4_2, sum3
                   }
+                  a2 = a with [0, 0] += sum
                   yield a2, c2_2
                 }
                 collected = each j2 < n3 {
@@ -187,28 +188,35 @@ fn filters_of_tables_are_collected_beside_weights() {
                     } else {
                       yield 0.0
                     }
-                    sum = from + from2
-                    yield sum
+                    sum4 = from + from2
+                    yield sum4
                   }
                   yield collected2
                 }
                 yield us2, vs2, collected
               } else {
                 zeros2 = zeros(xs)
-                us3, vs3, zs2 = each i6 < l, a5 += zeros, c13 += bias, b += zeros2 {
+                us3, vs3, zs2 = each i6 < l, a3 += zeros, c13 += bias, b += zeros2 {
                   i2_2 = i6 + 1
-                  a2_2, c2_3, b2 = each j4 < n6, a3_2 += a5, c3_3 += c13, b3 += b {
+                  c2_3, b2, sum5 = each j4 < n6, c3_3 += c13, b3 += b, sum6 += 0.0 {
                     x2 = xs[i6, j4]
                     y4 = ys[i6, j4]
                     w2 = ws[0, 0]
                     v2 = ws[1, 0]
                     t2 = w2 * y4
                     s2 = v2 * y4
-                    a4_2 = a3_2 with [0, 0] += x2
+                    sum7 = sum6 + x2
                     c4_3 = c3_3 with [j4] += y4
                     b4 = b3 with [i6, j4] += t2
                     b5 = b4 with [i2_2, j4] += s2
-                    yield a4_2, c4_3, b5
+                    yield c4_3, b5, sum7
+                  }
+                  some = n6 > 0
+                  a2_2 = if some {
+                    a2_3 = a3 with [0, 0] += sum5
+                    yield a2_3
+                  } else {
+                    yield a3
                   }
                   yield a2_2, c2_3, b2
                 }

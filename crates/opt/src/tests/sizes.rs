@@ -534,3 +534,65 @@ fn a_count_of_what_was_made_is_none_below_zero() {
         "#]],
     );
 }
+
+#[test]
+fn rows_of_a_known_size_have_it_where_there_are_rows() {
+    let text = r"
+        func f(x: [][]Real, y: [][]Real) -> (Int, Int, Int, Real, Bool) {
+            n = length(x)
+            m = length(x, 1)
+            some = n > 0
+            if some { require 3 == m, named_size n 1 } else { }
+            none = n == 0
+            k = select(none, 0, m)
+            t = length(y)
+            require n == t, named_size n 0
+            more = t > 0
+            if more { u = length(y, 1) require k == u, named_size m 1 } else { }
+            v = length(y, 1)
+            s = for i < n, s = 0.0, row in y {
+                w = for j < v, w = s, z in row { a = w + z yield a }
+                yield w
+            }
+            c = m < 0
+            return m, k, v, s, c
+        }
+        entry f = f";
+    check(
+        "sizes",
+        text,
+        &expect![[r#"
+        func f(x: [][]Real, y: [][]Real) -> (Int, Int, Int, Real, Bool) {
+          n = length(x)
+          m = length(x, 1)
+          t = length(y)
+          v = length(y, 1)
+          some = n > 0
+          if some {
+            require 3 == m, named_size n 1
+          } else {
+          }
+          none = n == 0
+          k = m
+          require n == t, named_size n 0
+          more = t > 0
+          if more {
+            u = v
+            require k == u, named_size m 1
+          } else {
+          }
+          s = for i < n, s2 = 0.0, row in y {
+            w = for j < 3, w2 = s2, z in row {
+              a = w2 + z
+              yield a
+            }
+            yield w
+          }
+          c = false
+          return m, k, v, s, c
+        }
+
+        entry f = f
+    "#]],
+    );
+}

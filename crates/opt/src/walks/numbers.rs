@@ -4,8 +4,16 @@
 //! m, ys = while n = 5 { n != 0 } do n { y = f(n)  t = n - 1  yield t, y }        ys = each i < 5 { n = 5 - i  y = f(n)  yield y }
 //! ```
 //!
-//! So a recursion over a known number is a loop of so many iterations, and its derivative keeps no units to count.
+//! So a recursion over a known number is a loop of so many iterations, and its derivative keeps no units to count. It is the same where
+//! one number or the other is known only when the program runs, if then it is sure that the loop ends and how often it goes on:
+//!
+//! ```text
+//! i, s = while i = 0, s = 0.0 { i < n } do i, s { … t = i + 1  yield t, … }        m = max(n, 0)  s = for i < m, s = 0.0 { … }
+//! ```
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not counted")]
+
+use super::Natural;
 use wengert_base::Span;
 use wengert_ir::op::{Compare, IntOp, Loop, Mode, Op, While};
 use wengert_ir::{Atom, Block, Func, Stmt, Ty, Var};
@@ -16,28 +24,93 @@ const MOST: i64 = 0xFFFF;
 /// A loop that counts in one of the values that it carries.
 pub(super) struct Count {
     carried: usize,
-    start: i64,
+    start: Atom,
     step: i64,
-    times: i64,
+    times: Times,
+}
+
+/// How often.
+enum Times {
+    Known(i64),
+    /// As much as one number is more than another, if it is more. The difference is no larger than an integer can be.
+    More {
+        than: Atom,
+        is: Atom,
+        /// Whether one more time.
+        and_once: bool,
+    },
 }
 
 /// How often a loop goes on, if a number that it carries tells that beforehand.
-pub(super) fn count(parts: &While) -> Option<Count> {
-    let [Stmt { op: Op::Compare(op, x, y), outs, .. }] = parts.cond.stmts.as_slice() else { return None };
-    if parts.cond.results.iter().ne(outs.iter().copied().map(Atom::Var).collect::<Vec<_>>().iter()) {
-        return None;
-    }
-    let (op, asked, limit) = match (x, y) {
-        (Atom::Var(var), Atom::Int(limit)) => (*op, *var, *limit),
-        (Atom::Int(limit), Atom::Var(var)) => (op.turned(), *var, *limit),
+pub(super) fn count(parts: &While, natural: &Natural) -> Option<Count> {
+    let (op, x, y) = condition(&parts.cond)?;
+    let is_carried = |atom: &Atom| parts.cond.params.iter().position(|param| *atom == Atom::Var(*param));
+    let (op, carried, limit) = match (is_carried(x), is_carried(y)) {
+        (Some(carried), None) => (op, carried, y),
+        (None, Some(carried)) => (op.turned(), carried, x),
+        (_, _) => return None,
+    };
+    let (start, step) = (parts.init.get(carried)?.clone(), step(&parts.body, carried)?);
+    let times = match (&start, limit) {
+        (Atom::Int(start), Atom::Int(limit)) => {
+            let times = times(op, *start, step, *limit).filter(|times| (0..=MOST).contains(times))?;
+            start.checked_add(step.checked_mul(times)?)?;
+            Times::Known(times)
+        }
+        // Room for what such a loop gives of each iteration would be made at once, and nobody knows how much.
+        (start, limit) if parts.body.results.len() == parts.init.len() => {
+            until(op, start, step, limit, natural)?
+        }
+        (_, _) => return None,
+    };
+    Some(Count { carried, start, step, times })
+}
+
+/// What a condition compares.
+fn condition(cond: &Block) -> Option<(Compare, &Atom, &Atom)> {
+    let [result] = cond.results.as_slice() else { return None };
+    let (op, x, y, out) = match cond.stmts.as_slice() {
+        [Stmt { op: Op::Compare(op, x, y), outs, .. }] => (*op, x, y, outs),
+        // Integers are compared: of two comparisons one holds.
+        [Stmt { op: Op::Compare(op, x, y), outs, .. }, Stmt { op: Op::Not(not), outs: out, .. }] if matches!(outs.as_slice(), [compared] if *not == Atom::Var(*compared)) => {
+            (op.opposite(), x, y, out)
+        }
         _ => return None,
     };
-    let carried = parts.cond.params.iter().position(|param| *param == asked)?;
-    let Atom::Int(start) = *parts.init.get(carried)? else { return None };
-    let step = step(&parts.body, carried)?;
-    let times = times(op, start, step, limit).filter(|times| (0..=MOST).contains(times))?;
-    start.checked_add(step.checked_mul(times)?)?;
-    Some(Count { carried, start, step, times })
+    matches!(out.as_slice(), [out] if *result == Atom::Var(*out)).then_some((op, x, y))
+}
+
+/// How often, where one number or the other is not known.
+fn until(op: Compare, start: &Atom, step: i64, limit: &Atom, natural: &Natural) -> Option<Times> {
+    let is_natural = |atom: &Atom| match atom {
+        Atom::Int(n) => (0..=MOST).contains(n),
+        atom => atom.var().is_some_and(|var| natural.counts.contains(&var)),
+    };
+    let is_one_less = |atom: &Atom| atom.var().is_some_and(|var| natural.before.contains(&var));
+    // From the smaller to the larger.
+    let (op, low, high) = match step {
+        1 => (op, start, limit),
+        -1 => (op.turned(), limit, start),
+        _ => return None,
+    };
+    if !is_natural(low) {
+        return None;
+    }
+    let more = |and_once| Times::More { than: low.clone(), is: high.clone(), and_once };
+    match op {
+        Compare::Lt => Some(more(false)),
+        // It never ends if it is past the end in the beginning.
+        Compare::Ne if *low == Atom::Int(0) && is_natural(high) => Some(more(false)),
+        // Nor if there is no larger number.
+        Compare::Le if is_natural(high) || is_one_less(high) => Some(more(true)),
+        Compare::Le => match low {
+            Atom::Int(low @ 1..) => {
+                Some(Times::More { than: Atom::Int(low - 1), is: high.clone(), and_once: false })
+            }
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// What an iteration adds to a number that it carries.
@@ -79,19 +152,35 @@ pub(super) fn counted(func: &mut Func, out: &mut Vec<Stmt>, stmt: Stmt, count: &
     let Stmt { mut outs, op: Op::While(parts), span } = stmt else { return };
     let While { mut init, cond: _, body } = *parts;
     let Block { mut params, mut stmts, mut results } = body;
-    let Count { carried, start, step, times } = *count;
+    let Count { carried, start, step, times } = count;
     let index = func.fresh("i".into(), Ty::INT);
-    let number = params.remove(carried);
-    stmts.splice(0..0, numbers(func, (number, index), (start, step), span));
+    let number = params.remove(*carried);
+    stmts.splice(0..0, numbers(func, (number, index), (start, *step), span));
     params.insert(0, index);
-    results.remove(carried);
-    init.remove(carried);
-    let end = Atom::Int(start + step * times);
-    out.push(Stmt { outs: vec![outs.remove(carried)], op: Op::Copy(end), span });
+    results.remove(*carried);
+    init.remove(*carried);
+    let mut int = |op: IntOp, a: &Atom, b: &Atom| {
+        let var = func.fresh("n".into(), Ty::INT);
+        out.push(Stmt { outs: vec![var], op: Op::Int(op, vec![a.clone(), b.clone()]), span });
+        Atom::Var(var)
+    };
+    let len = match times {
+        Times::Known(times) => Atom::Int(*times),
+        Times::More { than, is, and_once } => {
+            let is = if *and_once { int(IntOp::Add, is, &Atom::Int(1)) } else { is.clone() };
+            let larger = int(IntOp::Max, &is, than);
+            int(IntOp::Sub, &larger, than)
+        }
+    };
+    let end = match (&len, start) {
+        (Atom::Int(times), Atom::Int(start)) => Atom::Int(start + step * times),
+        (len, start) => int(if *step > 0 { IntOp::Add } else { IntOp::Sub }, start, len),
+    };
+    out.push(Stmt { outs: vec![outs.remove(*carried)], op: Op::Copy(end), span });
     let parts = Loop {
         mode: if init.is_empty() { Mode::Each } else { Mode::Sequence },
         backward: false,
-        len: Atom::Int(times),
+        len,
         inputs: Vec::new(),
         init,
         accs: Vec::new(),
@@ -101,8 +190,13 @@ pub(super) fn counted(func: &mut Func, out: &mut Vec<Stmt>, stmt: Stmt, count: &
 }
 
 /// The number that belongs to an index.
-fn numbers(func: &mut Func, (number, index): (Var, Var), (start, step): (i64, i64), span: Span) -> Vec<Stmt> {
-    let (start, index) = (Atom::Int(start), Atom::Var(index));
+fn numbers(
+    func: &mut Func,
+    (number, index): (Var, Var),
+    (start, step): (&Atom, i64),
+    span: Span,
+) -> Vec<Stmt> {
+    let (start, index) = (start.clone(), Atom::Var(index));
     let op = match step {
         1 => Op::Int(IntOp::Add, vec![start, index]),
         -1 => Op::Int(IntOp::Sub, vec![start, index]),

@@ -216,3 +216,107 @@ fn loops_without_end_and_long_ones_stay() {
     "#]],
     );
 }
+
+#[test]
+fn loops_to_a_number_that_only_running_tells_are_counted() {
+    let text = r"
+        func f(xs: []Real, n: Int, k: Int) -> (Int, Int, Int, Int, Int, Int) {
+            m = length(xs)
+            last = m - 1
+            a = while a = 0 { c = a != m yield c } do a { b = a + 1 yield b }
+            a2 = while a = 0 { c = a >= m d = not(c) yield d } do a { b = a + 1 yield b }
+            a3 = while a = 1 { c = a <= n yield c } do a { b = a + 1 yield b }
+            a4 = while a = last { c = a >= 0 yield c } do a { b = a - 1 yield b }
+            a5 = while a = n { c = 3 < a yield c } do a { b = a - 1 yield b }
+            a6 = while a = m { c = a > 0 yield c } do a { b = a - 1 yield b }
+            return a, a2, a3, a4, a5, a6
+        }
+        entry f = f";
+    check(
+        "walks",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, n: Int, k: Int) -> (Int, Int, Int, Int, Int, Int) {
+          m = length(xs)
+          last = m - 1
+          n2 = max(m, 0)
+          n3 = n2 - 0
+          n4 = 0 + n3
+          a = n4
+          each i < n3 {
+            a2 = 0 + i
+            b = a2 + 1
+          }
+          n5 = max(m, 0)
+          n6 = n5 - 0
+          n7 = 0 + n6
+          a2_2 = n7
+          each i2 < n6 {
+            a3 = 0 + i2
+            b2 = a3 + 1
+          }
+          n8 = max(n, 0)
+          n9 = n8 - 0
+          n10 = 1 + n9
+          a3_2 = n10
+          each i3 < n9 {
+            a4 = 1 + i3
+            b3 = a4 + 1
+          }
+          n11 = last + 1
+          n12 = max(n11, 0)
+          n13 = n12 - 0
+          n14 = last - n13
+          a4_2 = n14
+          each i4 < n13 {
+            a5 = last - i4
+            b4 = a5 - 1
+          }
+          n15 = max(n, 3)
+          n16 = n15 - 3
+          n17 = n - n16
+          a5_2 = n17
+          each i5 < n16 {
+            a6 = n - i5
+            b5 = a6 - 1
+          }
+          n18 = max(m, 0)
+          n19 = n18 - 0
+          n20 = m - n19
+          a6_2 = n20
+          each i6 < n19 {
+            a7 = m - i6
+            b6 = a7 - 1
+          }
+          return a, a2_2, a3_2, a4_2, a5_2, a6_2
+        }
+
+        entry f = f
+    "#]],
+    );
+}
+
+#[test]
+fn loops_that_need_not_end_are_not_counted() {
+    for (start, cond, step) in [
+        // They go around through all integers, or would need more iterations than there are integers.
+        ("n", "a != 0", "a - 1"),
+        ("0", "a != n", "a + 1"),
+        ("0", "a <= n", "a + 1"),
+        ("n", "a >= 0", "a - 1"),
+        ("n", "a < k", "a + 1"),
+        ("1", "a != m", "a + 1"),
+        // The limit moves, and steps do not hit it.
+        ("0", "a < b", "a + 1"),
+        ("0", "a < m", "a + 2"),
+    ] {
+        let text = format!(
+            "func f(xs: []Real, n: Int, k: Int) -> (Int, Int) {{ m = length(xs) \
+             a2, b2 = while a = {start}, b = n {{ c = {cond} yield c }} do a, b {{ t = {step} u = b + k yield t, u }} return a2, b2 }} entry f = f"
+        );
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        let before = wengert_ir::print(&program);
+        super::run(&mut program);
+        assert_eq!(wengert_ir::print(&program), before);
+    }
+}
