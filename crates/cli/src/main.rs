@@ -35,10 +35,31 @@ fn main() -> ExitCode {
     output::exit_code(result)
 }
 
+/// What does not go together, and is seen from more than the options alone.
+fn conflict(command: &Command) -> Option<String> {
+    if let Command::Eval { how, .. } | Command::Run { how, .. } = command
+        && how.limits.max_steps.is_some()
+        && !how.engine.counts_steps()
+    {
+        let message = "machine code counts no steps: `--max-steps` goes with `--engine interp`, and \
+                       `--timeout` stops every engine";
+        return Some(message.to_string());
+    }
+    if let Command::Calculus { name, growth, .. } = command
+        && name.as_deref() != Some("growth")
+    {
+        return growth.given().map(|given| format!("`{given}` goes with `wengert calculus growth`"));
+    }
+    None
+}
+
 fn run(cli: Cli) -> std::io::Result<u8> {
     let style = output::error_style(cli.color);
     let looks =
         commands::calculus::Looks { errors: style, colored: output::is_colored(cli.color, &io::stdout()) };
+    if let Some(message) = conflict(&cli.command) {
+        Cli::command().error(ErrorKind::ArgumentConflict, message).exit()
+    }
     match cli.command {
         Command::Eval { expression, file, how } => {
             commands::run::eval(&expression, file.as_deref(), &how, style)
@@ -76,11 +97,6 @@ fn run(cli: Cli) -> std::io::Result<u8> {
                 Cli::command().error(ErrorKind::ArgumentConflict, message).exit()
             }
         },
-        Command::Calculus { growth, .. } if growth.given().is_some() => {
-            let message =
-                format!("`{}` goes with `wengert calculus growth`", growth.given().unwrap_or_default());
-            Cli::command().error(ErrorKind::ArgumentConflict, message).exit()
-        }
         Command::Calculus { name, verb, file, show, .. } => {
             commands::calculus::calculus(name.as_deref(), verb, file.as_deref(), &show, looks)
         }

@@ -365,10 +365,7 @@ impl<'f> Sizes<'f> {
                 }
             }
             Op::Loop(parts) => self.repeat(parts, &stmt.outs, rewrite),
-            Op::While(parts) => {
-                self.inside(&mut parts.cond, rewrite, |_, _| ());
-                self.inside(&mut parts.body, rewrite, |_, _| ());
-            }
+            Op::While(parts) => self.go_on(parts, &stmt.outs, rewrite),
             Op::If { cond, then, otherwise } => {
                 self.holds(cond).filter(|_| rewrite).into_iter().for_each(|holds| *cond = holds);
                 self.branches(vec![then, otherwise], Some(cond), &stmt.outs, rewrite);
@@ -472,7 +469,7 @@ impl<'f> Sizes<'f> {
         self.note_added(&parts.accs, parts.body.params.iter().skip(1 + parts.init.len()));
         let mark = self.learn_always(len.as_ref());
         self.begin_rows(parts, carried);
-        self.check_carried(parts, carried);
+        self.check_carried(&mut parts.body, (1, carried));
         let mut body = std::mem::take(&mut parts.body);
         let before = (self.found.len(), self.read.len());
         let (rows, origins, covered) = self.inside(&mut body, rewrite, |sizes, body| {
@@ -483,7 +480,7 @@ impl<'f> Sizes<'f> {
         self.covered.extend(covered);
         self.note_added(&parts.accs, outs.iter().skip(parts.init.len()));
         self.note_rows(parts, outs, origins);
-        let mut shapes = self.carried(parts, carried);
+        let mut shapes = self.carried(&parts.body, (1, carried));
         shapes.extend(
             rows.into_iter().skip(carried).map(|row| [len.clone()].into_iter().chain(row).collect::<Shape>()),
         );

@@ -72,7 +72,7 @@ impl Small<'_> {
                     Op::Array(op, args) if is_in_loop => {
                         self.written_out(*op, args, &stmt.outs, stmt.span, &mut out).is_some()
                     }
-                    Op::Loop(_) => self.hand_on(&mut stmt, &mut out),
+                    Op::Loop(_) | Op::While(_) => self.hand_on(&mut stmt, &mut out),
                     Op::If { .. } if is_in_loop => self.branch(&mut stmt, &mut out),
                     _ => false,
                 };

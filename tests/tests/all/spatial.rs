@@ -34,6 +34,19 @@ def swapping (u : []Real) = let (a, b) = fold (\\((a, b) : ([]Real, []Real)) t -
 def kept (u : []Real) = fold (\\((v, all) : ([]Real, [][]Real)) t -> let w = [v[1], v[0] * t] in (w, concat all [w])) ([0.3, 0.7], [[0.0, 0.0]]) u
 def nested (u : []Real) =
   fold (\\(v : []Real) t -> fold (\\(w : []Real) s -> [w[0] + s * w[1], w[1] - t * w[0]]) v [t, 0.5]) [0.1, 0.9] u
+def solved (u : []Real) =
+  let step ((x, k) : ([]Real, Int)) : ([]Real, Int) =
+    let m = [[2.0 + x[1] * x[1], 0.3], [u[0] * 0.1, 3.0]]
+    let r = matvec m x
+    in ([x[0] - 0.3 * (r[0] - 1.0), x[1] - 0.3 * (r[1] - u[0])], k + 1)
+  in weigh (fst (while_loop (\\(x, k) -> norm_squared x < 40.0 && k < 12) step ([0.1, 0.2], 0)))
+def framed (u : []Real) =
+  let (m, _) = while_loop (\\(m, k) -> k < 5 && m[0, 0] < 4.0) (\\(m, k) -> (matmul m [[1.0, u[0]], [0.2, cos (real k)]], k + 1)) ([[0.9, 0.1], [0.3, 1.1]], 0)
+  in sum (map weigh m)
+def indexed (u : []Real) =
+  weigh (fst (while_loop (\\(v, k) -> v[k % 2] < 5.0 && k < 9) (\\(v, k) -> ([v[1] + 0.3, v[0] * u[0]], k + 1)) ([0.4, 0.5], 0)))
+def growing (u : []Real) =
+  weigh (fst (while_loop (\\(v, k) -> length v < 6) (\\(v, k) -> (concat v [v[0] * u[0]], k + 1)) ([0.4, 0.5], 0)))
 def narrow (u : []Real) = let ws = build (length u - 2) (\\i -> sum (slice u i (i + 3)) * maximum (slice u i (i + 2))) in weigh ws
 def weights (ws : [2][2]Real) = sum (build 20 (\\i -> let t = sin (real i) in ws[0, 0] * t + ws[1, 1] * t * t + ws[0, 0] * ws[0, 1]))
 def squares xs = let rec go i acc = if i == length xs then acc else go (i + 1) (acc + xs[i] ^ 2) in go 0 0.0
@@ -82,6 +95,10 @@ fn programs() -> Vec<String> {
         "swapping",
         "(kept >> snd >> flat)",
         "(nested >> weigh)",
+        "solved",
+        "framed",
+        "indexed",
+        "growing",
         "squares",
         "until",
         "backward",

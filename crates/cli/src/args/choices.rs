@@ -69,6 +69,16 @@ pub(crate) enum EngineArg {
     C,
 }
 
+impl EngineArg {
+    /// Whether steps are counted, so that there may be a limit on them.
+    pub(crate) fn counts_steps(self) -> bool {
+        match self {
+            EngineArg::Interp | EngineArg::Ir => true,
+            EngineArg::Native | EngineArg::C => false,
+        }
+    }
+}
+
 impl From<EngineArg> for Engine {
     fn from(engine: EngineArg) -> Engine {
         match engine {

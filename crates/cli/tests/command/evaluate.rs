@@ -182,6 +182,10 @@ fn limits_stop_a_program() {
     folder.run(&["eval", "1", "--max-memory", "lots"]).fails(2, &["64M"]);
     folder.run(&["eval", "1", "--timeout", "-1"]).fails(2, &[]);
     folder.run(&["eval", "1", "--max-steps", "many"]).fails(2, &["10M"]);
+    for engine in ["native", "c"] {
+        let ran = folder.run(&["eval", "forever 1", "-f", "p.wg", "--max-steps", "100K", "--engine", engine]);
+        ran.fails(2, &["counts no steps", "--timeout"]);
+    }
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! Small arrays that a loop hands on.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is no loop")]
+
 use super::{ELEMENTS, Small, uses};
-use wengert_ir::op::{Loop, Op};
-use wengert_ir::{Atom, Stmt, Ty, Var};
+use wengert_base::Span;
+use wengert_ir::op::{Op, While};
+use wengert_ir::{Atom, Block, Stmt, Ty, Var};
 
 /// So many elements in all at most.
 const MOST: i64 = 2 * ELEMENTS;
@@ -13,52 +16,78 @@ struct Carried {
     dims: Vec<i64>,
 }
 
+/// A loop that hands something on: its body, its condition if it has one, and where the parameters for that begin.
+struct Around<'s> {
+    init: &'s mut Vec<Atom>,
+    body: &'s mut Block,
+    cond: Option<&'s mut Block>,
+    first: usize,
+}
+
 impl Small<'_> {
     /// A loop hands on small arrays as their elements, where its body asks for no more than those, and makes them of such.
     pub(super) fn hand_on(&mut self, stmt: &mut Stmt, out: &mut Vec<Stmt>) -> bool {
-        let Op::Loop(parts) = &mut stmt.op else { return false };
-        let chosen = self.chosen(parts, &stmt.outs);
+        let span = stmt.span;
+        let Around { init, body, cond, first } = match &mut stmt.op {
+            Op::Loop(parts) => Around { init: &mut parts.init, body: &mut parts.body, cond: None, first: 1 },
+            Op::While(parts) => {
+                let While { init, cond, body } = &mut **parts;
+                Around { init, body, cond: Some(cond), first: 0 }
+            }
+            _ => return false,
+        };
+        let chosen = self.chosen((&*init, &stmt.outs), (&*body, first), cond.as_deref());
         if chosen.is_empty() {
             return false;
         }
-        let span = stmt.span;
-        let (mut init, mut results, mut outs) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut params, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
-        params.extend(parts.body.params.first().copied());
-        for (at, start) in parts.init.iter().enumerate() {
-            let given = (parts.body.params.get(1 + at), parts.body.results.get(at), stmt.outs.get(at));
-            let (Some(param), Some(result), Some(given)) = given else { return false };
+        let starts = std::mem::take(init);
+        let mut results = Vec::new();
+        let (mut outs, mut after) = (Vec::new(), Vec::new());
+        for (at, start) in starts.iter().enumerate() {
+            let (Some(result), Some(given)) = (body.results.get(at).cloned(), stmt.outs.get(at)) else {
+                return false;
+            };
             let Some(array) = chosen.iter().find(|array| array.at == at) else {
                 init.push(start.clone());
-                params.push(*param);
-                results.push(result.clone());
+                results.push(result);
                 outs.push(*given);
                 continue;
             };
             init.extend(self.elements(start, &array.dims, span, out));
-            let elements = self.named(*param, &array.dims);
-            let listed: Vec<Atom> = elements.iter().copied().map(Atom::Var).collect();
-            self.list(*param, &listed, &array.dims, span, &mut before);
-            params.extend(elements);
-            results.extend(self.elements(result, &array.dims, span, &mut parts.body.stmts));
-            let elements = self.named(*given, &array.dims);
-            let listed: Vec<Atom> = elements.iter().copied().map(Atom::Var).collect();
-            self.list(*given, &listed, &array.dims, span, &mut after);
-            outs.extend(elements);
+            results.extend(self.elements(&result, &array.dims, span, &mut body.stmts));
+            outs.extend(self.listed(*given, &array.dims, span, &mut after));
         }
-        let count = parts.init.len();
-        params.extend(parts.body.params.iter().skip(1 + count));
-        results.extend(parts.body.results.iter().skip(count).cloned());
-        outs.extend(stmt.outs.iter().skip(count));
-        before.append(&mut parts.body.stmts);
-        parts.init = init;
-        parts.body.params = params;
-        parts.body.results = results;
-        parts.body.stmts = before;
+        results.extend(body.results.iter().skip(starts.len()).cloned());
+        outs.extend(stmt.outs.iter().skip(starts.len()));
+        body.results = results;
+        for block in std::iter::once(body).chain(cond) {
+            self.take_elements(block, first, &chosen, span);
+        }
         stmt.outs = outs;
         out.push(stmt.clone());
         out.append(&mut after);
         true
+    }
+
+    /// A block that was given arrays is given their elements.
+    fn take_elements(&mut self, block: &mut Block, first: usize, chosen: &[Carried], span: Span) {
+        let (mut params, mut stmts) = (Vec::new(), Vec::new());
+        for (place, param) in block.params.iter().enumerate() {
+            match chosen.iter().find(|array| first + array.at == place) {
+                Some(array) => params.extend(self.listed(*param, &array.dims, span, &mut stmts)),
+                None => params.push(*param),
+            }
+        }
+        stmts.append(&mut block.stmts);
+        (block.params, block.stmts) = (params, stmts);
+    }
+
+    /// Lists an array of new variables, which it gives.
+    fn listed(&mut self, array: Var, dims: &[i64], span: Span, out: &mut Vec<Stmt>) -> Vec<Var> {
+        let elements = self.named(array, dims);
+        let atoms: Vec<Atom> = elements.iter().copied().map(Atom::Var).collect();
+        self.list(array, &atoms, dims, span, out);
+        elements
     }
 
     /// Variables for the elements of an array.
@@ -69,25 +98,39 @@ impl Small<'_> {
     }
 
     /// Which of what it hands on these are.
-    fn chosen(&self, parts: &Loop, outs: &[Var]) -> Vec<Carried> {
+    fn chosen(
+        &self,
+        (init, outs): (&[Atom], &[Var]),
+        (body, first): (&Block, usize),
+        cond: Option<&Block>,
+    ) -> Vec<Carried> {
         let small = |at: usize| {
-            let (param, out) = (*parts.body.params.get(1 + at)?, *outs.get(at)?);
-            let (start, result) = (parts.init.get(at)?, parts.body.results.get(at)?);
+            let (param, out) = (*body.params.get(first + at)?, *outs.get(at)?);
+            let (start, result) = (init.get(at)?, body.results.get(at)?);
             let dims = self.dims(&Atom::Var(param))?;
             let alike = |array: &Atom| self.dims(array).as_ref() == Some(&dims);
             let fits = alike(start) && alike(result) && alike(&Atom::Var(out));
-            (fits && uses::asks_for_elements(self.func, &parts.body, param)).then_some(Carried { at, dims })
+            let asked = |block: &Block, param| {
+                let gives = block.results.iter().any(|result| result.var() == Some(param));
+                uses::asks_for_elements(self.func, block, param) && !gives
+            };
+            let is_asked = match cond {
+                Some(cond) => asked(cond, *cond.params.get(at)?),
+                None => true,
+            };
+            (fits && is_asked && uses::asks_for_elements(self.func, body, param))
+                .then_some(Carried { at, dims })
         };
-        let mut chosen: Vec<Carried> = (0..parts.init.len()).filter_map(small).collect();
+        let mut chosen: Vec<Carried> = (0..init.len()).filter_map(small).collect();
         // What is handed on must be made of elements, or be one of those that came.
         loop {
             let came: Vec<Var> =
-                chosen.iter().filter_map(|array| parts.body.params.get(1 + array.at)).copied().collect();
+                chosen.iter().filter_map(|array| body.params.get(first + array.at)).copied().collect();
             let before = chosen.len();
             chosen.retain(|array| {
-                parts.body.results.get(array.at).is_some_and(|result| {
+                body.results.get(array.at).is_some_and(|result| {
                     result.var().is_some_and(|var| came.contains(&var))
-                        || uses::is_made_of_elements(self.func, &parts.body, result)
+                        || uses::is_made_of_elements(self.func, body, result)
                 })
             });
             if chosen.len() == before {
