@@ -84,7 +84,7 @@ fn chosen(func: &Func, place: &Block) -> FxHashSet<usize> {
 }
 
 /// A short loop whose carried values and rows are numbers, and in which there is no other loop.
-fn is_short(func: &Func, parts: &Loop) -> bool {
+pub(crate) fn is_short(func: &Func, parts: &Loop) -> bool {
     let is_number = |atom: &Atom| matches!(func.type_of(atom), Ty::Scalar(_));
     let numbers = parts.init.iter().chain(&parts.body.results).all(is_number);
     let loops = |stmt: &Stmt| matches!(stmt.op, Op::Loop(_) | Op::While(_) | Op::Call { .. });

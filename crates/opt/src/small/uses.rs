@@ -2,14 +2,10 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed may ask for anything")]
 
-use crate::unroll::is_of_most;
+use crate::short::is_short;
 use rustc_hash::FxHashSet;
-use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
-use wengert_ir::{Atom, Block, Func, Stmt, Ty, Var};
-
-/// As [`short`](crate::short) does.
-const ITERATIONS: i64 = 9;
-const STATEMENTS: usize = 160;
+use wengert_ir::op::{ArrayOp, Mode, Op};
+use wengert_ir::{Atom, Block, Func, Stmt, Var};
 
 /// Whether a block lists the elements of an array.
 pub(super) fn is_listed(block: &Block, array: &Atom) -> bool {
@@ -24,22 +20,15 @@ pub(super) fn is_made_of_elements(func: &Func, block: &Block, array: &Atom) -> b
     is_listed(block, array)
         || block.stmts.iter().find(made).is_some_and(|stmt| match &stmt.op {
             Op::Loop(parts) => parts.mode == Mode::Each && is_short(func, parts),
-            Op::Array(ArrayOp::Set, args) => {
-                args.get(1..).is_some_and(|more| more.iter().all(|place| place.var().is_none()))
-                    || matches!(args.as_slice(), [_, Atom::Int(_), _] | [_, Atom::Int(_), Atom::Int(_), _])
-            }
+            Op::Array(ArrayOp::Set, args) => is_at_known_place(args),
             _ => false,
         })
 }
 
-/// A loop that will be written out.
-fn is_short(func: &Func, parts: &Loop) -> bool {
-    let is_number = |atom: &Atom| matches!(func.type_of(atom), Ty::Scalar(_));
-    let others = |stmt: &Stmt| matches!(stmt.op, Op::Loop(_) | Op::While(_) | Op::Call { .. });
-    parts.accs.is_empty()
-        && parts.init.iter().chain(&parts.body.results).all(is_number)
-        && parts.body.all_stmts(&mut |stmt| !others(stmt))
-        && is_of_most(func, parts, (ITERATIONS, STATEMENTS))
+/// Whether an update is at a place that is known.
+fn is_at_known_place(args: &[Atom]) -> bool {
+    let places = args.get(1..args.len().saturating_sub(1)).unwrap_or_default();
+    places.iter().all(|place| matches!(place, Atom::Int(_)))
 }
 
 /// Whether a block asks for no more of an array than for elements at places that are known once short loops are written out. What it gives
@@ -83,9 +72,10 @@ impl Asked<'_> {
                 are_known && rows.all(|row| self.block(block, *row) && !gives(row))
             }
             Op::Array(ArrayOp::Set, args) if args.first().is_some_and(is) => {
-                // What is set at places that are known is a list, too.
-                let places = args.get(1..args.len().saturating_sub(1)).unwrap_or_default();
-                places.iter().all(|place| matches!(place, Atom::Int(_))) && !args.iter().skip(1).any(is)
+                // What is set at places that are known is a list, too, and looked at in the same way.
+                is_at_known_place(args)
+                    && !args.iter().skip(1).any(is)
+                    && stmt.outs.iter().all(|out| self.block(block, *out))
             }
             Op::Loop(parts) if is_short(self.func, parts) => {
                 let index = parts.body.params.first().copied();

@@ -84,21 +84,22 @@ fn what_a_loop_hands_on_and_a_branch_gives_is_numbers() {
 
 #[test]
 fn what_is_read_at_a_place_that_moves_stays_an_array() {
-    let text = "func f(xs: []Real, n: Int) -> []Real {
-            start = [1.0, 0.0]
-            v = for i < n, v = start, x in xs {
-                j = i % 2
-                y = v[j]
-                w = [x, y]
-                yield w
-            }
-            return v
-        }
-        entry f = f";
-    let mut program = wengert_ir::parse(text).expect("the text is a program");
-    let before = wengert_ir::print(&program);
-    assert!(!crate::small::run(&mut program));
-    assert_eq!(wengert_ir::print(&program), before);
+    for step in
+        ["y = v[j] w = [x, y]", "u = v with [0] = x y = u[j] w = u with [1] = y", "w = v with [j] = x"]
+    {
+        let text = format!(
+            "func f(xs: []Real, n: Int) -> []Real {{
+                start = [1.0, 0.0]
+                v = for i < n, v = start, x in xs {{ j = i % 2 {step} yield w }}
+                return v
+            }}
+            entry f = f"
+        );
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        let before = wengert_ir::print(&program);
+        assert!(!crate::small::run(&mut program), "{step}");
+        assert_eq!(wengert_ir::print(&program), before);
+    }
 }
 
 #[test]
