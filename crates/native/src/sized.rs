@@ -12,7 +12,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "of what is not listed nothing is known")]
 
-use crate::loops::walk::{Uses, each_operand, is_failure, parts_mut};
+use crate::loops::walk::{Uses, each_operand, every, is_failure, parts_mut};
 use crate::loops::{Func, Int, Local, Operand, Program, Stmt, Value};
 use rustc_hash::FxHashMap;
 use wengert_ir::op::Compare;
@@ -20,14 +20,9 @@ use wengert_ir::op::Compare;
 /// Does that in all functions of a program.
 pub(crate) fn use_numbers(program: &mut Program) {
     for (_, func) in program.funcs.iter_mut() {
-        let checks = |stmts: &[Stmt]| {
-            let mut any = false;
-            crate::loops::walk::every(stmts, &mut |stmt| {
-                any |= matches!(stmt, Stmt::If { then, .. } if is_failure(then))
-            });
-            any
-        };
-        if checks(&func.body) {
+        let mut checks = false;
+        every(&func.body, &mut |stmt| checks |= matches!(stmt, Stmt::If { then, .. } if is_failure(then)));
+        if checks {
             let mut body = std::mem::take(&mut func.body);
             Sized::of(func, &body).block(&mut body);
             func.body = body;
@@ -44,8 +39,8 @@ struct Sized {
     /// Conditions: that something is not 0, and that something is not some number.
     some: FxHashMap<Local, Local>,
     differ: FxHashMap<Local, (Local, i64)>,
-    /// What is some number if something is not 0.
-    implied: FxHashMap<Local, Vec<(Local, i64)>>,
+    /// What is some number if something is not 0: that, what, and the number. It was checked in this block or in one around it.
+    implied: Vec<(Local, Local, i64)>,
 }
 
 impl Sized {
@@ -56,7 +51,7 @@ impl Sized {
             before: Vec::new(),
             some: FxHashMap::default(),
             differ: FxHashMap::default(),
-            implied: FxHashMap::default(),
+            implied: Vec::new(),
         }
     }
 
@@ -81,20 +76,22 @@ impl Sized {
     fn assume(&mut self, count: Local) {
         let mut todo = vec![count];
         while let Some(count) = todo.pop() {
-            for (local, number) in self.implied.get(&count).cloned().unwrap_or_default() {
-                if number > 0 && !self.known.contains_key(&local) {
-                    todo.push(local);
+            for at in 0..self.implied.len() {
+                let Some((of, local, number)) = self.implied.get(at).copied() else { break };
+                if of == count && !self.known.contains_key(&local) {
+                    self.learn(local, number);
+                    todo.extend((number > 0).then_some(local));
                 }
-                self.learn(local, number);
             }
         }
     }
 
     fn block(&mut self, stmts: &mut Vec<Stmt>) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            let mark = self.before.len();
+            let (mark, implied) = (self.before.len(), self.implied.len());
             self.inside(stmts);
             self.forget(mark);
+            self.implied.truncate(implied);
         });
     }
 
@@ -143,23 +140,23 @@ impl Sized {
             self.learn(local, number);
             return;
         }
-        let mark = self.before.len();
+        let (mark, implied) = (self.before.len(), self.implied.len());
         let count = self.some.get(&cond).copied();
         count.into_iter().for_each(|count| self.assume(count));
         let assumed = self.before.len();
         self.inside(then);
-        let told: Vec<(Local, i64)> = self
-            .before
-            .iter()
-            .skip(assumed)
-            .map(|(local, _)| *local)
-            .filter_map(|local| Some((local, *self.known.get(&local)?)))
-            .collect();
+        let told = self.before.iter().skip(assumed);
+        let told: Vec<(Local, i64)> =
+            told.filter_map(|(local, _)| Some((*local, *self.known.get(local)?))).collect();
         self.forget(mark);
+        self.implied.truncate(implied);
         self.block(otherwise);
-        if let Some(count) = count {
-            self.implied.entry(count).or_default().extend(told);
-        }
+        // What was checked where there is something holds wherever there is.
+        self.implied.extend(
+            count
+                .into_iter()
+                .flat_map(|count| told.iter().map(move |(local, number)| (count, *local, *number))),
+        );
     }
 
     /// What an assignment tells.
@@ -203,14 +200,7 @@ fn folded(value: &Value) -> Option<i64> {
             Int::Max => *a.max(b),
             _ => return None,
         },
-        Value::CompareInt(compare, Operand::Int(a), Operand::Int(b)) => i64::from(match compare {
-            Compare::Eq => a == b,
-            Compare::Ne => a != b,
-            Compare::Lt => a < b,
-            Compare::Le => a <= b,
-            Compare::Gt => a > b,
-            Compare::Ge => a >= b,
-        }),
+        Value::CompareInt(compare, Operand::Int(a), Operand::Int(b)) => i64::from(compare.holds(a, b)),
         Value::OutOfRange(Operand::Int(index), Operand::Int(size)) => i64::from(!(0..*size).contains(index)),
         _ => return None,
     };

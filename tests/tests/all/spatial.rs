@@ -77,6 +77,11 @@ def grid (h : [n][m]Real) (u : [n][m]Real) =
   in let (h, u) = iterate 3 step (h, u) in sum (map sum h) + sum (map (map sin >> sum) u)
 def gridded h = grid h (map (map cos) h)
 def powers (xs : []Real) (ks : []Int) = map2 (\\x k -> x ^ k) xs ks
+def wide (x : [n][3]Real) = sum (map sum x) + dot x[0] x[1]
+def on_one_side c x = (if c then wide x else 0.5) + sum (map (\\r -> sum (map sin r)) x) + x[0, 1]
+def in_some k x = sum (map (\\i -> if i > k then wide x else weigh x[i]) (iota (length x))) + sum (map weigh x)
+def before_the_check c x m =
+  (if c then sum (map (\\r -> sum (matvec m r)) x) else 0.0) + sum (map (\\r -> weigh (matvec (m : [2][2]Real) r)) x)
 def gradients f ns = map (\\n -> weigh (grad f (numbers 7 n))) ns
 def hessians f ns = map (\\n -> weigh (snd (jvp (grad f) (numbers 7 n, numbers 3 n)))) ns
 def gradients2 f ns = map (\\(n, m) -> flat (grad f (points n m))) ns
@@ -132,6 +137,14 @@ fn programs() -> Vec<String> {
     all.push("grad (\\m -> project m (numbers 2 3) (points 30 3)) (points 3 3)".into());
     all.push("grad (\\m -> project m (numbers 2 3) []) (points 3 3)".into());
     all.push("grad (\\m -> project m (numbers 2 3) []) (points 3 2)".into());
+    for columns in [2, 3, 4] {
+        for c in ["true", "false"] {
+            all.push(format!("grad (on_one_side {c}) (points 3 {columns})"));
+            all.push(format!("before_the_check {c} (points 3 2) (points 2 {columns})"));
+            all.push(format!("before_the_check {c} (points 3 {columns}) (points {columns} {columns})"));
+        }
+        all.extend([0, 2, 9].map(|k| format!("grad (in_some {k}) (points 4 {columns})")));
+    }
     all.push("(grad weights (points 2 2), snd (jvp (grad weights) (points 2 2, points 2 2)))".into());
     all.push("gradients narrow [3, 4, 12]".into());
     all.push("narrow (numbers 5 1)".into());

@@ -50,9 +50,13 @@ impl<'f> Facts<'f> {
             remainders: FxHashMap::default(),
             quotients: FxHashMap::default(),
         };
-        // What is required before any loop holds in all of them.
-        let loops = |stmt: &&Stmt| !matches!(stmt.op, Op::Loop(_) | Op::While(_));
-        for stmt in body.stmts.iter().take_while(loops) {
+        // What is required before any loop holds in all of them, also in those of branches.
+        let loops = |stmt: &Stmt| matches!(stmt.op, Op::Loop(_) | Op::While(_));
+        let has_none = |stmt: &&Stmt| {
+            !loops(stmt)
+                && stmt.op.blocks().into_iter().all(|inner| inner.all_stmts(&mut |stmt| !loops(stmt)))
+        };
+        for stmt in body.stmts.iter().take_while(has_none) {
             facts.note(stmt);
             facts.require(stmt);
         }
