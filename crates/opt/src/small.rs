@@ -253,10 +253,7 @@ impl Small<'_> {
                 [Some(is), Some(first), Some(second)] if listed && is == first && is == second => {
                     on_then.extend(self.elements(&a, is, stmt.span, &mut then.stmts));
                     on_otherwise.extend(self.elements(&b, is, stmt.span, &mut otherwise.stmts));
-                    let ty = Ty::Scalar(self.func.ty(*array).elem());
-                    let name = self.func.vars.at(*array).name;
-                    let elements: Vec<Var> =
-                        (0..is.iter().product()).map(|_| self.func.fresh(name, ty)).collect();
+                    let elements = self.named(*array, is);
                     lists.push((
                         *array,
                         elements.iter().copied().map(Atom::Var).collect::<Vec<_>>(),

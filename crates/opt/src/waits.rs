@@ -59,7 +59,7 @@ fn late(body: &Block, first: usize, carried: usize) -> FxHashMap<Var, u32> {
     let params = body.params.iter().skip(first).take(carried);
     let mut of: FxHashMap<Var, u64> = params.clone().copied().zip((0..).map(|at: u32| 1 << at)).collect();
     for stmt in &body.stmts {
-        let needs = needs(&stmt.op).filter_map(|var| of.get(&var)).fold(0, |all, more| all | more);
+        let needs = mentioned(&stmt.op).filter_map(|var| of.get(&var)).fold(0, |all, more| all | more);
         of.extend(stmt.outs.iter().map(|out| (*out, needs)));
     }
     let result = |atom: &Atom| atom.var().and_then(|var| of.get(&var)).copied().unwrap_or(0);
@@ -77,17 +77,11 @@ fn late(body: &Block, first: usize, carried: usize) -> FxHashMap<Var, u32> {
     let waited_for = params.enumerate().filter(|(at, _)| becomes(*at) >> at & 1 == 1);
     let mut late: FxHashMap<Var, u32> = waited_for.map(|(_, param)| (*param, 0)).collect();
     for stmt in &body.stmts {
-        if let Some(last) = needs(&stmt.op).filter_map(|var| late.get(&var)).max().copied() {
+        if let Some(last) = mentioned(&stmt.op).filter_map(|var| late.get(&var)).max().copied() {
             late.extend(stmt.outs.iter().map(|out| (*out, last + 1)));
         }
     }
     late
-}
-
-/// What an operation needs, those included that its blocks do not bind.
-fn needs(op: &Op) -> impl Iterator<Item = Var> {
-    let inner: FxHashSet<Var> = op.blocks().into_iter().flat_map(Block::free_vars).collect();
-    mentioned(op).chain(inner).collect::<Vec<Var>>().into_iter()
 }
 
 /// What a statement takes the smaller or larger of.

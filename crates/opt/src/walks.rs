@@ -23,30 +23,37 @@ pub(crate) fn run(program: &mut Program) {
     for (_, func) in program.funcs.iter_mut() {
         let mut body = std::mem::take(&mut func.body);
         let uses = count_uses(&body);
-        let mut natural = FxHashSet::default();
-        body.for_each_stmt(&mut |stmt| match &stmt.op {
-            Op::Array(ArrayOp::Length(_), _) => natural.extend(&stmt.outs),
-            Op::Loop(parts) => natural.extend(parts.body.params.first()),
-            _ => {}
-        });
-        let mut natural = Natural { counts: natural, before: FxHashSet::default() };
-        body.for_each_stmt(&mut |stmt| {
-            if let Op::Int(IntOp::Sub, args) = &stmt.op
-                && let [Atom::Var(count), Atom::Int(1)] = args.as_slice()
-                && natural.counts.contains(count)
-            {
-                natural.before.extend(&stmt.outs);
-            }
-        });
+        let natural = Natural::of(&body);
         block(func, &mut body, (&uses, &natural));
         func.body = body;
     }
 }
 
 /// Numbers that are not negative, and those that are one less than such.
+#[derive(Default)]
 struct Natural {
     counts: FxHashSet<Var>,
     before: FxHashSet<Var>,
+}
+
+impl Natural {
+    /// Those of a function: sizes, and indices of loops. They are bound before they are used.
+    fn of(body: &Block) -> Natural {
+        let mut found = Natural::default();
+        body.for_each_stmt(&mut |stmt| match &stmt.op {
+            Op::Array(ArrayOp::Length(_), _) => found.counts.extend(&stmt.outs),
+            Op::Loop(parts) => found.counts.extend(parts.body.params.first()),
+            Op::Int(IntOp::Sub, args) => {
+                if let [Atom::Var(count), Atom::Int(1)] = args.as_slice()
+                    && found.counts.contains(count)
+                {
+                    found.before.extend(&stmt.outs);
+                }
+            }
+            _ => {}
+        });
+        found
+    }
 }
 
 /// How a loop walks through data, from an operand on to what is in one of the fields of a constructor, as long as it is of that one.

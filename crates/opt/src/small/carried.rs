@@ -91,7 +91,7 @@ impl Small<'_> {
     }
 
     /// Variables for the elements of an array.
-    fn named(&mut self, array: Var, dims: &[i64]) -> Vec<Var> {
+    pub(super) fn named(&mut self, array: Var, dims: &[i64]) -> Vec<Var> {
         let ty = Ty::Scalar(self.func.ty(array).elem());
         let name = self.func.vars.at(array).name;
         (0..dims.iter().product()).map(|_| self.func.fresh(name, ty)).collect()

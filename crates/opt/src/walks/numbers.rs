@@ -68,16 +68,21 @@ pub(super) fn count(parts: &While, natural: &Natural) -> Option<Count> {
 
 /// What a condition compares.
 fn condition(cond: &Block) -> Option<(Compare, &Atom, &Atom)> {
-    let [result] = cond.results.as_slice() else { return None };
-    let (op, x, y, out) = match cond.stmts.as_slice() {
-        [Stmt { op: Op::Compare(op, x, y), outs, .. }] => (*op, x, y, outs),
-        // Integers are compared: of two comparisons one holds.
-        [Stmt { op: Op::Compare(op, x, y), outs, .. }, Stmt { op: Op::Not(not), outs: out, .. }] if matches!(outs.as_slice(), [compared] if *not == Atom::Var(*compared)) => {
-            (op.opposite(), x, y, out)
-        }
+    let (compare, not) = match cond.stmts.as_slice() {
+        [compare] => (compare, None),
+        [compare, not] => (compare, Some(not)),
         _ => return None,
     };
-    matches!(out.as_slice(), [out] if *result == Atom::Var(*out)).then_some((op, x, y))
+    let (Op::Compare(op, x, y), [holds]) = (&compare.op, compare.outs.as_slice()) else { return None };
+    let (op, out) = match not {
+        None => (*op, holds),
+        // Integers are compared: of two comparisons one holds.
+        Some(Stmt { op: Op::Not(of), outs, .. }) if *of == Atom::Var(*holds) => {
+            (op.opposite(), outs.first()?)
+        }
+        Some(_) => return None,
+    };
+    (cond.results == [Atom::Var(*out)]).then_some((op, x, y))
 }
 
 /// How often, where one number or the other is not known.
