@@ -109,9 +109,28 @@ static inline WG_UNUSED double wg_max(double x, double y) {
     __m128d a = _mm_set_sd(x), b = _mm_set_sd(y), most = _mm_max_sd(b, a);
     return _mm_cvtsd_f64(WG_IS_KNOWN(y) ? most : _mm_or_pd(most, _mm_cmpunord_sd(b, b)));
 }
+/* One of two numbers, as the first of two others is below the second or not, or NaN where one of those is. */
+static inline WG_UNUSED double wg_slope_of(__m128d x, __m128d y, __m128d holds, double yes, double no) {
+    __m128d slope = _mm_or_pd(_mm_and_pd(holds, _mm_set_sd(yes)), _mm_andnot_pd(holds, _mm_set_sd(no)));
+    return _mm_cvtsd_f64(_mm_or_pd(slope, _mm_cmpunord_sd(x, y)));
+}
+static inline WG_UNUSED double wg_slope_at_most(double x, double y, double yes, double no) {
+    __m128d a = _mm_set_sd(x), b = _mm_set_sd(y);
+    return wg_slope_of(a, b, _mm_cmple_sd(a, b), yes, no);
+}
+static inline WG_UNUSED double wg_slope_below(double x, double y, double yes, double no) {
+    __m128d a = _mm_set_sd(x), b = _mm_set_sd(y);
+    return wg_slope_of(a, b, _mm_cmplt_sd(a, b), yes, no);
+}
 #else
 static inline WG_UNUSED double wg_min(double x, double y) { return wg_each_min(x, y); }
 static inline WG_UNUSED double wg_max(double x, double y) { return wg_each_max(x, y); }
+static inline WG_UNUSED double wg_slope_at_most(double x, double y, double yes, double no) {
+    return x <= y ? yes : y < x ? no : (double)NAN;
+}
+static inline WG_UNUSED double wg_slope_below(double x, double y, double yes, double no) {
+    return x < y ? yes : y <= x ? no : (double)NAN;
+}
 #endif
 static inline WG_UNUSED double wg_sign(double x) {
     double sign = copysign(1.0, x), known = x == 0.0 ? 0.0 : sign;

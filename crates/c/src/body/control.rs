@@ -56,6 +56,11 @@ impl Run<'_> {
         Run { from, to, looks: false, ..self.clone() }
     }
 
+    /// It, whose iterations wait for each other, or do not.
+    pub(super) fn waiting(&self, waits: bool) -> Self {
+        Run { waits, ..self.clone() }
+    }
+
     /// It from the first iteration to the last.
     pub(super) fn upward(&self) -> Self {
         Run { backward: false, ..self.clone() }
@@ -255,7 +260,7 @@ impl Body<'_, '_> {
         }
         let Some(plan) = self.plan(run.body, run.index) else {
             if !self.steps(run) {
-                self.once(&Run { waits: self.waits_for_itself(run), ..run.clone() });
+                self.once(&run.waiting(self.waits_for_itself(run)));
             }
             return;
         };

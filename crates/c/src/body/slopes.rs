@@ -4,7 +4,9 @@
 //! c ? 1.0 : d ? 0.0 : NAN          becomes          unordered(a, b) ? NAN : c ? 1.0 : 0.0          where c is a <= b, d is b < a
 //! ```
 //!
-//! Of one condition that decides another GCC makes branches, moves into them what is read for them alone, and then makes no vectors.
+//! Of one condition that decides another GCC makes branches, moves into them what is read for them alone, and then makes no vectors. Where
+//! iterations wait for each other, so that there are no vectors in any case, it is one number of a vector that is chosen by a mask: a branch that goes
+//! the other way costs more than the rest of the iteration.
 
 use super::Body;
 use crate::text::Expr;
@@ -12,7 +14,7 @@ use wengert_ir::op::Compare;
 use wengert_native::loops::{Local, Operand, Value};
 
 impl Body<'_, '_> {
-    /// Such a choice, as it is written in vectors.
+    /// Such a choice, as it is written in loops.
     pub(super) fn slope(
         &mut self,
         local: Local,
@@ -23,7 +25,7 @@ impl Body<'_, '_> {
         let Value::Select(other, Operand::Real(below), Operand::Real(none)) = below else { return None };
         let [(low, high, strict), (high2, low2, strict2)] = [self.order(cond)?, self.order(*other)?];
         let decides = low == low2 && high == high2 && strict != strict2;
-        if !decides || !none.is_nan() || below.is_nan() || !self.unit.in_vectors {
+        if !decides || !none.is_nan() || below.is_nan() || !self.unit.in_loop {
             return None;
         }
         let below = Operand::Real(*below);
@@ -33,6 +35,10 @@ impl Body<'_, '_> {
         let cond = self.integer(cond);
         let (then, below, none) =
             (self.number(then), self.number(below), self.number(Operand::Real(f64::NAN)));
+        if !self.unit.in_vectors {
+            let name = if strict { "wg_slope_below" } else { "wg_slope_at_most" };
+            return Some(Expr::call(name, &[low, high, then, below]));
+        }
         let one = Expr::conditional(&cond, &then, &below);
         Some(Expr::conditional(&Expr::call("__builtin_isunordered", &[low, high]), &none, &one))
     }

@@ -52,6 +52,7 @@ impl Body<'_, '_> {
     /// The loop twice: as it is for most numbers, and carefully. Whether this is such a loop.
     pub(super) fn steps(&mut self, run: &Run<'_>) -> bool {
         let Some(steps) = self.steps_of(run.index, run.body) else { return false };
+        let run = &run.waiting(true);
         let mut saved = Vec::new();
         for local in &steps.carried {
             let (name, before) = (self.name(*local).to_string(), self.unit.temporary());

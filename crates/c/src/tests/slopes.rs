@@ -1,6 +1,6 @@
-//! Slopes at kinks, in vectors.
+//! Slopes at kinks.
 
-use super::{gives, text_of};
+use super::{gives, text_of, with_options};
 use crate::Math;
 use wengert_ir::eval::{Items, Value};
 
@@ -47,5 +47,46 @@ fn of_two_conditions_none_decides_the_other() {
         [("x <= y", "y <= x"), ("x < y", "y < x"), ("x <= y", "x < y"), ("x == y", "y < x")]
     {
         assert!(!text_of(&program(first, second), Math::Host).contains("isunordered"), "{first} {second}");
+    }
+}
+
+#[test]
+fn where_iterations_wait_slopes_and_the_least_are_chosen_without_branches() {
+    let text = |first: &str, second: &str| {
+        format!(
+            "func f(xs: []Real, ys: []Real) -> ([]Real, []Real) {{
+                n = length(xs)
+                s, t, us, vs = for i < n, s = 0.5, t = 1.0, x in xs, y in ys {{
+                    c = {first} d = {second}
+                    e = select(d, 0.0, NaN) slope = select(c, 1.0, e)
+                    m = min(x, y) k = max(s, m)
+                    a = mul_zero(t, slope) b = a + 1.0
+                    yield k, b, k, b
+                }}
+                return us, vs
+            }}
+            entry f = f"
+        )
+    };
+    let numbers = [1.0, -0.0, 0.0, 2.0, f64::NAN, f64::INFINITY];
+    let pairs = |of: fn(f64, f64) -> f64| {
+        Value::reals(numbers.into_iter().flat_map(|x| numbers.map(|y| of(x, y))).collect::<Vec<f64>>())
+    };
+    let args = [pairs(|x, _| x), pairs(|_, y| y)];
+    for (first, second, name) in [
+        ("x <= y", "y < x", "wg_slope_at_most(x, y, 1.0, 0.0)"),
+        ("y > x", "x >= y", "wg_slope_below(x, y, 1.0, 0.0)"),
+    ] {
+        let text = text(first, second);
+        let made = text_of(&text, Math::Library);
+        assert!(made.contains(name) && made.contains("wg_min(") && made.contains("wg_max("), "{made}");
+        let body = made.split_once("f_f(").map_or("", |(_, body)| body);
+        assert!(!body.contains("wg_each_min(") && !body.contains("wg_each_max("), "{made}");
+        let Some((mut fast, entry)) = with_options(&text, Math::Library, &["-O3"]) else { return };
+        let Some((mut strict, _)) = with_options(&text, Math::Host, &[]) else { return };
+        let [a, b] = [&mut fast, &mut strict].map(|program| program.call(entry, &args).expect("it runs"));
+        let same = |(a, b): (f64, f64)| a == b || a.is_nan() && b.is_nan();
+        let (a, b) = (a.iter().flat_map(super::steps::flat), b.iter().flat_map(super::steps::flat));
+        assert!(a.zip(b).all(same), "{text}");
     }
 }

@@ -1,7 +1,7 @@
 //! Choices between reals that are not to be foreseen, without a branch.
 //!
-//! The machine has no choice between two reals but a branch, or masks. A branch that mostly goes the same way costs nothing, and what comes
-//! after it does not wait for the comparison: so it is for the least number, and for a cotangent that may be zero. But where two or three
+//! The machine has no choice between two reals but a branch, or masks, or the least or greatest of them. A branch that mostly goes the same
+//! way costs nothing, and what comes after it does not wait for the comparison: so it is for a cotangent that may be zero. But where two or three
 //! branches follow from each other, as the tangents of several numbers of which one is the least, and slopes that are 0 or 1, each that
 //! is taken wrongly costs as much as twenty sums.
 
@@ -20,9 +20,14 @@ fn made_by(body: &Body<'_, '_, '_>, value: Value) -> Option<InstructionData> {
     }
 }
 
-/// Whether a value is read from memory or chosen: it may be a slope.
+/// Whether a value is read from memory or chosen, so that it may be a slope, or what one leaves of 1.
 fn may_be_slope(body: &Body<'_, '_, '_>, value: Value) -> bool {
-    let opcode = made_by(body, value).map(|made| made.opcode());
+    let made = made_by(body, value);
+    let slope = match made {
+        Some(InstructionData::Binary { opcode: Opcode::Fsub, args: [_, slope] }) => made_by(body, slope),
+        made => made,
+    };
+    let opcode = slope.map(|made| made.opcode());
     matches!(opcode, Some(Opcode::Load | Opcode::Select | Opcode::Extractlane))
 }
 

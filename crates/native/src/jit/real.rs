@@ -145,15 +145,6 @@ pub(super) fn choose(body: &mut Body<'_, '_, '_>, mask: Value, x: Value, y: Valu
     body.builder.ins().bitselect(mask, x, y)
 }
 
-/// When the first of two is the least or greatest, and when the second is.
-fn extreme(op: RealOp) -> (FloatCC, FloatCC) {
-    if op == RealOp::Min {
-        (FloatCC::LessThanOrEqual, FloatCC::LessThan)
-    } else {
-        (FloatCC::GreaterThanOrEqual, FloatCC::GreaterThan)
-    }
-}
-
 /// As `wengert_prim` multiplies: by repeated squaring from the lowest bit.
 fn multiplied_out(body: &mut Body<'_, '_, '_>, x: Value, n: i64, one: Value) -> Value {
     let mut rest = n.unsigned_abs();
@@ -197,12 +188,14 @@ fn binary(body: &mut Body<'_, '_, '_>, op: RealOp, x: Value, y: Value) -> Value 
             body.builder.ins().select(none, zero, quotient)
         }
         RealOp::Min | RealOp::Max => {
-            let (first, second) = extreme(op);
+            // Written so that the choice is one instruction, which gives `x` if one is NaN. That mostly none is can be foreseen; not so
+            // which one is the least.
+            let (less, more) = if op == RealOp::Min { (y, x) } else { (x, y) };
+            let better = body.builder.ins().fcmp(FloatCC::LessThan, less, more);
+            let found = body.builder.ins().select(better, y, x);
             let nan = body.builder.ins().f64const(f64::NAN);
-            let second = body.builder.ins().fcmp(second, y, x);
-            let rest = body.builder.ins().select(second, y, nan);
-            let first = body.builder.ins().fcmp(first, x, y);
-            body.builder.ins().select(first, x, rest)
+            let none = body.builder.ins().fcmp(FloatCC::Unordered, x, y);
+            body.builder.ins().select(none, nan, found)
         }
         op => {
             let known = math::BINARY.iter().find(|(known, _, _)| *known == op);

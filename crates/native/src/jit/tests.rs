@@ -656,6 +656,34 @@ fn choices_in_loops_that_hand_on() {
     );
 }
 
+/// Which number is the least is not to be foreseen: it is one instruction, and a branch only for what is no number. Nor is what a slope leaves of 1.
+#[test]
+fn the_least_and_the_rest_of_a_slope_have_no_branch() {
+    let text = "func f(xs: []Real) -> (Real, Real) {
+        n = length(xs)
+        s, t = for i < n, s = 9.0, t = 1.0, x in xs {
+            k = n - i
+            m = k - 1
+            y = xs[m]
+            a = min(x, s) b = max(a, y)
+            rest = 1.0 - y
+            u = t * 0.5
+            v = mul_zero(u, rest)
+            w = v + 1.0
+            yield b, w
+        }
+        return s, t
+    }
+    entry f = f";
+    let loops = crate::lower::lower(&program(text));
+    let mut compiler = super::Compiler::new(&loops, Math::Fast).expect("there is a code generator");
+    let made: String =
+        loops.funcs.iter().map(|(id, func)| compiler.build(id, func).func.display().to_string()).collect();
+    let count = |what: &str| made.matches(what).count();
+    assert_eq!((count(" lt v"), count(" uno v"), count("bnot")), (2, 2, 1), "{made}");
+    agrees(text, 0, 0);
+}
+
 /// Of two factors that may be zero one asks at once.
 #[test]
 fn products_of_slopes_have_one_mask() {
