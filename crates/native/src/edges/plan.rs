@@ -216,16 +216,18 @@ impl<'b> Body<'b> {
 
     fn compared(&self, compare: Compare, a: Operand, b: Operand, lengths: &[Form]) -> Option<Kind> {
         let (mut point, [below, there, above]) = self.answers(compare, a, b)?;
-        if below == above {
-            return Some(Kind::Point(point, i64::from(below)));
-        }
+        let is_point = below == above;
         // Below `point + end`, or not.
-        point.places = point.places.wrapping_add(i64::from(below == there));
+        point.places = point.places.wrapping_add(i64::from(below == there && !is_point));
         // In a part, what is near to the first iteration of all is so only if that is in the part.
         let in_part = self.from.filter(|from| point.terms.get(from) == Some(&-1));
         let mut of_all = point.clone();
         in_part.into_iter().for_each(|from| of_all.terms.retain(|local, _| *local != from));
-        if is_near(&of_all) {
+        if is_point {
+            // In the middle it would leave half of the iterations to the loop that asks.
+            let at_end = is_near(&of_all) || is_near_end(&point, lengths) || in_part.is_some();
+            at_end.then(|| Kind::Point(point, i64::from(below)))
+        } else if is_near(&of_all) {
             Some(Kind::From(point, i64::from(above)))
         } else {
             (is_near_end(&point, lengths) || in_part.is_some()).then(|| Kind::UpTo(point, i64::from(below)))

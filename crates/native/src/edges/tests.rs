@@ -363,3 +363,33 @@ fn sizes_that_are_asked_not_to_be_negative_are_what_they_are_of() {
     assert!(!between.contains("if ") && !between.contains("out_of_range"), "{loops}");
     agrees(&program, &COUNTS, &[0, 1]);
 }
+
+/// One iteration in the middle that is another than the others is no edge: half of the loop would ask.
+#[test]
+fn what_is_in_the_middle_is_asked_in_the_loop() {
+    let around = |point: &str| {
+        program(&format!(
+            "func f(xs: []Real, n: Int) -> []Real {{
+                m = length(xs)
+                h = {point}
+                ys = each i < m, x in xs {{
+                    first = i == 0
+                    y = if first {{ yield 0.0 }} else {{ j = i - 1 z = xs[j] yield z }}
+                    c = i == h
+                    d = select(c, 1.0, 0.5)
+                    z = x + y
+                    w = z * d
+                    yield w
+                }}
+                return ys
+            }}
+            entry f = f"
+        ))
+    };
+    // In each of the three loops; or in two of them.
+    let asked = |point: &str| split(&around(point)).matches("then 1.0 else 0.5").count();
+    assert_eq!((asked("m / 2"), asked("n + 0"), asked("m - 1")), (3, 3, 2));
+    for point in ["m / 2", "n + 0", "m - 1"] {
+        agrees(&around(point), &COUNTS, &[0, -1, -3, 7]);
+    }
+}

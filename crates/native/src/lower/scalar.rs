@@ -154,6 +154,10 @@ impl Lower<'_> {
         match op {
             IntOp::Div => return self.bind(out, Value::Int(Int::Div, a, b)),
             IntOp::Rem => return self.bind(out, Value::Int(Int::Rem, a, b)),
+            // What is left of a power of two is in the lowest bits, of what is negative too.
+            IntOp::ModFloor if let Some(bits) = below_power_of_two(b) => {
+                return self.bind(out, Value::Int(Int::And, a, Operand::Int(bits)));
+            }
             _ => {}
         }
         // Rounded down: one less than towards zero where there is a rest and the signs differ.
@@ -218,6 +222,14 @@ impl Lower<'_> {
             words.push(Operand::Int(i64::from(site)));
         }
         self.runtime(out, call, words);
+    }
+}
+
+/// What is left of a positive power of two without its bit.
+fn below_power_of_two(by: Operand) -> Option<i64> {
+    match by {
+        Operand::Int(by @ 1..) if by & (by - 1) == 0 => Some(by - 1),
+        _ => None,
     }
 }
 
