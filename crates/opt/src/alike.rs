@@ -112,6 +112,16 @@ pub(crate) fn alike(
     names: &mut FxHashMap<Var, Var>,
     total: &FxHashSet<FuncId>,
 ) -> bool {
+    alike_in(a, b, names, Some(total))
+}
+
+/// The same; where nothing is said of functions, in whatever places.
+fn alike_in(
+    a: &Block,
+    b: &Block,
+    names: &mut FxHashMap<Var, Var>,
+    total: Option<&FxHashSet<FuncId>>,
+) -> bool {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         if a.params.len() != b.params.len()
             || a.stmts.len() != b.stmts.len()
@@ -121,8 +131,8 @@ pub(crate) fn alike(
         }
         names.extend(b.params.iter().copied().zip(a.params.iter().copied()));
         for (left, right) in a.stmts.iter().zip(&b.stmts) {
-            let place =
-                left.span == right.span || matches!(left.op, Op::Call { .. }) || is_quiet(&left.op, total);
+            let place = left.span == right.span
+                || total.is_none_or(|total| matches!(left.op, Op::Call { .. }) || is_quiet(&left.op, total));
             if !place || left.outs.len() != right.outs.len() || !same(&left.op, &right.op, names, total) {
                 return false;
             }
@@ -132,7 +142,12 @@ pub(crate) fn alike(
     })
 }
 
-fn same(a: &Op, b: &Op, names: &mut FxHashMap<Var, Var>, total: &FxHashSet<FuncId>) -> bool {
+/// Whether two operations do the same, where the second is done after the first: what may fail has failed in that.
+pub(crate) fn is_again(a: &Op, b: &Op) -> bool {
+    same(a, b, &mut FxHashMap::default(), None)
+}
+
+fn same(a: &Op, b: &Op, names: &mut FxHashMap<Var, Var>, total: Option<&FxHashSet<FuncId>>) -> bool {
     let (mut left, mut right) = (a.clone(), b.clone());
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for (op, atoms) in [(&mut left, &mut first), (&mut right, &mut second)] {
@@ -143,7 +158,7 @@ fn same(a: &Op, b: &Op, names: &mut FxHashMap<Var, Var>, total: &FxHashSet<FuncI
     left == right
         && first.len() == second.len()
         && first.iter().zip(&second).all(|(x, y)| is_one(x, y, names))
-        && blocks.into_iter().all(|(x, y)| alike(x, y, names, total))
+        && blocks.into_iter().all(|(x, y)| alike_in(x, y, names, total))
 }
 
 fn is_one(x: &Atom, y: &Atom, names: &FxHashMap<Var, Var>) -> bool {

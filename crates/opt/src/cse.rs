@@ -1,15 +1,18 @@
 //! What was computed before, in this block or in one around it, is not computed again.
 //!
-//! Operations that may fail are included: where the second would fail the first has failed already. Operations with
-//! blocks, calls and data are not; in a pure language they could be, but equal ones are rare.
+//! Operations that may fail are included: where the second would fail the first has failed already. So are calls, and loops whose bodies
+//! do the same: a system of equations that is solved twice has its matrix factorized once. Loops that do little for each element of an array are not:
+//! they become part of the loops that use it. Nor are branches and data: equal ones are rare.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is computed again")]
 
-use crate::walk::{Forward, Names};
+use crate::alike::is_again;
+use crate::walk::{Forward, Names, holds_loops};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
-use wengert_ir::op::{ArrayOp, Compare, Convert, IntOp, Op, TextOp};
+use wengert_ir::op::{ArrayOp, Compare, Convert, IntOp, Mode, Op, TextOp};
+use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Func, Program, Stmt, Var};
 use wengert_prim::RealOp;
 
@@ -33,6 +36,9 @@ enum Head {
     Select,
     Text(TextOp),
     Array(ArrayOp),
+    Call(FuncId),
+    /// How many statements its body has.
+    Loop(usize),
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,10 +54,13 @@ enum Operand {
 /// Those of what is the same either way are sorted.
 type Key = (Head, SmallVec<[Operand; 3]>);
 
+/// What was computed: its results, and the loop that it is.
+type Known = (Vec<Var>, Option<Op>);
+
 #[derive(Default)]
 struct Cse {
     names: Names,
-    known: FxHashMap<Key, Atom>,
+    known: FxHashMap<Key, Known>,
     /// What was noted, in order, so that it can be forgotten at the end of a block.
     noted: Vec<Key>,
 }
@@ -62,12 +71,23 @@ impl Forward for Cse {
     }
 
     fn stmt(&mut self, _: &mut Func, _: &mut Vec<Stmt>, stmt: &mut Stmt) -> Option<Vec<Atom>> {
-        let [out] = stmt.outs.as_slice() else { return None };
-        let key = key(&stmt.op)?;
-        if let Some(known) = self.known.get(&key) {
-            return Some(vec![known.clone()]);
+        if stmt.outs.is_empty() {
+            return None;
         }
-        self.known.insert(key.clone(), Atom::Var(*out));
+        let key = key(&stmt.op)?;
+        let mut around = None;
+        if let Op::Loop(parts) = &mut stmt.op {
+            self.names.replace_inside(&mut parts.body);
+            around = Some(stmt.op.clone());
+        }
+        if let Some((outs, before)) = self.known.get(&key) {
+            let same = match (before, &around) {
+                (Some(before), Some(now)) => is_again(before, now),
+                _ => true,
+            };
+            return same.then(|| outs.iter().copied().map(Atom::Var).collect());
+        }
+        self.known.insert(key.clone(), (stmt.outs.clone(), around));
         self.noted.push(key);
         None
     }
@@ -97,6 +117,10 @@ fn key(op: &Op) -> Option<Key> {
         // A copy of an array that is updated would cost more than making it again.
         Op::Array(ArrayOp::Zeros | ArrayOp::Replicate | ArrayOp::Iota | ArrayOp::Literal, _) => return None,
         Op::Array(op, _) => Head::Array(*op),
+        Op::Call { func, checkpoint: false, .. } => Head::Call(*func),
+        Op::Loop(parts) if parts.mode != Mode::Each || holds_loops(parts) => {
+            Head::Loop(parts.body.stmts.len())
+        }
         _ => return None,
     };
     let mut operands = SmallVec::new();

@@ -194,6 +194,8 @@ pub(crate) fn is_droppable(stmt: &Stmt, total: &FxHashSet<FuncId>, known: Option
             | ArrayOp::Set
             | ArrayOp::AddAt
             | ArrayOp::Literal
+            | ArrayOp::Slice
+            | ArrayOp::MatVec
             | ArrayOp::Concat
             | ArrayOp::Gather,
             _,

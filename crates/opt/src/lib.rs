@@ -45,6 +45,7 @@ mod known;
 mod leaves;
 mod linear;
 mod lines;
+mod listed;
 mod lists;
 mod live;
 mod merge;

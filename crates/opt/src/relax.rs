@@ -3,8 +3,8 @@
 
 use crate::{
     Options, PASSES, ROUNDS, added, addends, apart, choices, collect, doubles, extremes, finite, fuse, idle,
-    lines, onward, powers, reciprocals, roots, shares, sides, slopes, terms, times, turned, twofold, updates,
-    waits,
+    lines, listed, onward, powers, reciprocals, roots, shares, sides, slopes, terms, times, turned, twofold,
+    updates, waits,
 };
 use wengert_ir::Program;
 
@@ -119,7 +119,7 @@ pub const RELAXED: &[Relaxed] = &[
         name: "addends",
         what: "what is added to one element several times is added once; what an iteration adds to a sum in several steps is added up first",
         run: |program| updates::run(program) | addends::run(program),
-        after: &["simplify", "ends", "dce"],
+        after: &["simplify", "hoist", "ends", "dce"],
         rounds: 1,
     },
     Relaxed {
@@ -175,6 +175,13 @@ pub const RELAXED: &[Relaxed] = &[
         what: "what a loop adds to a few elements of an array, and to no others, is summed in numbers",
         run: apart::cells,
         after: &["simplify", "rows", "ends", "cse", "dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "listed",
+        what: "what is added to elements of zeros, of which the sizes are known, is listed where that says half of them",
+        run: listed::run,
+        after: &["simplify", "cse", "dce"],
         rounds: 1,
     },
     Relaxed {

@@ -416,8 +416,11 @@ impl Simplifier {
             Op::Array(ArrayOp::Length(0), args) => self.lengths.of(args.first()?).cloned(),
             Op::Array(ArrayOp::Index, args) => {
                 let [array, Atom::Int(index)] = args.as_slice() else { return None };
-                let Some(Made::Literal(items)) = self.made.get(&array.var()?) else { return None };
-                items.get(usize::try_from(*index).ok()?).cloned()
+                match self.made.get(&array.var()?)? {
+                    Made::Literal(items) => items.get(usize::try_from(*index).ok()?).cloned(),
+                    Made::Same(Atom::Int(count), item) => (0..*count).contains(index).then(|| item.clone()),
+                    _ => None,
+                }
             }
             Op::Array(ArrayOp::Zeros, args) if func.type_of(args.first()?).rank() == 0 => {
                 Some(Atom::Real(0.0))

@@ -137,6 +137,8 @@ struct Sizes<'f> {
     found: Vec<(Linear, Linear)>,
     /// Arrays, as far as their sizes have no names, and indices at which something was there.
     read: Vec<(Atom, Vec<Atom>)>,
+    /// Places at which elements were chosen, and of how many.
+    gathered: Vec<(Atom, Linear)>,
     /// Rows: of which array, at which indices.
     row_of: FxHashMap<Var, (Atom, Vec<Atom>)>,
     /// Arrays made in the shape of others.
@@ -186,6 +188,7 @@ impl<'f> Sizes<'f> {
             by_others: false,
             found: Vec::new(),
             read: Vec::new(),
+            gathered: Vec::new(),
             row_of: FxHashMap::default(),
             alike: FxHashMap::default(),
             covered: Vec::new(),
@@ -305,12 +308,13 @@ impl<'f> Sizes<'f> {
     ) -> R {
         let (mark, noted) = (self.learned.len(), self.noted.len());
         let (found, read, always) = (self.found.len(), self.read.len(), self.always.len());
-        let (covered, said) = (self.covered.len(), self.at_least_zero.len());
+        let (covered, said, gathered) = (self.covered.len(), self.at_least_zero.len(), self.gathered.len());
         self.block(block, rewrite);
         let result = after(self, block);
         self.at_least_zero.truncate(said);
         self.found.truncate(found);
         self.read.truncate(read);
+        self.gathered.truncate(gathered);
         self.always.truncate(always);
         self.covered.truncate(covered);
         self.unlearn(mark);

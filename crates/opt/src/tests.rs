@@ -2,6 +2,7 @@
 
 mod added;
 mod addends;
+mod again;
 mod apart;
 mod cases;
 mod changes;
@@ -23,6 +24,7 @@ mod idle;
 mod known;
 mod leaves;
 mod lines;
+mod listed;
 mod lists;
 mod loops;
 mod needed;

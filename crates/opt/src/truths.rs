@@ -1,5 +1,5 @@
 //! A branch that gives truth values, and computes little for them, is a choice between truth values: so is what `&&` and `||` say of
-//! integers. So it is with one that gives integers, if it takes next to nothing. Then a derivative need not keep them, and a loop may know
+//! numbers. So it is with one that gives integers, if it takes next to nothing. Then a derivative need not keep them, and a loop may know
 //! them for most of its iterations.
 //!
 //! ```text
@@ -54,12 +54,12 @@ fn chosen(func: &Func, stmt: Stmt) -> Result<Vec<Stmt>, Stmt> {
     Ok(both(stmt))
 }
 
-/// Whether a side does nothing but little with integers and truth values, which cannot fail.
+/// Whether a side does nothing but little with integers and truth values, and compares reals, which cannot fail.
 fn is_cheap(func: &Func, side: &Block, most: usize) -> bool {
     let is_number = |atom: &Atom| matches!(func.type_of(atom), Ty::INT | Ty::BOOL);
     let is_cheap = |stmt: &Stmt| match &stmt.op {
         Op::Copy(x) | Op::Not(x) => is_number(x),
-        Op::Compare(_, a, b) => is_number(a) && is_number(b),
+        Op::Compare(_, a, b) => [a, b].into_iter().all(|x| is_number(x) || func.type_of(x) == Ty::REAL),
         Op::Select { then, otherwise, .. } => is_number(then) && is_number(otherwise),
         Op::Int(IntOp::Add | IntOp::Sub | IntOp::Mul | IntOp::Neg | IntOp::Min | IntOp::Max, _)
         | Op::Array(ArrayOp::Length(_), _) => true,

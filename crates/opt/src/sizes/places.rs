@@ -35,7 +35,10 @@ fn places(func: &mut Func, boxes: &Boxes, by_others: bool) -> FxHashSet<Var> {
                     | ArrayOp::AddAt
                     | ArrayOp::Replicate
                     | ArrayOp::Iota
-                    | ArrayOp::Literal,
+                    | ArrayOp::Literal
+                    | ArrayOp::Slice
+                    | ArrayOp::Gather
+                    | ArrayOp::MatVec,
                 _
             )
         )
@@ -58,19 +61,27 @@ impl Sizes<'_> {
     pub(super) fn note_range(&mut self, stmt: &Stmt) {
         let (Op::Array(op, args), [out]) = (&stmt.op, stmt.outs.as_slice()) else { return };
         let [array, rest @ ..] = args.as_slice() else { return };
-        if matches!(op, ArrayOp::Replicate | ArrayOp::Iota | ArrayOp::Literal) {
-            let fits = if *op == ArrayOp::Literal {
-                self.are_alike(args)
-            } else {
-                // As many as there are of something else.
-                self.value(array).is_some_and(|size| self.is_natural(&size))
-            };
-            if fits {
-                self.inside.insert(*out);
-            } else {
-                self.inside.remove(out);
+        let fits = match op {
+            ArrayOp::Literal => Some(self.are_alike(args)),
+            // As many as there are of something else.
+            ArrayOp::Replicate | ArrayOp::Iota => {
+                Some(self.value(array).is_some_and(|size| self.is_natural(&size)))
             }
-            return;
+            ArrayOp::Slice => Some(self.is_part(array, rest)),
+            ArrayOp::Gather => Some(self.was_gathered(array, rest)),
+            ArrayOp::MatVec => Some(self.are_factors(array, rest)),
+            _ => None,
+        };
+        match fits {
+            Some(true) => {
+                self.inside.insert(*out);
+                return;
+            }
+            Some(false) => {
+                self.inside.remove(out);
+                return;
+            }
+            None => {}
         }
         let indices = match (op, rest) {
             (ArrayOp::Index, indices) => indices,
@@ -163,6 +174,38 @@ impl Sizes<'_> {
             .all(|size| size.as_ref().is_some_and(|size| matches!(size.atom(), Some(Atom::Int(1..)))));
         let rank = rows.first().map(|row| self.func.type_of(row).rank());
         known && rank.map(usize::from) == Some(first.len()) && shapes.all(|shape| shape == first)
+    }
+
+    /// Whether an array has a part from one place to another one.
+    fn is_part(&self, array: &Atom, places: &[Atom]) -> bool {
+        let [from, to] = places else { return false };
+        let size = self.shape(array).into_iter().next().flatten();
+        let (Some(from), Some(to), Some(size)) = (self.value(from), self.value(to), size) else {
+            return false;
+        };
+        let after = |place: &Linear| place.minus(&Linear::constant(-1));
+        self.is_place(&from, &after(&to)) && self.is_place(&to, &after(&size))
+    }
+
+    /// Whether elements at these places were chosen before among as many. They were now.
+    fn was_gathered(&mut self, array: &Atom, places: &[Atom]) -> bool {
+        let size = self.shape(array).into_iter().next().flatten();
+        let (Some(size), [places]) = (size, places) else { return false };
+        let gathered = (places.clone(), size);
+        let before = self.gathered.contains(&gathered);
+        if self.by_others && !before {
+            self.gathered.push(gathered);
+        }
+        before
+    }
+
+    /// Whether a matrix has as many columns as a vector has elements.
+    fn are_factors(&self, matrix: &Atom, vector: &[Atom]) -> bool {
+        let [vector] = vector else { return false };
+        match (self.shape(matrix).as_slice(), self.shape(vector).as_slice()) {
+            ([_, Some(columns)], [Some(size)]) => columns == size,
+            _ => false,
+        }
     }
 
     /// Whether something at this index, or behind it, was there before in an array of this size.
