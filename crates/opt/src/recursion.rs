@@ -11,7 +11,8 @@
 //! all calls. Where nothing is left to be done after a call, there is no way up. So a derivative keeps arrays instead of
 //! a tape of linked pieces, and a deep call is no matter of the stack.
 //!
-//! Whether there is a further call is asked before each round, so this must be cheap and sure to give an answer. Everything else is
+//! Whether there is a further call is asked before each round, so this must be cheap and sure to give an answer. What a call does first and
+//! all calls do alike is done once before, so it need not be either. Everything else is
 //! done as often and in the order in which the calls did it. If nothing else is kept, `()` is: what never ends fails
 //! for want of memory, as it did.
 
@@ -24,7 +25,8 @@ use wengert_ir::Program;
 pub(crate) fn run(program: &mut Program) {
     for id in program.funcs.ids() {
         let func = program.funcs.at(id);
-        if let Some(made) = plan::plan(id, func).and_then(|plan| make::make(func, &plan)) {
+        let Some((first, rest)) = plan::apart(id, func) else { continue };
+        if let Some(made) = plan::plan(id, &rest, &first).and_then(|plan| make::make(&rest, &plan, &first)) {
             *program.funcs.at_mut(id) = made;
         }
     }

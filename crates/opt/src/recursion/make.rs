@@ -24,8 +24,8 @@ struct Make<'f> {
     copier: Copier<'f>,
 }
 
-/// The function as loops; `None` if there is nothing to fill a row with.
-pub(super) fn make<'f>(func: &'f Func, plan: &'f Plan<'f>) -> Option<Func> {
+/// The function as loops, before which something is done `first`; `None` if there is nothing to fill a row with.
+pub(super) fn make<'f>(func: &'f Func, plan: &'f Plan<'f>, first: &[Stmt]) -> Option<Func> {
     let rows = Rows::of(func, plan)?;
     let mut make = Make { func, plan, b: Builder::new(func.name), copier: Copier::new(func) };
     make.b.set_func_span(func.span);
@@ -33,6 +33,7 @@ pub(super) fn make<'f>(func: &'f Func, plan: &'f Plan<'f>) -> Option<Func> {
     make.b.set_span(span);
     let given = make.params(&func.body.params);
     make.bind(&func.body.params, &given);
+    make.copy(first, &[]);
     let (ends, arrays) = make.down(&given, &rows);
     let results = if plan.at_end { ends } else { make.up((&given, ends), &rows, arrays) };
     Some(make.b.finish(results))

@@ -39,8 +39,43 @@ pub(super) struct Plan<'f> {
     pub(super) at_end: bool,
 }
 
-/// The plan for a function that can become a loop.
-pub(super) fn plan(id: FuncId, func: &Func) -> Option<Plan<'_>> {
+/// What each call does first, of what it hands on as it was given, and the function without that. Nothing, if it does not call itself.
+pub(super) fn apart(id: FuncId, func: &Func) -> Option<(Vec<Stmt>, Func)> {
+    let mut same: Option<FxHashSet<Var>> = None;
+    let params = &func.body.params;
+    func.body.for_each_stmt(&mut |stmt| {
+        if let Op::Call { func, args, .. } = &stmt.op
+            && *func == id
+        {
+            let kept = params.iter().zip(args).filter(|(param, arg)| **arg == Atom::Var(**param));
+            let kept: FxHashSet<Var> = kept.map(|(param, _)| *param).collect();
+            match &mut same {
+                Some(same) => same.retain(|param| kept.contains(param)),
+                None => same = Some(kept),
+            }
+        }
+    });
+    let mut same = same?;
+    let (mut first, mut rest) = (Vec::new(), func.clone());
+    let mut fails = false;
+    rest.body.stmts.retain(|stmt| {
+        let safe = is_safe(&stmt.op, &FxHashSet::default());
+        let simple = stmt.op.blocks().is_empty() && !matches!(stmt.op, Op::Call { .. } | Op::Fail { .. });
+        let known = mentioned(&stmt.op).all(|var| same.contains(&var));
+        let numbers = stmt.outs.iter().all(|out| func.ty(*out).rank() == 0);
+        if simple && known && numbers && (safe || !fails) {
+            same.extend(&stmt.outs);
+            first.push(stmt.clone());
+            return false;
+        }
+        fails |= !safe || !stmt.op.blocks().is_empty();
+        true
+    });
+    Some((first, rest))
+}
+
+/// The plan for a function that can become a loop, where all calls have done something `first`.
+pub(super) fn plan<'f>(id: FuncId, func: &'f Func, first: &[Stmt]) -> Option<Plan<'f>> {
     let way = way(id, &func.body)?;
     if goes_on(&way).is_some() || !asks_cheaply(func, &func.body, &way) {
         return None;
@@ -52,8 +87,9 @@ pub(super) fn plan(id: FuncId, func: &Func) -> Option<Plan<'_>> {
         |i: usize, param: &Var| paths.iter().any(|path| args(path).get(i) != Some(&Atom::Var(*param)));
     let varying: Vec<bool> = params.iter().enumerate().map(|(i, param)| changes(i, param)).collect();
     let at_end = paths.iter().all(|path| is_at_end(path));
-    let same: FxHashSet<Var> =
+    let mut same: FxHashSet<Var> =
         params.iter().zip(&varying).filter(|(_, varying)| !**varying).map(|(param, _)| *param).collect();
+    same.extend(first.iter().flat_map(|stmt| &stmt.outs));
     let kept: Vec<Vec<Var>> =
         paths.iter().map(|path| if at_end { Vec::new() } else { kept(path, &same) }).collect();
     let scalars = kept.iter().flatten().all(|var| func.ty(*var).rank() == 0);

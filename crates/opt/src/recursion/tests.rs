@@ -1,7 +1,7 @@
 //! What becomes a loop, and what stays.
 
 use crate::tests::check;
-use expect_test::expect;
+use expect_test::{Expect, expect};
 
 #[test]
 fn calls_inside_of_expressions_are_a_way_down_and_a_way_up() {
@@ -191,4 +191,58 @@ fn what_all_blocks_of_a_branch_give_is_known() {
         crate::PASSES.iter().filter(|known| known.name == pass).for_each(|pass| (pass.run)(&mut program));
     }
     assert!(wengert_ir::print(&program).contains("y = x * x"), "{}", wengert_ir::print(&program));
+}
+
+#[test]
+fn what_all_calls_do_first_and_alike_is_done_once() {
+    let text = r"
+        func go(ends: []Int, xs: []Real, k: Int, s: Real) -> Real {
+            e = ends[0]
+            done = k >= e
+            r = if done { yield s } else { x = xs[k] t = s + x j = k + 1 r = go(ends, xs, j, t) yield r }
+            return r
+        }
+        entry go = go";
+    check(
+        "recursion",
+        text,
+        &expect![[r#"
+        func go(ends: []Int, xs: []Real, k: Int, s: Real) -> Real {
+          e = ends[0]
+          k2, s2 = while k3 = k, s3 = s {
+            done = k3 >= e
+            c = not(done)
+            yield c
+          } do k4, s4 {
+            done2 = k4 >= e
+            x = xs[k4]
+            t = s4 + x
+            j = k4 + 1
+            yield j, t
+          }
+          done3 = k2 >= e
+          return s2
+        }
+
+        entry go = go
+    "#]],
+    );
+    // It is another array in each call, or something may fail before.
+    for (first, array) in [("e = ends[0]", "none"), ("x = xs[k] e = ends[0]", "ends")] {
+        let text = format!(
+            "func go(ends: []Int, none: []Int, xs: []Real, k: Int, s: Real) -> Real {{
+                {first}
+                done = k >= e
+                r = if done {{ yield s }} else {{ j = k + 1 r = go({array}, none, xs, j, s) yield r }}
+                return r
+            }}
+            entry go = go"
+        );
+        let program = wengert_ir::parse(&text).expect("the text is a program");
+        check(
+            "recursion",
+            &text,
+            &Expect { data: Box::leak(wengert_ir::print(&program).into_boxed_str()), ..expect![[""]] },
+        );
+    }
 }

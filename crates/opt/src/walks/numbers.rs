@@ -10,12 +10,15 @@
 //! ```text
 //! i, s = while i = 0, s = 0.0 { i < n } do i, s { … t = i + 1  yield t, … }        m = max(n, 0)  s = for i < m, s = 0.0 { … }
 //! ```
+//!
+//! Where it may begin anywhere, as in the rows of a sparse matrix, it may be past the end in the beginning, and never come there. If it reads an array at
+//! the number, it fails where there is no such element: then it is counted as often as there are elements, and once more.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not counted")]
 
 use super::Natural;
 use wengert_base::Span;
-use wengert_ir::op::{Compare, IntOp, Loop, Mode, Op, While};
+use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Mode, Op, While};
 use wengert_ir::{Atom, Block, Func, Stmt, Ty, Var};
 
 /// So many iterations at most: room for what they give is made at once.
@@ -39,6 +42,48 @@ enum Times {
         /// Whether one more time.
         and_once: bool,
     },
+    /// As much as one number is more than another, but no more often than an array that is read there has elements from there on, and once.
+    /// Where the one is less, this is how often if it goes on until they are equal, and else not at all.
+    Within {
+        than: Atom,
+        is: Atom,
+        array: Atom,
+        equal: bool,
+    },
+}
+
+impl Times {
+    /// That number, after the statements that it takes.
+    fn len(&self, func: &mut Func, out: &mut Vec<Stmt>, span: Span) -> Atom {
+        let mut bind = |ty: Ty, op: Op| {
+            let var = func.fresh("n".into(), ty);
+            out.push(Stmt { outs: vec![var], op, span });
+            Atom::Var(var)
+        };
+        let int = |op: IntOp, a: &Atom, b: &Atom| Op::Int(op, vec![a.clone(), b.clone()]);
+        match self {
+            Times::Known(times) => Atom::Int(*times),
+            Times::More { than, is, and_once } => {
+                let is =
+                    if *and_once { bind(Ty::INT, int(IntOp::Add, is, &Atom::Int(1))) } else { is.clone() };
+                let larger = bind(Ty::INT, int(IntOp::Max, &is, than));
+                bind(Ty::INT, int(IntOp::Sub, &larger, than))
+            }
+            Times::Within { than, is, array, equal } => {
+                let larger = if *equal { is.clone() } else { bind(Ty::INT, int(IntOp::Max, is, than)) };
+                let more = bind(Ty::INT, int(IntOp::Sub, &larger, than));
+                let size = bind(Ty::INT, Op::Array(ArrayOp::Length(0), vec![array.clone()]));
+                let from = bind(Ty::INT, int(IntOp::Max, than, &Atom::Int(0)));
+                let size = bind(Ty::INT, int(IntOp::Max, &size, &from));
+                let left = bind(Ty::INT, int(IntOp::Sub, &size, &from));
+                let most = bind(Ty::INT, int(IntOp::Add, &left, &Atom::Int(1)));
+                let least = bind(Ty::INT, int(IntOp::Min, &more, &most));
+                // It is so much more that an integer does not say it, or less, and equal only after all integers.
+                let never = bind(Ty::BOOL, Op::Compare(Compare::Lt, more, Atom::Int(0)));
+                bind(Ty::INT, Op::Select { cond: never, then: most, otherwise: least })
+            }
+        }
+    }
 }
 
 /// How often a loop goes on, if a number that it carries tells that beforehand.
@@ -59,7 +104,8 @@ pub(super) fn count(parts: &While, natural: &Natural) -> Option<Count> {
         }
         // Room for what such a loop gives of each iteration would be made at once, and nobody knows how much.
         (start, limit) if parts.body.results.len() == parts.init.len() => {
-            until(op, start, step, limit, natural)?
+            until(op, start, step, limit, natural)
+                .or_else(|| within(op, (start, step, limit), &parts.body, carried))?
         }
         (_, _) => return None,
     };
@@ -118,11 +164,49 @@ fn until(op: Compare, start: &Atom, step: i64, limit: &Atom, natural: &Natural) 
     }
 }
 
+/// How often, where nothing is known of the numbers, but an array is read at the one that the loop carries.
+fn within(
+    op: Compare,
+    (start, step, limit): (&Atom, i64, &Atom),
+    body: &Block,
+    carried: usize,
+) -> Option<Times> {
+    let number = Atom::Var(*body.params.get(carried)?);
+    let bound = body.bound_vars();
+    let read = |stmt: &Stmt| match &stmt.op {
+        Op::Array(ArrayOp::Index, args) => match args.as_slice() {
+            [Atom::Var(array), place, ..] if *place == number && !bound.contains(array) => {
+                Some(Atom::Var(*array))
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    if step != 1 || !matches!(op, Compare::Lt | Compare::Ne) {
+        return None;
+    }
+    let array = body.stmts.iter().find_map(read)?;
+    Some(Times::Within { than: start.clone(), is: limit.clone(), array, equal: op == Compare::Ne })
+}
+
 /// What an iteration adds to a number that it carries.
 fn step(body: &Block, carried: usize) -> Option<i64> {
     let param = *body.params.get(carried)?;
-    let next = body.results.get(carried)?.var()?;
-    let stmt = body.stmts.iter().find(|stmt| stmt.outs == [next])?;
+    added(body, body.results.get(carried)?, param)
+}
+
+/// What a block adds to a number; on both sides of a branch the same.
+fn added(block: &Block, next: &Atom, param: Var) -> Option<i64> {
+    let next = next.var()?;
+    let stmt = block.stmts.iter().find(|stmt| stmt.outs.contains(&next))?;
+    if let Op::If { cond: _, then, otherwise } = &stmt.op {
+        let place = stmt.outs.iter().position(|out| *out == next)?;
+        let side = |side: &Block| {
+            let next = side.results.get(place)?;
+            stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || added(side, next, param))
+        };
+        return side(then).filter(|step| side(otherwise) == Some(*step));
+    }
     let Op::Int(op, args) = &stmt.op else { return None };
     match (op, args.as_slice()) {
         (IntOp::Add, [Atom::Var(var), Atom::Int(step)] | [Atom::Int(step), Atom::Var(var)])
@@ -164,18 +248,11 @@ pub(super) fn counted(func: &mut Func, out: &mut Vec<Stmt>, stmt: Stmt, count: &
     params.insert(0, index);
     results.remove(*carried);
     init.remove(*carried);
+    let len = times.len(func, out, span);
     let mut int = |op: IntOp, a: &Atom, b: &Atom| {
         let var = func.fresh("n".into(), Ty::INT);
         out.push(Stmt { outs: vec![var], op: Op::Int(op, vec![a.clone(), b.clone()]), span });
         Atom::Var(var)
-    };
-    let len = match times {
-        Times::Known(times) => Atom::Int(*times),
-        Times::More { than, is, and_once } => {
-            let is = if *and_once { int(IntOp::Add, is, &Atom::Int(1)) } else { is.clone() };
-            let larger = int(IntOp::Max, &is, than);
-            int(IntOp::Sub, &larger, than)
-        }
     };
     let end = match (&len, start) {
         (Atom::Int(times), Atom::Int(start)) => Atom::Int(start + step * times),

@@ -320,3 +320,94 @@ fn loops_that_need_not_end_are_not_counted() {
         assert_eq!(wengert_ir::print(&program), before);
     }
 }
+
+/// A row of a sparse matrix begins anywhere, and ends where it says. What it reads tells how often it can go on.
+#[test]
+fn loops_from_anywhere_are_counted_by_what_they_read() {
+    check(
+        "walks",
+        "func f(xs: []Real, from: Int, to: Int) -> (Real, Real) {
+            a, s = while k = from, s = 0.0 { c = k < to yield c } do k, s { x = xs[k] t = s + x j = k + 1 yield j, t }
+            b, p = while k = from, p = 1.0 { c = k == to d = not(c) yield d } do k, p {
+                x = xs[k]
+                c = x > 0.5
+                j, q = if c { j = k + 1 q = p * x yield j, q } else { j = k + 1 yield j, p }
+                yield j, q
+            }
+            return s, p
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real, from: Int, to: Int) -> (Real, Real) {
+              n = max(to, from)
+              n2 = n - from
+              n3 = length(xs)
+              n4 = max(from, 0)
+              n5 = max(n3, n4)
+              n6 = n5 - n4
+              n7 = n6 + 1
+              n8 = min(n2, n7)
+              n9 = n2 < 0
+              n10 = select(n9, n7, n8)
+              n11 = from + n10
+              a = n11
+              s = for i < n10, s2 = 0.0 {
+                k = from + i
+                x = xs[k]
+                t = s2 + x
+                j = k + 1
+                yield t
+              }
+              n12 = to - from
+              n13 = length(xs)
+              n14 = max(from, 0)
+              n15 = max(n13, n14)
+              n16 = n15 - n14
+              n17 = n16 + 1
+              n18 = min(n12, n17)
+              n19 = n12 < 0
+              n20 = select(n19, n17, n18)
+              n21 = from + n20
+              b = n21
+              p = for i2 < n20, p2 = 1.0 {
+                k2 = from + i2
+                x2 = xs[k2]
+                c = x2 > 0.5
+                j2, q = if c {
+                  j3 = k2 + 1
+                  q2 = p2 * x2
+                  yield j3, q2
+                } else {
+                  j4 = k2 + 1
+                  yield j4, p2
+                }
+                yield q
+              }
+              return s, p
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn loops_that_read_elsewhere_or_change_what_they_read_are_not_counted() {
+    for body in [
+        "x = ys[0] y = x + 0.0 t = ys with [0] = y j = k + 1 yield j, t",
+        "x = ys[k] t = ys with [0] = x j = k + 1 yield j, t",
+        "c = k == 3 t = if c { x = xs[k] t = ys with [0] = x yield t } else { yield ys } j = k + 1 yield j, t",
+        "l = k + 1 x = xs[l] t = ys with [0] = x j = k + 1 yield j, t",
+        "x = xs[k] t = ys with [0] = x j = k + 2 yield j, t",
+        "x = xs[k] t = ys with [0] = x c = x > 0.0 j = if c { j = k + 1 yield j } else { j = k + 2 yield j } yield j, t",
+    ] {
+        let text = format!(
+            "func f(xs: []Real, ys: []Real, from: Int, to: Int) -> []Real {{ \
+             a, zs = while k = from, ys = ys {{ c = k < to yield c }} do k, ys {{ {body} }} return zs }} entry f = f"
+        );
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        let before = wengert_ir::print(&program);
+        super::run(&mut program);
+        assert_eq!(wengert_ir::print(&program), before);
+    }
+}
