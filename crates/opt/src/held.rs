@@ -8,8 +8,10 @@
 //!                                           … own …
 //! ```
 //!
-//! So the derivative of what is put into a row takes that row's cotangent out in the time that the row takes. The last thing that is done
+//! A loop that hands an array on and updates it is such an update. So the derivative of what is put into a row takes that row's cotangent out in the time that the row takes. The last thing that is done
 //! before a program is lowered: copies mean nothing to other passes.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed updates no array")]
 
 use crate::walk::mentioned;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -50,14 +52,15 @@ struct Held<'p> {
 impl Held<'_> {
     fn block(&mut self, block: &mut Block) {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            let is_update = |stmt: &Stmt| updated(stmt).is_some();
             let mut parts: Vec<Var> = Vec::new();
             let mut at = 0;
             while let Some(stmt) = block.stmts.get_mut(at) {
                 stmt.op.blocks_mut().into_iter().for_each(|inner| self.block(inner));
-                if is_update(stmt) && !parts.is_empty() {
-                    for part in self.held(block, at, &parts) {
-                        at += self.copy_before(block, at, part);
+                if !parts.is_empty() {
+                    for (array, rest) in updated(stmt) {
+                        for part in self.held(block, at, (array, &rest), &parts) {
+                            at += self.copy_before(block, at, part);
+                        }
                     }
                 }
                 let outs = block.stmts.get(at).into_iter().flat_map(|stmt| &stmt.outs);
@@ -74,13 +77,11 @@ impl Held<'_> {
 
     /// Parts of the array that is updated here, that are looked at in the update or later; none if the array is looked at itself, or if
     /// such a part is none of these.
-    fn held(&self, block: &Block, at: usize, parts: &[Var]) -> Vec<Var> {
-        let Some(stmt) = block.stmts.get(at) else { return Vec::new() };
-        let Some((array, rest)) = updated(stmt) else { return Vec::new() };
+    fn held(&self, block: &Block, at: usize, (array, rest): (Var, &[Var]), parts: &[Var]) -> Vec<Var> {
         let later = block.stmts.get(at + 1..).unwrap_or_default();
         let results = block.results.iter().filter_map(Atom::var);
         let used = later.iter().flat_map(|stmt| mentioned(&stmt.op)).chain(results);
-        let used = used.chain(rest.iter().filter_map(Atom::var));
+        let used = used.chain(rest.iter().copied());
         let (mut held, mut seen) = (Vec::new(), FxHashSet::default());
         for var in used.filter(|var| self.root(*var) == array) {
             if var == array || !parts.contains(&var) {
@@ -123,11 +124,44 @@ impl Held<'_> {
     }
 }
 
-/// The array that a statement updates, and the other operands.
-fn updated(stmt: &Stmt) -> Option<(Var, &[Atom])> {
-    let Op::Array(ArrayOp::Set | ArrayOp::AddAt, args) = &stmt.op else { return None };
-    let (array, rest) = args.split_first()?;
-    Some((array.var()?, rest))
+/// The arrays that a statement updates, each with what else it looks at: a loop those to which iterations add, and those that it hands on
+/// and updates in its body.
+fn updated(stmt: &Stmt) -> Vec<(Var, Vec<Var>)> {
+    let mut found = Vec::new();
+    match &stmt.op {
+        Op::Array(ArrayOp::Set | ArrayOp::AddAt, args) => {
+            if let Some((Atom::Var(array), rest)) = args.split_first() {
+                found.push((*array, rest.iter().filter_map(Atom::var).collect()));
+            }
+        }
+        Op::Loop(parts) => {
+            let params = parts.body.params.iter().skip(1);
+            for (place, (start, param)) in parts.init.iter().chain(&parts.accs).zip(params).enumerate() {
+                let Atom::Var(array) = start else { continue };
+                if place < parts.init.len() && !updates(&parts.body, *param) {
+                    continue;
+                }
+                let mut rest: Vec<Var> = mentioned(&stmt.op).collect();
+                if let Some(once) = rest.iter().position(|var| var == array) {
+                    rest.swap_remove(once);
+                }
+                found.push((*array, rest));
+            }
+        }
+        _ => {}
+    }
+    found
+}
+
+/// Whether a block updates an array that it is given.
+fn updates(block: &Block, array: Var) -> bool {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        block.stmts.iter().any(|stmt| {
+            updated(stmt).iter().any(|(var, _)| *var == array)
+                || !matches!(stmt.op, Op::Loop(_))
+                    && stmt.op.blocks().into_iter().any(|inner| updates(inner, array))
+        })
+    })
 }
 
 fn rename_atom(atom: &mut Atom, from: Var, to: Var) {

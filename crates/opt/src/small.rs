@@ -7,8 +7,8 @@
 //!   yield g }                                                 yield e, …, … }
 //! ```
 //!
-//! So vectors and matrices of space cost what their numbers cost: products of them are written out, and what branches give of them, and loops
-//! hand on, is handed on as numbers ([`carried`]). Here arrays are listed again where they were, and read where they are used; that
+//! So vectors and matrices of space cost what their numbers cost: sums and products of them are written out, and loops that make them of others, and what
+//! branches give of them, and loops hand on, is handed on as numbers ([`carried`]). Here arrays are listed again where they were, and read where they are used; that
 //! nobody needs most of them is for other passes to see, and [`short`](crate::short) loops through them are written out after that.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed stays as it is")]
@@ -19,16 +19,19 @@ mod uses;
 use crate::collect::facts::Facts;
 use crate::facts::total;
 use crate::sizes::{boxes, walk};
+use crate::unroll::{is_of_most, iterations};
 use wengert_base::{Name, Span};
-use wengert_ir::op::{ArrayOp, Op};
+use wengert_ir::op::{ArrayOp, Mode, Op};
 use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
 
 /// So many elements at most, and so many products.
 const ELEMENTS: i64 = 16;
 const PRODUCTS: i64 = 64;
-/// Of more elements the place of the largest is the better thing to know.
+/// Of more elements the place of the largest is the better thing to know, and loops through more stay, or are short ones.
 const FEW: i64 = 4;
+/// So many statements are written out for one array.
+const STATEMENTS: usize = 160;
 
 /// See the module. Whether something has changed.
 pub(crate) fn run(program: &mut Program) -> bool {
@@ -68,6 +71,13 @@ impl Small<'_> {
                 let inside = is_in_loop || is_loop(&stmt.op);
                 stmt.op.blocks_mut().into_iter().for_each(|inner| self.block(inner, inside));
                 let before = out.len();
+                if is_in_loop && self.is_map(&stmt) {
+                    if let Op::Loop(parts) = &stmt.op {
+                        iterations(self.func, parts, &stmt, &mut out);
+                    }
+                    self.changed = true;
+                    continue;
+                }
                 let is_done = match &mut stmt.op {
                     Op::Array(op, args) if is_in_loop => {
                         self.written_out(*op, args, &stmt.outs, stmt.span, &mut out).is_some()
@@ -84,6 +94,17 @@ impl Small<'_> {
             }
             place.stmts = out;
         });
+    }
+
+    /// Whether a loop makes small arrays, of the elements of others.
+    fn is_map(&self, stmt: &Stmt) -> bool {
+        let Op::Loop(parts) = &stmt.op else { return false };
+        let alone = parts.mode == Mode::Each && parts.init.is_empty() && parts.accs.is_empty();
+        let small = |out: &Var| self.dims(&Atom::Var(*out)).is_some();
+        alone
+            && !stmt.outs.is_empty()
+            && stmt.outs.iter().all(small)
+            && is_of_most(self.func, parts, (FEW, STATEMENTS))
     }
 
     /// How large an array is along each axis, if that is known and it is small.
@@ -163,6 +184,13 @@ impl Small<'_> {
                 let elements = self.elements(xs, &[*n], span, out);
                 let all = self.folded(op, elements, span, out)?;
                 out.push(Stmt { outs: vec![*result], op: Op::Copy(all), span });
+            }
+            (ArrayOp::Add, [a, b], [a_dims, b_dims]) if a_dims == b_dims => {
+                let pairs =
+                    self.elements(a, a_dims, span, out).into_iter().zip(self.elements(b, b_dims, span, out));
+                let both = |(a, b)| self.bind("t", Ty::REAL, Op::Real(RealOp::Add, vec![a, b]), span, out);
+                let sums: Vec<Atom> = pairs.map(both).collect();
+                self.list(*result, &sums, a_dims, span, out);
             }
             (ArrayOp::Transpose, [a], [[n, m]]) => {
                 let elements = self.elements(a, &[*n, *m], span, out);

@@ -106,3 +106,74 @@ fn other_rows_are_not_copied() {
         "#]],
     );
 }
+
+#[test]
+fn a_row_that_is_looked_at_after_a_loop_has_updated_its_array_is_copied() {
+    check(
+        "func f(t: [][]Real, i: Int, xs: []Real) -> ([][]Real, []Real) {
+            n = length(xs)
+            row = t[i]
+            ts = for k < n, t2 = t, x in xs { y = t2[i, k] z = y * x t3 = t2 with [i, k] = z yield t3 }
+            return ts, row
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(t: [][]Real, i: Int, xs: []Real) -> ([][]Real, []Real) {
+              n = length(xs)
+              row = t[i]
+              n2 = length(row)
+              row2 = each i2 < n2, row3 in row {
+                yield row3
+              }
+              ts = for k < n, t2 = t, x in xs {
+                y = t2[i, k]
+                z = y * x
+                t3 = t2 with [i, k] = z
+                yield t3
+              }
+              return ts, row2
+            }
+
+            entry f = f
+        "#]],
+    );
+    check(
+        "func f(t: [][]Real, i: Int, xs: []Real) -> ([][]Real, []Real) {
+            n = length(xs)
+            row = t[i]
+            ts = each k < n, t2 += t, x in xs { t3 = t2 with [i, k] += x yield t3 }
+            return ts, row
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(t: [][]Real, i: Int, xs: []Real) -> ([][]Real, []Real) {
+              n = length(xs)
+              row = t[i]
+              n2 = length(row)
+              row2 = each i2 < n2, row3 in row {
+                yield row3
+              }
+              ts = each k < n, t2 += t, x in xs {
+                t3 = t2 with [i, k] += x
+                yield t3
+              }
+              return ts, row2
+            }
+
+            entry f = f
+        "#]],
+    );
+    // A loop that hands the array on as it is, and one that looks at the array itself.
+    for loops in [
+        "ts, s = for k < n, t2 = t, s = 0.0, x in xs { y = t2[i, k] z = y * x s2 = s + z yield t2, s2 }",
+        "ts = for k < n, t2 = t, x in xs { y = t[i, k] z = y * x t3 = t2 with [i, k] = z yield t3 }",
+    ] {
+        let text = format!(
+            "func f(t: [][]Real, i: Int, xs: []Real) -> ([][]Real, []Real) {{ n = length(xs) row = t[i] {loops} return ts, row }} entry f = f"
+        );
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        let before = wengert_ir::print(&program);
+        crate::held::run(&mut program);
+        assert_eq!(wengert_ir::print(&program), before);
+    }
+}

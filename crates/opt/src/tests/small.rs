@@ -112,3 +112,45 @@ fn products_of_what_need_not_be_small_stay() {
     let mut program = wengert_ir::parse(text).expect("the text is a program");
     assert!(!crate::small::run(&mut program));
 }
+
+#[test]
+fn sums_of_small_arrays_are_sums_of_their_elements() {
+    check(
+        "small",
+        "func f(xs: []Real) -> Real {
+            n = length(xs)
+            start = [0.0, 0.0]
+            v = for i < n, v = start, x in xs { one = [x, 1.0] w = v + one yield w }
+            y = v[0]
+            return y
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(xs: []Real) -> Real {
+              n = length(xs)
+              start = [0.0, 0.0]
+              x = start[0]
+              x2 = start[1]
+              v, v2 = for i < n, v3 = x, v4 = x2, x3 in xs {
+                v5 = [v3, v4]
+                one = [x3, 1.0]
+                x4 = v5[0]
+                x5 = v5[1]
+                x6 = one[0]
+                x7 = one[1]
+                t = x4 + x6
+                t2 = x5 + x7
+                w = [t, t2]
+                x8 = w[0]
+                x9 = w[1]
+                yield x8, x9
+              }
+              v6 = [v, v2]
+              y = v6[0]
+              return y
+            }
+
+            entry f = f
+        "#]],
+    );
+}
