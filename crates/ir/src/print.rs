@@ -24,7 +24,8 @@
 //! `s2, ys = for i < n, s = 0.0, x in xs { … yield t, y }`. `require n >= 0, …` stands for `m = max(n, 0)` and `require n == m, …`. Names that occur twice are told apart by numbers. Types of
 //! variables are not printed but where nothing else tells them; spans are not printed.
 //!
-//! [`print_used`] is for people alone: there what is used once, and has no name of the source, stands where it is used (`places`).
+//! [`print_used`] is for people alone: there what is used once, and has no name of the source, stands where it is used (`places`), and what is not
+//! used is `_`.
 
 mod limits;
 mod ops;
@@ -317,17 +318,23 @@ impl<'a> FuncPrinter<'a> {
     fn new(names: &'a Names, func: &'a Func, in_place: bool) -> FuncPrinter<'a> {
         let shapes = if in_place { Shapes::new(func) } else { Shapes::default() };
         let places = if in_place { places::places(func, &shapes) } else { Places::default() };
+        let unused = if in_place { unused(func) } else { FxHashSet::default() };
         // Those that are seen come first: no number is spent on what is gone.
         let (limits, mut order) = (limits::limits(func), Vec::new());
         defined(
             &func.body,
-            &|var| !limits.contains(&var) && !places.contains_key(&var),
+            &|var| !limits.contains(&var) && !places.contains_key(&var) && !unused.contains(&var),
             in_place,
             &mut order,
         );
         order.extend(func.vars.ids());
         let mut taken = Taken::default();
         let mut vars = vec![String::new(); func.vars.len()];
+        for (var, name) in func.vars.ids().zip(&mut vars) {
+            if unused.contains(&var) {
+                "_".clone_into(name);
+            }
+        }
         for var in order {
             if let (Some(info), Some(name)) = (func.vars.get(var), vars.get_mut(var.index()))
                 && name.is_empty()
@@ -491,6 +498,22 @@ impl<'a> FuncPrinter<'a> {
         }
         head
     }
+}
+
+/// The results of operations, and fields of data, of which nothing is made.
+fn unused(func: &Func) -> FxHashSet<Var> {
+    let (mut bound, mut used) = (Vec::new(), FxHashSet::default());
+    used.extend(func.body.results.iter().filter_map(Atom::var));
+    func.body.for_each_stmt(&mut |stmt| {
+        bound.extend(&stmt.outs);
+        if let Op::Match { on: _, arms } = &stmt.op {
+            bound.extend(arms.iter().flat_map(|arm| &arm.params));
+        }
+        stmt.op.for_each_atom(&mut |atom| used.extend(atom.var()));
+        used.extend(stmt.op.blocks().into_iter().flat_map(|block| &block.results).filter_map(Atom::var));
+    });
+    bound.retain(|var| !used.contains(var));
+    bound.into_iter().collect()
 }
 
 /// The message of a block that does nothing but fail.

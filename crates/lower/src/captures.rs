@@ -56,41 +56,32 @@ fn mentioned(
             Kind::Var(var) => {
                 found.insert(*var);
             }
-            Kind::Real(_) | Kind::Int(_) | Kind::Bool(_) | Kind::Text(_) => {}
             Kind::Lam(lam) => found.extend(free.get(lam).into_iter().flatten().copied()),
-            Kind::App(func, args) => {
-                stack.push(func);
-                stack.extend(args);
-            }
-            Kind::CheckSize { array, expected, .. } => stack.extend([array.as_ref(), expected.as_ref()]),
-            Kind::Let(var, value, body) => {
+            Kind::Let(var, ..) => {
                 bound.insert(*var);
-                stack.extend([value.as_ref(), body.as_ref()]);
             }
-            Kind::LetRec(vars, body) => {
+            Kind::LetRec(vars, _) => {
                 for var in vars {
                     bound.insert(*var);
                     let lam = tree.vars.at(*var).known;
                     found.extend(lam.and_then(|lam| free.get(&lam)).into_iter().flatten().copied());
                 }
-                stack.push(body);
             }
-            Kind::If(cond, then, otherwise) => {
-                stack.extend([cond.as_ref(), then.as_ref(), otherwise.as_ref()]);
-            }
-            Kind::Tuple(items)
-            | Kind::Prim(_, items)
-            | Kind::Derive(_, _, items)
-            | Kind::Ctor(_, items)
-            | Kind::Array(items) => stack.extend(items),
-            Kind::Proj(tuple, _) => stack.push(tuple),
-            Kind::Case(scrutinee, arms) => {
-                stack.push(scrutinee);
-                for (vars, body) in arms {
-                    bound.extend(vars.iter().copied());
-                    stack.push(body);
-                }
-            }
+            Kind::Case(_, arms) => bound.extend(arms.iter().flat_map(|(vars, _)| vars)),
+            Kind::Real(_)
+            | Kind::Int(_)
+            | Kind::Bool(_)
+            | Kind::Text(_)
+            | Kind::App(..)
+            | Kind::If(..)
+            | Kind::Tuple(_)
+            | Kind::Proj(..)
+            | Kind::Prim(..)
+            | Kind::Derive(..)
+            | Kind::Ctor(..)
+            | Kind::Array(_)
+            | Kind::CheckSize { .. } => {}
         }
+        stack.extend(node.children());
     }
 }

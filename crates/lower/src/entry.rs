@@ -1,11 +1,11 @@
 //! The way in: the program's term as a function of the IR, and how the values that go in and come out are laid out.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "the terms that are looked through are named")]
+#![expect(clippy::wildcard_enum_match_arm, reason = "elements of other types are laid out as they are")]
 
 use crate::context::{Key, Lower};
 use crate::flow::is_first_order;
 use crate::layout::{Rep, parameter};
-use crate::tree::{DataIx, Kind, Type};
+use crate::tree::{DataIx, Type};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 use wengert_base::Name;
@@ -134,22 +134,6 @@ impl Lower<'_> {
             | Type::Dual(_)
             | Type::Fun(..) => {}
         });
-    }
-
-    /// What the parameters of the entry are called: as those of the lambda that it is.
-    fn parameter_names(&self, count: usize) -> Vec<Name> {
-        let mut node = self.tree.root.as_ref();
-        while let Kind::Let(_, _, body) | Kind::LetRec(_, body) = &node.kind {
-            node = body;
-        }
-        let lam = match &node.kind {
-            Kind::Lam(lam) => Some(*lam),
-            Kind::Var(var) => self.tree.vars.at(*var).known,
-            _ => None,
-        };
-        let params = lam.map(|lam| self.tree.lams.at(lam).params.clone()).unwrap_or_default();
-        let named = params.iter().map(|var| self.tree.vars.at(*var).name);
-        named.chain(std::iter::repeat(Name::new("x"))).take(count).collect()
     }
 
     /// The description of the entry.

@@ -24,6 +24,7 @@ mod errors;
 mod flow;
 mod layout;
 mod leaves;
+mod names;
 mod scalars;
 mod show;
 mod simplify;

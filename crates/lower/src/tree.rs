@@ -129,6 +129,27 @@ pub(crate) struct Node {
     pub(crate) span: Span,
 }
 
+impl Node {
+    /// The terms that it is made of, in order. Bodies of lambdas stand in their table.
+    pub(crate) fn children(&self) -> Vec<&Node> {
+        match &self.kind {
+            Kind::Var(_) | Kind::Real(_) | Kind::Int(_) | Kind::Bool(_) | Kind::Text(_) | Kind::Lam(_) => {
+                Vec::new()
+            }
+            Kind::App(func, args) => std::iter::once(&**func).chain(args).collect(),
+            Kind::Let(_, a, b) | Kind::CheckSize { array: a, expected: b, .. } => vec![a, b],
+            Kind::LetRec(_, of) | Kind::Proj(of, _) => vec![of],
+            Kind::If(cond, then, otherwise) => vec![cond, then, otherwise],
+            Kind::Tuple(items)
+            | Kind::Prim(_, items)
+            | Kind::Derive(_, _, items)
+            | Kind::Ctor(_, items)
+            | Kind::Array(items) => items.iter().collect(),
+            Kind::Case(on, arms) => std::iter::once(&**on).chain(arms.iter().map(|(_, body)| body)).collect(),
+        }
+    }
+}
+
 /// What a term is.
 #[derive(Debug)]
 pub(crate) enum Kind {

@@ -4,7 +4,7 @@
 
 use super::FuncPrinter;
 use super::shapes::Shape;
-use crate::op::{ArrayOp, Atom, Compare, Custom, IntOp, Op, Rule, TextOp};
+use crate::op::{ArrayOp, Atom, Compare, Custom, IntOp, Lie, Op, Rule, TextOp};
 use crate::program::{FuncId, LinearId};
 use crate::ty::Ty;
 use crate::visit::deep;
@@ -63,7 +63,7 @@ fn plain_strength(op: &Op) -> u8 {
             (_, false) => CALL,
         },
         Op::Compare(..) => COMPARISON,
-        Op::Text(TextOp::Append, _) | Op::Array(ArrayOp::Add, _) => SUM,
+        Op::Text(TextOp::Append, _) | Op::Array(ArrayOp::Add | ArrayOp::AddProduct(_), _) => SUM,
         Op::Array(ArrayOp::Set | ArrayOp::AddAt, _) => 0,
         _ => CALL,
     }
@@ -303,6 +303,47 @@ impl<'a> FuncPrinter<'a> {
         format!("{word} {}({}{comma}{})", self.names.linear(linear), self.whole(residual), self.atoms(rest))
     }
 
+    /// What something is the negative of, as it is shown to people.
+    fn negative(&self, atom: &Atom) -> Option<String> {
+        match self.place(atom) {
+            _ if !self.in_place => None,
+            Some(Op::Real(RealOp::Neg, args)) => args.first().map(|x| self.whole(x)),
+            Some(_) => None,
+            None => less_minus(atom).map(|x| self.whole(&x)),
+        }
+    }
+
+    /// Products that are added to an array, or to a row of it, as people write them: where it is zeros they stand alone.
+    fn products(&self, lie: Lie, to: &Atom, rest: &[Atom]) -> String {
+        let indices = rest.len() % 2 + usize::from(self.is_place(rest)) * 2;
+        let (indices, factors) = rest.split_at_checked(indices).unwrap_or((&[], rest));
+        let all: Vec<String> = factors.chunks_exact(2).map(|pair| self.factors(lie, pair)).collect();
+        let sum = all.join(" + ");
+        if !indices.is_empty() {
+            return format!("{} with [{}] += {sum}", self.atom(to), self.atoms(indices));
+        }
+        if self.shapes.is_zeros(to) { sum } else { format!("{} + {sum}", self.within(to, SUM)) }
+    }
+
+    /// Whether what two operands begin with is a place, as factors are arrays.
+    fn is_place(&self, rest: &[Atom]) -> bool {
+        matches!(rest, [first, second, ..] if [first, second].iter().all(|atom| self.func.type_of(atom).rank() == 0))
+    }
+
+    /// A product of two matrices, a matrix and a vector, or a column and a row.
+    fn factors(&self, lie: Lie, pair: &[Atom]) -> String {
+        let [a, b] = pair else { return String::new() };
+        let turned = |atom: &Atom, is_turned: bool| {
+            if is_turned { format!("transpose({})", self.whole(atom)) } else { self.whole(atom) }
+        };
+        match [a, b].map(|factor| self.func.type_of(factor).rank()) {
+            [1, 1] => format!("outer({}, {})", self.whole(a), self.whole(b)),
+            [2, 1] => format!("matvec({}, {})", turned(a, lie.first), self.whole(b)),
+            [1, 2] => format!("matvec({}, {})", turned(b, !lie.second), self.whole(a)),
+            _ => format!("matmul({}, {})", turned(a, lie.first), turned(b, lie.second)),
+        }
+    }
+
     fn array(&self, op: ArrayOp, args: &[Atom]) -> String {
         match (op, args) {
             (ArrayOp::Literal, args) => format!("[{}]", self.atoms(args)),
@@ -314,8 +355,13 @@ impl<'a> FuncPrinter<'a> {
                 format!("{} with [{}] = {}", self.atom(xs), self.atoms(indices), self.whole(row))
             }
             (ArrayOp::AddAt, [xs, indices @ .., row]) if !indices.is_empty() => {
-                format!("{} with [{}] += {}", self.atom(xs), self.atoms(indices), self.whole(row))
+                let (sign, row) = match self.negative(row) {
+                    Some(row) => ("-=", row),
+                    None => ("+=", self.whole(row)),
+                };
+                format!("{} with [{}] {sign} {row}", self.atom(xs), self.atoms(indices))
             }
+            (ArrayOp::AddProduct(lie), [to, rest @ ..]) if self.in_place => self.products(lie, to, rest),
             (ArrayOp::Add, args) => self.infix("+", args),
             (op, args) => self.call(words::array(op).unwrap_or("?"), args),
         }

@@ -4,14 +4,15 @@
 //! t + t                                                   2.0 * t
 //! select(c, true, d)     select(c, d, false)              c || d       c && d
 //! select(x <= y, 1.0, select(y < x, 0.0, NaN))            [x <= y]
+//! add_product(zeros, x, y)                                outer(x, y)
 //! ```
 //!
-//! The last one is Iverson's bracket: 1 where it holds and 0 where it does not. At NaN it is NaN, as slopes of `max` and `relu` are there.
+//! `[x <= y]` is Iverson's bracket: 1 where it holds and 0 where it does not. At NaN it is NaN, as slopes of `max` and `relu` are there.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "the others are shown as they are computed")]
 
 use super::places::same;
-use crate::op::{Atom, Compare, Op, Stmt, Var};
+use crate::op::{ArrayOp, Atom, Compare, Op, Stmt, Var};
 use crate::program::Func;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_prim::RealOp;
@@ -42,19 +43,52 @@ impl<'a> Shape<'a> {
 pub(super) struct Shapes<'a> {
     /// The comparisons and choices by their names: those of which brackets are made.
     made: FxHashMap<Var, &'a Op>,
+    /// Arrays of zeros, by the number and the zeros that they are made of.
+    zeros: FxHashMap<Var, [Option<Var>; 2]>,
+    /// Sizes of arrays.
+    sizes: FxHashSet<Var>,
     /// Whether this is for people.
     on: bool,
 }
 
 impl<'a> Shapes<'a> {
     pub(super) fn new(func: &'a Func) -> Shapes<'a> {
-        let mut made = FxHashMap::default();
-        func.body.for_each_stmt(&mut |stmt| {
-            if let (Op::Compare(..) | Op::Select { .. }, [out]) = (&stmt.op, stmt.outs.as_slice()) {
+        let (mut made, mut zeros) = (FxHashMap::default(), FxHashMap::default());
+        let mut sizes = FxHashSet::default();
+        func.body.for_each_stmt(&mut |stmt| match (&stmt.op, stmt.outs.as_slice()) {
+            (Op::Compare(..) | Op::Select { .. }, [out]) => {
                 made.insert(*out, &stmt.op);
             }
+            (Op::Array(ArrayOp::Length(_), _), [out]) => {
+                sizes.insert(*out);
+            }
+            (Op::Array(ArrayOp::Zeros, _), [out]) => {
+                zeros.insert(*out, [None; 2]);
+            }
+            (Op::Array(ArrayOp::Replicate, args), [out]) => match args.as_slice() {
+                [count, Atom::Real(zero)] if zero.to_bits() == ZERO => {
+                    zeros.insert(*out, [count.var(), None]);
+                }
+                [count, Atom::Var(row)] if zeros.contains_key(row) => {
+                    zeros.insert(*out, [count.var(), Some(*row)]);
+                }
+                _ => {}
+            },
+            _ => {}
         });
-        Shapes { made, on: true }
+        Shapes { made, zeros, sizes, on: true }
+    }
+
+    /// Whether an array is zeros, to which only something is added of their size.
+    pub(super) fn is_zeros(&self, array: &Atom) -> bool {
+        array.var().is_some_and(|array| self.zeros.contains_key(&array))
+    }
+
+    /// The zeros to which an operation adds products, which are not shown.
+    fn hidden(&self, op: &Op) -> Option<Var> {
+        let Op::Array(ArrayOp::AddProduct(_), args) = op else { return None };
+        let array = args.first().filter(|array| args.len() % 2 == 1 && self.is_zeros(array))?;
+        array.var()
     }
 
     /// What is shown in place of the operation, if it is not the operation.
@@ -96,6 +130,9 @@ impl<'a> Shapes<'a> {
     /// The variables that are seen where the operation is shown.
     pub(super) fn operands(&self, op: &Op) -> Vec<Var> {
         let mut operands = Vec::new();
+        if let (Some(_), Op::Array(_, args)) = (self.hidden(op), op) {
+            return args.iter().skip(1).filter_map(Atom::var).collect();
+        }
         match self.of(op) {
             Some(shape) => operands.extend(shape.operands().into_iter().filter_map(Atom::var)),
             None => op.for_each_atom(&mut |atom| operands.extend(atom.var())),
@@ -103,7 +140,7 @@ impl<'a> Shapes<'a> {
         operands
     }
 
-    /// How often each variable is seen, and what is seen nowhere because brackets are shown that are made of it.
+    /// How often each variable is seen, and what is seen nowhere because it is only a part of a bracket, or zeros.
     pub(super) fn uses(&self, func: &'a Func) -> (FxHashMap<Var, usize>, Vec<(Var, &'a Op)>) {
         let (mut stmts, mut uses, mut parts) = (Vec::new(), FxHashMap::default(), FxHashSet::default());
         let count = |uses: &mut FxHashMap<Var, usize>, var: Var| *uses.entry(var).or_default() += 1;
@@ -113,6 +150,13 @@ impl<'a> Shapes<'a> {
             results.filter_map(Atom::var).for_each(|var| count(&mut uses, var));
             if let Some(Shape::Bracket(..)) = self.of(&stmt.op) {
                 self.parts(&stmt.op, &mut parts);
+            }
+            let mut hidden = self.hidden(&stmt.op);
+            while let Some(array) = hidden {
+                parts.insert(array);
+                let [count, row] = self.zeros.get(&array).copied().unwrap_or_default();
+                parts.extend(count.filter(|count| self.sizes.contains(count)));
+                hidden = row;
             }
             stmts.push(stmt);
         });

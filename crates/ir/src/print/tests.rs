@@ -190,7 +190,7 @@ fn arms_that_fail_alike_are_shown_once() {
     Circle(radius) {
       yield radius + y
     }
-    Named(name, size) {
+    Named(_, _) {
       fail(\"a name\")
     }
     _ {
@@ -198,5 +198,34 @@ fn arms_that_fail_alike_are_shown_once() {
     }
   }
 ",
+    );
+}
+
+#[test]
+fn products_stand_alone_where_nothing_else_is_added() {
+    shown(
+        "func f(a: [][]Real, x: []Real, y: []Real, z: []Real, i: Int) -> ([][]Real, []Real, [][]Real, []Real) {
+            n = length(x) k = length(a)
+            zeros = replicate(n, 0.0) zeros2 = replicate(k, zeros)
+            b = add_product(zeros2, y, x)
+            zeros3 = zeros(x)
+            c = add_product_tn(zeros3, a, y)
+            d = add_product(a, a, a)
+            e = z with [i] += -1.5
+            return b, c, d, e
+        } entry f = f",
+        "  b = outer(y, x)\n  c = matvec(transpose(a), y)\n  d = a + matmul(a, a)\n  e = z with [i] -= 1.5\n  return b, c, d, e\n",
+    );
+}
+
+#[test]
+fn what_is_not_used_has_no_name() {
+    shown(
+        "func f(xs: []Real) -> (Real, []Real) {
+            n = length(xs)
+            s, ys, zs = for i < n, s = 0.0, x in xs { t = s + x u = t * x yield t, u, t }
+            return s, zs
+        } entry f = f",
+        "  s, _, zs = for i < length(xs), s2 = 0.0, x in xs {\n    t = s2 + x\n    u = t * x\n    yield t, u, t\n  }\n  return s, zs\n",
     );
 }
