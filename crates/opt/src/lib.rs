@@ -14,6 +14,7 @@ mod added;
 mod addends;
 mod alike;
 mod apart;
+mod around;
 mod asked;
 mod blank;
 mod branches;
@@ -104,7 +105,7 @@ pub struct Pass {
 }
 
 /// So many passes at the end of the list are in no round: the first of them is done after all rounds.
-const LAST: usize = 10;
+const LAST: usize = 11;
 /// So many of those are done once, after derivatives are made.
 const FINISHING: usize = 2;
 /// And so many after all that is in another list, too.
@@ -276,6 +277,13 @@ pub const PASSES: &[Pass] = &[
         },
     },
     Pass {
+        name: "around",
+        what: "a neighbor that is at the other end where there is none on this side is found by a remainder (once, before derivatives are made)",
+        run: |program| {
+            around::run(program);
+        },
+    },
+    Pass {
         name: "changes",
         what: "a loop that hands an array on, and leaves much of it as it was, changes the rest in place (once, before derivatives are made)",
         run: |program| {
@@ -319,7 +327,7 @@ pub struct Options {
 
 /// Passes after which derivatives add up in another order than the source says: what was computed several times, each time with a
 /// cotangent of its own, is computed once, or in another place, loop or function.
-const REORDERING: [&str; 15] = [
+const REORDERING: [&str; 16] = [
     "compose",
     "recursion",
     "picked",
@@ -334,6 +342,7 @@ const REORDERING: [&str; 15] = [
     "twigs",
     "small",
     "short",
+    "around",
     "changes",
 ];
 
@@ -414,8 +423,9 @@ pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
     };
     let first = written_out();
     let written_out = first.and_then(|_| written_out()).or(first);
+    let around = (wanted("around") && around::run(program)).then(|| optimize(program, options));
     let changes = (wanted("changes") && changes::run(program)).then(|| optimize(program, options));
-    changes.or(written_out).or(twigs).or(leaves)
+    changes.or(around).or(written_out).or(twigs).or(leaves)
 }
 
 /// What is done once, after derivatives are made and the program is optimized.

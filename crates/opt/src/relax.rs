@@ -2,9 +2,9 @@
 //! keeps every failure, and every number but for how it is rounded.
 
 use crate::{
-    Options, PASSES, ROUNDS, added, addends, apart, choices, collect, doubles, extremes, finite, fuse, idle,
-    lines, listed, onward, powers, reciprocals, roots, shares, sides, slopes, terms, times, turned, twofold,
-    updates, waits,
+    Options, PASSES, ROUNDS, added, addends, apart, around, choices, collect, doubles, extremes, finite,
+    fuse, idle, lines, listed, onward, powers, reciprocals, roots, shares, sides, slopes, terms, times,
+    turned, twofold, updates, waits,
 };
 use wengert_ir::Program;
 
@@ -78,6 +78,13 @@ pub const RELAXED: &[Relaxed] = &[
         what: "a loop multiplies what it hands on as a (co)tangent with the slope of the step",
         run: slopes::run,
         after: &["simplify", "hoist", "cse", "dce"],
+        rounds: 1,
+    },
+    Relaxed {
+        name: "rings",
+        what: "what is added to a neighbor, or to one at the other end where there is none on this side, is added to one that a remainder tells",
+        run: around::run,
+        after: &["simplify", "cse", "dce"],
         rounds: 1,
     },
     Relaxed {

@@ -79,15 +79,20 @@ fn with(program: &mut Program, sums: bool) {
 fn made_wrong(func: &Func, made: &[Made], quiet: Quiet<'_>) -> Vec<Var> {
     let mut fails: FxHashSet<Var> = FxHashSet::default();
     func.body.for_each_stmt(&mut |stmt| {
-        if matches!(stmt.op, Op::Loop(_)) && !quiet.stmt(stmt) {
-            fails.extend(stmt.outs.first());
+        if !quiet.stmt(stmt) {
+            fails.extend(index(stmt));
         }
     });
     let wrong = |made: &&Made| made.stages.iter().filter(|stage| fails.contains(stage)).count() > 1;
     made.iter().filter(wrong).map(|made| made.of).collect()
 }
 
-/// A loop that has become several: what it was known by, and what they are.
+/// The index of a loop: each has its own, and one that only looks for something gives nothing.
+fn index(stmt: &Stmt) -> Option<Var> {
+    if let Op::Loop(parts) = &stmt.op { parts.body.params.first().copied() } else { None }
+}
+
+/// A loop that has become several: what it was known by, and their indices.
 struct Made {
     of: Var,
     stages: Vec<Var>,
@@ -120,9 +125,9 @@ impl Stages<'_> {
                 let stages = match plan {
                     Some(plan) if plan.shared.is_empty() => {
                         let stages = self.stages(&stmt, &plan);
-                        let firsts = firsts(&stages);
+                        let indices = indices(&stages);
                         out.extend(stages);
-                        firsts
+                        indices
                     }
                     Some(plan) => self.while_near(stmt, &plan, &mut out),
                     None => {
@@ -180,10 +185,10 @@ impl Stages<'_> {
         let apart = Stmt { outs: outs.collect(), op: stmt.op, span };
         let results = results(&apart.outs);
         let stages = self.stages(&apart, plan);
-        let firsts = firsts(&stages);
+        let indices = indices(&stages);
         let then = Block { params: Vec::new(), stmts: stages, results };
         out.push(Stmt { outs: stmt.outs, op: Op::If { cond, then, otherwise }, span });
-        firsts
+        indices
     }
 
     /// The arrays in which loops give others what these need: those that the loop gives anyway, or new ones.
@@ -272,8 +277,8 @@ impl Stages<'_> {
 }
 
 /// What loops are known by.
-fn firsts(stages: &[Stmt]) -> Vec<Var> {
-    stages.iter().filter_map(|stage| stage.outs.first()).copied().collect()
+fn indices(stages: &[Stmt]) -> Vec<Var> {
+    stages.iter().filter_map(index).collect()
 }
 
 /// What one of the loops gives: what of the whole comes from it, and what others need.

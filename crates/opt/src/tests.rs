@@ -4,6 +4,7 @@ mod added;
 mod addends;
 mod again;
 mod apart;
+mod around;
 mod cases;
 mod changes;
 mod choices;

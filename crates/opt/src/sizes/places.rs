@@ -8,14 +8,14 @@
 use super::{Boxes, PATIENCE, Sizes};
 use crate::linear::Linear;
 use rustc_hash::FxHashSet;
-use wengert_ir::op::{ArrayOp, Loop, Op};
+use wengert_ir::op::{ArrayOp, IntOp, Loop, Op};
 use wengert_ir::{Atom, Func, Stmt, Var};
 
 /// So many of what was there before are looked at.
 const NEAR: usize = 64;
 
-/// The results of reads and updates of elements that cannot fail: their indices are in range; and of arrays that are made with a
-/// size that is not negative.
+/// The results of reads and updates of elements that cannot fail: their indices are in range; of arrays that are made with a
+/// size that is not negative; and what is left of a division by how often a loop around goes, which is not 0 there.
 pub(crate) fn in_range(func: &mut Func, boxes: &Boxes) -> FxHashSet<Var> {
     places(func, boxes, false)
 }
@@ -29,18 +29,19 @@ fn places(func: &mut Func, boxes: &Boxes, by_others: bool) -> FxHashSet<Var> {
     let is_checked = |stmt: &Stmt| {
         matches!(
             stmt.op,
-            Op::Array(
-                ArrayOp::Index
-                    | ArrayOp::Set
-                    | ArrayOp::AddAt
-                    | ArrayOp::Replicate
-                    | ArrayOp::Iota
-                    | ArrayOp::Literal
-                    | ArrayOp::Slice
-                    | ArrayOp::Gather
-                    | ArrayOp::MatVec,
-                _
-            )
+            Op::Int(IntOp::Div | IntOp::Rem | IntOp::DivFloor | IntOp::ModFloor, _)
+                | Op::Array(
+                    ArrayOp::Index
+                        | ArrayOp::Set
+                        | ArrayOp::AddAt
+                        | ArrayOp::Replicate
+                        | ArrayOp::Iota
+                        | ArrayOp::Literal
+                        | ArrayOp::Slice
+                        | ArrayOp::Gather
+                        | ArrayOp::MatVec,
+                    _
+                )
         )
     };
     if func.body.all_stmts(&mut |stmt| !is_checked(stmt)) {
@@ -59,6 +60,16 @@ impl Sizes<'_> {
     /// Notes whether an element that is read or updated is there. A body may be gone through with more assumed before: the last
     /// time counts.
     pub(super) fn note_range(&mut self, stmt: &Stmt) {
+        if let (Op::Int(IntOp::Div | IntOp::Rem | IntOp::DivFloor | IntOp::ModFloor, args), [out]) =
+            (&stmt.op, stmt.outs.as_slice())
+        {
+            if args.get(1).is_some_and(|by| self.is_some(by)) {
+                self.inside.insert(*out);
+            } else {
+                self.inside.remove(out);
+            }
+            return;
+        }
         let (Op::Array(op, args), [out]) = (&stmt.op, stmt.outs.as_slice()) else { return };
         let [array, rest @ ..] = args.as_slice() else { return };
         let fits = match op {
@@ -174,6 +185,12 @@ impl Sizes<'_> {
             .all(|size| size.as_ref().is_some_and(|size| matches!(size.atom(), Some(Atom::Int(1..)))));
         let rank = rows.first().map(|row| self.func.type_of(row).rank());
         known && rank.map(usize::from) == Some(first.len()) && shapes.all(|shape| shape == first)
+    }
+
+    /// Whether a loop that goes so often has an iteration: we are in it.
+    fn is_some(&self, count: &Atom) -> bool {
+        let count = self.value(count);
+        self.limits.iter().any(|(index, limit)| self.scope.contains(index) && count.as_ref() == Some(limit))
     }
 
     /// Whether an array has a part from one place to another one.

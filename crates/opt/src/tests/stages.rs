@@ -173,6 +173,22 @@ fn what_is_looked_for_first_fails_first() {
     );
 }
 
+/// A loop that only asks gives nothing, and fails all the same.
+#[test]
+fn what_asks_in_each_iteration_stays_with_what_relies_on_it() {
+    let text = r"
+        func f(xs: []Real, n: Int) -> []Real {
+            m = length(xs)
+            ys = each i < n { require 5 == m, named_size `5` 0 x = xs[1] y = tanh(x) r = real(i) z = y + r yield z }
+            return ys
+        }
+        entry f = f";
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    let before = wengert_ir::print(&program);
+    crate::stages::run(&mut program);
+    assert_eq!(wengert_ir::print(&program), before);
+}
+
 #[test]
 fn what_needs_all_of_the_memory_or_little_time_stays_together() {
     // No arrays are there, few iterations, a step that needs the function, functions alone.

@@ -173,11 +173,15 @@ impl Facts {
     pub(super) fn is_at_least(&self, large: &Form, small: &Form, more: i64, said: &[Said]) -> bool {
         let difference = large.clone().plus(small, -1).and_then(|d| d.plus(&Form::constant(more), -1));
         let Some(difference) = difference else { return false };
+        let less =
+            |known: &Form| difference.clone().plus(known, -1).is_some_and(|rest| self.is_natural(&rest));
         let beyond = |said: &Said| match said {
-            Said::NotNegative(known) => {
-                difference.clone().plus(known, -1).is_some_and(|rest| self.is_natural(&rest))
-            }
-            Said::NotZero(_) => false,
+            Said::NotNegative(known) => less(known),
+            // What is neither negative nor zero is 1 at least.
+            Said::NotZero(known) => [1, -1].into_iter().any(|sign| {
+                let known = Form::default().plus(known, sign).filter(|known| self.is_natural(known));
+                known.and_then(|known| known.plus(&Form::constant(1), -1)).is_some_and(|known| less(&known))
+            }),
         };
         self.is_natural(&difference) || said.iter().any(beyond)
     }
