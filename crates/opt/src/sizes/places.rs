@@ -63,36 +63,15 @@ impl Sizes<'_> {
         if let (Op::Int(IntOp::Div | IntOp::Rem | IntOp::DivFloor | IntOp::ModFloor, args), [out]) =
             (&stmt.op, stmt.outs.as_slice())
         {
-            if args.get(1).is_some_and(|by| self.is_some(by)) {
-                self.inside.insert(*out);
-            } else {
-                self.inside.remove(out);
-            }
+            let fits = args.get(1).is_some_and(|by| self.is_some(by));
+            self.is_inside(*out, fits);
             return;
         }
         let (Op::Array(op, args), [out]) = (&stmt.op, stmt.outs.as_slice()) else { return };
         let [array, rest @ ..] = args.as_slice() else { return };
-        let fits = match op {
-            ArrayOp::Literal => Some(self.are_alike(args)),
-            // As many as there are of something else.
-            ArrayOp::Replicate | ArrayOp::Iota => {
-                Some(self.value(array).is_some_and(|size| self.is_natural(&size)))
-            }
-            ArrayOp::Slice => Some(self.is_part(array, rest)),
-            ArrayOp::Gather => Some(self.was_gathered(array, rest)),
-            ArrayOp::MatVec => Some(self.are_factors(array, rest)),
-            _ => None,
-        };
-        match fits {
-            Some(true) => {
-                self.inside.insert(*out);
-                return;
-            }
-            Some(false) => {
-                self.inside.remove(out);
-                return;
-            }
-            None => {}
+        if let Some(fits) = self.fits(*op, args) {
+            self.is_inside(*out, fits);
+            return;
         }
         let indices = match (op, rest) {
             (ArrayOp::Index, indices) => indices,
@@ -113,11 +92,8 @@ impl Sizes<'_> {
         };
         let path = self.path(array, indices);
         let read = |(other, found): &(Atom, Vec<Atom>)| *other == path.0 && found.starts_with(&path.1);
-        if places.iter().zip(indices).all(is_there) || self.read.iter().rev().take(NEAR).any(read) {
-            self.inside.insert(*out);
-        } else {
-            self.inside.remove(out);
-        }
+        let fits = places.iter().zip(indices).all(is_there) || self.read.iter().rev().take(NEAR).any(read);
+        self.is_inside(*out, fits);
         if self.by_others {
             self.found.extend(places.into_iter().flatten());
             if path.0 != like {
@@ -127,6 +103,31 @@ impl Sizes<'_> {
         }
         if *op == ArrayOp::Index && self.func.ty(*out).rank() > 0 {
             self.row_of.insert(*out, path);
+        }
+    }
+
+    /// Notes whether something cannot fail.
+    fn is_inside(&mut self, out: Var, fits: bool) {
+        if fits {
+            self.inside.insert(out);
+        } else {
+            self.inside.remove(&out);
+        }
+    }
+
+    /// Whether what makes an array, or a part of one, cannot fail.
+    fn fits(&mut self, op: ArrayOp, args: &[Atom]) -> Option<bool> {
+        let (array, rest) = args.split_first()?;
+        match op {
+            ArrayOp::Literal => Some(self.are_alike(args)),
+            // As many as there are of something else.
+            ArrayOp::Replicate | ArrayOp::Iota => {
+                Some(self.value(array).is_some_and(|size| self.is_natural(&size)))
+            }
+            ArrayOp::Slice => Some(self.is_part(array, rest)),
+            ArrayOp::Gather => Some(self.was_gathered(array, rest)),
+            ArrayOp::MatVec => Some(self.are_factors(array, rest)),
+            _ => None,
         }
     }
 
