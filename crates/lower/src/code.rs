@@ -6,6 +6,7 @@ use std::sync::Arc;
 use wengert_base::Name;
 use wengert_ir as ir;
 use wengert_ir::op::{ArrayOp, Atom, Compare, Op, Requirement, Var};
+use wengert_mono::simple::Shown;
 
 impl Lower<'_> {
     /// The values of a term.
@@ -75,7 +76,13 @@ impl Lower<'_> {
         let info = self.tree.vars.at(var);
         // The components of a tuple may get better names when it is taken apart.
         let for_good = !matches!(info.ty, Type::Tuple(_));
-        self.name(&atoms, info.name, for_good);
+        if info.shown.is_some() {
+            for (atom, (name, _)) in atoms.iter().zip(self.signature_of(var)) {
+                self.name(std::slice::from_ref(atom), name, for_good);
+            }
+        } else {
+            self.name(&atoms, info.name, for_good);
+        }
         self.current.env.insert(var, atoms);
     }
 
@@ -184,6 +191,21 @@ impl Lower<'_> {
     /// The names and types of the parameters that stand for a variable.
     pub(crate) fn signature_of(&mut self, var: VarId) -> Vec<(Name, ir::Ty)> {
         let info = self.tree.vars.at(var);
-        self.flat(&info.ty).into_iter().map(|ty| (info.name, ty)).collect()
+        let mut named = Vec::new();
+        let (name, ty, shown) = (info.name, info.ty.clone(), info.shown.clone());
+        self.named_parts(name, &ty, shown.as_ref(), &mut named);
+        named
+    }
+
+    /// The values that a variable of this type is, which are called as the fields of a record.
+    fn named_parts(&mut self, name: Name, ty: &Type, shown: Option<&Shown>, named: &mut Vec<(Name, ir::Ty)>) {
+        match (ty, shown) {
+            (Type::Tuple(items), Some(Shown::Record(fields))) if items.len() == fields.len() => {
+                for (item, (field, shown)) in items.iter().zip(fields) {
+                    self.named_parts(*field, item, Some(shown), named);
+                }
+            }
+            _ => named.extend(self.flat(ty).into_iter().map(|ty| (name, ty))),
+        }
     }
 }

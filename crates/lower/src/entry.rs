@@ -87,9 +87,12 @@ impl Lower<'_> {
         let types = self.entry_params();
         let root = Rc::clone(&self.tree.root);
         let mut params = Vec::new();
-        let names = self.parameter_names(types.len());
-        for (name, ty) in names.into_iter().zip(&types) {
-            params.extend(self.flat(ty).into_iter().map(|ty| (name, ty)));
+        let own = self.parameter_vars();
+        for (place, ty) in types.iter().enumerate() {
+            let flat = self.flat(ty);
+            let named = own.get(place).map(|var| self.signature_of(*var));
+            let named = named.filter(|named| named.len() == flat.len());
+            params.extend(named.unwrap_or_else(|| flat.into_iter().map(|ty| (Name::new("x"), ty)).collect()));
         }
         self.define(id, root.span, &params, |lower, atoms: Vec<Atom>| {
             let args = lower.split(&types, atoms);

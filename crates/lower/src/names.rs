@@ -6,23 +6,27 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "the terms that give a name are named")]
 
 use crate::context::Lower;
-use crate::tree::{Kind, LamId, Node, Type, VarId};
-use wengert_base::{Name, Span};
+use crate::tree::{Kind, LamId, Node, VarId};
+use wengert_base::Span;
 
 /// So many functions of the library give a parameter to each other.
 const DEEP: usize = 16;
 
 impl Lower<'_> {
-    /// The names of so many parameters.
-    pub(crate) fn parameter_names(&self, count: usize) -> Vec<Name> {
+    /// The term without what it defines around it.
+    fn root(&self) -> &Node {
         let mut node = self.tree.root.as_ref();
         while let Kind::Let(_, _, body) | Kind::LetRec(_, body) = &node.kind {
             node = body;
         }
-        let params = self.lambda(node).map(|lam| self.tree.lams.at(lam).params.clone()).unwrap_or_default();
-        let named = (0..params.len()).map(|place| self.name_of(node, place, DEEP));
-        let named = named.map(|name| name.unwrap_or_else(|| Name::new("x")));
-        named.chain(std::iter::repeat(Name::new("x"))).take(count).collect()
+        node
+    }
+
+    /// The parameters of the term, or those of the user's that they become.
+    pub(crate) fn parameter_vars(&self) -> Vec<VarId> {
+        let root = self.root();
+        let params = self.lambda(root).map(|lam| self.tree.lams.at(lam).params.clone()).unwrap_or_default();
+        (0..params.len()).filter_map(|place| self.users(root, place, DEEP)).collect()
     }
 
     /// The lambda that a term is.
@@ -34,16 +38,15 @@ impl Lower<'_> {
         }
     }
 
-    /// What the user calls the parameter of a function in this place.
-    fn name_of(&self, function: &Node, place: usize, deep: usize) -> Option<Name> {
+    /// The parameter of a function in this place, or of the function of the user's to which that gives it.
+    fn users(&self, function: &Node, place: usize, deep: usize) -> Option<VarId> {
         let lambda = self.tree.lams.at(self.lambda(function)?);
         let param = *lambda.params.get(place)?;
-        let own = self.tree.vars.at(param);
         let is_users = !self.is_made(lambda.span, lambda.body.span);
-        if is_users || matches!(own.ty, Type::Tuple(_)) || deep == 0 {
-            return Some(own.name);
+        if is_users || deep == 0 {
+            return Some(param);
         }
-        Some(self.name_inside(param, &lambda.body, deep - 1).unwrap_or(own.name))
+        Some(self.given(param, &lambda.body, deep - 1).unwrap_or(param))
     }
 
     /// Whether the user wrote no lambda here: what is made of a call stands where its body does.
@@ -51,8 +54,8 @@ impl Lower<'_> {
         lambda == body || lambda.is_nowhere() || (self.is_library)(lambda.source)
     }
 
-    /// What the first function of the user's that is given a variable calls it.
-    fn name_inside(&self, param: VarId, body: &Node, deep: usize) -> Option<Name> {
+    /// The parameter of the first function that is given a variable.
+    fn given(&self, param: VarId, body: &Node, deep: usize) -> Option<VarId> {
         let is_param = |node: &Node| matches!(&node.kind, Kind::Var(var) if *var == param);
         let mut todo = vec![body];
         while let Some(node) = todo.pop() {
@@ -67,8 +70,8 @@ impl Lower<'_> {
                 }),
                 _ => None,
             };
-            if let Some(name) = given.and_then(|(function, place)| self.name_of(function, place, deep)) {
-                return Some(name);
+            if let Some(var) = given.and_then(|(function, place)| self.users(function, place, deep)) {
+                return Some(var);
             }
             todo.extend(node.children().into_iter().rev());
         }

@@ -1,4 +1,4 @@
-//! What simple types do not tell: the names of the fields of records, for `show`, and which failures are those of sizes that
+//! What simple types do not tell: the names of the fields of records, for `show` and for who reads what is made, and which failures are those of sizes that
 //! the user named in types. An engine needs both; they are noted on variables.
 
 use super::{Bridge, Typed};
@@ -28,6 +28,13 @@ impl Bridge<'_> {
         let shown = self.node(TermKind::Prim(Prim::Show, vec![variable]), &Type::String, span)?;
         let kind = TermKind::Let(var, arg.ty.clone(), Rc::new(arg), Rc::new(shown));
         self.typed(kind, Type::String, span)
+    }
+
+    /// Notes what the fields of a parameter are called that is a record.
+    pub(super) fn note_fields(&mut self, param: Var, ty: &Type) {
+        if self.notes.is_some() && matches!(ty, Type::Record(_)) {
+            self.to_show.push((param, ty.clone()));
+        }
     }
 
     /// Notes on the variables that are shown how: when all terms are translated, which have to do with the types that are named.

@@ -31,6 +31,7 @@ impl Bridge<'_> {
                 let from = closed(&scope.subst, &param.ty);
                 let var = self.bind(scope, param.var, &from);
                 let erased = self.erase(&from, span)?;
+                self.note_fields(var, &from);
                 let (body, to) = self.term(scope, body)?;
                 self.typed(TermKind::Lam(var, erased, Rc::new(body)), Type::fun(from, to), span)
             }
