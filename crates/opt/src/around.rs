@@ -13,6 +13,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is no part of such a choice")]
 
+use crate::facts::is_safe;
 use crate::sizes::{Shape, boxes, in_range, walk};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::{Name, Span};
@@ -76,7 +77,9 @@ fn read(side: &Block) -> Option<Touched<'_>> {
         ArrayOp::AddAt => rest.split_last().map(|(added, places)| (places, Some(added)))?,
         _ => return None,
     };
-    let alone = side.results == [Atom::Var(*out)] && before.iter().all(|stmt| matches!(stmt.op, Op::Int(..)));
+    // A division may fail.
+    let is_place = |stmt: &Stmt| matches!(stmt.op, Op::Int(..)) && is_safe(&stmt.op, &FxHashSet::default());
+    let alone = side.results == [Atom::Var(*out)] && before.iter().all(is_place);
     alone.then_some(Touched { array, places, added, stmt })
 }
 

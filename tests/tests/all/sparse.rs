@@ -84,6 +84,8 @@ def torus (a : [][]Real) =
     let up = if i == 0 then a[n - 1, j] else a[i - 1, j] let right = if j == m - 1 then a[i, 0] else a[i, j + 1]
     in a[i, j] * 0.5 + up * right))) a)
 def longer (v : []Real) (u : []Real) = let n = length u in sum (build n (\\i -> (if i == 0 then v[n - 1] else v[i - 1]) * u[i]))
+def divided k (u : []Real) =
+  let n = length u in weigh (build n (\\i -> if i == 0 then (let d = div 7 k in u[n - 1]) else (let d = mod 5 (i - k) in u[i - 1])))
 def warped (u : []Real) =
   let row before x = scan (\\left j -> (x - u[j]) ^ 2 + min left (min before[j] (if j > 0 then before[j - 1] else 9.0))) 9.0 (iota (length u))
   in weigh (fold row (replicate (length u) 0.0) u)
@@ -145,6 +147,9 @@ fn programs() -> Vec<String> {
         }
         all.push(format!("grad forces (matrix {n} 3)"));
         all.push(format!("(grad filtered (matrix {n} 2), curved_rows filtered (matrix {n} 2))"));
+    }
+    for k in [0, 1, 9] {
+        all.push(format!("(divided {k} (numbers 7 4), gradient (divided {k}) (numbers 7 4))"));
     }
     all.push("apart [[1.0, 2.0], [1.0]]".into());
     all.push("spread [[1.0, 2.0], [1.0]]".into());

@@ -88,6 +88,8 @@ fn other_choices_stay() {
         "c = i == 0 y = if c { a = u[last] yield a } else { j = i - 1 a = w[j] yield a }",
         "c = i == 0 y = if c { a = u[last] yield a } else { j = i - 1 a = u[j] b = a * 2.0 yield b }",
         "c = i == 0 j = i - 1 p = select(c, 0, j) q = max(p, 0) y = u[q]",
+        // A division that may fail.
+        "c = i == 0 y = if c { d = last % n a = u[last] yield a } else { j = i - 1 a = u[j] yield a }",
         "c = x == 0.0 y = if c { a = u[last] yield a } else { a = u[i] yield a }",
     ] {
         let text = format!(
