@@ -13,8 +13,8 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is no part of such a choice")]
 
-use crate::facts::is_safe;
-use crate::sizes::{Shape, boxes, in_range, walk};
+use crate::facts::{along, is_safe};
+use crate::sizes::{boxes, in_range, walk};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::{Name, Span};
 use wengert_ir::op::{ArrayOp, Compare, IntOp, Op};
@@ -32,9 +32,7 @@ pub(crate) fn run(program: &mut Program) -> bool {
             continue;
         }
         let there = in_range(func, &boxes);
-        let first = |shape: &Shape| shape.first()?.as_ref()?.atom();
-        let shapes = walk(func, &boxes, false);
-        let lengths = shapes.iter().filter_map(|(array, shape)| Some((*array, first(shape)?))).collect();
+        let lengths = along(&walk(func, &boxes, false), 0);
         let mut ops = FxHashMap::default();
         func.body.for_each_stmt(&mut |stmt| {
             if let ([out], Op::Int(..) | Op::Compare(..)) = (stmt.outs.as_slice(), &stmt.op) {
@@ -54,7 +52,7 @@ pub(crate) fn run(program: &mut Program) -> bool {
 fn is_choice(op: &Op) -> bool {
     match op {
         Op::Select { .. } => true,
-        Op::If { cond: _, then, otherwise } => [then, otherwise].into_iter().all(|side| read(side).is_some()),
+        Op::If { cond: _, then, otherwise } => touched(then).is_some() && touched(otherwise).is_some(),
         _ => false,
     }
 }
@@ -68,7 +66,7 @@ struct Touched<'b> {
     stmt: &'b Stmt,
 }
 
-fn read(side: &Block) -> Option<Touched<'_>> {
+fn touched(side: &Block) -> Option<Touched<'_>> {
     let (stmt, before) = side.stmts.split_last()?;
     let (Op::Array(op, args), [out]) = (&stmt.op, stmt.outs.as_slice()) else { return None };
     let (array, rest) = args.split_first()?;
@@ -146,7 +144,7 @@ impl Around<'_> {
 
     /// The element that both sides of a branch read, or add to, which differ in one place only.
     fn touched(&mut self, cond: &Atom, then: &Block, otherwise: &Block, out: &mut Vec<Stmt>) -> Option<Op> {
-        let (one, other) = (read(then)?, read(otherwise)?);
+        let (one, other) = (touched(then)?, touched(otherwise)?);
         let alike =
             (one.array, one.added, one.places.len()) == (other.array, other.added, other.places.len());
         if !alike {

@@ -2,7 +2,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed tells nothing of lengths")]
 
-use crate::sizes::{boxes, in_range_there};
+use crate::sizes::{Shape, boxes, in_range_there};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Convert, IntOp, Op, Requirement};
 use wengert_ir::program::FuncId;
@@ -297,6 +297,12 @@ pub(crate) struct Lengths {
     defined: FxHashMap<Var, Atom>,
     /// What was noted, in order.
     noted: Vec<Var>,
+}
+
+/// The sizes of arrays along an axis, where they are numbers or have names.
+pub(crate) fn along(shapes: &FxHashMap<Var, Shape>, axis: usize) -> FxHashMap<Var, Atom> {
+    let size = |shape: &Shape| shape.get(axis)?.as_ref()?.atom();
+    shapes.iter().filter_map(|(array, shape)| Some((*array, size(shape)?))).collect()
 }
 
 impl Lengths {

@@ -27,8 +27,8 @@
     reason = "what is not listed neither adds to an array nor hands one on"
 )]
 
-use crate::facts::Lengths;
-use crate::sizes::{Shape, boxes, walk};
+use crate::facts::{Lengths, along};
+use crate::sizes::{boxes, walk};
 use crate::walk::count_uses;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::Span;
@@ -50,9 +50,7 @@ pub(crate) fn run(program: &mut Program) -> bool {
             continue;
         }
         let shapes = walk(func, &boxes, false);
-        let size = |shape: &Shape, axis: usize| shape.get(axis)?.as_ref()?.atom();
-        let sizes = |axis| shapes.iter().filter_map(move |(array, shape)| Some((*array, size(shape, axis)?)));
-        let (lengths, widths) = (Lengths::defined(sizes(0).collect()), sizes(1).collect());
+        let (lengths, widths) = (Lengths::defined(along(&shapes, 0)), along(&shapes, 1));
         let mut body = std::mem::take(&mut func.body);
         let uses = count_uses(&body);
         changed |= Lines { func, uses, lengths, widths, around: Vec::new(), left: FxHashSet::default() }

@@ -15,7 +15,7 @@ mod added;
 mod beside;
 mod flattened;
 
-use crate::facts::Lengths;
+use crate::facts::{Lengths, along};
 use crate::sizes::{Shape, boxes, walk};
 use crate::walk::count_uses;
 use added::{Made, become_rows};
@@ -44,10 +44,8 @@ pub(crate) fn run(program: &mut Program) {
         if func.body.all_stmts(&mut |stmt| is_other(stmt)) {
             continue;
         }
-        let first = |shape: &Shape| shape.first()?.as_ref()?.atom();
         let shapes = walk(func, &boxes, false);
-        let known = shapes.iter().filter_map(|(array, shape)| Some((*array, first(shape)?))).collect();
-        let mut lengths = Lengths::defined(known);
+        let mut lengths = Lengths::defined(along(&shapes, 0));
         let mut body = std::mem::take(&mut func.body);
         let mut known =
             Known { shapes: &shapes, same: Same::of(&body), equal: Vec::new(), uses: count_uses(&body) };

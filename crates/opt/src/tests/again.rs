@@ -1,17 +1,7 @@
 //! What was computed before, and parts and places of which it is known that they are there.
 
-use super::check;
-use crate::PASSES;
+use super::{after, check, stays};
 use expect_test::expect;
-
-/// The program after a pass, as text.
-fn after(pass: &str, text: &str) -> String {
-    let mut program = wengert_ir::parse(text).expect("the text is a program");
-    let pass = PASSES.iter().find(|known| known.name == pass).expect("there is such a pass");
-    (pass.run)(&mut program);
-    assert_eq!(wengert_ir::verify(&program), Ok(()), "{text}");
-    wengert_ir::print(&program)
-}
 
 #[test]
 fn a_call_and_a_loop_are_done_once() {
@@ -79,8 +69,7 @@ fn what_is_not_the_same_is_done() {
             }}
             entry f = f"
         );
-        let program = wengert_ir::parse(&text).expect("the text is a program");
-        assert_eq!(after("cse", &text), wengert_ir::print(&program));
+        stays("cse", &text);
     }
 }
 

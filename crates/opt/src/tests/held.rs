@@ -1,13 +1,10 @@
 //! Rows that are looked at after their array is updated.
 
+use super::stays;
 use expect_test::{Expect, expect};
 
 fn check(text: &str, expected: &Expect) {
-    let mut program = wengert_ir::parse(text).expect("the text is a program");
-    assert_eq!(wengert_ir::verify(&program), Ok(()), "before");
-    crate::held::run(&mut program);
-    assert_eq!(wengert_ir::verify(&program), Ok(()), "after:\n{}", wengert_ir::print(&program));
-    expected.assert_eq(&wengert_ir::print(&program));
+    super::check("held", text, expected);
 }
 
 #[test]
@@ -171,9 +168,6 @@ fn a_row_that_is_looked_at_after_a_loop_has_updated_its_array_is_copied() {
         let text = format!(
             "func f(t: [][]Real, i: Int, xs: []Real) -> ([][]Real, []Real) {{ n = length(xs) row = t[i] {loops} return ts, row }} entry f = f"
         );
-        let mut program = wengert_ir::parse(&text).expect("the text is a program");
-        let before = wengert_ir::print(&program);
-        crate::held::run(&mut program);
-        assert_eq!(wengert_ir::print(&program), before);
+        stays("held", &text);
     }
 }

@@ -1,6 +1,6 @@
 //! Loops that compute functions in loops of their own.
 
-use super::check;
+use super::{check, stays};
 use expect_test::expect;
 
 #[test]
@@ -183,10 +183,7 @@ fn what_asks_in_each_iteration_stays_with_what_relies_on_it() {
             return ys
         }
         entry f = f";
-    let mut program = wengert_ir::parse(text).expect("the text is a program");
-    let before = wengert_ir::print(&program);
-    crate::stages::run(&mut program);
-    assert_eq!(wengert_ir::print(&program), before);
+    stays("stages", text);
 }
 
 #[test]

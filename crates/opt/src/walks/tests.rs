@@ -1,6 +1,6 @@
 //! Which walks are counted.
 
-use crate::tests::check;
+use crate::tests::{check, stays};
 use expect_test::expect;
 
 const TEXT: &str = r#"
@@ -96,11 +96,7 @@ fn other_walks_stay() {
         assert!(second.contains(from), "{from}");
         let text = format!("{before}{}", second.replacen(from, to, 1))
             .replace("(list: List,", "(list: List, other: List,");
-        let mut program = wengert_ir::parse(&text).expect("the text is a program");
-        assert_eq!(wengert_ir::verify(&program), Ok(()));
-        let before = wengert_ir::print(&program);
-        super::run(&mut program);
-        assert_eq!(wengert_ir::print(&program), before);
+        stays("walks", &text);
     }
 }
 
@@ -314,10 +310,7 @@ fn loops_that_need_not_end_are_not_counted() {
             "func f(xs: []Real, n: Int, k: Int) -> (Int, Int) {{ m = length(xs) \
              a2, b2 = while a = {start}, b = n {{ c = {cond} yield c }} do a, b {{ t = {step} u = b + k yield t, u }} return a2, b2 }} entry f = f"
         );
-        let mut program = wengert_ir::parse(&text).expect("the text is a program");
-        let before = wengert_ir::print(&program);
-        super::run(&mut program);
-        assert_eq!(wengert_ir::print(&program), before);
+        stays("walks", &text);
     }
 }
 
@@ -405,9 +398,6 @@ fn loops_that_read_elsewhere_or_change_what_they_read_are_not_counted() {
             "func f(xs: []Real, ys: []Real, from: Int, to: Int) -> []Real {{ \
              a, zs = while k = from, ys = ys {{ c = k < to yield c }} do k, ys {{ {body} }} return zs }} entry f = f"
         );
-        let mut program = wengert_ir::parse(&text).expect("the text is a program");
-        let before = wengert_ir::print(&program);
-        super::run(&mut program);
-        assert_eq!(wengert_ir::print(&program), before);
+        stays("walks", &text);
     }
 }
