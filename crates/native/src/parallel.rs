@@ -346,7 +346,7 @@ impl Divider<'_> {
         });
         let sums: Vec<Sum> = sums.collect();
         let place = self.like(&mut part, parts.index);
-        let given = given(&part, &body);
+        let given = given(&part, &body, index);
         let mut shift = Shift { part: &mut part, index, place, given, bases: Vec::new() };
         let mut body = shift.stmts(body);
         let bases = std::mem::take(&mut shift.bases);
@@ -408,9 +408,12 @@ fn sums_of(parts: &Loop<'_>) -> Vec<Sum> {
     all.unwrap_or_else(|| parts.sums.to_vec())
 }
 
-/// What a part is given, without the arrays that loops in its body add to: whoever looks for their elements knows them by one address.
-fn given(part: &Func, body: &[Stmt]) -> FxHashSet<Local> {
+/// What a part is given and may know by an address of its own for its first iteration. Not arrays that loops in its body add to: whoever
+/// looks for their elements knows them by one address. Nor those that it changes and looks at elsewhere than at its index: elements that have
+/// two addresses look like two.
+fn given(part: &Func, body: &[Stmt], index: Local) -> FxHashSet<Local> {
     let mut given: FxHashSet<Local> = part.params.iter().copied().collect();
+    let (mut changed, mut elsewhere): (FxHashSet<Local>, FxHashSet<Local>) = Default::default();
     every(body, &mut |stmt| {
         if let Stmt::For { sums, .. } = stmt {
             for sum in sums {
@@ -419,7 +422,20 @@ fn given(part: &Func, body: &[Stmt]) -> FxHashSet<Local> {
                 }
             }
         }
+        let own = Operand::Local(index);
+        match stmt {
+            Stmt::Store { base, index, value, .. } => {
+                changed.extend(base.local());
+                elsewhere.extend(base.local().filter(|_| *index != own));
+                elsewhere.extend(value.local());
+            }
+            Stmt::Set(_, Value::Load { index, .. }) if *index == own => {}
+            _ => reads(stmt, &mut |local| {
+                elsewhere.insert(local);
+            }),
+        }
     });
+    given.retain(|local| !(changed.contains(local) && elsewhere.contains(local)));
     given
 }
 

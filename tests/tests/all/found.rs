@@ -221,3 +221,32 @@ fn a_rule_that_gives_a_function_has_no_series() {
         }
     }
 }
+
+/// Rows of one array that may be the same, and elements that are a number apart which may be 0: what is added to both is added twice.
+#[test]
+fn rows_that_may_be_one_are_added_to_one_after_the_other() {
+    let definitions = "def first_row (w : [][]Real) is = \
+            fold (\\a i -> let r = a[i] in set a 0 (map2 (\\u v -> u - v * r[0]) a[0] r)) w is\n\
+        def pulled is w c = let (y, b) = vjp (\\w -> first_row w is) w in b c\n\
+        def sums rows = map sum rows\n\
+        def long m = [build m (\\k -> 0.5 + real (mod k 7) * 0.1), build m (\\k -> 0.25)]\n\
+        def mk m = build m (\\k -> 0.5 + real (mod (k * 3) 7) * 0.1)\n\
+        def shifted s m p = fold (\\u t -> build m (\\i -> if i + s < m then u[i] - u[i + s] * u[s] else u[i])) p [0, 1]\n\
+        def back s m p = let (y, b) = vjp (shifted s m) p in b (map cos y)\n\
+        def turn s m = let (y, t) = jvp (back s m) (mk m, map sin (mk m)) in (sum y, sum t)";
+    let mut programs: Vec<String> = Vec::new();
+    for is in ["[0]", "[1]", "[0, 1]", "[1, 0, 0]"] {
+        programs.push(format!("pulled {is} [[0.5], [0.3]] [[1.0], [2.0]]"));
+        programs.push(format!(
+            "jvp (\\w -> pulled {is} w w) ([[0.5, 2.0], [0.3, 1.0]], [[1.0, 0.1], [0.7, 0.2]])"
+        ));
+        programs.push(format!("sums (pulled {is} (long 20000) (long 20000))"));
+    }
+    for s in [0, 1, 3] {
+        programs.push(format!("sum (back {s} 20000 (mk 20000))"));
+        programs.push(format!("turn {s} 40"));
+    }
+    wengert_tests::parallel::check_all("programs", &programs, |it| {
+        wengert_tests::everywhere::same(definitions, it)
+    });
+}

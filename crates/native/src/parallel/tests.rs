@@ -437,6 +437,43 @@ fn what_loops_in_a_part_add_to_has_one_address_there() {
     agrees(PAIRS, (0, 1), &[0, 1, 5, 33, 300]);
 }
 
+/// An array that a loop changes at its index and elsewhere has one address in a part: elements that had two would be taken for two, although
+/// they may be one.
+#[test]
+fn what_is_changed_at_two_places_has_one_address_in_a_part() {
+    let text = "func f(xs: []Real, k: Int) -> []Real {
+            n = length(xs)
+            m = 2 * n
+            zs = replicate(m, 1.0)
+            ys = each i < n, y += zs, x in xs {
+                a = sin(x)
+                j = i + k
+                y1 = add_at(y, j, a)
+                y2 = add_at(y1, i, x)
+                yield y2
+            }
+            return ys
+        }
+        entry f = f";
+    let program = wengert_ir::parse::parse(text).expect("the text is a program");
+    let mut loops = crate::lower::lower(&program);
+    divide(&mut loops, false, false);
+    let (_, part) = loops.funcs.iter().last().expect("there is a part");
+    let mut bases: Vec<crate::loops::Operand> = Vec::new();
+    every(&part.body, &mut |stmt| {
+        if let Stmt::Store { base, .. } = stmt {
+            bases.push(*base);
+        }
+    });
+    bases.dedup();
+    assert_eq!((part.part.is_some(), bases.len()), (true, 1));
+    for k in [0, 1, 3] {
+        let args = [reals(300), Value::Int(k)];
+        let expected = run(text, Math::Strict, 1, &args);
+        assert_eq!(bits(&run(text, Math::Fast, 1, &args)), bits(&expected), "{k}");
+    }
+}
+
 #[test]
 fn loops_that_cannot_be_much_work_are_not_divided() {
     let text = |count: &str| {
