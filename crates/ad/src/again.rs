@@ -372,13 +372,14 @@ fn makes_number(op: &Op) -> bool {
 fn cost(op: &Op) -> Option<u32> {
     match op {
         Op::Copy(_)
-        | Op::Real(RealOp::Add | RealOp::Sub | RealOp::Mul | RealOp::Neg, _)
+        | Op::Real(RealOp::Add | RealOp::Sub | RealOp::Mul | RealOp::Neg | RealOp::PowInt(2), _)
         | Op::Compare(..)
         | Op::Not(_)
         | Op::Select { .. }
         | Op::Convert(Convert::IntToReal, _)
         | Op::Array(ArrayOp::Length(_) | ArrayOp::Index, _) => Some(1),
         Op::Int(op, _) if *op != IntOp::Power => Some(1),
+        Op::Real(RealOp::PowInt(3), _) => Some(2),
         _ => None,
     }
 }

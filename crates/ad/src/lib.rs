@@ -96,10 +96,10 @@ pub const ORDER: &str = "an order of `taylor` that is negative or beyond all mea
 
 /// Tangents of data belong to its constructor. Only of sums of tangents of functions, which may be differentiated in turn, is that not always
 /// foreseen.
-const ASTRAY: &str = "a tangent belongs to another constructor";
+const ASTRAY: &str = wengert_ir::op::ASTRAY;
 
 /// The same where such tangents are added.
-const APART: &str = "two tangents at different points are added";
+const APART: &str = wengert_ir::op::APART;
 
 /// The messages of failures that say nothing about the program: the interpreter runs it then.
 pub const LEFT: [&str; 5] = [BEYOND, UNSEEN, ORDER, ASTRAY, APART];
@@ -235,6 +235,8 @@ struct Ad {
     program: Program,
     /// Cotangents are added up as on a tape.
     exact: bool,
+    /// Whether there are rules of the user's own.
+    has_rules: bool,
     /// What was made is not seen to be the interpreter's to the last bit, although cotangents are.
     is_inexact: bool,
     /// What was made to record functions on tapes.
@@ -298,6 +300,8 @@ struct Ad {
     /// What is made for long series.
     long: long::Long,
     backwards: FxHashMap<transpose::Variant, FuncId>,
+    /// For a function and cotangents that are there, which sums so far its transposes are given, in the order in which they were made.
+    seedings: FxHashMap<(Key, Vec<bool>), Vec<Vec<bool>>>,
     /// For a function and cotangents that are there, which parameters get one.
     lives: FxHashMap<(Key, Vec<bool>), Vec<bool>>,
     unsettled_lives: Option<Vec<(Key, Vec<bool>)>>,
@@ -334,12 +338,19 @@ struct Ad {
     given_size: usize,
 }
 
+/// Whether derivatives go by rules of the user's own.
+fn has_rules(program: &Program) -> bool {
+    let rule = |stmt: &Stmt| matches!(stmt.op, Op::Custom(_));
+    program.funcs.iter().any(|(_, func)| !func.body.all_stmts(&mut |stmt| !rule(stmt)))
+}
+
 impl Ad {
     fn new(program: Program, exact: bool) -> Ad {
         Ad {
             residuals: program.linears.iter().map(|(id, linear)| (linear.residual, id)).collect(),
             declared: declared_tangents(&program),
             given_size: requests::size_of(&program),
+            has_rules: has_rules(&program),
             program,
             exact,
             is_inexact: false,
@@ -374,6 +385,7 @@ impl Ad {
             series: FxHashMap::default(),
             long: long::Long::default(),
             backwards: FxHashMap::default(),
+            seedings: FxHashMap::default(),
             lives: FxHashMap::default(),
             unsettled_lives: None,
             boxes: FxHashMap::default(),

@@ -309,18 +309,24 @@ impl Transposer<'_, '_> {
             let whole = place.indices.is_empty() && *live && call.seeds;
             let seed = if whole { self.take(place.var) } else { None };
             seeded.push(seed.is_some());
-            seeds.extend(seed);
+            seeds.push(seed);
         }
-        let variant =
-            Variant { key: call.key.clone(), weighted, seeded: seeded.clone(), checkpoint: call.checkpoint };
-        let func = self.code.ad.backward_function(&variant);
+        let through = seeded.clone();
+        let variant = Variant { key: call.key.clone(), weighted, seeded, checkpoint: call.checkpoint };
+        let (func, seeded) = self.code.ad.backward_of_all(variant);
+        for (seed, seeded) in seeds.iter_mut().zip(seeded) {
+            if seeded && seed.is_none() {
+                *seed = Some(self.code.zero(None, Ty::REAL));
+            }
+        }
+        let seeds = seeds.into_iter().flatten();
         let args: Vec<Atom> = self.primals(&call.residual).into_iter().chain(weights).chain(seeds).collect();
         let back: Vec<(&Ref, bool)> = active
             .iter()
-            .zip(&seeded)
+            .zip(&through)
             .zip(live)
             .filter(|(_, live)| *live)
-            .map(|((of, seeded), _)| (*of, *seeded))
+            .map(|((of, through), _)| (*of, *through))
             .collect();
         let mut named = Vec::new();
         for (of, _) in &back {
@@ -331,7 +337,7 @@ impl Transposer<'_, '_> {
         let sums = self.code.b.named(&named, Op::Call { func, args, checkpoint: false });
         // What has gone through is there before more is added to it: a row of one argument may be another argument.
         let (through, added): (Vec<_>, Vec<_>) =
-            back.into_iter().zip(sums).partition(|((_, seeded), _)| *seeded);
+            back.into_iter().zip(sums).partition(|((_, through), _)| *through);
         for ((of, _), sum) in through {
             let place = self.place(of);
             self.bars.insert(place.var, sum);
@@ -344,6 +350,28 @@ impl Transposer<'_, '_> {
 }
 
 impl Ad {
+    /// The transpose for these sums, or for more: a recursive function that adds to a number in all its calls but the outermost does so there, too.
+    /// Where cotangents are added up as on a tape, nothing is added to zero.
+    fn backward_of_all(&mut self, mut variant: Variant) -> (FuncId, Vec<bool>) {
+        let func = self.backward_function(&variant);
+        let entry = (variant.key.clone(), variant.weighted.clone());
+        if self.exact || variant.checkpoint || !self.is_recursive(variant.key.0) {
+            return (func, variant.seeded);
+        }
+        let of = self.program.funcs.at(variant.key.0);
+        let active = of.body.params.iter().zip(&variant.key.1).filter(|(_, active)| **active);
+        let numbers: Vec<bool> = active.map(|(param, _)| of.ty(*param) == Ty::REAL).collect();
+        let seedings = self.seedings.get(&entry);
+        let fuller = seedings.into_iter().flatten().rev().find(|other| {
+            let all = other.iter().zip(&variant.seeded).zip(&numbers);
+            **other != variant.seeded
+                && all.into_iter().all(|((more, here), number)| more == here || *more && *number)
+        });
+        let Some(fuller) = fuller else { return (func, variant.seeded) };
+        variant.seeded.clone_from(fuller);
+        (self.backward_function(&variant), variant.seeded)
+    }
+
     /// The transpose of the linear part of a function as a function: from the residual (of a checkpoint: the arguments), the
     /// cotangents of results and sums so far, to the sums for the parameters that get any.
     pub(crate) fn backward_function(&mut self, variant: &Variant) -> FuncId {
@@ -363,6 +391,7 @@ impl Ad {
         let results = types.into_iter().filter_map(|ty| self.tangent(ty)).collect();
         let id = self.reserve(results);
         self.backwards.insert(variant.clone(), id);
+        self.seedings.entry((key.clone(), weighted.clone())).or_default().push(seeded.clone());
         let mut code = Code::new(self, &format!("back_{}", linearized.func.name));
         code.b.set_func_span(linearized.func.span);
         code.b.set_span(linearized.func.span);

@@ -14,6 +14,11 @@ ids! {
     Var;
 }
 
+/// Derivatives fail with this message where a tangent is not what it belongs to is made by: with values that the program makes, never.
+pub const ASTRAY: &str = "a tangent belongs to another constructor";
+/// The same where two tangents are added.
+pub const APART: &str = "two tangents at different points are added";
+
 /// An operand: it takes no computation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Atom {

@@ -66,7 +66,11 @@ impl Added<'_> {
                 let Op::Loop(parts) = &mut stmt.op else { continue };
                 let fits = parts.mode != Mode::Reduce
                     && branches(&parts.body).next().is_some()
-                    && parts.body.stmts.iter().all(is_simple);
+                    && parts
+                        .body
+                        .stmts
+                        .iter()
+                        .all(|stmt| is_simple(stmt) || adds_at_index(stmt, &parts.body));
                 if fits {
                     for at in 0..parts.init.len() + parts.accs.len() {
                         changed |= self.sum(&mut parts.body, at);
@@ -217,6 +221,12 @@ fn is_simple(stmt: &Stmt) -> bool {
         }
         _ => is_chosen(stmt),
     }
+}
+
+/// Whether a statement of a loop adds to an element of an array that only this iteration adds to: its own.
+fn adds_at_index(stmt: &Stmt, body: &Block) -> bool {
+    let is_index = |atom: &Atom| atom.var().is_some_and(|var| body.params.first() == Some(&var));
+    matches!(&stmt.op, Op::Array(ArrayOp::AddAt, args) if args.len() == 3 && args.get(1).is_some_and(is_index))
 }
 
 /// Whether a statement can be done on a side that is not taken.

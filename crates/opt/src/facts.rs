@@ -4,7 +4,7 @@
 
 use crate::sizes::{Shape, boxes, in_range_there};
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{ArrayOp, Convert, IntOp, Op, Requirement};
+use wengert_ir::op::{APART, ASTRAY, ArrayOp, Convert, IntOp, Op, Requirement};
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Var};
 use wengert_prim::RealOp;
@@ -50,6 +50,30 @@ pub(crate) fn total(program: &Program) -> FxHashSet<FuncId> {
         }
     }
     total
+}
+
+/// Functions that do not fail but for want of memory, although some of them may go on forever: what these do may be done beside what the others do.
+pub(crate) fn sure(program: &Program) -> FxHashSet<FuncId> {
+    let mut sure: FxHashSet<FuncId> = program.funcs.ids().collect();
+    loop {
+        let before = sure.len();
+        for (id, func) in program.funcs.iter() {
+            if sure.contains(&id) && !func.body.all_stmts(&mut |stmt| is_sure(&stmt.op, &sure)) {
+                sure.remove(&id);
+            }
+        }
+        if sure.len() == before {
+            return sure;
+        }
+    }
+}
+
+/// Whether an operation does not fail, given functions that do not.
+pub(crate) fn is_sure(op: &Op, sure: &FxHashSet<FuncId>) -> bool {
+    match op {
+        Op::Fail { message: Atom::Text(text) } => [ASTRAY, APART].contains(&&**text),
+        _ => is_safe(op, sure),
+    }
 }
 
 /// Whether nothing in a block fails or goes on forever.
@@ -225,7 +249,8 @@ impl Quiet<'_> {
         block.all_stmts(&mut |stmt| self.alone(stmt))
     }
 
-    fn alone(self, stmt: &Stmt) -> bool {
+    /// The same of a statement without its blocks.
+    pub(crate) fn alone(self, stmt: &Stmt) -> bool {
         is_safe(&stmt.op, self.total) || stmt.outs.first().is_some_and(|out| self.inside.contains(out))
     }
 }

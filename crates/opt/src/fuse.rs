@@ -8,8 +8,8 @@
 //!
 //! A product of matrices is made all the same: as one operation it takes a fraction of the time ([`products`]).
 //!
-//! Failures come in the order of the iterations then, so that only one of the two may have any. Iterations that neither fail nor add
-//! to anything go forward: nobody can tell.
+//! Failures come in the order of the iterations then, so that only one of the two may have any; what goes through data may go on for as long
+//! as it likes if neither fails. Iterations that neither fail nor add to anything go forward: nobody can tell.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not joined")]
 
@@ -17,7 +17,7 @@ mod flattened;
 mod parted;
 mod shifted;
 
-use crate::facts::{Quiet, total};
+use crate::facts::{Quiet, is_sure, sure, total};
 use crate::products;
 use crate::sizes::{boxes, in_range};
 use crate::stands::Made;
@@ -25,7 +25,7 @@ use crate::walk::{Names, count_uses, row_of};
 pub(crate) use flattened::Sum;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
-use wengert_ir::{Atom, Block, Func, Program, Stmt, Var};
+use wengert_ir::{Atom, Block, Func, FuncId, Program, Stmt, Var};
 use wengert_prim::RealOp;
 
 /// See the module.
@@ -41,22 +41,22 @@ pub(crate) fn sums(program: &mut Program) {
 }
 
 fn each(program: &mut Program, sums: bool) {
-    let total = total(program);
+    let (total, sure) = (total(program), sure(program));
     let boxes = boxes(program);
     for (_, func) in program.funcs.iter_mut() {
         let inside = in_range(func, &boxes);
         let mut uses = count_uses(&func.body);
         let mut body = std::mem::take(&mut func.body);
         let (quiet, sizes) = (Quiet { total: &total, inside: &inside }, Made::of(&body));
-        let there = Fuse { uses: &uses, quiet, sizes: &sizes, sums };
+        let there = Fuse { uses: &uses, quiet, sure: &sure, sizes: &sizes, sums };
         if !sums && parted::run(&there, func, &mut body) {
             uses = count_uses(&body);
         }
-        let there = Fuse { uses: &uses, quiet, sizes: &sizes, sums };
+        let there = Fuse { uses: &uses, quiet, sure: &sure, sizes: &sizes, sums };
         if !sums && shifted::run(&there, func, &mut body) {
             uses = count_uses(&body);
         }
-        Fuse { uses: &uses, quiet, sizes: &sizes, sums }.block(func, &mut body);
+        Fuse { uses: &uses, quiet, sure: &sure, sizes: &sizes, sums }.block(func, &mut body);
         func.body = body;
     }
 }
@@ -66,6 +66,8 @@ struct Fuse<'a> {
     /// How often variables are used.
     uses: &'a FxHashMap<Var, usize>,
     quiet: Quiet<'a>,
+    /// Functions that do not fail, whether or not they end.
+    sure: &'a FxHashSet<FuncId>,
     sizes: &'a Made,
     /// Whether it is about sums of what is used elsewhere, too.
     sums: bool,
@@ -114,6 +116,12 @@ impl Fuse<'_> {
         });
     }
 
+    /// Whether a statement does not fail, nor anything in its blocks.
+    fn is_sure(&self, stmt: &Stmt) -> bool {
+        let alone = |stmt: &Stmt| self.quiet.alone(stmt) || is_sure(&stmt.op, self.sure);
+        alone(stmt) && stmt.op.blocks().iter().all(|inner| inner.all_stmts(&mut |stmt| alone(stmt)))
+    }
+
     /// Whether what fails in a loop fails alike if its iterations go in the order of another one's.
     fn fails_alike(&self, made: &Loop, user: &Stmt) -> bool {
         let backward = matches!(&user.op, Op::Loop(parts) if parts.backward);
@@ -151,6 +159,8 @@ impl Fuse<'_> {
             let is_given = |input: &Atom| input.var().is_some_and(|input| outs.contains(&input));
             let is_quiet = |stmt: &Stmt| self.quiet.stmt(stmt) && self.sizes.stands(stmt, &is_given);
             let order = self.quiet.block(&made.body)
+                || (self.is_sure(maker)
+                    && stmts.get(place + 1..=at).unwrap_or_default().iter().all(|stmt| self.is_sure(stmt)))
                 || (between.iter().all(is_quiet) && is_quiet(user) && self.fails_alike(made, user));
             if alone && same && only && order && !products::is_of_matrices(func, maker) {
                 return Some(place);

@@ -14,13 +14,13 @@
 //!
 //! Failures come in the order of the iterations then, so that only one of the two may have any, and nothing in between.
 
-use crate::facts::{is_quiet, is_safe, is_total, total};
+use crate::facts::{Quiet, is_safe, is_total, total};
 use crate::fuse::Sum;
+use crate::sizes::{boxes, in_range};
 use crate::stands::Made;
 use crate::walk::{Names, count_uses, mentioned, row_of};
 use rustc_hash::FxHashSet;
 use wengert_ir::op::{ArrayOp, Loop, Mode, Op};
-use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Elem, Func, Program, Stmt, Ty, Var};
 use wengert_prim::RealOp;
 
@@ -32,16 +32,17 @@ const SMALL: usize = 48;
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
-    let total = total(program);
+    let (total, boxes) = (total(program), boxes(program));
     for (_, func) in program.funcs.iter_mut() {
+        let inside = in_range(func, &boxes);
         let mut body = std::mem::take(&mut func.body);
         let made = Made::of(&body);
-        block(func, &mut body, (&total, &made));
+        block(func, &mut body, (Quiet { total: &total, inside: &inside }, &made));
         func.body = body;
     }
 }
 
-fn block(func: &mut Func, place: &mut Block, known: (&FxHashSet<FuncId>, &Made)) {
+fn block(func: &mut Func, place: &mut Block, known: (Quiet<'_>, &Made)) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         let mut at = 0;
         while at < place.stmts.len() {
@@ -127,14 +128,10 @@ fn only_adds(parts: &Loop) -> bool {
 }
 
 /// The loop after `at` that can be done together with the one at `at`, and what comes in between but can be done before.
-fn partner(
-    stmts: &[Stmt],
-    at: usize,
-    (total, made): (&FxHashSet<FuncId>, &Made),
-) -> Option<(usize, Vec<usize>)> {
+fn partner(stmts: &[Stmt], at: usize, (known, made): (Quiet<'_>, &Made)) -> Option<(usize, Vec<usize>)> {
     let stmt = stmts.get(at)?;
     let (own, first) = kind(stmt)?;
-    let first_total = is_total(&first.body, total);
+    let first_total = known.block(&first.body);
     let mut between: FxHashSet<Var> = FxHashSet::default();
     let mut quiet = true;
     // What fails in between may look whether arrays are as long as the second loop needs them.
@@ -146,26 +143,27 @@ fn partner(
             kind(stmt_there).filter(|(kind, second)| *kind == own && gains(own, stmt, first, second));
         if let Some((_, second)) = second
             && second.len == first.len
-            && (is_total(&second.body, total) || (first_total && quiet))
+            && (is_total(&second.body, known.total) || quiet && (first_total || known.block(&second.body)))
             && fits(stmt, first.init.len(), second, &between)
             && stands(stmt_there, quiet)
         {
             return Some((place, simple));
         }
-        let known = !mentioned(&stmt_there.op).any(|var| stmt.outs.contains(&var) || between.contains(&var));
+        let is_known =
+            !mentioned(&stmt_there.op).any(|var| stmt.outs.contains(&var) || between.contains(&var));
         let is_simple = own != Kind::Independent
-            && is_safe(&stmt_there.op, total)
+            && (is_safe(&stmt_there.op, known.total) || quiet && known.alone(stmt_there))
             && stmt_there.op.blocks().is_empty()
             && stands(stmt_there, quiet);
         // What fails here fails before the first loop, too, if that cannot.
         let is_check = first_total && quiet && matches!(stmt_there.op, Op::Require { .. });
-        let is_simple = known && (is_simple || is_check);
+        let is_simple = is_known && (is_simple || is_check);
         if is_simple {
             simple.push(place);
             continue;
         }
         between.extend(&stmt_there.outs);
-        quiet = quiet && is_quiet(&stmt_there.op, total);
+        quiet = quiet && known.stmt(stmt_there);
     }
     None
 }

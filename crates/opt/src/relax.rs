@@ -145,8 +145,15 @@ pub const RELAXED: &[Relaxed] = &[
     Relaxed {
         name: "collect",
         what: "loops that add to their neighbors become loops that collect what the neighbors give",
-        run: collect::run,
-        after: &["simplify", "hoist", "rows", "ends", "cse", "fuse", "dce"],
+        run: |program| {
+            let changed = collect::run(program);
+            if changed {
+                // What is left of such a loop may be nothing but sums.
+                added::run(program);
+            }
+            changed
+        },
+        after: &["simplify", "hoist", "rows", "ends", "cse", "dce", "fuse", "dce"],
         rounds: 1,
     },
     Relaxed {

@@ -44,6 +44,7 @@ mod ragged;
 mod remade;
 mod rules;
 mod series;
+mod shared;
 mod sparse;
 mod spatial;
 mod stencils;

@@ -16,7 +16,7 @@ use super::{Place, Transposer, is_real};
 use crate::Code;
 use crate::again::Primal;
 use crate::forward::choose;
-use crate::linear::{Branch, Carried, LinLoop, Ref, loop_captured};
+use crate::linear::{Branch, Carried, Lin, LinBlock, LinLoop, Ref, loop_captured, uses};
 use indexmap::IndexSet;
 use wengert_base::Name;
 use wengert_ir::op::{Atom, Loop, Mode, Op, Var};
@@ -38,6 +38,13 @@ struct Plan<'a> {
     inputs: Vec<(Var, Ref)>,
     /// Rows of other inputs: where their cotangents are added.
     rows: Vec<(Var, Place)>,
+}
+
+/// Whether a block uses a variable in one statement only.
+fn is_used_once(var: Var, block: &LinBlock) -> bool {
+    let mut found = block.results.iter().flatten().filter(|of| of.base() == var).count();
+    block.stmts.iter().for_each(|lin| uses(lin, &mut |of| found += usize::from(of.base() == var)));
+    found == 1
 }
 
 impl<'c> Transposer<'_, 'c> {
@@ -69,6 +76,8 @@ impl<'c> Transposer<'_, 'c> {
             }
             let (code, mut primal) = self.primal_part();
             primal.compute_again(code, &arm.again);
+            let live = self.code.ad.live_in_arm(&arm.block, outs, &weighted);
+            self.take_apart(&arm.block, &live);
             let weights = weights.iter().cloned();
             let weighed =
                 arm.block.results.iter().zip(weights).filter_map(|(of, weight)| of.as_ref().zip(weight));
@@ -90,6 +99,26 @@ impl<'c> Transposer<'_, 'c> {
         let sums = self.code.b.named(&named, choose(on, blocks));
         self.bars.extend(touched.iter().copied().zip(sums));
         touched.into_iter().for_each(|var| self.add_parts(var));
+    }
+
+    /// The sum so far of what an arm only takes apart is taken apart: what is added to a part is added there, however deep.
+    fn take_apart(&mut self, arm: &LinBlock, live: &[Var]) {
+        for lin in &arm.stmts {
+            let Lin::Fields { of: Ref::Var(var), data, ctor, outs, like } = lin else { continue };
+            let direct = !self.rows.contains_key(var) && !self.accumulators.contains(var);
+            if self.code.ad.exact || !direct || !live.contains(var) || !is_used_once(*var, arm) {
+                continue;
+            }
+            let Some(func) = self.code.ad.fields_function(*data, *ctor) else { continue };
+            let Some(sum) = self.bars.remove(var) else { continue };
+            let types = self.code.ad.fields(*data, *ctor).into_iter().filter_map(|(_, tangent)| tangent);
+            let types: Vec<Ty> = types.collect();
+            let args: Vec<Atom> = [sum].into_iter().chain(self.primals(like)).collect();
+            let sums = self.code.b.call(func, args, &types);
+            for (out, sum) in outs.iter().zip(sums) {
+                self.bars.insert(*out, sum);
+            }
+        }
     }
 
     /// What the arms of a branch add to, and what gets a cotangent besides.
@@ -193,12 +222,17 @@ impl<'c> Transposer<'_, 'c> {
         });
         self.block(&plan.parts.body, weighed.collect());
         let results = self.iteration_results(&plan, &states);
+        // Where nothing but sums of data goes through the loop, it does not matter which summand is first, and it can become part of the loop
+        // forward. Rules of the user's own may fail, the last first.
+        let unchanged = results.iter().zip(&states).all(|(result, state)| result == state);
+        let only_sums =
+            unchanged && !plan.summed.is_empty() && !self.code.ad.exact && !self.code.ad.has_rules;
         let body = self.code.b.close(results);
         self.env.end(env);
         (self.bars, self.parts) = (bars, parts);
         (self.rows, self.accumulators) = outer;
         let mode = if init.is_empty() { Mode::Each } else { Mode::Sequence };
-        let backward = !plan.parts.backward;
+        let backward = plan.parts.backward == only_sums;
         let op = Loop { mode, backward, len, inputs: arrays, init, accs, body };
         self.loop_results(&plan, Op::Loop(Box::new(op)));
     }

@@ -89,6 +89,16 @@ fn what_is_read_anyway_costs_nothing_more() {
     assert_eq!(step("u1 = u0 + a u = u1 + b"), "yield e, us, y2");
 }
 
+/// A square is made again of what is read in any case; a power that costs more is kept.
+#[test]
+fn squares_are_not_kept() {
+    let step = |power: &str| {
+        kept_of_steps(&format!("e = each i < n, u in y, x in xs {{ {power} r = u * s t = r * x yield t }}"))
+    };
+    assert_eq!(step("s = u ^ 2"), "yield e, y2");
+    assert_eq!(step("s = sin(u)"), "yield e, y2, ts, ss");
+}
+
 /// An array in which a loop puts numbers is not kept for its shape, which it had before the loop; but for what is read in it.
 #[test]
 fn what_numbers_are_put_in_is_not_kept_for_its_shape() {

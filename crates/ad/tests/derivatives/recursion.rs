@@ -259,6 +259,19 @@ entry main = main
               return xs_bar
             }
 
+            func fields_Cons'(tangent: List') -> (Real, List') {
+              t, d = match tangent {
+                Zero() {
+                  d2 = Zero()
+                  yield 0.0, d2
+                }
+                Cons'(t2, t3) {
+                  yield t2, t3
+                }
+              }
+              return t, d
+            }
+
             func surface_of_List(x: List, t: List') -> List {
               d = match x {
                 Nil() {
@@ -273,19 +286,6 @@ entry main = main
                 }
               }
               return d
-            }
-
-            func fields_Cons'(tangent: List') -> (Real, List') {
-              t, d = match tangent {
-                Zero() {
-                  d2 = Zero()
-                  yield 0.0, d2
-                }
-                Cons'(t2, t3) {
-                  yield t2, t3
-                }
-              }
-              return t, d
             }
         "#]],
     );

@@ -424,6 +424,21 @@ fn what_has_too_many_types_for_machine_code_is_said_to_have_them() {
 }
 
 #[test]
+fn what_many_points_share_is_added_to_as_one_goes_through_it() {
+    let tree = "type Tree = Leaf Real | Node Tree Tree\n\
+        def value tree x = match tree with | Leaf w -> w * x | Node l r -> value l x + value r (x * x)\n\
+        def fit (tree, xs) = sum (map (value tree) xs)\n";
+    let folder = Folder::with(&[("tree.wg", tree)]);
+    let shown = folder.run(&["eval", "grad fit", "--file", "tree.wg", "--emit", "derivative"]).value();
+    let lines = "  tree_bar, xs_bar = for i < length(xs), tree_bar2 = Zero(), x in xs {
+    tape = primal_value(tree, x)
+    tree_bar3, x_bar = back_value(tape, tree_bar2, 0.0)
+    yield tree_bar3, x_bar
+  }";
+    assert!(shown.contains(lines) && !shown.contains("add_Tree'"), "{shown}");
+}
+
+#[test]
 fn library_functions_say_what_they_do_not_take() {
     let folder =
         Folder::with(&[("p.wg", "import linalg\nimport array\nimport stats\ndef read (n : Int) = n\n")]);

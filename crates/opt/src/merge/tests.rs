@@ -1,6 +1,6 @@
 //! Loops that wait, and become one.
 
-use crate::tests::check;
+use crate::tests::{check, stays};
 use expect_test::expect;
 
 const TEXT: &str = r"
@@ -202,4 +202,52 @@ fn what_is_asked_in_between_is_asked_before() {
     let before = wengert_ir::print(&program);
     super::run(&mut program);
     assert_eq!(wengert_ir::print(&program), before);
+}
+
+/// Reading an element that is there does not fail: two sums over rows of which the length is known become one loop. What is there only for
+/// something that was asked in between is not taken for it.
+#[test]
+fn what_is_in_range_does_not_fail() {
+    let text = "func f(xs: []Real, ys: []Real, k: Int) -> (Real, Real) {
+            n = length(xs)
+            m = length(ys)
+            rows = each i < n, x in xs { t = x * x row = [x, t, 1.0] yield row }
+            a = for j < n, s = 0.0, r in rows { u = r[0] v = r[1] w = u * v s2 = s + w yield s2 }
+            b = for l < n, q = 0.0, r2 in rows { u2 = r2[2] q2 = q + u2 yield q2 }
+            return a, b
+        }
+        entry f = f";
+    check(
+        "merge",
+        text,
+        &expect![[r#"
+        func f(xs: []Real, ys: []Real, k: Int) -> (Real, Real) {
+          n = length(xs)
+          m = length(ys)
+          rows = each i < n, x in xs {
+            t = x * x
+            row = [x, t, 1.0]
+            yield row
+          }
+          a, b = for j < n, s = 0.0, q = 0.0, r in rows {
+            u = r[0]
+            v = r[1]
+            w = u * v
+            s2 = s + w
+            u2 = r[2]
+            q2 = q + u2
+            yield s2, q2
+          }
+          return a, b
+        }
+
+        entry f = f
+    "#]],
+    );
+    stays("merge", &text.replace("r2[2]", "r2[3]").replace("r[1]", "r[k]"));
+    let asked = text
+        .replace("b = for", "require n == m, same_size map2 b = for")
+        .replace("u2 = r2[2]", "u2 = ys[l]")
+        .replace("w = u * v", "w = xs[k]");
+    stays("merge", &asked);
 }

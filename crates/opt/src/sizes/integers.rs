@@ -38,6 +38,9 @@ impl Sizes<'_> {
                 (_, _) => None,
             },
             (IntOp::Div | IntOp::DivFloor | IntOp::Rem | IntOp::ModFloor, [x, y]) => {
+                if matches!(op, IntOp::Rem | IntOp::ModFloor) {
+                    self.rest(op, x, y, out);
+                }
                 if let Some(Atom::Int(by)) = y.atom()
                     && by > 0
                     && self.is_natural(x)
@@ -52,6 +55,21 @@ impl Sizes<'_> {
             (_, _) => None,
         };
         self.values.extend(value.filter(Linear::is_small).map(|value| (out, value)));
+    }
+
+    /// What is left of a division is less than what it is divided by. By how often a loop around goes, it is an index of what is so long.
+    fn rest(&mut self, op: IntOp, x: &Linear, by: &Linear, out: Var) {
+        let positive = match by.atom() {
+            Some(Atom::Int(by)) => 0 < by && by <= MOST_ELEMENTS,
+            _ => self.is_count_around(by),
+        };
+        // One less than that is not negative either: `(i + n - 1) % n`.
+        let one_less = by.minus(&Linear::constant(1));
+        let natural = || self.is_natural(x) || self.is_natural(&self.settle(x.minus(&one_less)));
+        if positive && (op == IntOp::ModFloor || natural()) {
+            self.natural.insert(out);
+            self.limits.insert(out, by.clone());
+        }
     }
 
     /// The larger of 0 and a difference of sizes counts as a size itself.

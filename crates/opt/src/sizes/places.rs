@@ -190,8 +190,12 @@ impl Sizes<'_> {
 
     /// Whether a loop that goes so often has an iteration: we are in it.
     fn is_some(&self, count: &Atom) -> bool {
-        let count = self.value(count);
-        self.limits.iter().any(|(index, limit)| self.scope.contains(index) && count.as_ref() == Some(limit))
+        self.value(count).is_some_and(|count| self.is_count_around(&count))
+    }
+
+    /// The same of a sum.
+    pub(super) fn is_count_around(&self, count: &Linear) -> bool {
+        self.limits.iter().any(|(index, limit)| self.scope.contains(index) && count == limit)
     }
 
     /// Whether an array has a part from one place to another one.

@@ -74,6 +74,33 @@ fn what_one_side_of_a_branch_adds_is_chosen_first() {
     );
 }
 
+/// What each iteration adds to an element of its own stands against no vectors.
+#[test]
+fn a_sum_beside_what_is_added_at_the_index_is_chosen_too() {
+    let text = |place: &str| {
+        format!(
+            "func f(xs: []Real, k: Int) -> (Real, []Real) {{
+                n = length(xs)
+                z = zeros(xs)
+                s, ys = each i < n, s += 0.0, ys += z, x in xs {{
+                    c = i == k
+                    a = if c {{ b = s + x yield b }} else {{ yield s }}
+                    t = x * x
+                    ys2 = ys with [{place}] += t
+                    yield a, ys2
+                }}
+                return s, ys
+            }}
+            entry f = f"
+        )
+    };
+    for (place, chosen) in [("i", true), ("k", false)] {
+        let mut program = wengert_ir::parse(&text(place)).expect("it is a program");
+        assert_eq!(crate::added::run(&mut program), chosen, "{place}");
+        assert_eq!(wengert_ir::verify(&program), Ok(()));
+    }
+}
+
 #[test]
 fn sums_stay_in_branches_that_stay_or_see_them() {
     // Somebody looks at the sum; it is not only added to; what is added takes too long; there is nothing to choose.
