@@ -74,6 +74,21 @@ static inline WG_UNUSED double wg_each_real(word n) {
     return (double)n;
 #endif
 }
+/* Whether vectors gather elements from anywhere. */
+#if defined __AVX2__ || defined __ARM_FEATURE_SVE
+#define WG_GATHERS 1
+#else
+#define WG_GATHERS 0
+#endif
+/* The integer of a whole number, and whether that is too far from 0 for it. Vectors of them are made where the processor has no instruction for it:
+ * they become the last bits of large numbers. */
+#if defined __x86_64__ && !defined __AVX512DQ__
+static inline WG_UNUSED word wg_is_far(double x) { return !(fabs(x) < 0x1p51); }
+static inline WG_UNUSED word wg_each_word(double x) { return wg_word_of(x + 0x1.8p52) - 0x4338000000000000; }
+#else
+static inline WG_UNUSED word wg_is_far(double x) { return 0; }
+static inline WG_UNUSED word wg_each_word(double x) { return (word)(x + 0.0); }
+#endif
 /* A tangent that the steps of a loop have made so small that few bits are left of it is zero: below 2^-1060; with such numbers some processors
  * are slow. It is a branch, for which nothing waits: the compiler makes no choice of it. What is zero already does not take it. */
 static inline WG_UNUSED double wg_unless_faint(double t) {

@@ -20,6 +20,7 @@ mod steps;
 mod strips;
 mod sums;
 mod tables;
+mod trial;
 mod waiting;
 
 use crate::pointers::Pointers;
@@ -33,11 +34,12 @@ use std::fmt::Write;
 use steps::Noted;
 use strips::Strip;
 use sums::Plan;
+use trial::Trial;
 use wengert_base::Span;
 use wengert_ir::program::FuncId;
 use wengert_ir::ty::Id;
 use wengert_native::Reads;
-use wengert_native::loops::{Func, Local, Operand, Part, Runtime, Stmt, Value, Word};
+use wengert_native::loops::{Func, Local, Operand, Runtime, Stmt, Value, Word};
 
 pub(crate) use real::power_function;
 
@@ -59,6 +61,8 @@ pub(crate) struct Body<'u, 'p> {
     skipped: FxHashSet<*const Stmt>,
     /// Where it is noted that an argument is not for the main path of a function, if only that is to be called.
     rare: Option<String>,
+    /// How the loop around is run without its checks, if it is.
+    trial: Option<Trial>,
     /// Whether choices inside of others stand before them.
     flat: bool,
     /// How the loop around is run in any order.
@@ -123,6 +127,7 @@ impl<'u, 'p> Body<'u, 'p> {
             declared: vec![false; func.locals.len()],
             skipped: FxHashSet::default(),
             rare: None,
+            trial: None,
             flat: false,
             plan: Plan::default(),
             over: Over::default(),
@@ -380,9 +385,7 @@ impl<'u, 'p> Body<'u, 'p> {
             }
             Stmt::If { cond, .. } if self.skipped.contains(&std::ptr::from_ref(stmt)) => {
                 self.declare(place, None);
-                // Its condition is not needed; its two blocks have their numbers.
-                self.integer(*cond);
-                self.blocks += 2;
+                self.pass_over(stmt, *cond);
             }
             Stmt::If { cond, then, otherwise } => {
                 self.declare(place, None);
@@ -577,24 +580,5 @@ impl<'u, 'p> Body<'u, 'p> {
     /// What follows the statements of a block.
     pub(crate) fn end_of(stmts: &[Stmt]) -> u32 {
         count(stmts)
-    }
-}
-
-/// What a variable is called, before names are made to differ.
-pub(crate) fn plain_name(func: &Func, local: Local) -> String {
-    let Some(origin) = func.origins.get(&local) else {
-        let letter = match func.locals.get(local) {
-            Some(Word::Real) => "t",
-            Some(Word::Int) | None => "n",
-            Some(Word::Ref) => "o",
-            Some(Word::Address) => "at",
-        };
-        return letter.to_string();
-    };
-    match origin.part {
-        Part::Value => origin.name.to_string(),
-        Part::Object => format!("{}_object", origin.name),
-        Part::Size => format!("{}_size", origin.name),
-        Part::SizeAlong(axis) => format!("{}_size{axis}", origin.name),
     }
 }

@@ -4,6 +4,7 @@
 //! keep their names unless they would hide one of those, or are words of C.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use wengert_native::loops::{Func, Local, Part, Word};
 
 /// Words of C, and what generated code uses of its library.
 const WORDS: &str = "\
@@ -153,6 +154,25 @@ impl Names {
                 return other;
             }
         }
+    }
+}
+
+/// What a variable is called, before names are made to differ.
+pub(crate) fn plain_name(func: &Func, local: Local) -> String {
+    let Some(origin) = func.origins.get(&local) else {
+        let letter = match func.locals.get(local) {
+            Some(Word::Real) => "t",
+            Some(Word::Int) | None => "n",
+            Some(Word::Ref) => "o",
+            Some(Word::Address) => "at",
+        };
+        return letter.to_string();
+    };
+    match origin.part {
+        Part::Value => origin.name.to_string(),
+        Part::Object => format!("{}_object", origin.name),
+        Part::Size => format!("{}_size", origin.name),
+        Part::SizeAlong(axis) => format!("{}_size{axis}", origin.name),
     }
 }
 

@@ -25,6 +25,7 @@ mod sums;
 mod tables;
 mod text;
 mod threads;
+mod trial;
 mod waiting;
 
 /// The compiler, if there is one.

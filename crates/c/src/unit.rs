@@ -1,8 +1,7 @@
 //! What the functions of a program have in common: names, texts, kinds of references, places of failures.
 
 use crate::Math;
-use crate::body::plain_name;
-use crate::names::Names;
+use crate::names::{Names, plain_name};
 use crate::text::quoted;
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -17,7 +17,7 @@ const SHORT: i64 = 1 << 20;
 const DEEP: usize = 4;
 const FAR: i64 = 64;
 /// Sums of fewer numbers are made one by one: what comes before and after vectors costs more than they give.
-const FEW: i64 = 16;
+pub(super) const FEW: i64 = 16;
 
 /// What is in the body of a loop.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +59,11 @@ impl Run<'_> {
     /// It, whose iterations wait for each other, or do not.
     pub(super) fn waiting(&self, waits: bool) -> Self {
         Run { waits, ..self.clone() }
+    }
+
+    /// Whether its iterations have nothing to do with each other.
+    pub(super) fn independent(&self) -> bool {
+        self.independent
     }
 
     /// It from the first iteration to the last.
@@ -218,13 +223,13 @@ impl Body<'_, '_> {
     fn guarded(&mut self, run: &Run<'_>) {
         let guards = guards::guards(self, run.body, run.index, &run.end);
         if guards.conditions.is_empty() {
-            return self.vector(run);
+            return self.tried(run);
         }
         self.put(&format!("if (WG_USUALLY({})) {{", guards.conditions.join(" && ")));
         self.depth += 1;
         let before = (self.blocks, self.declared.clone(), self.line);
         self.skipped.extend(&guards.checks);
-        self.vector(run);
+        self.tried(run);
         self.skipped.retain(|check| !guards.checks.contains(check));
         self.depth -= 1;
         (self.blocks, self.declared, self.line) = before;
@@ -236,7 +241,7 @@ impl Body<'_, '_> {
     }
 
     /// An innermost loop that may become vector code.
-    fn vector(&mut self, run: &Run<'_>) {
+    pub(super) fn vector(&mut self, run: &Run<'_>) {
         if !run.independent && self.in_strips(run) {
             return;
         }
@@ -265,7 +270,7 @@ impl Body<'_, '_> {
             return;
         };
         let plain = plan.is_plain();
-        if plain || has_functions(run.body) {
+        if plain || has_functions(run.body) || self.trial.is_some() {
             return self.in_any_order(run, plan);
         }
         let few = Run { one_by_one: true, ..run.clone() };
@@ -318,7 +323,7 @@ impl Body<'_, '_> {
     }
 
     /// Whether something in the body of an innermost loop fails that is not checked before the loop.
-    fn may_fail(&self, stmts: &[Stmt]) -> bool {
+    pub(super) fn may_fail(&self, stmts: &[Stmt]) -> bool {
         stmts.iter().any(|stmt| match stmt {
             Stmt::Set(..) | Stmt::Store { .. } => false,
             check if self.skipped.contains(&std::ptr::from_ref(check)) => false,
@@ -459,8 +464,10 @@ impl Body<'_, '_> {
         self.flat = self.unit.in_vectors && run.body.iter().all(near);
         self.loops += 1;
         self.noted.iter_mut().for_each(|noted| noted.depth = self.depth);
+        self.begin_trial(run.index);
         self.stmts(run.body, block, 0);
         self.note_waiting();
+        self.end_trial(run.index);
         self.loops -= 1;
         self.leave();
         (self.unit.in_loop, self.unit.in_vectors, self.flat) = (false, false, false);

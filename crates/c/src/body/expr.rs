@@ -123,6 +123,9 @@ impl Body<'_, '_> {
 
     /// `index + offset`
     fn place(&mut self, index: Operand, offset: i32) -> Expr {
+        if let Some(place) = self.masked(index, offset) {
+            return place;
+        }
         match (index, offset) {
             (Operand::Int(n), offset) => int(n + i64::from(offset)),
             (index, 0) => self.integer(index),
@@ -271,7 +274,9 @@ impl Body<'_, '_> {
             Value::RealToInt(x) => {
                 // GCC makes `trunc(x)` of `(double)(word)x`, which is -0 where the integer is 0: nothing that is added to 0 is -0.
                 let x = self.number(*x);
-                Expr::unary("(word)", &Expr::binary(Level::Sum, "+", &x, &Expr::primary("0.0")))
+                self.tried_integer(&x).unwrap_or_else(|| {
+                    Expr::unary("(word)", &Expr::binary(Level::Sum, "+", &x, &Expr::primary("0.0")))
+                })
             }
             Value::Round(round, x) => {
                 let name = match round {

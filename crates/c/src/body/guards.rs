@@ -82,11 +82,11 @@ impl Step {
 }
 
 /// The body of a loop and what is known of it.
-struct Loop<'b, 'u, 'p> {
+pub(super) struct Loop<'b, 'u, 'p> {
     body: &'b Body<'u, 'p>,
     index: Local,
     /// What each variable is that is assigned once, in the body of the loop.
-    values: FxHashMap<Local, &'b Value>,
+    pub(super) values: FxHashMap<Local, &'b Value>,
     /// Variables that are assigned in it at all.
     assigned: FxHashSet<Local>,
 }
@@ -193,9 +193,7 @@ fn assigned_inside(stmts: &[Stmt], into: &mut FxHashSet<Local>) {
 
 /// The checks of an innermost loop over `0..end` that can be made before it.
 pub(super) fn guards(body: &Body<'_, '_>, stmts: &[Stmt], index: Local, end: &str) -> Guards {
-    let mut around =
-        Loop { body, index, values: FxHashMap::default(), assigned: FxHashSet::from_iter([index]) };
-    assigned(stmts, &mut around.assigned);
+    let mut around = Loop::of(body, stmts, index);
     let mut guards = Guards { conditions: Vec::new(), checks: FxHashSet::default() };
     for stmt in stmts {
         match stmt {
@@ -256,6 +254,15 @@ fn last(step: i64, start: &Expr, end: &str) -> Expr {
     Expr::binary(Level::Sum, if step > 0 { "+" } else { "-" }, start, &last)
 }
 
+impl<'b, 'u, 'p> Loop<'b, 'u, 'p> {
+    /// A loop of whose values nothing is known yet.
+    pub(super) fn of(body: &'b Body<'u, 'p>, stmts: &[Stmt], index: Local) -> Self {
+        let mut all = FxHashSet::from_iter([index]);
+        assigned(stmts, &mut all);
+        Loop { body, index, values: FxHashMap::default(), assigned: all }
+    }
+}
+
 impl Loop<'_, '_, '_> {
     /// What is to hold for a condition never to be true in the loop.
     fn never(&self, cond: Local, end: &str) -> Option<String> {
@@ -279,7 +286,7 @@ impl Loop<'_, '_, '_> {
     }
 
     /// A number that is the same in each iteration, of variables from outside of the loop.
-    fn fixed(&self, operand: Operand, depth: usize) -> Option<Expr> {
+    pub(super) fn fixed(&self, operand: Operand, depth: usize) -> Option<Expr> {
         let local = match operand {
             Operand::Int(n) => return Some(int(n)),
             Operand::Local(local) => local,
@@ -399,6 +406,16 @@ impl Loop<'_, '_, '_> {
             | Int::ShiftLeft
             | Int::ShiftRight => (None, None),
         }
+    }
+
+    /// Whether a variable is assigned in the loop.
+    pub(super) fn is_assigned(&self, local: Local) -> bool {
+        self.assigned.contains(&local)
+    }
+
+    /// Whether a number moves with the loop, each time as far, or not at all.
+    pub(super) fn moves(&self, operand: Operand) -> bool {
+        self.moving(operand, 0).is_some()
     }
 
     /// A number that moves with the loop, each time as far, or not at all.

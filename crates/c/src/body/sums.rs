@@ -174,6 +174,7 @@ impl Body<'_, '_> {
             return;
         }
         joined.extend(self.rare.clone().map(|note| ("|", vec![note])));
+        joined.extend(self.trial_note().map(|note| ("+", vec![note])));
         let clause = |(op, names): &(&str, Vec<String>)| format!(" reduction({op} : {})", names.join(", "));
         let clauses: String = joined.iter().map(clause).collect();
         self.put(&format!("#pragma omp simd{clauses}"));
@@ -218,7 +219,8 @@ impl Body<'_, '_> {
                 || around.stays_base(*base, 0) && (around.is_fixed(*place) || around.moves(*place, 0))
         };
         let fits = |(base, place, _): &Store| around.is_fixed(*base) || around.is_in_row(*base, *place);
-        (around.loads.iter().all(strided) && around.stores.iter().all(fits)).then_some(plan)
+        ((self.trial.is_some() || around.loads.iter().all(strided)) && around.stores.iter().all(fits))
+            .then_some(plan)
     }
 
     /// What a loop carries, if it only adds to it.
