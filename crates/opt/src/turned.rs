@@ -27,6 +27,7 @@ mod last;
 mod make;
 mod plan;
 mod segment;
+mod smooth;
 
 use crate::asked;
 use crate::choices::beside_loops;
@@ -37,7 +38,7 @@ use crate::sizes::{boxes, walk};
 use crate::walk::holds_loops;
 use rustc_hash::FxHashSet;
 use wengert_base::{Name, Span};
-use wengert_ir::op::{ArrayOp, Mode, Op};
+use wengert_ir::op::{ArrayOp, Op};
 use wengert_ir::{Atom, Block, Func, Program, Stmt, Ty, Var};
 
 /// See the module. Whether something has changed.
@@ -126,16 +127,18 @@ impl Turned<'_> {
 
     /// What stands for a long loop around short ones.
     fn turned(&self, func: &mut Func, stmt: &Stmt) -> Option<Vec<Stmt>> {
-        let Op::Loop(parts) = &stmt.op else { return None };
-        if parts.mode == Mode::Reduce || !plan::is_candidate(stmt) {
+        if !plan::is_candidate(stmt) {
             return None;
         }
-        let plan = plan::Plan::of(self.from, self.facts, parts)?;
+        let (smooth, sure) = smooth::smoothed(self.from, self.facts, stmt)?;
+        let Op::Loop(parts) = &smooth.op else { return None };
+        let mut plan = plan::Plan::of(self.from, self.facts, parts)?;
+        plan.wanted.extend(sure);
         let known = |form: &Linear| form.vars().all(|var| self.scope.contains(&var));
         if !plan.needed.iter().chain(&plan.wanted).all(known) {
             return None;
         }
-        let (then, outs) = make::made(self.from, self.facts, func, stmt, plan.size)?;
+        let (then, outs) = make::made(self.from, self.facts, func, &smooth, plan.size)?;
         let then = Block { params: Vec::new(), stmts: then, results: outs };
         let mut whole = stmt.clone();
         whole.outs = stmt.outs.iter().map(|out| func.vars.push(*self.from.vars.at(*out))).collect();

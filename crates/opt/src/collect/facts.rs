@@ -9,7 +9,7 @@ use crate::linear::Linear;
 use crate::said;
 use crate::sizes::{Shape, without_quotients};
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_ir::op::{ArrayOp, IntOp, Loop, Mode, Op};
+use wengert_ir::op::{ArrayOp, Compare, IntOp, Loop, Mode, Op};
 use wengert_ir::program::FuncId;
 use wengert_ir::{Atom, Block, Func, Stmt, Ty, Var};
 
@@ -133,6 +133,16 @@ impl<'f> Facts<'f> {
             Atom::Var(var) => Some(self.values.get(var).cloned().unwrap_or_else(|| Linear::of(*var))),
             _ => None,
         }
+    }
+
+    /// The comparisons of integers that a condition is, or its opposite, if it is nothing else.
+    pub(crate) fn said(&self, cond: &Atom, holds: bool) -> Option<Vec<(Compare, Linear, Linear)>> {
+        let said = said::conjunction(cond, holds, &self.conds)?.into_iter();
+        said.map(|(compare, a, b)| {
+            let numbers = [&a, &b].iter().all(|x| self.func.type_of(x) == Ty::INT);
+            Some((compare, self.value(&a).filter(|_| numbers)?, self.value(&b)?))
+        })
+        .collect()
     }
 
     /// What it is the remainder of, and by what.

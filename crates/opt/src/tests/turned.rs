@@ -460,3 +460,132 @@ fn what_is_read_once_may_lie_apart() {
         assert_eq!(changed, changes, "{printed}");
     }
 }
+
+#[test]
+fn elements_of_rows_are_read_before_and_what_fails_without_iterations_is_asked_before() {
+    check_relaxed(
+        "func f(cs: [][]Real, ps: [][]Real) -> Real {
+            k = length(cs)
+            n = length(ps)
+            s = for i < n, s2 = 0.0, p in ps {
+                m = for j < k, m2 = 1000.0, c in cs {
+                    x = p[0]
+                    y = c[0]
+                    d = x - y
+                    e = d * d
+                    m3 = min(m2, e)
+                    yield m3
+                }
+                some = k > 0
+                least = if some {
+                    yield m
+                } else {
+                    none = empty []Real
+                    l = minimum(none)
+                    yield l
+                }
+                s3 = s2 + least
+                yield s3
+            }
+            return s
+        }
+        entry f = f",
+        &expect![[r#"
+            func f(cs: [][]Real, ps: [][]Real) -> Real {
+              n = length(cs, 1)
+              n2 = length(ps, 1)
+              k = length(cs)
+              n3 = length(ps)
+              c = k >= 1
+              c2 = n3 >= 32
+              c3 = select(c, c2, false)
+              c4 = n2 >= 1
+              c5 = select(c3, c4, false)
+              c6 = n >= 1
+              c7 = select(c5, c6, false)
+              s = if c7 {
+                i = n3 + 1023
+                blocks = i / 1024
+                s2 = for b < blocks, s2_2 = 0.0 {
+                  first = b * 1024
+                  i2 = n3 - first
+                  m = min(i2, 1024)
+                  x = each i3 < m {
+                    i4 = first + i3
+                    x2 = ps[i4, 0]
+                    yield x2
+                  }
+                  same = replicate(m, 1000.0)
+                  m2 = for j < k, m2_2 = same, c8 in cs {
+                    y = c8[0]
+                    m3 = each i5 < m, x3 in x, m2_3 in m2_2 {
+                      d = x3 - y
+                      e = d * d
+                      m3_2 = min(m2_3, e)
+                      yield m3_2
+                    }
+                    yield m3
+                  }
+                  s2_3 = for i6 < m, s2_4 = s2_2, m4 in m2 {
+                    s3 = s2_4 + m4
+                    yield s3
+                  }
+                  yield s2_3
+                }
+                yield s2
+              } else {
+                some = k > 0
+                s4 = for i7 < n3, s2_5 = 0.0, p in ps {
+                  m5 = for j2 < k, m2_4 = 1000.0, c9 in cs {
+                    x4 = p[0]
+                    y2 = c9[0]
+                    d2 = x4 - y2
+                    e2 = d2 * d2
+                    m3_3 = min(m2_4, e2)
+                    yield m3_3
+                  }
+                  least = if some {
+                    yield m5
+                  } else {
+                    none = empty []Real
+                    l = minimum(none)
+                    yield l
+                  }
+                  s3_2 = s2_5 + least
+                  yield s3_2
+                }
+                yield s4
+              }
+              return s
+            }
+
+            entry f = f
+        "#]],
+    );
+}
+
+#[test]
+fn rows_that_are_asked_for_more_than_elements_and_other_branches_stay() {
+    for more in ["q = sum(p) m4 = m3 + q", "q = length(p) r = real(q) m4 = m3 + r"] {
+        let text = format!(
+            "func f(cs: [][]Real, ps: [][]Real) -> Real {{
+                n = length(ps)
+                s = for i < n, s2 = 0.0, p in ps {{
+                    m4 = for j < 20, m2 = 0.0, c in cs {{
+                        x = p[0]
+                        y = c[0]
+                        d = x - y
+                        m3 = min(m2, d)
+                        {more}
+                        yield m4
+                    }}
+                    s3 = s2 + m4
+                    yield s3
+                }}
+                return s
+            }}
+            entry f = f"
+        );
+        assert!(!turned(&text).1, "{text}");
+    }
+}

@@ -2,6 +2,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed has no loops")]
 
+use super::smooth;
 use crate::collect::facts::{Facts, Walk};
 use crate::linear::Linear;
 use crate::walk::{added, mentioned};
@@ -12,7 +13,7 @@ use wengert_ir::{Atom, Block, Func, Stmt, Var};
 /// Bodies with more statements are not copied.
 const MOST: usize = 100;
 /// So many iterations at least, and so many at most of a loop inside that can be vectors itself.
-const LONG: i64 = 32;
+pub(super) const LONG: i64 = 32;
 const SHORT: i64 = 48;
 /// So many at least where loops inside go down columns: they are no good vectors, however long.
 const COLUMNS: i64 = 8;
@@ -37,7 +38,11 @@ pub(super) fn is_candidate(stmt: &Stmt) -> bool {
     parts.mode != Mode::Reduce
         && parts.body.stmts.iter().any(holds)
         && parts.body.size() <= MOST
-        && parts.body.all_stmts(&mut |stmt| is_plain(&stmt.op) || holds(stmt))
+        && parts.body.stmts.iter().all(|stmt| {
+            let fine = |stmt: &Stmt| is_plain(&stmt.op) || holds(stmt);
+            let inside = || stmt.op.blocks().into_iter().all(|block| block.all_stmts(&mut |stmt| fine(stmt)));
+            smooth::has_side(stmt) || fine(stmt) && inside()
+        })
 }
 
 /// Operations between numbers, and what reads an array or adds to one.
