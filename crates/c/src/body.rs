@@ -3,6 +3,7 @@
 //! A value that is used once, in the block where it is computed, waits until it is used (`Pending`). It is written down as
 //! a variable of its own before something changes what it is made of.
 
+mod columns;
 mod control;
 mod counts;
 mod doubt;

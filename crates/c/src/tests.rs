@@ -11,6 +11,7 @@ use wengert_ir::{FuncId, Program, Ty};
 use wengert_native::Compiled;
 use wengert_native::library::Made;
 
+mod columns;
 mod doubt;
 mod extremes;
 mod finite;

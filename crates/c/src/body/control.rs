@@ -171,10 +171,9 @@ impl Body<'_, '_> {
         self.flush(|pending| pending.reads || !pending.changing.is_empty());
         let end = self.length(*len);
         self.flush(|pending| pending.reads);
-        let short = matches!(len, Operand::Int(n) if *n <= SHORT);
+        let looks = !*independent && may_be_long(body, *index, *len);
         let shape = shape(body, *index);
         let (index, backward, independent) = (*index, *backward, *independent);
-        let looks = !independent && !(shape.straight && (shape.bounded || short));
         let (from, to) = ("0".into(), end.clone());
         let run = Run {
             index,
@@ -192,7 +191,7 @@ impl Body<'_, '_> {
         let first = self.checks_before(&run);
         if shape.straight {
             self.guarded(&run);
-        } else {
+        } else if !self.columns(&run) {
             self.once(&run);
         }
         self.skipped.retain(|check| !first.contains(check));
@@ -519,6 +518,12 @@ fn has_functions(body: &[Stmt]) -> bool {
         | Stmt::Free(..)
         | Stmt::Fail(..) => false,
     })
+}
+
+/// Whether a loop is to look from time to time whether to stop, if its iterations need each other.
+pub(super) fn may_be_long(body: &[Stmt], index: Local, len: Operand) -> bool {
+    let (shape, short) = (shape(body, index), matches!(len, Operand::Int(n) if n <= SHORT));
+    !(shape.straight && (shape.bounded || short))
 }
 
 /// What is in the body of a loop with this index.

@@ -261,11 +261,17 @@ impl<'b, 'u, 'p> Loop<'b, 'u, 'p> {
         assigned(stmts, &mut all);
         Loop { body, index, values: FxHashMap::default(), assigned: all }
     }
+
+    /// Another loop is in it, or around it.
+    pub(super) fn also(&mut self, stmts: &[Stmt], index: Local) {
+        self.assigned.insert(index);
+        assigned(stmts, &mut self.assigned);
+    }
 }
 
 impl Loop<'_, '_, '_> {
     /// What is to hold for a condition never to be true in the loop.
-    fn never(&self, cond: Local, end: &str) -> Option<String> {
+    pub(super) fn never(&self, cond: Local, end: &str) -> Option<String> {
         if let Some(Value::OutOfRange(place, size)) = self.values.get(&cond) {
             let size = self.fixed(*size, 0)?;
             let Some(place) = self.moving(*place, 0) else {
