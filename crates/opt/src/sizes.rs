@@ -14,6 +14,7 @@
 
 mod always;
 mod before;
+mod below;
 mod carried;
 mod covered;
 mod instead;
@@ -129,6 +130,8 @@ struct Sizes<'f> {
     lengths: Vec<Var>,
     /// Indices of loops, and how many iterations there are.
     limits: FxHashMap<Var, Linear>,
+    /// Below what the elements of arrays of indices are.
+    below: FxHashMap<Var, Linear>,
     /// Results of reads and updates at places that are there.
     inside: FxHashSet<Var>,
     /// Whether what was read or updated before counts for that.
@@ -184,6 +187,7 @@ impl<'f> Sizes<'f> {
             of_rows: Vec::new(),
             lengths: Vec::new(),
             limits: FxHashMap::default(),
+            below: FxHashMap::default(),
             inside: FxHashSet::default(),
             by_others: false,
             found: Vec::new(),
@@ -342,6 +346,7 @@ impl<'f> Sizes<'f> {
             self.shapes.remove(out);
             self.natural.remove(out);
             self.limits.remove(out);
+            self.below.remove(out);
             self.quotients.remove(out);
             self.whole.forget(*out);
         }
@@ -473,14 +478,18 @@ impl<'f> Sizes<'f> {
         self.note_added(&parts.accs, parts.body.params.iter().skip(1 + parts.init.len()));
         let mark = self.learn_always(len.as_ref());
         self.begin_rows(parts, carried);
+        self.begin_places(parts, carried);
         self.check_carried(&mut parts.body, (1, carried));
         let mut body = std::mem::take(&mut parts.body);
         let before = (self.found.len(), self.read.len());
-        let (rows, origins, covered) = self.inside(&mut body, rewrite, |sizes, body| {
+        let (rows, origins, covered, places) = self.inside(&mut body, rewrite, |sizes, body| {
             let rows = sizes.outside(&body.results, body, body.results.len());
-            (rows, sizes.end_rows(parts, body, carried), sizes.covers(parts, body, before))
+            let places = sizes.end_places(body, carried);
+            (rows, sizes.end_rows(parts, body, carried), sizes.covers(parts, body, before), places)
         });
         parts.body = body;
+        self.below
+            .extend(outs.iter().skip(carried).zip(places).filter_map(|(out, limit)| Some((*out, limit?))));
         self.covered.extend(covered);
         self.note_added(&parts.accs, outs.iter().skip(parts.init.len()));
         self.note_rows(parts, outs, origins);
@@ -491,23 +500,6 @@ impl<'f> Sizes<'f> {
         self.shapes.extend(outs.iter().copied().zip(shapes));
         self.unlearn(mark);
         self.note_always(parts, len);
-    }
-
-    /// An array has so many rows.
-    fn as_long(&mut self, array: &Atom, len: Option<&Linear>) {
-        let (Some(var), Some(len)) = (array.var(), len) else { return };
-        let mut shape = self.shape(array);
-        match shape.first_mut() {
-            Some(Some(known)) => {
-                let known = known.clone();
-                self.learn(&known, len);
-            }
-            Some(unknown) => {
-                *unknown = Some(len.clone());
-                self.note(var, shape);
-            }
-            None => {}
-        }
     }
 
     /// What an operation without blocks tells of its result.
@@ -541,6 +533,9 @@ impl<'f> Sizes<'f> {
             Op::Array(op, args) => {
                 if matches!(op, ArrayOp::Replicate | ArrayOp::Iota) {
                     args.iter().take(1).for_each(|count| self.note_count(count));
+                }
+                if let (ArrayOp::Index, Some(array)) = (op, args.first()) {
+                    self.note_place(out, array);
                 }
                 let shape = self.array(*op, args, self.func.ty(out));
                 self.shapes.insert(out, shape);

@@ -9,6 +9,23 @@ use wengert_ir::op::ArrayOp;
 use wengert_ir::{Atom, Ty};
 
 impl Sizes<'_> {
+    /// An array has so many rows.
+    pub(super) fn as_long(&mut self, array: &Atom, len: Option<&Linear>) {
+        let (Some(var), Some(len)) = (array.var(), len) else { return };
+        let mut shape = self.shape(array);
+        match shape.first_mut() {
+            Some(Some(known)) => {
+                let known = known.clone();
+                self.learn(&known, len);
+            }
+            Some(unknown) => {
+                *unknown = Some(len.clone());
+                self.note(var, shape);
+            }
+            None => {}
+        }
+    }
+
     /// The shape of an array that an operation makes.
     pub(super) fn array(&self, op: ArrayOp, args: &[Atom], ty: Ty) -> Shape {
         let shape = |place: usize| args.get(place).map(|arg| self.shape(arg)).unwrap_or_default();
