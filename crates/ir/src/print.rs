@@ -24,11 +24,13 @@
 //! `s2, ys = for i < n, s = 0.0, x in xs { … yield t, y }`. `require n >= 0, …` stands for `m = max(n, 0)` and `require n == m, …`. Names that occur twice are told apart by numbers. Types of
 //! variables are not printed but where nothing else tells them; spans are not printed.
 //!
-//! [`print_used`] is for people alone: there what is used once, and has no name of the source, stands where it is used (`places`), and what is not
-//! used is `_`.
+//! [`print_used`] is for people alone: there what is used once, and has no name of the source, stands where it is used (`places`), what is not
+//! used is `_`, and the condition of a loop stands in its head (`heads`).
 
+mod heads;
 mod limits;
 mod ops;
+mod order;
 mod places;
 mod shapes;
 
@@ -37,6 +39,8 @@ use crate::program::{Func, FuncId, LinearId, Program};
 use crate::ty::{Ctor, Data, DataId, Elem, Id, Role, Ty};
 use crate::visit::{deep, flat_op};
 use crate::words;
+use heads::{Head, Heads, Test};
+use order::{Defined, only_failure, otherwise, unused};
 use places::Places;
 use rustc_hash::{FxHashMap, FxHashSet};
 use shapes::Shapes;
@@ -289,45 +293,24 @@ struct FuncPrinter<'a> {
     limits: FxHashSet<Var>,
     places: Places<'a>,
     shapes: Shapes<'a>,
+    heads: Heads<'a>,
     /// Whether this is for people.
     in_place: bool,
     depth: usize,
     out: String,
 }
 
-/// The variables of a block in the order in which the text defines them.
-fn defined(block: &Block, is_shown: &dyn Fn(Var) -> bool, in_place: bool, order: &mut Vec<Var>) {
-    deep(|| {
-        order.extend(&block.params);
-        for (at, stmt) in block.stmts.iter().enumerate() {
-            let is_end = in_place && at + 1 == block.stmts.len() && places::is_end(block);
-            order.extend(stmt.outs.iter().filter(|out| !is_end && is_shown(**out)));
-            let rest = if let Op::Match { arms, .. } = &stmt.op {
-                otherwise(arms).filter(|_| in_place)
-            } else {
-                None
-            };
-            let hidden = |block: &Block| rest.is_some_and(|rest| only_failure(block) == only_failure(rest));
-            let blocks = stmt.op.blocks().into_iter().filter(|block| !hidden(block));
-            blocks.for_each(|block| defined(block, is_shown, in_place, order));
-        }
-    });
-}
-
 impl<'a> FuncPrinter<'a> {
     fn new(names: &'a Names, func: &'a Func, in_place: bool) -> FuncPrinter<'a> {
         let shapes = if in_place { Shapes::new(func) } else { Shapes::default() };
         let places = if in_place { places::places(func, &shapes) } else { Places::default() };
-        let unused = if in_place { unused(func) } else { FxHashSet::default() };
+        let heads = if in_place { Heads::new(func, &places) } else { Heads::default() };
+        let mut unused = if in_place { unused(func) } else { FxHashSet::default() };
+        heads.use_both(&mut unused);
         // Those that are seen come first: no number is spent on what is gone.
-        let (limits, mut order) = (limits::limits(func), Vec::new());
-        defined(
-            &func.body,
-            &|var| !limits.contains(&var) && !places.contains_key(&var) && !unused.contains(&var),
-            in_place,
-            &mut order,
-        );
-        order.extend(func.vars.ids());
+        let limits = limits::limits(func);
+        let is_shown = |var| !limits.contains(&var) && !places.contains_key(&var) && !unused.contains(&var);
+        let order = Defined::of(&func.body, &is_shown, &heads, in_place).into_iter().chain(func.vars.ids());
         let mut taken = Taken::default();
         let mut vars = vec![String::new(); func.vars.len()];
         for (var, name) in func.vars.ids().zip(&mut vars) {
@@ -342,7 +325,19 @@ impl<'a> FuncPrinter<'a> {
                 *name = words::quoted(&taken.unique(info.name.as_str()), |_| false);
             }
         }
-        FuncPrinter { names, func, vars, limits, places, shapes, in_place, depth: 1, out: String::new() }
+        heads.name(&mut vars);
+        FuncPrinter {
+            names,
+            func,
+            vars,
+            limits,
+            places,
+            shapes,
+            heads,
+            in_place,
+            depth: 1,
+            out: String::new(),
+        }
     }
 
     fn func(mut self, id: FuncId) -> String {
@@ -372,8 +367,12 @@ impl<'a> FuncPrinter<'a> {
     }
 
     fn stmts(&mut self, block: &Block, last: &str) {
+        self.stmts_from(block, 0, last);
+    }
+
+    fn stmts_from(&mut self, block: &Block, from: usize, last: &str) {
         let ends = self.in_place && places::is_end(block);
-        for (at, stmt) in block.stmts.iter().enumerate() {
+        for (at, stmt) in block.stmts.iter().enumerate().skip(from) {
             if !stmt.outs.iter().any(|out| self.limits.contains(out) || self.places.contains_key(out)) {
                 let is_last = ends && at + 1 == block.stmts.len();
                 let start = if !is_last {
@@ -399,9 +398,14 @@ impl<'a> FuncPrinter<'a> {
     }
 
     fn rest_of_block(&mut self, block: &Block, tail: &str) {
+        self.end_of_block(block, 0, tail);
+    }
+
+    /// The same from this statement on.
+    fn end_of_block(&mut self, block: &Block, from: usize, tail: &str) {
         deep(|| {
             self.depth += 1;
-            self.stmts(block, "yield");
+            self.stmts_from(block, from, "yield");
             self.depth -= 1;
         });
         self.line(&format!("}}{tail}"));
@@ -429,20 +433,43 @@ impl<'a> FuncPrinter<'a> {
                 self.branches(then, otherwise);
             }
             Op::Loop(parts) => self.block(&(start + &self.loop_head(parts)), &parts.body, ""),
-            Op::While(parts) => {
-                let While { init, cond, body } = &**parts;
-                let carried = cond.params.iter().zip(init);
-                let carried: Vec<String> =
-                    carried.map(|(var, atom)| format!("{} = {}", self.var(*var), self.whole(atom))).collect();
-                let vars: Vec<&str> = body.params.iter().map(|var| self.var(*var)).collect();
-                let second = format!(" do {}{{", vars.join(", ") + if vars.is_empty() { "" } else { " " });
-                self.block(format!("{start}while {}", carried.join(", ")).trim_end(), cond, &second);
-                self.rest_of_block(body, "");
-            }
+            Op::While(parts) => self.repeated(start, parts),
             op @ flat_op!() => {
                 let op = self.flat(op);
                 self.line(&(start + &op));
             }
+        }
+    }
+
+    fn repeated(&mut self, start: String, parts: &While) {
+        let While { init, cond, body } = parts;
+        let carried = |this: &Self, params: &[Var]| -> Vec<String> {
+            let pairs = params.iter().zip(init);
+            pairs.map(|(var, atom)| format!("{} = {}", this.var(*var), this.whole(atom))).collect()
+        };
+        if let Some(Head { tests, body: (block, from) }) = self.heads.of(parts) {
+            let mut head = carried(self, &body.params);
+            head.extend(tests.iter().map(|test| self.test(test)));
+            let (block, from) = (*block, *from);
+            self.line(&format!("{start}while {} {{", head.join(", ")));
+            return self.end_of_block(block, from, "");
+        }
+        let carried = carried(self, &cond.params);
+        let vars: Vec<&str> = body.params.iter().map(|var| self.var(*var)).collect();
+        let second = format!(" do {}{{", vars.join(", ") + if vars.is_empty() { "" } else { " " });
+        self.block(format!("{start}while {}", carried.join(", ")).trim_end(), cond, &second);
+        self.rest_of_block(body, "");
+    }
+
+    /// What is asked in the head of a loop.
+    fn test(&self, test: &Test<'_>) -> String {
+        match test {
+            Test::Is { on, ctor: (data, ctor), fields } => {
+                let fields: Vec<&str> = fields.iter().map(|var| self.var(*var)).collect();
+                format!("{} is {}({})", self.whole(on), self.names.short(*data, *ctor), fields.join(", "))
+            }
+            Test::Holds(cond) => self.whole(cond),
+            Test::Gives(op) => self.flat(op),
         }
     }
 
@@ -498,42 +525,6 @@ impl<'a> FuncPrinter<'a> {
         }
         head
     }
-}
-
-/// The results of operations, and fields of data, of which nothing is made.
-fn unused(func: &Func) -> FxHashSet<Var> {
-    let (mut bound, mut used) = (Vec::new(), FxHashSet::default());
-    used.extend(func.body.results.iter().filter_map(Atom::var));
-    func.body.for_each_stmt(&mut |stmt| {
-        bound.extend(&stmt.outs);
-        if let Op::Match { on: _, arms } = &stmt.op {
-            bound.extend(arms.iter().flat_map(|arm| &arm.params));
-        }
-        stmt.op.for_each_atom(&mut |atom| used.extend(atom.var()));
-        used.extend(stmt.op.blocks().into_iter().flat_map(|block| &block.results).filter_map(Atom::var));
-    });
-    bound.retain(|var| !used.contains(var));
-    bound.into_iter().collect()
-}
-
-/// The message of a block that does nothing but fail.
-fn only_failure(block: &Block) -> Option<&Atom> {
-    match block.stmts.as_slice() {
-        [Stmt { op: Op::Fail { message: message @ Atom::Text(_) }, .. }] => Some(message),
-        _ => None,
-    }
-}
-
-/// One of several arms that fail with one message: for people they are shown once, in the end.
-fn otherwise(arms: &[Block]) -> Option<&Block> {
-    let mut seen: Vec<&Atom> = Vec::new();
-    arms.iter().find(|arm| {
-        only_failure(arm).is_some_and(|message| {
-            let again = seen.contains(&message);
-            seen.push(message);
-            again
-        })
-    })
 }
 
 #[cfg(test)]

@@ -229,3 +229,78 @@ fn what_is_not_used_has_no_name() {
         "  s, _, zs = for i < length(xs), s2 = 0.0, x in xs {\n    t = s2 + x\n    u = t * x\n    yield t, u, t\n  }\n  return s, zs\n",
     );
 }
+
+#[test]
+fn the_condition_of_a_loop_stands_in_its_head() {
+    shown(
+        "func f(x: Real) -> Real {
+            y, ts = while v = x { t = v * v c = t > 2.0 yield c } do w { t = sqrt(w) yield t, w }
+            return y
+        } entry f = f",
+        "  y, _ = while w = x, w * w > 2.0 {\n    yield sqrt(w), w\n  }\n  return y\n",
+    );
+    // What is shown in lines of its own stays before.
+    shown(
+        "func f(x: Real) -> Real {
+            y = while v = x { speed = v * v c = speed > 2.0 yield c } do w { t = sqrt(w) yield t }
+            return y
+        } entry f = f",
+        "  y = while v = x {\n    speed = v * v\n    yield speed > 2.0\n  } do w {\n    yield sqrt(w)\n  }\n  return y\n",
+    );
+}
+
+/// A loop over the elements of two lists, with this condition for the second one's and this step.
+#[track_caller]
+fn over_two_lists(also: &str, step: &str, wanted: &str) {
+    let text = format!(
+        "data List {{ Nil() Cons(Real, List) }}
+        func f(xs: List, ys: List) -> List {{
+            a, b, s = while l = xs, m = ys, t = 0.0 {{
+              go = match l {{
+                Nil() {{ yield false }}
+                Cons(x, r) {{ go = match m {{ Nil() {{ yield false }} Cons(y, s) {{ {also} }} }} yield go }}
+              }}
+              yield go
+            }} do l2, m2, u {{
+              l3, m3, v = match l2 {{
+                Nil() {{ l: List, m: List, t: Real = fail(\"over\") yield l, m, t }}
+                Cons(x, r) {{ {step} }}
+              }}
+              yield l3, m3, v
+            }}
+            return b
+        }} entry f = f"
+    );
+    let rest = "    yield r, s, total\n  }\n  return b\n";
+    shown(&text, &format!("  _, b, _ = while l2 = xs, m2 = ys, u = 0.0, l2 is Cons(x, r), {wanted}{rest}"));
+}
+
+#[test]
+fn what_is_taken_apart_for_the_condition_is_taken_apart_in_the_head() {
+    let step =
+        "s, y = match m2 { Nil() { l: List, t: Real = fail(\"over\") yield l, t } Cons(y, s) { yield s, y } }
+        w = x * y  total = u + w  yield r, s, total";
+    over_two_lists("yield true", step, "m2 is Cons(y, s) {\n    w = x * y\n    total = u + w\n");
+    // What the condition asks of the fields has their names.
+    let more = "c = y > x yield c";
+    over_two_lists(more, step, "m2 is Cons(y, s), y > x {\n    w = x * y\n    total = u + w\n");
+    let other = step.replace("w = x * y", "w = exp(x)");
+    over_two_lists(more, &other, "m2 is Cons(y, s), y > x {\n    w = exp(x)\n    total = u + w\n");
+    // A step that does something else where there is no element, or before it looks, keeps its own.
+    let otherwise = "total = x * u s, y = match m2 { Nil() { yield ys, 0.0 } Cons(y, s) { yield s, y } } yield r, s, total";
+    over_two_lists(
+        "yield true",
+        otherwise,
+        "m2 is Cons(_, _) {
+    total = x * u
+    s, _ = match m2 {
+      Nil() {
+        yield ys, 0.0
+      }
+      Cons(y, s2) {
+        yield s2, y
+      }
+    }
+",
+    );
+}
