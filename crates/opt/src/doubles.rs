@@ -8,6 +8,7 @@
 //! a = e + e   b = a * 100.0                      becomes   b = e * 200.0
 //! a = x / 3.0   b = a * 6.0                      becomes   b = x * 2.0
 //! a = x * 1.5   b = a * 6.0                      becomes   b = x * 9.0
+//! a = x * 3.0   b = y * 0.5   c = a * b          becomes   p = x * y     c = p * 1.5
 //! a = r + r   b = 1.0 / a   c = b * y  d = c + c  becomes   b = 1.0 / r   d = b * y
 //! a = x + x   b = 0.5 / r   c = b * a            becomes   b = 1.0 / r   c = b * x
 //! a = sign(x) b = mul_zero(x, a)                  becomes   b = abs(x)
@@ -17,7 +18,10 @@
 //! Twice a number is exact, so nothing is rounded otherwise, and what is multiplied with two constants that make one is rounded once instead of
 //! twice; but where numbers come near to the largest or the smallest there are, and for the signs of zeros, results differ. The pass is for where numbers need not be to the last bit those of the interpreter.
 
+mod constants;
+
 use crate::walk::count_uses;
+use constants::{in_one, is_power_of_two, scaled, together};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_base::{Name, Span};
 use wengert_ir::op::Op;
@@ -231,6 +235,16 @@ impl Here<'_> {
         }
     }
 
+    /// The same, also for halves, quarters and so on.
+    fn multiple_or_part(&self, atom: &Atom) -> Option<(Atom, f64)> {
+        match self.made(atom)? {
+            (RealOp::Div, [x @ Atom::Var(_), Atom::Real(c)]) if is_power_of_two(*c) => {
+                Some((x.clone(), 1.0 / c))
+            }
+            _ => self.multiple(atom),
+        }
+    }
+
     /// What this is the negative of.
     fn negative(&self, atom: &Atom) -> Option<Atom> {
         match self.made(atom)? {
@@ -281,40 +295,7 @@ impl Here<'_> {
     }
 }
 
-/// Whether a number is a power of two, so that nothing is rounded that is multiplied with it.
-fn is_power_of_two(x: f64) -> bool {
-    x.is_normal() && x.to_bits() & ((1 << 52) - 1) == 0
-}
-
-/// Constants in one, if that is exact whatever they are multiplied with.
-fn together(a: f64, b: f64, product: f64) -> Option<Atom> {
-    let exact = (is_power_of_two(a) || is_power_of_two(b)) && a.is_normal() && b.is_normal();
-    (exact && product.is_normal()).then_some(Atom::Real(product))
-}
-
-/// The product of two constants, if it is exact: what is multiplied with it is rounded once then, and not twice.
-fn product(a: f64, b: f64) -> Option<Atom> {
-    let product = a * b;
-    let exact = a.mul_add(b, -product) == 0.0 && a.is_normal() && b.is_normal();
-    (exact && product.is_normal()).then_some(Atom::Real(product))
-}
-
-/// `y / k * c`, if the constants make one that is exact.
-fn scaled(y: &Atom, c: f64, k: f64) -> Option<Op> {
-    let factor = c / k;
-    let exact = c.is_normal() && k.is_normal() && (c % k == 0.0 || (k % c == 0.0 && is_power_of_two(factor)));
-    if !exact || !factor.is_normal() {
-        None
-    } else if factor == 1.0 {
-        Some(Op::Copy(y.clone()))
-    } else if factor == -1.0 {
-        Some(Op::Real(RealOp::Neg, vec![y.clone()]))
-    } else {
-        real(RealOp::Mul, y, &Atom::Real(factor))
-    }
-}
-
-fn real(op: RealOp, x: &Atom, y: &Atom) -> Option<Op> {
+fn binary(op: RealOp, x: &Atom, y: &Atom) -> Option<Op> {
     Some(Op::Real(op, vec![x.clone(), y.clone()]))
 }
 
@@ -335,14 +316,14 @@ impl Better<'_, '_> {
             }
             (RealOp::Sub, [x, y]) if !self.here.is_sum(x) => {
                 let y = self.without_sign(y, DEEP)?;
-                real(RealOp::Add, x, &y)
+                binary(RealOp::Add, x, &y)
             }
             (RealOp::Neg, [x]) => self.negated(x),
             (RealOp::Mul | RealOp::MulZero, [x, Atom::Real(c)] | [Atom::Real(c), x]) => {
                 // A constant is no zero that would make infinities vanish.
                 let plain = (op == RealOp::MulZero && c.is_normal()).then(|| (x.clone(), Atom::Real(*c)));
                 let times = self.times(x, *c).or_else(|| self.times_two(x, *c));
-                times.or_else(|| plain.and_then(|(x, c)| real(RealOp::Mul, &x, &c)))
+                times.or_else(|| plain.and_then(|(x, c)| binary(RealOp::Mul, &x, &c)))
             }
             // A zero stays one, divided by zero too.
             (RealOp::DivZero, [_, Atom::Real(c)]) if !c.is_normal() => None,
@@ -350,7 +331,7 @@ impl Better<'_, '_> {
             (RealOp::Div, [Atom::Real(c), x]) => self.constant_divided(*c, x),
             (RealOp::Mul | RealOp::MulZero, [x, y]) => {
                 let better = self.magnitude(x, y).or_else(|| self.both_negative(op, x, y));
-                better.or_else(|| self.two_elsewhere(op, x, y))
+                better.or_else(|| self.two_elsewhere(op, x, y)).or_else(|| self.both_multiples(op, x, y))
             }
             (RealOp::Div | RealOp::DivZero, [x, y]) => self.both_negative(op, x, y),
             _ => None,
@@ -368,18 +349,36 @@ impl Better<'_, '_> {
     }
 
     fn both_negative(&self, op: RealOp, x: &Atom, y: &Atom) -> Option<Op> {
-        real(op, &self.here.negative(x)?, &self.here.negative(y)?)
+        binary(op, &self.here.negative(x)?, &self.here.negative(y)?)
+    }
+
+    /// `x * y`, where both have constants and are needed for nothing else.
+    fn both_multiples(&mut self, op: RealOp, x: &Atom, y: &Atom) -> Option<Op> {
+        if !self.here.is_used_once(x, 1) || !self.here.is_used_once(y, 1) {
+            return None;
+        }
+        let ((a, k), (b, c)) = (self.here.multiple_or_part(x)?, self.here.multiple_or_part(y)?);
+        if k * c == 1.0 {
+            return binary(op, &a, &b);
+        }
+        let constant = in_one(k, c)?;
+        let product = binary(op, &a, &b)?;
+        let var = self.here.func.fresh(Name::new("t"), Ty::REAL);
+        let depth = self.here.open.len();
+        self.here.remember(var, &product, depth);
+        self.here.put(depth, Stmt { outs: vec![var], op: product, span: self.span });
+        binary(RealOp::Mul, &Atom::Var(var), &constant)
     }
 
     /// `x * y`, where one of them is twice something and the other has a constant that takes the two.
     fn two_elsewhere(&mut self, op: RealOp, x: &Atom, y: &Atom) -> Option<Op> {
         if let Some(y) = self.here.half(y) {
             let x = self.constant_twice(x)?;
-            return real(op, &x, &y);
+            return binary(op, &x, &y);
         }
         let x = self.here.half(x)?;
         let y = self.constant_twice(y)?;
-        real(op, &x, &y)
+        binary(op, &x, &y)
     }
 
     /// Twice what has a constant, and is used for nothing but this and its like.
@@ -390,9 +389,9 @@ impl Better<'_, '_> {
             return None;
         }
         let op = match self.here.made(x)? {
-            (RealOp::Div, [Atom::Real(c), y]) => real(RealOp::Div, &together(2.0, *c, 2.0 * c)?, y)?,
+            (RealOp::Div, [Atom::Real(c), y]) => binary(RealOp::Div, &together(2.0, *c, 2.0 * c)?, y)?,
             (RealOp::Mul, [y, Atom::Real(c)] | [Atom::Real(c), y]) => {
-                real(RealOp::Mul, y, &together(2.0, *c, 2.0 * c)?)?
+                binary(RealOp::Mul, y, &together(2.0, *c, 2.0 * c)?)?
             }
             _ => return None,
         };
@@ -405,18 +404,18 @@ impl Better<'_, '_> {
             return None;
         }
         let y = self.without_sign(y, DEEP)?;
-        real(RealOp::Sub, x, &y)
+        binary(RealOp::Sub, x, &y)
     }
 
     /// `x * c`
     fn times(&self, x: &Atom, c: f64) -> Option<Op> {
         if let Some((y, k)) = self.here.multiple(x) {
-            return real(RealOp::Mul, &y, &together(k, c, k * c).or_else(|| product(k, c))?);
+            return binary(RealOp::Mul, &y, &in_one(k, c)?);
         }
         match self.here.made(x)? {
-            (RealOp::Neg, [y]) => real(RealOp::Mul, y, &Atom::Real(-c)),
+            (RealOp::Neg, [y]) => binary(RealOp::Mul, y, &Atom::Real(-c)),
             (RealOp::Div, [Atom::Real(k), y]) if self.here.is_used_once(x, 1) => {
-                real(RealOp::Div, &together(*k, c, k * c)?, y)
+                binary(RealOp::Div, &together(*k, c, k * c)?, y)
             }
             (RealOp::Div, [y, Atom::Real(k)]) => scaled(y, c, *k),
             _ => None,
@@ -439,22 +438,24 @@ impl Better<'_, '_> {
             return if k == c {
                 Some(Op::Copy(y))
             } else if is_power_of_two(c) {
-                real(RealOp::Mul, &y, &together(k, c, k / c)?)
+                binary(RealOp::Mul, &y, &together(k, c, k / c)?)
+            } else if let Some(by) = together(k, c, c / k).filter(|_| k % c != 0.0) {
+                binary(RealOp::Div, &y, &by)
             } else {
-                real(RealOp::Div, &y, &together(k, c, c / k)?)
+                scaled(&y, k, c)
             };
         }
         let y = self.here.negative(x)?;
-        real(RealOp::Div, &y, &Atom::Real(-c))
+        binary(RealOp::Div, &y, &Atom::Real(-c))
     }
 
     /// `c / x`
     fn constant_divided(&self, c: f64, x: &Atom) -> Option<Op> {
         if let Some((y, k)) = self.here.multiple(x) {
-            return real(RealOp::Div, &together(k, c, c / k)?, &y);
+            return binary(RealOp::Div, &together(k, c, c / k)?, &y);
         }
         let y = self.here.negative(x)?;
-        real(RealOp::Div, &Atom::Real(-c), &y)
+        binary(RealOp::Div, &Atom::Real(-c), &y)
     }
 
     /// `x + x`, if it costs less than that.
@@ -462,11 +463,11 @@ impl Better<'_, '_> {
         let only = x.var().is_some_and(|var| self.here.uses.is_only_doubled(var));
         match self.here.made(x)? {
             (RealOp::Mul, [y, Atom::Real(c)] | [Atom::Real(c), y]) => {
-                real(RealOp::Mul, y, &together(2.0, *c, 2.0 * c)?)
+                binary(RealOp::Mul, y, &together(2.0, *c, 2.0 * c)?)
             }
-            (RealOp::Div, [Atom::Real(c), y]) if only => real(RealOp::Div, &together(2.0, *c, 2.0 * c)?, y),
+            (RealOp::Div, [Atom::Real(c), y]) if only => binary(RealOp::Div, &together(2.0, *c, 2.0 * c)?, y),
             (RealOp::Div, [y, Atom::Real(2.0)]) => Some(Op::Copy(y.clone())),
-            (RealOp::Div, [y, Atom::Real(c)]) if only => real(RealOp::Div, y, &together(2.0, *c, c / 2.0)?),
+            (RealOp::Div, [y, Atom::Real(c)]) if only => binary(RealOp::Div, y, &together(2.0, *c, c / 2.0)?),
             (RealOp::Mul | RealOp::MulZero, _) if self.here.is_used_once(x, 2) => {
                 self.product_with_two(x, depth)
             }
@@ -481,10 +482,10 @@ impl Better<'_, '_> {
         let inner = depth.checked_sub(1)?;
         if self.here.takes_two(&a, inner) {
             let a = self.factor_with_two(&a, inner)?;
-            real(op, &a, &b)
+            binary(op, &a, &b)
         } else if self.here.takes_two(&b, inner) {
             let b = self.factor_with_two(&b, inner)?;
-            real(op, &a, &b)
+            binary(op, &a, &b)
         } else {
             None
         }
@@ -495,11 +496,11 @@ impl Better<'_, '_> {
         let op = match self.here.made(x)? {
             (RealOp::Mul | RealOp::MulZero, args) if !constant(args) => self.product_with_two(x, depth)?,
             (op @ (RealOp::Div | RealOp::DivZero), [y, twice]) if self.here.half(twice).is_some() => {
-                real(op, y, &self.here.half(twice)?)?
+                binary(op, y, &self.here.half(twice)?)?
             }
             (op @ (RealOp::Div | RealOp::DivZero), [y @ Atom::Var(_), by @ Atom::Var(_)]) => {
                 let (y, by) = (y.clone(), by.clone());
-                real(op, &self.factor_with_two(&y, depth.checked_sub(1)?)?, &by)?
+                binary(op, &self.factor_with_two(&y, depth.checked_sub(1)?)?, &by)?
             }
             _ => self.twice(x, depth)?,
         };
@@ -518,22 +519,22 @@ impl Better<'_, '_> {
             (RealOp::Sub, _) => self.negated_difference(x),
             (RealOp::Add, [a, b]) if a == b && self.here.negative(a).is_some() => {
                 let a = self.here.negative(a)?;
-                real(RealOp::Add, &a, &a)
+                binary(RealOp::Add, &a, &a)
             }
             (RealOp::Add, [a, b]) if a == b && self.here.is_used_once(a, 2) => {
                 let (a, op) = (a.clone(), self.negated_difference(a)?);
                 let a = self.emit(&a, op);
-                real(RealOp::Add, &a, &a)
+                binary(RealOp::Add, &a, &a)
             }
-            (op @ (RealOp::Mul | RealOp::Div), [a, Atom::Real(c)]) => real(op, a, &Atom::Real(-c)),
-            (op @ (RealOp::Mul | RealOp::Div), [Atom::Real(c), a]) => real(op, &Atom::Real(-c), a),
+            (op @ (RealOp::Mul | RealOp::Div), [a, Atom::Real(c)]) => binary(op, a, &Atom::Real(-c)),
+            (op @ (RealOp::Mul | RealOp::Div), [Atom::Real(c), a]) => binary(op, &Atom::Real(-c), a),
             _ => self.product_without_sign(x, DEEP),
         }
     }
 
     fn negated_difference(&self, x: &Atom) -> Option<Op> {
         let (RealOp::Sub, [a, b]) = self.here.made(x)? else { return None };
-        if self.here.is_sum(a) { None } else { real(RealOp::Sub, b, a) }
+        if self.here.is_sum(a) { None } else { binary(RealOp::Sub, b, a) }
     }
 
     /// What `x` is the negative of, if a sign is saved so.
@@ -557,10 +558,10 @@ impl Better<'_, '_> {
         let (a, b) = (a.clone(), b.clone());
         let inner = depth.checked_sub(1)?;
         if let Some(a) = self.without_sign(&a, inner) {
-            return real(op, &a, &b);
+            return binary(op, &a, &b);
         }
         let b = self.without_sign(&b, inner)?;
-        real(op, &a, &b)
+        binary(op, &a, &b)
     }
 
     /// A statement before this one, in place of the one that makes `like` and in the same block.

@@ -166,7 +166,10 @@ pub const RELAXED: &[Relaxed] = &[
     Relaxed {
         name: "terms",
         what: "terms of a sum that are alike become one",
-        run: terms::run,
+        run: |program| {
+            finite::run(program);
+            terms::run(program)
+        },
         after: &["simplify", "cse", "dce"],
         rounds: 1,
     },

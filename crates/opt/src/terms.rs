@@ -6,6 +6,7 @@
 //! ```text
 //! a = t * x   b = x * t   c = y + a   d = c + b            becomes   p = a * 2.0   d = y + p
 //! a = t * 3.0   b = t * x   c = b - a   d = c - t          becomes   p = t * -4.0  d = b + p
+//! a = x - 1.0   b = y + a   c = b + 3.0                    becomes   a = y + x     c = a + 2.0
 //! ```
 //!
 //! That rounds differently, and where products are infinite or underflow on the way results differ. The pass is for where numbers need
@@ -23,6 +24,8 @@ use wengert_prim::RealOp;
 /// More factors, and more terms, than these are not looked at.
 const FACTORS: usize = 8;
 const TERMS: usize = 32;
+/// Constants up to this one are added up beforehand: larger ones may be there to round what they are added to.
+const LARGE: f64 = 1e6;
 
 /// See the module. Whether something has changed.
 pub(crate) fn run(program: &mut Program) -> bool {
@@ -207,7 +210,7 @@ impl Terms<'_> {
         let mut terms = Vec::new();
         self.terms(op, args, sums, 1.0, &mut terms);
         let count = terms.len();
-        let terms = self.together(terms);
+        let terms = self.together(with_one_constant(terms));
         if terms.len() == count || args.first() == args.last() {
             return None;
         }
@@ -284,6 +287,25 @@ impl Terms<'_> {
         before.push(Stmt { outs: vec![var], op, span });
         Atom::Var(var)
     }
+}
+
+/// Terms with the sum of the constants among them where the first of these is. Nothing else is infinite because of them, so they may take from
+/// each other.
+fn with_one_constant(mut terms: Vec<Term>) -> Vec<Term> {
+    let constant = |term: &Term| {
+        let Atom::Real(c) = term.atom else { return None };
+        (c.abs() <= LARGE).then_some(term.sign * c)
+    };
+    let all: Vec<f64> = terms.iter().filter_map(constant).collect();
+    let Some(first) = terms.iter().position(|term| constant(term).is_some()).filter(|_| all.len() > 1) else {
+        return terms;
+    };
+    terms.retain(|term| constant(term).is_none());
+    let total: f64 = all.iter().sum();
+    if total != 0.0 && !terms.is_empty() {
+        terms.insert(first, Term { atom: Atom::Real(total.abs()), sign: total.signum() });
+    }
+    terms
 }
 
 /// Of what variable a number is made by a sign or a constant.

@@ -52,6 +52,28 @@ fn what_is_divided_and_multiplied_by_constants_is_scaled_once() {
             return b
         "#]],
     );
+    // What is rounded already is rounded again.
+    check(
+        "a = x * 0.5641895835477563 b = a / 1.4142135623730951 return b",
+        &expect![[r#"
+            b = x * 0.39894228040143265
+            return b
+        "#]],
+    );
+    check(
+        "a = x * 3.0 b = a * 0.16666666666666666 return b",
+        &expect![[r#"
+        b = x * 0.5
+        return b
+    "#]],
+    );
+    check(
+        "a = x * 12.0 b = a / 3.0 return b",
+        &expect![[r#"
+        b = x * 4.0
+        return b
+    "#]],
+    );
     // A factor that is not exact.
     check(
         "a = x / 3.0 b = a * 7.0 c = x / 6.0 d = c * 3.0 e = b + d return e",
@@ -128,6 +150,45 @@ fn twos_go_into_constants() {
         b = mul_zero(a, y)
         d = mul_zero(z, b)
         return d
+    "#]],
+    );
+}
+
+#[test]
+fn constants_of_both_factors_are_one() {
+    check(
+        "a = x * 3.0 b = y / 2.0 c = mul_zero(a, b) return c",
+        &expect![[r#"
+        t = mul_zero(x, y)
+        c = t * 1.5
+        return c
+    "#]],
+    );
+    check(
+        "a = x * 0.5 b = y + y c = a * b return c",
+        &expect![[r#"
+        c = x * y
+        return c
+    "#]],
+    );
+    // One of them is needed as it is, or the product would be rounded.
+    check(
+        "a = x * 3.0 b = y * 5.0 c = a * b d = b + c return d",
+        &expect![[r#"
+        a = x * 3.0
+        b = y * 5.0
+        c = a * b
+        d = b + c
+        return d
+    "#]],
+    );
+    check(
+        "a = x * 0.1 b = y * 0.3 c = a * b return c",
+        &expect![[r#"
+        a = x * 0.1
+        b = y * 0.3
+        c = a * b
+        return c
     "#]],
     );
 }

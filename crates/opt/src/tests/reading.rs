@@ -223,7 +223,7 @@ fn beside_its_logarithm_a_number_divided_by_itself_is_one() {
     relaxed(
         "func f(x: Real, y: Real) -> (Real, Real, Real, Real) {
             a = log(x) b = div_zero(x, x) c = a + b
-            d = -a e = 1.0 + d g = e - b
+            d = -a e = y + d g = e - b
             h = log(y) k = h + b
             l = mul_zero(a, y) m = l + b
             return c, g, k, m
@@ -234,8 +234,7 @@ fn beside_its_logarithm_a_number_divided_by_itself_is_one() {
               a = log(x)
               b = div_zero(x, x)
               c = a + 1.0
-              d = -a
-              e = 1.0 + d
+              e = y - a
               g = e - 1.0
               h = log(y)
               k = h + b

@@ -104,6 +104,50 @@ fn terms_that_are_not_alike_stay() {
 }
 
 #[test]
+fn constants_are_added_up_beforehand() {
+    check(
+        "a = x - 1.0 b = y + a c = b + 3.0 return c",
+        &expect![[r#"
+        t = y + x
+        c = t + 2.0
+        return c
+    "#]],
+    );
+    check(
+        "a = x + 1.0 b = a - y c = b - 1.0 return c",
+        &expect![[r#"
+        c = x - y
+        return c
+    "#]],
+    );
+    check(
+        "a = 1.0 - x b = a - 2.0 return b",
+        &expect![[r#"
+        b = -1.0 - x
+        return b
+    "#]],
+    );
+    // Large ones may be there to round; a sum may be needed as it is.
+    check(
+        "a = x + 6755399441055744.0 b = a - 6755399441055744.0 return b",
+        &expect![[r#"
+        a = x + 6755399441055744.0
+        b = a - 6755399441055744.0
+        return b
+    "#]],
+    );
+    check(
+        "a = x + 1.0 b = a - 1.0 c = a * b return c",
+        &expect![[r#"
+        a = x + 1.0
+        b = a - 1.0
+        c = a * b
+        return c
+    "#]],
+    );
+}
+
+#[test]
 fn what_is_added_up_from_step_to_step_is_added_to_last() {
     check_relaxed(
         "func f(xs: []Real, ys: []Real) -> Real {
