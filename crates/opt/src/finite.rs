@@ -5,11 +5,13 @@
 //! ```
 //!
 //! If `b` is 0, then `a` is finite, or `b` would be no number, and so `x` is; and if `x` is 0, then `b` is 1. If `2.0 * x` or `3.0 - 2.0 * x` is 0, then
-//! `x` is 0 or 1.5, and the other one is finite. The sign of a zero may differ: it is for where numbers need not be to
+//! `x` is 0 or 1.5, and the other one is finite. And the sine and the cosine of a number are at most 1 (`bounds`). The sign of a zero may differ: it is for where numbers need not be to
 //! the last bit what they are elsewhere.
 //!
 //! And `div_zero(x, x)`, which is 0 where `x` is 0 and else 1, is 1 in a sum with the logarithm of `x`: where `x` is 0, that is infinite. Only
 //! at infinity such a sum is another one: infinite, and not NaN.
+
+mod bounds;
 
 use rustc_hash::FxHashMap;
 use wengert_ir::op::Op;
@@ -28,10 +30,14 @@ pub(crate) fn run(program: &mut Program) -> bool {
     let mut changed = false;
     for (_, func) in program.funcs.iter_mut() {
         let mut made = Made::default();
-        func.body.for_each_stmt(&mut |stmt| {
-            if let (Op::Real(op, args), [out]) = (&stmt.op, stmt.outs.as_slice()) {
-                made.0.insert(*out, (*op, args.clone()));
+        func.body.for_each_stmt(&mut |stmt| match (&stmt.op, stmt.outs.as_slice()) {
+            (Op::Real(op, args), [out]) => {
+                made.reals.insert(*out, (*op, args.clone()));
             }
+            (Op::Select { .. } | Op::Compare(..), [out]) => {
+                made.choices.insert(*out, stmt.op.clone());
+            }
+            _ => {}
         });
         changed |= block(&made, &mut func.body);
     }
@@ -97,7 +103,11 @@ struct Near<'a> {
 }
 
 #[derive(Default)]
-struct Made(FxHashMap<Var, (RealOp, Vec<Atom>)>);
+struct Made {
+    reals: FxHashMap<Var, (RealOp, Vec<Atom>)>,
+    /// Choices and comparisons.
+    choices: FxHashMap<Var, Op>,
+}
 
 fn is_moderate(c: f64) -> bool {
     (SMALL..=1.0 / SMALL).contains(&c.abs())
@@ -105,7 +115,7 @@ fn is_moderate(c: f64) -> bool {
 
 impl Made {
     fn of(&self, atom: &Atom) -> Option<(RealOp, &[Atom])> {
-        let (op, args) = self.0.get(&atom.var()?)?;
+        let (op, args) = self.reals.get(&atom.var()?)?;
         Some((*op, args))
     }
 
@@ -130,6 +140,8 @@ impl Made {
         if self.zero_tells(a, b, Size::Finite, depth)
             || self.is_moderate(Near { root: a, is_zero: true }, b, depth)
             || self.root(a).is_some_and(of_root)
+            || self.bound(a, b, depth).is_some()
+            || self.are_parts(a, b)
         {
             return true;
         }
@@ -144,6 +156,16 @@ impl Made {
             Some((RealOp::Add, [x, y])) if x == y => self.zero_tells(a, x, Size::Root, depth),
             Some((RealOp::Mul, [x, Atom::Real(c)] | [Atom::Real(c), x])) if is_moderate(*c) => {
                 self.zero_tells(a, x, Size::Root, depth)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether both are constants divided by the same number: only where that is infinite, one is 0.
+    fn are_parts(&self, a: &Atom, b: &Atom) -> bool {
+        match (self.of(a), self.of(b)) {
+            (Some((RealOp::Div, [Atom::Real(c), x])), Some((RealOp::Div, [Atom::Real(d), y]))) => {
+                x == y && is_moderate(*c) && is_moderate(*d)
             }
             _ => false,
         }
@@ -247,6 +269,10 @@ impl Made {
             Some((RealOp::Neg | RealOp::Abs | RealOp::Sqrt, [y])) => self.tells(y, x, size, depth),
             Some((RealOp::Sin | RealOp::Cos | RealOp::Tan | RealOp::Sinh | RealOp::Cosh, [y])) => {
                 self.tells(y, x, size, depth)
+            }
+            // Of what is infinite, waves are no numbers.
+            Some((RealOp::Exp | RealOp::Sigmoid | RealOp::Tanh | RealOp::Atan | RealOp::Erf, [y])) => {
+                matches!(self.of(y), Some((RealOp::Sin | RealOp::Cos, _))) && self.tells(y, x, size, depth)
             }
             _ => false,
         }

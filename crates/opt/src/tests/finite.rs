@@ -26,7 +26,15 @@ const STEPS: &[&str] = &[
     "tanh(@)",
     "1.0 / @",
     "abs(@)",
+    "3.0 / @",
+    "sigmoid(@)",
+    "sign(@)",
+    "min(@, 1.0)",
+    BELOW_ONE,
 ];
+
+/// 1 below 1 and 0 from there on.
+const BELOW_ONE: &str = "c# = @ < 1.0 d# = 1.0 <= @ e# = select(d#, 0.0, NaN) t# = select(c#, 1.0, e#)";
 
 const POINTS: &[f64] = &[
     0.0,
@@ -59,7 +67,8 @@ fn product(first: &[&str], second: &[&str]) -> Program {
         let mut last = String::from("x");
         for step in steps {
             count += 1;
-            text += &format!("t{count} = {}\n", step.replace('@', &last));
+            let line = if step.contains('#') { (*step).to_owned() } else { format!("t# = {step}") };
+            text += &(line.replace('@', &last).replace('#', &count.to_string()) + "\n");
             last = format!("t{count}");
         }
         ends.push(last);
@@ -119,6 +128,12 @@ fn what_a_person_would_write_without_a_thought_is_ordinary() {
         (vec![], vec!["@ * @", "@ + 1.0", "sqrt(@)"]),
         (vec!["3.0 - @"], vec!["@ - 1.0"]),
         (vec!["@ - 1.0"], vec!["@ * @", "@ - 1.0"]),
+        (vec!["sin(@)", "2.0 * @"], vec!["cos(@)"]),
+        (vec!["sin(@)", "exp(@)"], vec!["cos(@)"]),
+        (vec!["1.0 / @"], vec!["3.0 / @"]),
+        (vec!["sigmoid(@)", "1.0 - @"], vec!["sigmoid(@)"]),
+        (vec!["@ - 1.0", "sign(@)"], vec!["sign(@)"]),
+        (vec![BELOW_ONE], vec!["abs(@)", BELOW_ONE]),
     ] {
         let mut program = product(&first, &second);
         finite::run(&mut program);
@@ -131,6 +146,9 @@ fn what_a_person_would_write_without_a_thought_is_ordinary() {
         (vec!["2.0 * @"], vec!["@ - 1.0", "sqrt(@)"]),
         (vec!["@ - 1e200"], vec!["@ * @"]),
         (vec!["@ - 1.0"], vec!["@ - 1.0", "1.0 / @"]),
+        (vec!["sin(@)"], vec!["exp(@)", "exp(@)"]),
+        (vec!["1.0 / @"], vec!["sin(@)", "cos(@)"]),
+        (vec![BELOW_ONE], vec![]),
     ] {
         let mut program = product(&first, &second);
         finite::run(&mut program);
