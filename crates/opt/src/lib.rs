@@ -78,6 +78,7 @@ mod terms;
 mod times;
 mod truths;
 mod turned;
+mod twice;
 mod twigs;
 mod twofold;
 mod unbox;
@@ -441,9 +442,10 @@ pub fn finish(program: &mut Program, options: &Options) {
     checks::run(program);
 }
 
-/// What is only there to be known is left out, and what only that asks for: people need not see it.
+/// What is only there to be known, or to be asked though it is asked again, is left out, and what only that asks for: people need not see it.
 pub fn unsaid(program: &mut Program) {
     sizes::forget_beside(program);
+    twice::run(program);
     dce::run(program);
 }
 

@@ -396,3 +396,39 @@ fn an_array_of_functions_is_called_one_by_one() {
         "#]],
     );
 }
+
+/// For people: what is looked at only because it may not be there is not seen where that is asked again.
+#[test]
+fn what_is_asked_again_is_not_asked_before() {
+    let shown = |body: &str, expected: &Expect| {
+        let text = format!("func f(xs: []Real, i: Int, j: Int) -> []Real {{ {body} }} entry f = f");
+        let mut program = wengert_ir::parse(&text).expect("the text is a program");
+        crate::unsaid(&mut program);
+        assert_eq!(wengert_ir::verify(&program), Ok(()));
+        let lines: String =
+            wengert_ir::print(&program).lines().skip(1).take_while(|line| *line != "}").collect();
+        expected.assert_eq(&lines);
+    };
+    shown(
+        "t = xs[i] z = zeros(xs) y = z with [j] += 2.0 u = xs[1] w = y with [i] += 1.0 return w",
+        &expect!["  z = zeros(xs)  y = z with [j] += 2.0  u = xs[1]  w = y with [i] += 1.0  return w"],
+    );
+    shown(
+        "m = maximum(xs) p = argmin(xs) z = zeros(xs) y = z with [p] += 1.0 return y",
+        &expect!["  p = argmin(xs)  z = zeros(xs)  y = z with [p] += 1.0  return y"],
+    );
+    // What is used stays, and what is asked of another array, or on one side of a branch.
+    shown(
+        "t = xs[i] u = sin(t) y = xs with [i] += u c = i < j
+         z = if c { k = y with [j] += 1.0 yield k } else { yield y } v = y[0] return z",
+        &expect![
+            "  t = xs[i]  u = sin(t)  y = xs with [i] += u  c = i < j  z = if c {    k = y with [j] += 1.0    yield k  } else {    yield y  }  v = y[0]  return z"
+        ],
+    );
+    shown(
+        "t = xs[i] c = i < j z = if c { k = xs with [i] += 1.0 yield k } else { yield xs } return z",
+        &expect![
+            "  t = xs[i]  c = i < j  z = if c {    k = xs with [i] += 1.0    yield k  } else {    yield xs  }  return z"
+        ],
+    );
+}
