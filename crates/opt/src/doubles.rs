@@ -11,6 +11,7 @@
 //! a = x * 3.0   b = y * 0.5   c = a * b          becomes   p = x * y     c = p * 1.5
 //! a = r + r   b = 1.0 / a   c = b * y  d = c + c  becomes   b = 1.0 / r   d = b * y
 //! a = x + x   b = 0.5 / r   c = b * a            becomes   b = 1.0 / r   c = b * x
+//! a = 1.0 / x   b = a * a                        becomes   p = x * x     b = 1.0 / p
 //! a = sign(x) b = mul_zero(x, a)                  becomes   b = abs(x)
 //! a = -x      b = mul_zero(a, y)   c = b + z      becomes   b = mul_zero(x, y)   c = z - b
 //! ```
@@ -19,10 +20,11 @@
 //! twice; but where numbers come near to the largest or the smallest there are, and for the signs of zeros, results differ. The pass is for where numbers need not be to the last bit those of the interpreter.
 
 mod constants;
+mod uses;
 
-use crate::walk::count_uses;
 use constants::{in_one, is_power_of_two, scaled, together};
 use rustc_hash::{FxHashMap, FxHashSet};
+use uses::Uses;
 use wengert_base::{Name, Span};
 use wengert_ir::op::Op;
 use wengert_ir::program::VarInfo;
@@ -79,103 +81,6 @@ pub(crate) fn handed_on(op: &Op) -> &[Var] {
         None
     };
     handed.unwrap_or_default()
-}
-
-/// Uses of variables that want the same of them: twice the number, or its negative.
-#[derive(Default)]
-struct Wish {
-    /// Uses that are nothing else.
-    plain: FxHashMap<Var, usize>,
-    /// Uses in products, and other operations that can hand it on, of which the same is wanted and nothing else.
-    inside: FxHashMap<Var, usize>,
-}
-
-impl Wish {
-    fn of(
-        plain: FxHashMap<Var, usize>,
-        hands_on: &[RealOp],
-        body: &Block,
-        all: &FxHashMap<Var, usize>,
-    ) -> Wish {
-        let mut wish = Wish { plain, inside: FxHashMap::default() };
-        body.for_each_stmt(&mut |stmt| {
-            if let (Op::Real(op, args), [out]) = (&stmt.op, stmt.outs.as_slice())
-                && hands_on.contains(op)
-                && wish.plain.get(out) == all.get(out)
-            {
-                for var in args.iter().filter_map(Atom::var) {
-                    *wish.inside.entry(var).or_default() += 1;
-                }
-            }
-        });
-        wish
-    }
-
-    fn count(&self, var: Var) -> usize {
-        let of = |uses: &FxHashMap<Var, usize>| uses.get(&var).copied().unwrap_or_default();
-        of(&self.plain) + of(&self.inside)
-    }
-}
-
-/// How variables are used, in the whole function.
-struct Uses {
-    all: FxHashMap<Var, usize>,
-    /// As both operands of a sum: each counts for two.
-    doubled: Wish,
-    /// As what has its sign changed.
-    negated: Wish,
-    /// As a factor of what is twice something.
-    beside_twice: FxHashMap<Var, usize>,
-}
-
-impl Uses {
-    fn of(body: &Block) -> Uses {
-        let all = count_uses(body);
-        let (mut doubled, mut negated) = (FxHashMap::default(), FxHashMap::default());
-        body.for_each_stmt(&mut |stmt| {
-            let Op::Real(op, args) = &stmt.op else { return };
-            match (op, args.as_slice()) {
-                (RealOp::Add, [Atom::Var(x), Atom::Var(y)]) if x == y => {
-                    *doubled.entry(*x).or_default() += 2;
-                }
-                (RealOp::Neg, [Atom::Var(x)]) => *negated.entry(*x).or_default() += 1,
-                _ => {}
-            }
-        });
-        let doubled = Wish::of(doubled, &[RealOp::Mul, RealOp::MulZero], body, &all);
-        let signed = [RealOp::Mul, RealOp::MulZero, RealOp::Div, RealOp::DivZero];
-        let negated = Wish::of(negated, &signed, body, &all);
-        Uses { all, doubled, negated, beside_twice: beside_twice(body) }
-    }
-
-    fn count(&self, var: Var) -> usize {
-        self.all.get(&var).copied().unwrap_or_default()
-    }
-
-    /// Whether twice the number is all that is wanted of it.
-    fn is_only_doubled(&self, var: Var) -> bool {
-        self.doubled.count(var) >= self.count(var)
-    }
-}
-
-/// How often numbers are multiplied with what is twice something.
-fn beside_twice(body: &Block) -> FxHashMap<Var, usize> {
-    let (mut twice, mut beside) = (FxHashSet::<Var>::default(), FxHashMap::default());
-    body.for_each_stmt(&mut |stmt| {
-        let Op::Real(op, args) = &stmt.op else { return };
-        match (op, args.as_slice()) {
-            (RealOp::Add, [x, y]) if x == y => twice.extend(&stmt.outs),
-            (RealOp::Mul | RealOp::MulZero, [Atom::Var(x), Atom::Var(y)]) => {
-                if twice.contains(y) {
-                    *beside.entry(*x).or_default() += 1;
-                } else if twice.contains(x) {
-                    *beside.entry(*y).or_default() += 1;
-                }
-            }
-            _ => {}
-        }
-    });
-    beside
 }
 
 /// What is known at a place of a function.
@@ -331,6 +236,7 @@ impl Better<'_, '_> {
             (RealOp::Div, [Atom::Real(c), x]) => self.constant_divided(*c, x),
             (RealOp::Mul | RealOp::MulZero, [x, y]) => {
                 let better = self.magnitude(x, y).or_else(|| self.both_negative(op, x, y));
+                let better = better.or_else(|| self.both_parts(op, x, y));
                 better.or_else(|| self.two_elsewhere(op, x, y)).or_else(|| self.both_multiples(op, x, y))
             }
             (RealOp::Div | RealOp::DivZero, [x, y]) => self.both_negative(op, x, y),
@@ -352,6 +258,20 @@ impl Better<'_, '_> {
         binary(op, &self.here.negative(x)?, &self.here.negative(y)?)
     }
 
+    /// `(k / z) * (c / z)`, of numbers that are needed for nothing else.
+    fn both_parts(&mut self, op: RealOp, x: &Atom, y: &Atom) -> Option<Op> {
+        let times = if x == y { 2 } else { 1 };
+        let alone = [x, y].iter().all(|part| self.here.is_used_once(part, times));
+        let (RealOp::Div, [Atom::Real(k), z]) = self.here.made(x)? else { return None };
+        let (RealOp::Div, [Atom::Real(c), w]) = self.here.made(y)? else { return None };
+        if op != RealOp::Mul || !alone || z != w || z.var().is_none() {
+            return None;
+        }
+        let (constant, z) = (in_one(*k, *c)?, z.clone());
+        let square = self.emit_here(binary(RealOp::Mul, &z, &z)?);
+        binary(RealOp::Div, &constant, &square)
+    }
+
     /// `x * y`, where both have constants and are needed for nothing else.
     fn both_multiples(&mut self, op: RealOp, x: &Atom, y: &Atom) -> Option<Op> {
         if !self.here.is_used_once(x, 1) || !self.here.is_used_once(y, 1) {
@@ -362,12 +282,17 @@ impl Better<'_, '_> {
             return binary(op, &a, &b);
         }
         let constant = in_one(k, c)?;
-        let product = binary(op, &a, &b)?;
+        let product = self.emit_here(binary(op, &a, &b)?);
+        binary(RealOp::Mul, &product, &constant)
+    }
+
+    /// A statement before this one.
+    fn emit_here(&mut self, op: Op) -> Atom {
         let var = self.here.func.fresh(Name::new("t"), Ty::REAL);
         let depth = self.here.open.len();
-        self.here.remember(var, &product, depth);
-        self.here.put(depth, Stmt { outs: vec![var], op: product, span: self.span });
-        binary(RealOp::Mul, &Atom::Var(var), &constant)
+        self.here.remember(var, &op, depth);
+        self.here.put(depth, Stmt { outs: vec![var], op, span: self.span });
+        Atom::Var(var)
     }
 
     /// `x * y`, where one of them is twice something and the other has a constant that takes the two.
@@ -555,6 +480,11 @@ impl Better<'_, '_> {
         else {
             return None;
         };
+        if let (RealOp::Div, Atom::Real(c)) = (op, a)
+            && *c < 0.0
+        {
+            return binary(op, &Atom::Real(-c), b);
+        }
         let (a, b) = (a.clone(), b.clone());
         let inner = depth.checked_sub(1)?;
         if let Some(a) = self.without_sign(&a, inner) {

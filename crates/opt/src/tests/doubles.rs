@@ -171,7 +171,32 @@ fn constants_of_both_factors_are_one() {
         return c
     "#]],
     );
+    check(
+        "a = 3.0 / x b = -1.0 / x c = a * b return c",
+        &expect![[r#"
+        t = x * x
+        c = -3.0 / t
+        return c
+    "#]],
+    );
+    check(
+        "a = 1.0 / x b = a * a c = -b return c",
+        &expect![[r#"
+        t = x * x
+        c = -1.0 / t
+        return c
+    "#]],
+    );
     // One of them is needed as it is, or the product would be rounded.
+    check(
+        "a = 1.0 / x b = a * a c = a + b return c",
+        &expect![[r#"
+        a = 1.0 / x
+        b = a * a
+        c = a + b
+        return c
+    "#]],
+    );
     check(
         "a = x * 3.0 b = y * 5.0 c = a * b d = b + c return d",
         &expect![[r#"
