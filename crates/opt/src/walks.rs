@@ -94,9 +94,19 @@ struct Counted {
     walk: Walk,
     /// What it has walked to at the end.
     end: Atom,
-    /// What the other loop collects: one of its arrays, and the array that holds a field, for each that is needed.
-    any: Var,
+    /// How often the other loop goes.
+    times: Times,
+    /// The arrays in which it collects the fields that are needed.
     fields: Vec<(Var, Var)>,
+}
+
+/// How often a loop goes.
+#[derive(Clone, Copy)]
+enum Times {
+    /// As this array is long, which it collects.
+    Length(Var),
+    /// As it counts.
+    Count(Var),
 }
 
 /// Whether a loop walks as one of those before it, which has collected all that the loop needs.
@@ -112,16 +122,33 @@ fn counted(func: &Func, before: &[Stmt], stmt: &Stmt, uses: &FxHashMap<Var, usiz
             if (there.ctor, there.field) != (walk.ctor, walk.field) {
                 return None;
             }
-            let any = *earlier.outs.get(other.init.len())?;
+            let times = times(earlier, other)?;
             let fields = needed(parts, &walk, uses)
                 .into_iter()
                 .map(|(field, param)| collected(earlier, other, &there, field).map(|array| (param, array)));
             let fields: Vec<(Var, Var)> = fields.collect::<Option<_>>()?;
             let scalars = parts.body.results.iter().all(|result| func.type_of(result).rank() == 0);
             let end = Atom::Var(*earlier.outs.get(place)?);
-            scalars.then_some(Counted { walk, end, any, fields })
+            scalars.then_some(Counted { walk, end, times, fields })
         })
     })
+}
+
+/// How often a loop goes, if it tells.
+fn times(stmt: &Stmt, parts: &While) -> Option<Times> {
+    if let Some(array) = stmt.outs.get(parts.init.len()) {
+        return Some(Times::Length(*array));
+    }
+    let counts = |(first, (param, next)): (&Atom, (&Var, &Atom))| {
+        let is_next = |stmt: &Stmt| {
+            matches!(&stmt.op, Op::Int(IntOp::Add, args) if args.as_slice() == [Atom::Var(*param), Atom::Int(1)])
+                && stmt.outs.first().copied() == next.var()
+        };
+        *first == Atom::Int(0) && parts.body.stmts.iter().any(is_next)
+    };
+    let steps = parts.body.params.iter().zip(&parts.body.results);
+    let place = parts.init.iter().zip(steps).position(counts)?;
+    stmt.outs.get(place).copied().map(Times::Count)
 }
 
 /// How a loop walks through the data that it carries in one place.
@@ -182,7 +209,7 @@ fn collected(stmt: &Stmt, parts: &While, walk: &Walk, field: usize) -> Option<Va
 /// Puts a counted loop to the others.
 fn count(func: &mut Func, out: &mut Vec<Stmt>, stmt: Stmt, plan: Counted) {
     let Stmt { mut outs, op: Op::While(parts), span } = stmt else { return };
-    let Counted { walk, end, any, fields } = plan;
+    let Counted { walk, end, times, fields } = plan;
     let While { mut init, cond: _, body } = *parts;
     let Block { mut params, mut stmts, mut results } = body;
     let took = stmts.remove(walk.take);
@@ -201,7 +228,10 @@ fn count(func: &mut Func, out: &mut Vec<Stmt>, stmt: Stmt, plan: Counted) {
     results.remove(walk.carried);
     init.remove(walk.carried);
     out.push(Stmt { outs: vec![outs.remove(walk.carried)], op: Op::Copy(end), span });
-    let len = length(func, out, any, span);
+    let len = match times {
+        Times::Length(array) => length(func, out, array, span),
+        Times::Count(count) => Atom::Var(count),
+    };
     let parts = Loop {
         mode: if init.is_empty() { Mode::Each } else { Mode::Sequence },
         backward: false,

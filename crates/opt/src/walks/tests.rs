@@ -401,3 +401,77 @@ fn loops_that_read_elsewhere_or_change_what_they_read_are_not_counted() {
         stays("walks", &text);
     }
 }
+
+#[test]
+fn it_is_counted_where_the_first_one_only_counts() {
+    let text = |step: &str| {
+        format!(
+            "data List {{ Nil() Cons(Real, List) }}
+            func f(list: List, d: Real) -> (Int, Real) {{
+                rest, n = while l = list, k = 0 {{
+                    more = match l {{ Nil() {{ yield false }} Cons(a, r) {{ yield true }} }}
+                    yield more
+                }} do l, k {{
+                    s = match l {{ Nil() {{ e: List = fail(\"over\") yield e }} Cons(a, r) {{ yield r }} }}
+                    k2 = k + {step}
+                    yield s, k2
+                }}
+                c, rest2 = while c = d, l = list {{
+                    more = match l {{ Nil() {{ yield false }} Cons(a, r) {{ yield true }} }}
+                    yield more
+                }} do c, l {{
+                    s = match l {{ Nil() {{ e: List = fail(\"over\") yield e }} Cons(a, r) {{ yield r }} }}
+                    w = sin(c)
+                    yield w, s
+                }}
+                return n, c
+            }}
+            entry f = f"
+        )
+    };
+    check(
+        "walks",
+        &text("1"),
+        &expect![[r#"
+        data List {
+          Nil()
+          Cons(Real, List)
+        }
+
+        func f(list: List, d: Real) -> (Int, Real) {
+          rest, n = while l = list, k = 0 {
+            more = match l {
+              Nil() {
+                yield false
+              }
+              Cons(a, r) {
+                yield true
+              }
+            }
+            yield more
+          } do l2, k2 {
+            s = match l2 {
+              Nil() {
+                e: List = fail("over")
+                yield e
+              }
+              Cons(a2, r2) {
+                yield r2
+              }
+            }
+            k2_2 = k2 + 1
+            yield s, k2_2
+          }
+          rest2 = rest
+          c = for i < n, c2 = d {
+            w = sin(c2)
+            yield w
+          }
+          return n, c
+        }
+
+        entry f = f
+    "#]],
+    );
+    stays("walks", &text("2"));
+}
