@@ -1,6 +1,6 @@
 //! Sizes of arrays, and boxes around them.
 
-use super::check;
+use super::{after, check};
 use expect_test::expect;
 
 #[test]
@@ -595,4 +595,27 @@ fn rows_of_a_known_size_have_it_where_there_are_rows() {
         entry f = f
     "#]],
     );
+}
+
+/// Where the least element of a row is, a later loop knows for an index of what is as long; not of something else.
+#[test]
+fn what_a_loop_finds_is_an_index_for_a_later_one() {
+    let text = |read: &str| {
+        format!(
+            "func f(rows: [][]Real, xs: []Real, ys: []Real) -> []Real {{
+                n = length(rows)
+                m = length(xs)
+                places = each i < n, r in rows {{
+                    ts = each k < m, x in xs {{ t = r[k] u = t - x yield u }}
+                    p = argmin(ts)
+                    yield p
+                }}
+                zs = each j < n, p2 in places {{ a = {read}[p2] b = sin(a) yield 1.0 }}
+                return zs
+            }}
+            entry f = f"
+        )
+    };
+    assert!(!after("dce", &text("xs")).contains("xs[p2]"));
+    assert!(after("dce", &text("ys")).contains("ys[p2]"));
 }
