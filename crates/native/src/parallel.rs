@@ -423,16 +423,14 @@ fn given(part: &Func, body: &[Stmt], index: Local) -> FxHashSet<Local> {
             }
         }
         let own = Operand::Local(index);
-        match stmt {
-            Stmt::Store { base, index, value, .. } => {
-                changed.extend(base.local());
-                elsewhere.extend(base.local().filter(|_| *index != own));
-                elsewhere.extend(value.local());
-            }
-            Stmt::Set(_, Value::Load { index, .. }) if *index == own => {}
-            _ => reads(stmt, &mut |local| {
+        if let Stmt::Store { base, index, value, .. } = stmt {
+            changed.extend(base.local());
+            elsewhere.extend(base.local().filter(|_| *index != own));
+            elsewhere.extend(value.local());
+        } else if !matches!(stmt, Stmt::Set(_, Value::Load { index, .. }) if *index == own) {
+            reads(stmt, &mut |local| {
                 elsewhere.insert(local);
-            }),
+            });
         }
     });
     given.retain(|local| !(changed.contains(local) && elsewhere.contains(local)));

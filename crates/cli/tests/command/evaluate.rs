@@ -437,7 +437,8 @@ fn what_many_points_share_is_added_to_as_one_goes_through_it() {
         def value tree x = match tree with | Leaf w -> w * x | Node l r -> value l x + value r (x * x)\n\
         def fit (tree, xs) = sum (map (value tree) xs)\n";
     let folder = Folder::with(&[("tree.wg", tree)]);
-    let shown = folder.run(&["eval", "grad fit", "--file", "tree.wg", "--emit", "derivative"]).value();
+    let shown =
+        folder.run(&["eval", "grad fit", "--file", "tree.wg", "--emit", "derivative"]).value().to_string();
     let lines = "  tree_bar, xs_bar = for i < length(xs), tree_bar2 = Zero(), x in xs {
     tape = primal_value(tree, x)
     tree_bar3, x_bar = back_value(tape, tree_bar2, 0.0)
