@@ -12,9 +12,12 @@ use wengert_ir::op::Loop;
 use wengert_ir::{Atom, Block, Var};
 
 impl Sizes<'_> {
-    /// Notes of rows of arrays of indices what they are below.
+    /// Notes of rows of arrays of indices what they are below. What was noted when the loop was gone through with more assumed is forgotten.
     pub(super) fn begin_places(&mut self, parts: &Loop, carried: usize) {
         for (param, input) in parts.body.params.iter().skip(1 + carried).zip(&parts.inputs) {
+            self.natural.remove(param);
+            self.limits.remove(param);
+            self.below.remove(param);
             self.note_place(*param, input);
         }
     }
