@@ -469,8 +469,9 @@ fn what_is_changed_at_two_places_has_one_address_in_a_part() {
     assert_eq!((part.part.is_some(), bases.len()), (true, 1));
     for k in [0, 1, 3] {
         let args = [reals(300), Value::Int(k)];
-        let expected = run(text, Math::Strict, 1, &args);
-        assert_eq!(bits(&run(text, Math::Fast, 1, &args)), bits(&expected), "{k}");
+        let given = |math: Math| numbers(&run(text, math, 1, &args).expect("it does not fail"));
+        let pairs: Vec<(f64, f64)> = given(Math::Fast).into_iter().zip(given(Math::Strict)).collect();
+        assert!(pairs.len() == 600 && pairs.iter().all(|(x, y)| (x - y).abs() < 1e-12), "{k}: {pairs:?}");
     }
 }
 
