@@ -77,7 +77,7 @@ pub use tagged::tagged;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use wengert_base::Span;
-use wengert_ir::op::{Atom, Op, Rule, Stmt};
+use wengert_ir::op::{APART, ASTRAY, Atom, Op, Rule, Stmt};
 use wengert_ir::program::{Func, FuncId, LinearId, Program};
 use wengert_ir::ty::{DataId, Role};
 use wengert_ir::{Block, Builder, Ty};
@@ -93,13 +93,6 @@ pub const UNSEEN: &str = "a rule of `custom_jvp` or `custom_vjp` is not linear";
 /// The message of the failure that running ends with where `taylor` is asked for derivatives of an order that is no order, or of so many that
 /// nobody could wait for them. The interpreter says more.
 pub const ORDER: &str = "an order of `taylor` that is negative or beyond all measure";
-
-/// Tangents of data belong to its constructor. Only of sums of tangents of functions, which may be differentiated in turn, is that not always
-/// foreseen.
-const ASTRAY: &str = wengert_ir::op::ASTRAY;
-
-/// The same where such tangents are added.
-const APART: &str = wengert_ir::op::APART;
 
 /// The messages of failures that say nothing about the program: the interpreter runs it then.
 pub const LEFT: [&str; 5] = [BEYOND, UNSEEN, ORDER, ASTRAY, APART];

@@ -185,13 +185,7 @@ impl Transposer<'_, '_> {
             Lin::Make { out, data, ctor, fields } => {
                 let Some(bar) = self.take(*out) else { return };
                 let Some(func) = self.code.ad.fields_function(*data, *ctor) else { return };
-                let types: Vec<Ty> = self
-                    .code
-                    .ad
-                    .fields(*data, *ctor)
-                    .into_iter()
-                    .filter_map(|(_, tangent)| tangent)
-                    .collect();
+                let types = self.code.ad.field_tangents(*data, *ctor);
                 let mut args = vec![bar];
                 for (field, ty) in fields.iter().zip(&types) {
                     if ty.rank() > 0 {

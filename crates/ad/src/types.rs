@@ -348,6 +348,11 @@ impl Ad {
         code.finish(vec![sum])
     }
 
+    /// The types of the tangents of a constructor's fields that have some.
+    pub(crate) fn field_tangents(&mut self, data: DataId, ctor: u32) -> Vec<Ty> {
+        self.fields(data, ctor).into_iter().filter_map(|(_, tangent)| tangent).collect()
+    }
+
     /// The function that gives the tangents of the fields of a constructor: from a tangent of the whole and those fields
     /// that are arrays (for the shapes of zeros).
     pub(crate) fn fields_function(&mut self, data: DataId, ctor: u32) -> Option<FuncId> {

@@ -14,7 +14,8 @@ ids! {
     Var;
 }
 
-/// Derivatives fail with this message where a tangent is not what it belongs to is made by: with values that the program makes, never.
+/// Tangents of data belong to its constructor: derivatives fail with this message where one does not. Only of sums of tangents of functions, which
+/// may be differentiated in turn, is that not always foreseen.
 pub const ASTRAY: &str = "a tangent belongs to another constructor";
 /// The same where two tangents are added.
 pub const APART: &str = "two tangents at different points are added";

@@ -22,6 +22,7 @@ mod flow;
 mod given;
 mod held;
 mod idle;
+mod joined;
 mod known;
 mod leaves;
 mod lines;

@@ -111,8 +111,7 @@ impl<'c> Transposer<'_, 'c> {
             }
             let Some(func) = self.code.ad.fields_function(*data, *ctor) else { continue };
             let Some(sum) = self.bars.remove(var) else { continue };
-            let types = self.code.ad.fields(*data, *ctor).into_iter().filter_map(|(_, tangent)| tangent);
-            let types: Vec<Ty> = types.collect();
+            let types = self.code.ad.field_tangents(*data, *ctor);
             let args: Vec<Atom> = [sum].into_iter().chain(self.primals(like)).collect();
             let sums = self.code.b.call(func, args, &types);
             for (out, sum) in outs.iter().zip(sums) {
