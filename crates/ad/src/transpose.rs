@@ -349,7 +349,7 @@ impl Ad {
     fn backward_of_all(&mut self, mut variant: Variant) -> (FuncId, Vec<bool>) {
         let func = self.backward_function(&variant);
         let entry = (variant.key.clone(), variant.weighted.clone());
-        if self.exact || variant.checkpoint || !self.is_recursive(variant.key.0) {
+        if self.exact || variant.checkpoint {
             return (func, variant.seeded);
         }
         let of = self.program.funcs.at(variant.key.0);
@@ -361,7 +361,10 @@ impl Ad {
             **other != variant.seeded
                 && all.into_iter().all(|((more, here), number)| more == here || *more && *number)
         });
-        let Some(fuller) = fuller else { return (func, variant.seeded) };
+        // Whether it is recursive takes longest to say.
+        let Some(fuller) = fuller.filter(|_| self.is_recursive(variant.key.0)) else {
+            return (func, variant.seeded);
+        };
         variant.seeded.clone_from(fuller);
         (self.backward_function(&variant), variant.seeded)
     }
