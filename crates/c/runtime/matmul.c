@@ -333,6 +333,30 @@ static void wg_add_blocks(wg_run *r, const word *arguments, word *results) {
     (void)results;
 }
 
+/* Of small matrices, a transposed one times a vector, and a column times a row: vectors times numbers, if nothing is in two places at once. Many are
+ * of eight numbers. Whether that was so. */
+static inline __attribute__((always_inline)) int wg_add_vectors(
+    double *out, word n, word m, word width, const double *xs, const double *ys, word how) {
+#ifdef WG_EXACT
+    (void)out, (void)n, (void)m, (void)width, (void)xs, (void)ys, (void)how;
+    return 0;
+#else
+    int apart = (out + n * width <= xs || xs + n * m <= out) && (out + n * width <= ys || ys + m * width <= out);
+    if (!apart) return 0;
+    if (width == 1 && (how & WG_FIRST)) {
+        if (n == 8) wg_add_scaled(out, 8, ys, 1, xs, 8, m, how);
+        else wg_add_scaled(out, n, ys, 1, xs, n, m, how);
+        return 1;
+    }
+    if (m != 1) return 0;
+    for (word i = 0; i < n; i++) {
+        if (width == 8) wg_add_scaled(out + i * 8, 8, xs + i, 0, ys, 0, 1, how);
+        else wg_add_scaled(out + i * width, width, xs + i, 0, ys, 0, 1, how);
+    }
+    return 1;
+#endif
+}
+
 static WG_UNUSED void wg_add_one_product(
     wg_run *r, double *out, word n, word m, word width, word how, const double *xs, const double *ys) {
     if (how & WG_UNFILLED && n > 0 && width > 0) {
@@ -341,6 +365,7 @@ static WG_UNUSED void wg_add_one_product(
     }
     if (n <= 0 || m <= 0 || width <= 0) return;
     if (n <= 8 && m <= 8 && width <= 8) {
+        if (wg_add_vectors(out, n, m, width, xs, ys, how)) return;
         wg_factor x = wg_factor_of(xs, n, m, (how & WG_FIRST) != 0);
         wg_factor y = wg_factor_of(ys, m, width, (how & WG_SECOND) != 0);
         /* Rows of four, as of motions in space, are so frequent that they are worth code of their own. */

@@ -13,16 +13,16 @@
 
 use crate::live::fixed;
 use rustc_hash::{FxHashMap, FxHashSet};
-use wengert_base::Span;
+use wengert_base::{Name, Span};
 use wengert_ir::op::{ArrayOp, Compare, Op};
-use wengert_ir::program::FuncId;
+use wengert_ir::program::{FuncId, VarInfo};
 use wengert_ir::ty::{Data, Role};
 use wengert_ir::{Atom, Block, DataId, Elem, Func, Program, Stmt, Ty, Var};
 
 /// So many constructors at most: they are told apart one after the other.
 const CTORS: usize = 4;
 /// So many places for fields at most.
-const PLACES: usize = 4;
+const PLACES: usize = 8;
 
 /// How data of a type lies.
 struct Form {
@@ -30,13 +30,26 @@ struct Form {
     places: Vec<Elem>,
     /// For each constructor, at which place each field is.
     fields: Vec<Vec<usize>>,
+    /// What fields at each place are called where they are looked at first.
+    names: Vec<Option<Name>>,
+}
+
+impl Form {
+    /// What a part of something is called: the number of the constructor as it.
+    fn name(&self, place: usize, whole: &VarInfo) -> Name {
+        match self.names.get(place).copied().flatten() {
+            Some(name) if whole.ty.rank() == 0 => name,
+            Some(name) => Name::new(&format!("{name}s")),
+            None => whole.name,
+        }
+    }
 }
 
 /// See the module.
 pub(crate) fn run(program: &mut Program) {
     let known = known(program);
     let is_free = |id: &DataId| !known.contains(id);
-    let forms: FxHashMap<DataId, Form> = program
+    let mut forms: FxHashMap<DataId, Form> = program
         .data
         .iter()
         .filter(|(id, _)| is_free(id))
@@ -46,6 +59,7 @@ pub(crate) fn run(program: &mut Program) {
     if forms.is_empty() || !program.funcs.iter().any(|(_, func)| uses(func)) {
         return;
     }
+    program.funcs.iter().for_each(|(_, func)| called(func, &mut forms));
     for (_, data) in program.data.iter_mut() {
         for ctor in &mut data.ctors {
             ctor.fields = ctor.fields.iter().flat_map(|ty| parts(&forms, *ty)).collect();
@@ -88,6 +102,11 @@ pub(crate) fn known(program: &Program) -> FxHashSet<DataId> {
     known
 }
 
+/// Whether data of this type would lie flat if nobody outside knew it.
+pub(crate) fn lies_flat(data: &Data) -> bool {
+    form(data).is_some()
+}
+
 fn form(data: &Data) -> Option<Form> {
     if data.ctors.is_empty() || data.ctors.len() > CTORS {
         return None;
@@ -112,7 +131,23 @@ fn form(data: &Data) -> Option<Form> {
         }
         fields.push(own);
     }
-    (!places.is_empty()).then_some(Form { places, fields })
+    let names = vec![None; places.len()];
+    (!places.is_empty()).then_some(Form { places, fields, names })
+}
+
+/// Notes what fields are called in a function.
+fn called(func: &Func, forms: &mut FxHashMap<DataId, Form>) {
+    func.body.for_each_stmt(&mut |stmt| {
+        let Op::Match { on, arms } = &stmt.op else { return };
+        let Elem::Data(data) = func.type_of(on).elem() else { return };
+        let Some(form) = forms.get_mut(&data) else { return };
+        for (arm, places) in arms.iter().zip(&form.fields) {
+            for (param, place) in arm.params.iter().zip(places) {
+                let name = form.names.get_mut(*place);
+                name.into_iter().for_each(|name| *name = name.or(Some(func.vars.at(*param).name)));
+            }
+        }
+    });
 }
 
 fn flat(forms: &FxHashMap<DataId, Form>, ty: Ty) -> Option<&Form> {
@@ -158,11 +193,9 @@ impl Lay<'_> {
     /// The variables for the parts of one that is bound here.
     fn bind(&mut self, var: Var) -> Vec<Var> {
         let info = *self.func.vars.at(var);
-        if flat(self.forms, info.ty).is_none() {
-            return vec![var];
-        }
-        let types = parts(self.forms, info.ty);
-        let vars: Vec<Var> = types.into_iter().map(|ty| self.func.fresh(info.name, ty)).collect();
+        let Some(form) = flat(self.forms, info.ty) else { return vec![var] };
+        let types = parts(self.forms, info.ty).into_iter().enumerate();
+        let vars: Vec<Var> = types.map(|(place, ty)| self.func.fresh(form.name(place, &info), ty)).collect();
         self.parts.insert(var, vars.iter().copied().map(Atom::Var).collect());
         vars
     }

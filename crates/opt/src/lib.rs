@@ -12,6 +12,7 @@
 mod abreast;
 mod added;
 mod addends;
+mod additions;
 mod alike;
 mod apart;
 mod around;
@@ -52,6 +53,7 @@ mod live;
 mod merge;
 mod numbers;
 mod onward;
+mod opened;
 mod picked;
 mod powers;
 mod products;
@@ -106,7 +108,7 @@ pub struct Pass {
 }
 
 /// So many passes at the end of the list are in no round: the first of them is done after all rounds.
-const LAST: usize = 11;
+const LAST: usize = 12;
 /// So many of those are done once, after derivatives are made.
 const FINISHING: usize = 2;
 /// And so many after all that is in another list, too.
@@ -286,9 +288,16 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "changes",
-        what: "a loop that hands an array on, and leaves much of it as it was, changes the rest in place (once, before derivatives are made)",
+        what: "a loop that hands an array on, and leaves much of it as it was, changes the rest in place; what is set to itself and something more is added to (once, before derivatives are made)",
         run: |program| {
-            changes::run(program);
+            in_place(program);
+        },
+    },
+    Pass {
+        name: "opened",
+        what: "data that loops look at again and again, elements of arrays too, is looked at before them (once, before derivatives are made)",
+        run: |program| {
+            opened::run(program);
         },
     },
     Pass {
@@ -328,7 +337,7 @@ pub struct Options {
 
 /// Passes after which derivatives add up in another order than the source says: what was computed several times, each time with a
 /// cotangent of its own, is computed once, or in another place, loop or function.
-const REORDERING: [&str; 16] = [
+const REORDERING: [&str; 17] = [
     "compose",
     "recursion",
     "picked",
@@ -345,6 +354,7 @@ const REORDERING: [&str; 16] = [
     "short",
     "around",
     "changes",
+    "opened",
 ];
 
 impl Options {
@@ -425,8 +435,13 @@ pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
     let first = written_out();
     let written_out = first.and_then(|_| written_out()).or(first);
     let around = (wanted("around") && around::run(program)).then(|| optimize(program, options));
-    let changes = (wanted("changes") && changes::run(program)).then(|| optimize(program, options));
-    changes.or(around).or(written_out).or(twigs).or(leaves)
+    let changes = (wanted("changes") && in_place(program)).then(|| optimize(program, options));
+    let opened = (wanted("opened") && opened::run(program)).then(|| optimize(program, options));
+    opened.or(changes).or(around).or(written_out).or(twigs).or(leaves)
+}
+
+fn in_place(program: &mut Program) -> bool {
+    changes::run(program) | additions::run(program)
 }
 
 /// What is done once, after derivatives are made and the program is optimized.

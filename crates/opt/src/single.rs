@@ -84,8 +84,9 @@ fn shapes(func: &mut Func, boxes: &Boxes) -> FxHashMap<Var, Shape> {
 /// A vector that is zero but for one element.
 #[derive(Clone)]
 struct Unit {
-    /// It has the length of this.
+    /// It has the length of this, and was made from these zeros.
     like: Atom,
+    zeros: Atom,
     place: Atom,
     element: Atom,
     span: Span,
@@ -111,6 +112,7 @@ impl Single<'_> {
         stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
             let mut out = Vec::with_capacity(place.stmts.len());
             for mut stmt in std::mem::take(&mut place.stmts) {
+                self.twice(&mut stmt, &mut out);
                 self.note(&stmt);
                 self.product(&mut stmt, &mut out);
                 let made = self.reduced(&mut stmt);
@@ -122,6 +124,21 @@ impl Single<'_> {
             }
             place.stmts = out;
         });
+    }
+
+    /// Where something is added to the element of a unit vector, there is another unit vector.
+    fn twice(&mut self, stmt: &mut Stmt, out: &mut Vec<Stmt>) {
+        let (false, Op::Array(ArrayOp::AddAt, args)) = (self.exact, &mut stmt.op) else { return };
+        let [array, place, element] = args.as_mut_slice() else { return };
+        let Some(unit) = array.var().and_then(|array| self.units.get(&array)) else { return };
+        if unit.place != *place {
+            return;
+        }
+        let sum = self.func.fresh("sum".into(), Ty::REAL);
+        let op = Op::Real(RealOp::Add, vec![unit.element.clone(), element.clone()]);
+        out.push(Stmt { outs: vec![sum], op, span: stmt.span });
+        (*array, *element) = (unit.zeros.clone(), Atom::Var(sum));
+        self.changed = true;
     }
 
     fn note(&mut self, stmt: &Stmt) {
@@ -141,8 +158,9 @@ impl Single<'_> {
             }
             (ArrayOp::Set | ArrayOp::AddAt, [Atom::Var(array), place, element]) => {
                 if let Some(like) = self.zeros.get(array) {
-                    let (like, place, element) = (like.clone(), place.clone(), element.clone());
-                    self.units.insert(*out, Unit { like, place, element, span: stmt.span });
+                    let (like, zeros) = (like.clone(), Atom::Var(*array));
+                    let (place, element) = (place.clone(), element.clone());
+                    self.units.insert(*out, Unit { like, zeros, place, element, span: stmt.span });
                 }
             }
             (_, _) => {}
@@ -313,7 +331,7 @@ impl Single<'_> {
             let apart = (0..starts.len()).all(|place| moved.contains(&place) || !carries(&needed, place));
             let quiet = |stmt: &Stmt| is_quiet(&stmt.op, self.total);
             let of_code = |index: &usize| parts.body.stmts.get(*index);
-            let alike = |stmt: &Stmt| quiet(stmt) || self.fails_alike(stmt, parts);
+            let alike = |stmt: &Stmt| self.fails_not(stmt, parts) || self.fails_alike(stmt, parts);
             let only: Vec<usize> = code.iter().filter(|index| !kept_code.contains(index)).copied().collect();
             let is_last = || {
                 let others = parts.body.stmts.iter().enumerate().filter(|(index, _)| !only.contains(index));
@@ -328,22 +346,34 @@ impl Single<'_> {
 
     /// Whether an element is read or added to in each iteration that is there in none of them or in all.
     fn fails_alike(&self, stmt: &Stmt, parts: &Loop) -> bool {
-        let Op::Array(op @ (ArrayOp::Index | ArrayOp::AddAt), args) = &stmt.op else { return false };
-        let Some((Atom::Var(array), rest)) = args.split_first() else { return false };
-        let places =
-            if *op == ArrayOp::AddAt { rest.split_last().map_or(rest, |(_, places)| places) } else { rest };
-        let Some(index) = parts.body.params.first().map(|index| Atom::Var(*index)) else { return false };
-        let shape = self.shapes.get(array);
-        let size = |axis: usize| shape.and_then(|shape| shape.get(axis)?.as_ref()?.atom());
+        let Some((array, places)) = looked_at(stmt) else { return false };
         let bound = |var: Var| {
             let stmts = parts.body.stmts.iter().flat_map(|stmt| &stmt.outs);
             parts.body.params.iter().chain(stmts).any(|other| *other == var)
         };
         let is_alike = |(axis, place): (usize, &Atom)| {
-            place.var().is_none_or(|var| !bound(var))
-                || *place == index && size(axis).as_ref() == Some(&parts.len)
+            place.var().is_none_or(|var| !bound(var)) || self.is_there(array, axis, place, parts)
         };
         places.iter().enumerate().all(is_alike)
+    }
+
+    /// Whether a statement fails in no iteration, also where it stands on a side of a branch.
+    fn fails_not(&self, stmt: &Stmt, parts: &Loop) -> bool {
+        let is_there = |(array, places): (Var, &[Atom])| {
+            places.iter().enumerate().all(|(axis, place)| self.is_there(array, axis, place, parts))
+        };
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            is_quiet(&stmt.op, self.total)
+                || looked_at(stmt).is_some_and(is_there)
+                || matches!(&stmt.op, Op::If { then, otherwise, .. }
+                    if then.stmts.iter().chain(&otherwise.stmts).all(|inner| self.fails_not(inner, parts)))
+        })
+    }
+
+    /// Whether a place is the index of a loop, and the array has as many along this axis.
+    fn is_there(&self, array: Var, axis: usize, place: &Atom, parts: &Loop) -> bool {
+        let size = self.shapes.get(&array).and_then(|shape| shape.get(axis)?.as_ref()?.atom());
+        place.var().as_ref() == parts.body.params.first() && size.as_ref() == Some(&parts.len)
     }
 
     /// Takes these results from a loop; gives what makes them at the one place.
@@ -392,6 +422,14 @@ impl Single<'_> {
         take_out(parts, &mut stmt.outs, plan);
         out
     }
+}
+
+/// Of which array an element is read or added to, and where.
+fn looked_at(stmt: &Stmt) -> Option<(Var, &[Atom])> {
+    let Op::Array(op @ (ArrayOp::Index | ArrayOp::AddAt), args) = &stmt.op else { return None };
+    let (Atom::Var(array), rest) = args.split_first()? else { return None };
+    let added_to = *op == ArrayOp::AddAt;
+    Some((*array, if added_to { rest.split_last().map_or(rest, |(_, places)| places) } else { rest }))
 }
 
 /// Of a sum that begins with zero the first summand is the sum: it is a derivative, of which the sign of zero does not count.
@@ -444,6 +482,11 @@ fn slice(body: &Block, wanted: impl Fn(usize) -> bool) -> (Vec<usize>, FxHashSet
 /// What parameters of a body are called after zeros were added to them.
 fn unchanged(body: &Block, zeros: &FxHashSet<Var>) -> FxHashMap<Var, Var> {
     let mut same: FxHashMap<Var, Var> = body.params.iter().map(|param| (*param, *param)).collect();
+    unchanged_in(body, zeros, &mut same);
+    same
+}
+
+fn unchanged_in(body: &Block, zeros: &FxHashSet<Var>, same: &mut FxHashMap<Var, Var>) {
     let zero = |atom: &Atom| match atom {
         Atom::Real(x) => *x == 0.0,
         other => other.var().is_some_and(|var| zeros.contains(&var)),
@@ -458,6 +501,18 @@ fn unchanged(body: &Block, zeros: &FxHashSet<Var>) -> FxHashMap<Var, Var> {
             Op::Real(RealOp::Sub, args) | Op::Array(ArrayOp::AddAt, args) => {
                 args.last().filter(|last| zero(last)).and_then(|_| args.first())
             }
+            Op::If { then, otherwise, .. } => {
+                for side in [then, otherwise] {
+                    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || unchanged_in(side, zeros, same));
+                }
+                let known = |side: &Block, place: usize| same.get(&side.results.get(place)?.var()?).copied();
+                let agreed = |place| known(then, place).filter(|var| known(otherwise, place) == Some(*var));
+                let outs = stmt.outs.iter().enumerate();
+                let found: Vec<(Var, Var)> =
+                    outs.filter_map(|(place, out)| Some((*out, agreed(place)?))).collect();
+                same.extend(found);
+                continue;
+            }
             _ => None,
         };
         let param = kept.and_then(Atom::var).and_then(|var| same.get(&var)).copied();
@@ -465,5 +520,4 @@ fn unchanged(body: &Block, zeros: &FxHashSet<Var>) -> FxHashMap<Var, Var> {
             same.insert(*out, param);
         }
     }
-    same
 }

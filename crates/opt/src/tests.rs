@@ -31,6 +31,7 @@ mod lists;
 mod loops;
 mod needed;
 mod onward;
+mod opened;
 mod paths;
 mod picked;
 mod powers;

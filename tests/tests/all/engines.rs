@@ -159,6 +159,7 @@ const SUITES: &[(&str, How)] = &[
     ("tests/tests/all/rules.rs", How::Itself),
     ("tests/tests/all/mixed.rs", How::Itself),
     ("tests/tests/all/series.rs", How::Itself),
+    ("tests/tests/all/opened.rs", How::Itself),
     ("tests/tests/all/shared.rs", How::Itself),
     ("tests/tests/all/sparse.rs", How::Itself),
     ("tests/tests/all/spatial.rs", How::Itself),

@@ -39,6 +39,7 @@ mod libraries;
 mod limits;
 mod mixed;
 mod nested;
+mod opened;
 mod pages;
 mod ragged;
 mod remade;

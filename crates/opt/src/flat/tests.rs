@@ -42,32 +42,32 @@ fn constructors_share_places() {
 
             func f(xs: []Real, c: Bool, k: Int) -> Real {
               n = length(xs)
-              fs, fs2, fs3 = each i < n, x in xs {
-                g, g2, g3 = if c {
+              fs, as, ks = each i < n, x in xs {
+                g, a, k2 = if c {
                   yield 0, x, 0
                 } else {
                   yield 1, x, k
                 }
-                yield g, g2, g3
+                yield g, a, k2
               }
-              y, last, last2, last3 = for i2 < n, y2 = 1.0, h = 2, h2 = 0.0, h3 = 0, g4 in fs, g5 in fs2, g6 in fs3 {
-                z = apply(g4, g5, g6, y2)
-                yield z, g4, g5, g6
+              y, last, a2, k3 = for i2 < n, y2 = 1.0, h = 2, a3 = 0.0, k4 = 0, g2 in fs, a4 in as, k5 in ks {
+                z = apply(g2, a4, k5, y2)
+                yield z, g2, a4, k5
               }
-              w = apply(last, last2, last3, y)
+              w = apply(last, a2, k3, y)
               return w
             }
 
-            func apply(f: Int, f2: Real, f3: Int, x: Real) -> Real {
+            func apply(f: Int, a: Real, k: Int, x: Real) -> Real {
               c = f == 0
               y = if c {
-                b = f2 * x
+                b = a * x
                 yield b
               } else {
                 c2 = f == 1
                 y2 = if c2 {
-                  r = real(f3)
-                  b2 = f2 + r
+                  r = real(k)
+                  b2 = a + r
                   c3 = b2 + x
                   yield c3
                 } else {

@@ -267,3 +267,43 @@ fn what_does_not_pay_stays() {
     stays(&elements("c = select(a, l, false)"));
     stays(&elements("c = select(a, q, false)"));
 }
+
+#[test]
+fn what_is_set_to_itself_and_more_is_added_to() {
+    let text = r"
+        func f(xs: []Real, ws: [][]Real, r: []Real, k: Int, z: Real) -> ([]Real, [][]Real, []Real) {
+            x = xs[k]
+            y = z + x
+            ys = xs with [k] = y
+            row = ws[k]
+            n = length(ws, 1)
+            m = length(r)
+            require n == m, shape add
+            sum = row + r
+            vs = ws with [k] = sum
+            x2 = ys[0]
+            y2 = x2 + z
+            zs = ys with [k] = y2
+            return zs, vs, xs
+        }
+        entry f = f";
+    check("changes", text, &expect![[r#"
+        func f(xs: []Real, ws: [][]Real, r: []Real, k: Int, z: Real) -> ([]Real, [][]Real, []Real) {
+          x = xs[k]
+          y = z + x
+          ys = xs with [k] += z
+          row = ws[k]
+          n = length(ws, 1)
+          m = length(r)
+          require n == m, shape add
+          sum = row + r
+          vs = ws with [k] += r
+          x2 = ys[0]
+          y2 = x2 + z
+          zs = ys with [k] = y2
+          return zs, vs, xs
+        }
+
+        entry f = f
+    "#]]);
+}

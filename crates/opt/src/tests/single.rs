@@ -364,3 +364,71 @@ fn what_may_fail_in_some_iterations_only_stays() {
     // An element that is -0 is 0 when zero was added.
     stays(&through_the_largest("[i, k]", ""), crate::single::exactly);
 }
+
+#[test]
+fn what_both_sides_of_a_branch_add_is_added_at_one_element() {
+    // The second adds where there may be no element, on one side only.
+    let text = r"
+        func f(xs: []Real, ks: []Int, p: Int, w: Real) -> ([]Real, []Real) {
+            n = length(xs)
+            zeros = zeros(xs)
+            m = zeros with [p] += w
+            e = m with [p] += w
+            s = each i < n, s += zeros, x in xs, k in ks, d in e {
+                c = k == 0
+                s2 = if c {
+                    t = mul_zero(d, x)
+                    s3 = s with [i] += t
+                    yield s3
+                } else {
+                    s4 = s with [i] += d
+                    yield s4
+                }
+                yield s2
+            }
+            u = each i2 < n, u += zeros, k2 in ks, d2 in e {
+                c2 = k2 == 0
+                u2 = if c2 {
+                    u3 = u with [k2] += d2
+                    yield u3
+                } else {
+                    yield u
+                }
+                yield u2
+            }
+            return s, u
+        }
+        entry f = f";
+    check("abreast", text, &expect![[r#"
+        func f(xs: []Real, ks: []Int, p: Int, w: Real) -> ([]Real, []Real) {
+          n = length(xs)
+          zeros = zeros(xs)
+          m = zeros with [p] += w
+          sum = w + w
+          e = zeros with [p] += sum
+          x = xs[p]
+          k = ks[p]
+          c = k == 0
+          s2 = if c {
+            t = mul_zero(sum, x)
+            s3 = zeros with [p] += t
+            yield s3
+          } else {
+            yield e
+          }
+          u = each i2 < n, u2 += zeros, k2 in ks, d2 in e {
+            c2 = k2 == 0
+            u2_2 = if c2 {
+              u3 = u2 with [k2] += d2
+              yield u3
+            } else {
+              yield u2
+            }
+            yield u2_2
+          }
+          return s2, u
+        }
+
+        entry f = f
+    "#]]);
+}
