@@ -34,6 +34,22 @@ def find key tree =
   | Empty -> key
   | Node (x, y) left right -> if key < x then y * find key left else y + find (key - x) right
 def found (tree, qs) = sum (map (\\(q, _) -> find q tree) qs)
+def swapped key tree =
+  match tree with
+  | Empty -> key
+  | Node (x, y) left right ->
+    let (a, b) = if key < x then (left, right) else (right, left) in x * swapped (key * 0.5) a + y * swapped (x * y) b
+def doubled key tree =
+  match tree with
+  | Empty -> key
+  | Node (x, y) left right ->
+    let (a, b) = if key < x then (left, left) else (right, left) in y + x * doubled (key * 0.5) a + doubled y b
+def thrice key tree =
+  match tree with
+  | Empty -> key
+  | Node (x, y) left right ->
+    let (a, b) = if key < x then (left, right) else (right, left) in x * thrice key a + thrice y b * thrice x left
+def chosen (tree, qs) = sum (map (\\(q, p) -> swapped q tree * doubled p tree + thrice (q * p) tree) qs)
 type List = Nil | Cons Real List
 def list n = if n == 0 then Nil else Cons (0.1 * real n) (list (n - 1))
 def horner xs t = match xs with | Nil -> 0.0 | Cons x rest -> x + t * horner rest t
@@ -88,7 +104,7 @@ fn programs() -> Vec<String> {
             ));
         }
         for tree in [0, 1, 6, 11] {
-            for f in ["queries", "found"] {
+            for f in ["queries", "found", "chosen"] {
                 all.push(format!("grad {f} (grow {tree}, points {n})"));
             }
         }

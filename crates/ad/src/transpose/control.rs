@@ -16,12 +16,12 @@ use super::{Place, Transposer, is_real};
 use crate::Code;
 use crate::again::Primal;
 use crate::forward::choose;
-use crate::linear::{Branch, Carried, Lin, LinBlock, LinLoop, Ref, loop_captured, uses};
+use crate::linear::{Arm, Branch, Carried, Choice, Lin, LinBlock, LinLoop, Ref, loop_captured, uses};
 use indexmap::IndexSet;
 use wengert_base::Name;
 use wengert_ir::op::{Atom, Loop, Mode, Op, Var};
 use wengert_ir::program::VarInfo;
-use wengert_ir::ty::Ty;
+use wengert_ir::ty::{Elem, Ty};
 
 /// What takes part in the transpose of a loop.
 struct Plan<'a> {
@@ -40,11 +40,37 @@ struct Plan<'a> {
     rows: Vec<(Var, Place)>,
 }
 
-/// Whether a block uses a variable in one statement only.
+/// Whether a block uses a variable in one statement only: as an operand once, or in arms of a branch.
 fn is_used_once(var: Var, block: &LinBlock) -> bool {
     let mut found = block.results.iter().flatten().filter(|of| of.base() == var).count();
-    block.stmts.iter().for_each(|lin| uses(lin, &mut |of| found += usize::from(of.base() == var)));
+    for lin in &block.stmts {
+        let mut here = 0;
+        uses(lin, &mut |of| here += usize::from(of.base() == var));
+        found += if matches!(lin, Lin::Branch(_)) { here.min(1) } else { here };
+    }
     found == 1
+}
+
+/// The variables that the arms of a branch give, each in its order, if they do nothing else: all of them the same, each once.
+fn orders(branch: &Branch) -> Option<Vec<Vec<Var>>> {
+    let order = |arm: &Arm| {
+        let plain = arm.block.stmts.is_empty() && arm.block.results.len() == branch.outs.len();
+        let results = arm.block.results.iter().zip(&branch.outs).filter(|(_, out)| out.is_some());
+        let of = |(of, _): (&Option<Ref>, &Option<Var>)| match of {
+            Some(Ref::Var(var)) => Some(*var),
+            _ => None,
+        };
+        results.map(of).collect::<Option<Vec<Var>>>().filter(|_| plain)
+    };
+    let orders = branch.arms.iter().map(order).collect::<Option<Vec<Vec<Var>>>>()?;
+    let sorted = |order: &Vec<Var>| {
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        sorted
+    };
+    let first = sorted(orders.first()?);
+    let once = first.windows(2).all(|pair| pair.first() != pair.last());
+    (once && branch.besides.is_empty() && orders.iter().all(|order| sorted(order) == first)).then_some(orders)
 }
 
 impl<'c> Transposer<'_, 'c> {
@@ -78,6 +104,7 @@ impl<'c> Transposer<'_, 'c> {
             primal.compute_again(code, &arm.again);
             let live = self.code.ad.live_in_arm(&arm.block, outs, &weighted);
             self.take_apart(&arm.block, &live);
+            self.choose_sums(&arm.block);
             let weights = weights.iter().cloned();
             let weighed =
                 arm.block.results.iter().zip(weights).filter_map(|(of, weight)| of.as_ref().zip(weight));
@@ -92,8 +119,8 @@ impl<'c> Transposer<'_, 'c> {
             self.parts = parts;
         }
         let on = match on {
-            crate::linear::Choice::If(cond) => crate::linear::Choice::If(self.primal(cond)),
-            crate::linear::Choice::Match(value) => crate::linear::Choice::Match(self.primal(value)),
+            Choice::If(cond) => Choice::If(self.primal(cond)),
+            Choice::Match(value) => Choice::Match(self.primal(value)),
         };
         let named: Vec<(Name, Ty)> = touched.iter().map(|var| self.barred(*var)).collect();
         let sums = self.code.b.named(&named, choose(on, blocks));
@@ -117,6 +144,40 @@ impl<'c> Transposer<'_, 'c> {
             for (out, sum) in outs.iter().zip(sums) {
                 self.bars.insert(*out, sum);
             }
+        }
+    }
+
+    /// The sums so far of data of which a branch only says which is which become those of what it gives: it goes on from there.
+    ///
+    /// ```text
+    /// near, far = if c { left, right } else { right, left }        near_bar, far_bar = if c { left_bar, right_bar } else { right_bar, left_bar }
+    /// ```
+    fn choose_sums(&mut self, block: &LinBlock) {
+        let exact = self.code.ad.exact;
+        for lin in block.stmts.iter().filter(|_| !exact) {
+            let Lin::Branch(branch) = lin else { continue };
+            let (Choice::If(cond), Some(orders)) = (&branch.on, orders(branch)) else { continue };
+            let all: Vec<Var> = orders.first().into_iter().flatten().copied().collect();
+            let direct = |var: &Var| !self.rows.contains_key(var) && !self.accumulators.contains(var);
+            let is_data = |var: &Var| matches!(self.info(*var).ty, Ty::Scalar(Elem::Data(_)));
+            let fine = |var: &Var| direct(var) && is_data(var) && is_used_once(*var, block);
+            if !all.iter().all(fine) || !all.iter().any(|var| self.bars.contains_key(var)) {
+                continue;
+            }
+            let mut blocks = Vec::new();
+            for order in &orders {
+                self.code.b.open();
+                let sums = order.iter().map(|var| self.bar_or_zero(*var)).collect();
+                blocks.push(self.code.b.close(sums));
+            }
+            let on = Choice::If(self.primal(cond));
+            let outs: Vec<Var> = branch.outs.iter().flatten().copied().collect();
+            let named: Vec<(Name, Ty)> = outs.iter().map(|out| self.barred(*out)).collect();
+            let sums = self.code.b.named(&named, choose(on, blocks));
+            all.iter().for_each(|var| {
+                self.bars.remove(var);
+            });
+            self.bars.extend(outs.into_iter().zip(sums));
         }
     }
 

@@ -287,7 +287,10 @@ fn what_is_set_to_itself_and_more_is_added_to() {
             return zs, vs, xs
         }
         entry f = f";
-    check("changes", text, &expect![[r#"
+    check(
+        "changes",
+        text,
+        &expect![[r#"
         func f(xs: []Real, ws: [][]Real, r: []Real, k: Int, z: Real) -> ([]Real, [][]Real, []Real) {
           x = xs[k]
           y = z + x
@@ -305,5 +308,6 @@ fn what_is_set_to_itself_and_more_is_added_to() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
 }

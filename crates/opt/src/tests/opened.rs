@@ -37,7 +37,10 @@ fn data_that_a_loop_looks_at_again_and_again_is_looked_at_before_it() {
         }}
         entry f = f"
     );
-    check("opened", &text, &expect![[r#"
+    check(
+        "opened",
+        &text,
+        &expect![[r#"
         data Shape {
           Round(Real, Real)
           Wall(Real)
@@ -83,7 +86,8 @@ fn data_that_a_loop_looks_at_again_and_again_is_looked_at_before_it() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -123,7 +127,10 @@ fn so_are_the_elements_of_an_array() {
         }}
         entry f = f"
     );
-    check("opened", &text, &expect![[r#"
+    check(
+        "opened",
+        &text,
+        &expect![[r#"
         data Shape {
           Round(Real, Real)
           Wall(Real)
@@ -185,7 +192,8 @@ fn so_are_the_elements_of_an_array() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

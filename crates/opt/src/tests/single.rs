@@ -399,7 +399,10 @@ fn what_both_sides_of_a_branch_add_is_added_at_one_element() {
             return s, u
         }
         entry f = f";
-    check("abreast", text, &expect![[r#"
+    check(
+        "abreast",
+        text,
+        &expect![[r#"
         func f(xs: []Real, ks: []Int, p: Int, w: Real) -> ([]Real, []Real) {
           n = length(xs)
           zeros = zeros(xs)
@@ -430,5 +433,6 @@ fn what_both_sides_of_a_branch_add_is_added_at_one_element() {
         }
 
         entry f = f
-    "#]]);
+    "#]],
+    );
 }
