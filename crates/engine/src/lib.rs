@@ -17,6 +17,7 @@ use wengert_ir::{Atom, Op, Program, Ty};
 use wengert_mono::simple;
 use wengert_native::Compiled;
 use wengert_native::library::Made;
+use wengert_opt::Supposed;
 
 mod exports;
 mod kept;
@@ -43,6 +44,8 @@ pub struct Unit {
     asked: bool,
     /// What is left out of what is still to be done.
     passes: Passes,
+    /// The program for machines, if it is not the one for people.
+    supposed: Option<Supposed>,
 }
 
 /// What went wrong in the compiler itself.
@@ -75,6 +78,7 @@ pub fn lower(
         settled: false,
         asked: false,
         passes: passes.clone(),
+        supposed: None,
     };
     verify(&unit.program, "lowering")?;
     let before = passes.before_derivatives();
@@ -91,6 +95,10 @@ pub fn lower(
 pub fn differentiate(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
     let mut unit = made(unit, passes)?;
     unit.passes = passes.clone();
+    unit.supposed = wengert_opt::suppose(&unit.program, passes);
+    if let Some(supposed) = &unit.supposed {
+        verify(&supposed.program, "the optimizer of supposed shapes")?;
+    }
     wengert_opt::finish(&mut unit.program, passes);
     optimized(&mut unit, "the optimizer of short loops")?;
     Ok(unit)
@@ -111,7 +119,8 @@ fn made(unit: Unit, passes: &Passes) -> Result<Unit, Error> {
     };
     // Most of what was made may have been needed on the way only.
     wengert_opt::drop_functions(&mut program);
-    let mut unit = Unit { program, entry: unit.entry, settled: false, asked, passes: passes.clone() };
+    let (entry, passes_left) = (unit.entry, passes.clone());
+    let mut unit = Unit { program, entry, settled: false, asked, passes: passes_left, supposed: None };
     verify(&unit.program, "making derivatives")?;
     optimize(&mut unit, passes, "the optimizer after derivatives")?;
     Ok(unit)
@@ -271,10 +280,18 @@ fn relaxed(mut unit: Unit, manner: Manner) -> Unit {
 }
 
 /// The same, with what is associative made in shares, and rows that would keep arrays from being updated copied.
-fn shared(unit: Unit, manner: Manner) -> Unit {
+fn shared(mut unit: Unit, manner: Manner) -> Unit {
+    let mut supposed = unit.supposed.take().filter(|_| !manner.strict);
+    if let Some(supposed) = &mut supposed {
+        std::mem::swap(&mut unit.program, &mut supposed.program);
+    }
     let mut unit = relaxed(unit, manner);
     if !manner.strict {
         wengert_opt::share(&mut unit.program, &unit.passes);
+        if let Some(mut supposed) = supposed {
+            std::mem::swap(&mut unit.program, &mut supposed.program);
+            unit.program = supposed.chosen();
+        }
         let sound = optimized(&mut unit, "the optimizer of shares");
         debug_assert!(sound.is_ok(), "{sound:?}");
     }

@@ -76,6 +76,7 @@ mod stages;
 mod stands;
 mod still;
 mod strong;
+mod supposed;
 mod terms;
 mod times;
 mod truths;
@@ -94,6 +95,7 @@ mod within;
 
 pub use dce::drop_functions;
 pub use relax::{RELAXED, Relaxed, relax, share};
+pub use supposed::Supposed;
 use wengert_ir::Program;
 
 /// A pass.
@@ -108,7 +110,7 @@ pub struct Pass {
 }
 
 /// So many passes at the end of the list are in no round: the first of them is done after all rounds.
-const LAST: usize = 12;
+const LAST: usize = 13;
 /// So many of those are done once, after derivatives are made.
 const FINISHING: usize = 2;
 /// And so many after all that is in another list, too.
@@ -301,6 +303,15 @@ pub const PASSES: &[Pass] = &[
         },
     },
     Pass {
+        name: "supposed",
+        what: "where arrays that a loop hands on have the shape from the first on that it gives them, the program is another (once, after derivatives are made, and not to be read)",
+        run: |program| {
+            if let Some(supposed) = supposed::suppose(program) {
+                *program = supposed.chosen();
+            }
+        },
+    },
+    Pass {
         name: "abreast",
         what: "loops inside of a short one do at once what it does for each of its indices; what loops make of a unit vector is made at its one element; short loops with unit vectors are their iterations, and elements of unit vectors choices (once, after derivatives are made)",
         run: abreast::run,
@@ -442,6 +453,16 @@ pub fn unroll(program: &mut Program, options: &Options) -> Option<bool> {
 
 fn in_place(program: &mut Program) -> bool {
     changes::run(program) | additions::run(program)
+}
+
+/// Supposes of arrays that loops hand on that they have one shape, after derivatives are made. If there was something to do, gives the program for which
+/// the rest is to be done, which does what the other one does: it is not to be read.
+pub fn suppose(program: &Program, options: &Options) -> Option<Supposed> {
+    let wanted = !options.ordered && !options.leaves_out("supposed");
+    let mut supposed = wanted.then(|| supposed::suppose(program)).flatten()?;
+    optimize(&mut supposed.program, options);
+    finish(&mut supposed.program, options);
+    Some(supposed)
 }
 
 /// What is done once, after derivatives are made and the program is optimized.

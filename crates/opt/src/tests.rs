@@ -49,6 +49,7 @@ mod slopes;
 mod small;
 mod stages;
 mod sums;
+mod supposed;
 mod terms;
 mod times;
 mod turned;

@@ -161,6 +161,7 @@ const SUITES: &[(&str, How)] = &[
     ("tests/tests/all/series.rs", How::Itself),
     ("tests/tests/all/opened.rs", How::Itself),
     ("tests/tests/all/shared.rs", How::Itself),
+    ("tests/tests/all/supposed.rs", How::Itself),
     ("tests/tests/all/sparse.rs", How::Itself),
     ("tests/tests/all/spatial.rs", How::Itself),
     ("tests/tests/all/stencils.rs", How::Itself),

@@ -50,6 +50,7 @@ mod sparse;
 mod spatial;
 mod stencils;
 mod strict;
+mod supposed;
 mod threads;
 mod tidy;
 mod turned;

@@ -13,12 +13,12 @@
 use super::cost;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
-use wengert_ir::op::{ArrayOp, Block, Loop, Mode, Op, Var};
+use wengert_ir::op::{ArrayOp, Block, IntOp, Loop, Mode, Op, Var};
 use wengert_ir::program::Func;
 use wengert_prim::RealOp;
 
 /// For each array that need not be kept, operations on elements that may be done again, at most.
-const MOST_FOR_ONE: u32 = 8;
+const MOST_FOR_ONE: u32 = 14;
 
 /// What a division costs, for one element.
 const DIVISION: u32 = 4;
@@ -127,6 +127,8 @@ fn element_cost(op: &Op) -> Option<u32> {
     match op {
         Op::Real(RealOp::PowInt(2 | 3) | RealOp::Abs | RealOp::Max | RealOp::Min, _) => Some(2),
         Op::Real(RealOp::Div, _) => Some(DIVISION),
+        // Of indices most is known before the loop.
+        Op::Int(IntOp::Add | IntOp::Sub | IntOp::Mul, _) => Some(0),
         Op::If { cond: _, then, otherwise } => {
             Some(1 + crate::deep(|| block_cost(then))? + crate::deep(|| block_cost(otherwise))?)
         }
