@@ -163,7 +163,7 @@ impl Shapes<'_> {
         let (init, result) = (init.var()?, result.var()?);
         let rank = match self.func.ty(init) {
             Ty::Array(Elem::Real | Elem::Int | Elem::Bool, rank) => rank,
-            _ => return None,
+            Ty::Scalar(_) | Ty::Array(..) => return None,
         };
         let pair = |axis: u8| Some((self.before(init, axis)?, self.size(self.along(result, axis)?)?));
         (0..rank).map(pair).collect()

@@ -63,8 +63,8 @@ fn loops_keep_the_fewest_arrays() {
     e = each l < n, z in a, z0 in y, v in b {{ z1 = z * z0 z2 = z1 * v yield z2 }}"
         )
     };
-    assert_eq!(kept_of_steps(&sums(14)), "yield e, y2");
-    assert_eq!(kept_of_steps(&sums(17)).matches(", ").count(), 3, "{}", kept_of_steps(&sums(17)));
+    assert_eq!(kept_of_steps(&sums(26)), "yield e, y2");
+    assert_eq!(kept_of_steps(&sums(29)).matches(", ").count(), 3, "{}", kept_of_steps(&sums(29)));
     // Where neighbors are is no work: something is added to them in any case.
     let neighbors = "e = each i < n { i1 = i + 1 r = i1 % n o = i + n l1 = o - 2 l = l1 % n a = y[r] b = y[l] d = a - b p = d * d yield p }";
     assert_eq!(kept_of_steps(neighbors), "yield e, y2");

@@ -25,7 +25,10 @@ fn program(first: &str) -> String {
 
 #[test]
 fn fields_are_supposed_to_have_one_shape() {
-    check("supposed", &program(""), &expect![[r#"
+    check(
+        "supposed",
+        &program(""),
+        &expect![[r#"
         func f(u: []Real, v: []Real) -> []Real {
           n = length(u)
           x, y = for i < 10, x2 = u, y2 = v {
@@ -72,7 +75,8 @@ fn fields_are_supposed_to_have_one_shape() {
         }
 
         entry f = f3
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
