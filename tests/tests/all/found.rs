@@ -250,3 +250,27 @@ fn rows_that_may_be_one_are_added_to_one_after_the_other() {
         wengert_tests::everywhere::same(definitions, it)
     });
 }
+
+/// Rows of different sizes that a loop hands on and gives to nobody fail, also where other numbers need not be exact.
+#[test]
+fn rows_that_only_a_loop_looks_at_are_made() {
+    let definitions = "def handed n (xs : []Real) = \
+            let k = sum (map (\\i -> xs[0]) [0.5, 0.2, 0.3]) \
+            let m = iterate n (\\m -> build 2 (\\r -> if r <= 0 then m[r] else xs)) [[0.5, 1.0], [1.5, -0.5]] in k\n\
+        def folded n (xs : []Real) = \
+            let k = sum (map (\\x -> x * xs[0]) xs) \
+            let m = fold (\\m i -> build (length m) (\\r -> if r <= i then m[r] else xs)) [[0.5, 1.0], [1.5, -0.5]] (iota n) \
+            in k * xs[1]";
+    let mut programs = Vec::new();
+    for n in [0, 1, 2, 4] {
+        for xs in ["[0.7, 2.0]", "[0.7, 2.0, 3.0]"] {
+            for f in ["handed", "folded"] {
+                programs.push(format!("{f} {n} {xs}"));
+                programs.push(format!("grad ({f} {n}) {xs}"));
+            }
+        }
+    }
+    wengert_tests::parallel::check_all("programs", &programs, |it| {
+        wengert_tests::everywhere::same(definitions, it)
+    });
+}

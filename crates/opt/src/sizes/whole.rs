@@ -11,8 +11,9 @@
 //! seen to keep its shape has that of the first.
 
 use super::Sizes;
+use crate::facts::{counts, total};
 use crate::linear::Linear;
-use crate::walk::count_uses;
+use crate::live::needed;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wengert_ir::op::{ArrayOp, Loop, Op, Requirement};
 use wengert_ir::{Atom, Block, Program, Stmt, Ty, Var};
@@ -44,7 +45,7 @@ pub(super) struct Ended {
 
 impl Whole {
     pub(super) fn of(body: &Block) -> Whole {
-        let asked = !body.all_stmts(&mut |stmt| !matches!(stmt.op, Op::Whole(_)));
+        let asked = !says_nothing(body);
         // What came in was made.
         let agree = body.params.iter().copied().collect();
         Whole { asked, agree, ..Whole::default() }
@@ -242,21 +243,18 @@ fn united(sets: impl IntoIterator<Item = Vec<Var>>) -> Vec<Var> {
     all
 }
 
-/// What something uses is made: that need not be said any more, when nothing is left to be done.
+/// What somebody needs is made: that need not be said any more, when nothing is left to be done. What only uses itself, as an array that a
+/// loop hands on and gives to nobody, is needed by nobody but who says so.
 pub(crate) fn drop_said(program: &mut Program) {
-    for (_, func) in program.funcs.iter_mut() {
-        let mut said: FxHashMap<Var, usize> = FxHashMap::default();
-        func.body.for_each_stmt(&mut |stmt| {
-            if let Op::Whole(Atom::Var(array)) = &stmt.op {
-                *said.entry(*array).or_default() += 1;
-            }
-        });
-        if said.is_empty() {
-            continue;
-        }
-        let uses = count_uses(&func.body);
-        said.retain(|array, times| uses.get(array) > Some(times));
-        drop_in(&mut func.body, &said);
+    if program.funcs.iter().all(|(_, func)| says_nothing(&func.body)) {
+        return;
+    }
+    let mut bare = program.clone();
+    bare.funcs.iter_mut().for_each(|(_, func)| drop_in(&mut func.body, &|_| true));
+    let (total, counts) = (total(&bare), counts(&mut bare));
+    let needed = needed(&bare, &total, &counts);
+    for (id, func) in program.funcs.iter_mut() {
+        drop_in(&mut func.body, &|array| needed.var(id, array));
     }
 }
 
@@ -267,11 +265,17 @@ pub(crate) fn forget_beside(program: &mut Program) {
     }
 }
 
-fn drop_in(block: &mut Block, made: &FxHashMap<Var, usize>) {
+/// Whether a block says of no array that it is made.
+fn says_nothing(block: &Block) -> bool {
+    block.all_stmts(&mut |stmt| !matches!(stmt.op, Op::Whole(_)))
+}
+
+/// Leaves out what says that arrays are made, if they are such.
+fn drop_in(block: &mut Block, made: &dyn Fn(Var) -> bool) {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
         block.stmts.retain_mut(|stmt| {
             stmt.op.blocks_mut().into_iter().for_each(|inner| drop_in(inner, made));
-            !matches!(&stmt.op, Op::Whole(Atom::Var(array)) if made.contains_key(array))
+            !matches!(&stmt.op, Op::Whole(Atom::Var(array)) if made(*array))
         });
     });
 }

@@ -619,3 +619,24 @@ fn what_a_loop_finds_is_an_index_for_a_later_one() {
     assert!(!after("dce", &text("xs")).contains("xs[p2]"));
     assert!(after("dce", &text("ys")).contains("ys[p2]"));
 }
+
+#[test]
+fn what_only_uses_itself_is_said_to_be_made() {
+    let text = r"
+        func f(xs: []Real, ys: []Real, c: [][]Real) -> ([][]Real, Real) {
+            rows = each i < 2 { first = i < 1 row = select(first, xs, ys) yield row }
+            whole(rows)
+            last = for i < 2, m = c {
+                next = each j < 2, row in m { first = j < 1 some = select(first, row, xs) yield some }
+                whole(next)
+                yield next
+            }
+            x = xs[0]
+            return rows, x
+        }
+        entry f = f";
+    let mut program = wengert_ir::parse(text).expect("the text is a program");
+    crate::sizes::drop_said(&mut program);
+    let made = wengert_ir::print(&program);
+    assert!(made.contains("whole(next)") && !made.contains("whole(rows)"), "{made}");
+}
