@@ -9,7 +9,7 @@
 //!   }                                            }
 //! ```
 //!
-//! The new type is one that nobody outside knows, so that it lies [flat](crate::flat): inside of the loops there are numbers, and their derivatives add
+//! The new type is one that nobody outside knows, so that it lies [flat]: inside of the loops there are numbers, and their derivatives add
 //! up as numbers do. Otherwise each iteration makes a tangent of the data, and adds it to that of the others, which may be zero, or of
 //! another constructor. So it is with arrays of data, and elements of them.
 
